@@ -33,7 +33,7 @@ from keyfold.api.service import Service
 from keyfold.api.target import load_service
 from keyfold.errors import KeyfoldError
 from keyfold.runtime.cursor import VARIABLE
-from keyfold.runtime.decoding import log_undecodable
+from keyfold.runtime.undecodable import log_undecodable
 from keyfold.streams.effect import Effects
 from keyfold.tracing import JsonLines, process_tracer, send_spans
 

@@ -134,7 +134,7 @@ def _with_types(schema: Schema, target: str) -> Schema:
         design = load_design(target)
     except KeyfoldError:
         return schema  # a Schema that Python made: no entities whose types could be written
-    from keyfold.review.typed import typed_modules
+    from keyfold.review.typed_module import typed_modules
 
     stale = [one.file for one in typed_modules(design.entities.values()) if one.stale]
     return replace(schema, stale_types=tuple(os.path.relpath(file) for file in stale))

@@ -15,7 +15,7 @@ from keyfold.errors import KeyfoldError
 
 if TYPE_CHECKING:
     from keyfold.design.design import Declarations
-    from keyfold.review.typed import TypedModule
+    from keyfold.review.typed_module import TypedModule
 
 HELP = "Write the types of a design's entities, for type checkers and editors."
 SECONDS_BETWEEN_LOOKS = 0.3
@@ -55,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
 def _loaded(target: str, *, write: bool) -> Declarations:
     """The design, whose modules may import their types before anybody wrote them."""
     from keyfold.design.target import load_design
-    from keyfold.review.typed import TwinFinder
+    from keyfold.review.typed_module import TwinFinder
 
     if not write:
         return load_design(target)
@@ -67,7 +67,7 @@ def _loaded(target: str, *, write: bool) -> Declarations:
 
 
 def _modules(design: Declarations, target: str) -> list[TypedModule]:
-    from keyfold.review.typed import typed_modules
+    from keyfold.review.typed_module import typed_modules
 
     found = typed_modules(design.entities.values())
     if not found:

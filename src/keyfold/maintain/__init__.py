@@ -2,7 +2,7 @@
 
 from keyfold.maintain.average import Average
 from keyfold.maintain.cascade import Cascade
-from keyfold.maintain.copied import Copied
+from keyfold.maintain.copied_field import Copied
 from keyfold.maintain.counter import Counter
 from keyfold.maintain.drift import Drift, DriftReport
 from keyfold.maintain.edge import Edge, Mirror, Sharded, across_shards

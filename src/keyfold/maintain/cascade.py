@@ -29,7 +29,7 @@ from keyfold.maintain.drift import Drift
 from keyfold.maintain.fact import NeedFact
 from keyfold.maintain.job import JobMaintainer, JobStep, Place, carry_out
 from keyfold.maintain.reconcile import ATTEMPTS, unchanged
-from keyfold.maintain.related import Related
+from keyfold.maintain.relation import Related
 from keyfold.maintain.rows import FactComparison, Suspect
 from keyfold.maintain.structure import Causes, KeptStructure, Reconciled, Shown
 from keyfold.runtime.context import Context

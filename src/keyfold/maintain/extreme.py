@@ -28,7 +28,7 @@ from keyfold.errors import DeclarationError, Undecodable
 from keyfold.maintain.address import fetch, ref_bytes, value_digest, wire_bytes
 from keyfold.maintain.drift import Drift
 from keyfold.maintain.fact import Address, address_of
-from keyfold.maintain.related import PAGE, Related
+from keyfold.maintain.relation import PAGE, Related
 from keyfold.maintain.rows import FactComparison, Suspect
 from keyfold.maintain.structure import Causes, KeptStructure, Reconciled, Shown, Sync
 from keyfold.runtime.changes import Change, Set, clear

@@ -3,9 +3,9 @@
 from keyfold.runtime.async_db import AsyncDb
 from keyfold.runtime.changes import add, append, clear, remove, set_if_absent
 from keyfold.runtime.db import Db
+from keyfold.runtime.design import Design
 from keyfold.runtime.inside import at
 from keyfold.runtime.intent import Intent, Maintainer
-from keyfold.runtime.opening import Design
 from keyfold.runtime.transaction import check, create, delete, put, update, upsert
 
 __all__ = [

@@ -11,15 +11,17 @@ from keyfold.design.read import Query
 from keyfold.errors import PlanError
 from keyfold.limits import BATCH_WRITE_ITEMS, TRANSACTION_ITEMS
 from keyfold.runtime.context import Context
-from keyfold.runtime.decoding import complain, decode_all
+from keyfold.runtime.counted_fields import refuse_counts
+from keyfold.runtime.expansion import transactional
 from keyfold.runtime.flow import Flow
 from keyfold.runtime.intent import Delete, Put
 from keyfold.runtime.reads import read_query
 from keyfold.runtime.recognition import is_expired
 from keyfold.runtime.transaction import checked_item
+from keyfold.runtime.undecodable import complain, decode_all
 from keyfold.runtime.walk import Walk, get_batches, in_chunks, transact, write_batches
 from keyfold.runtime.write_requests import stamped
-from keyfold.runtime.writes import commit, refuse_counts, transactional
+from keyfold.runtime.writes import commit
 
 E = TypeVar("E", bound=Entity)
 Progress = Callable[[int], None]

@@ -15,8 +15,8 @@ from keyfold.design.design import Declarations
 from keyfold.design.naming import physical_name
 from keyfold.design.schema import TableSchema
 from keyfold.runtime.cursor import CursorKey, cursor_key
-from keyfold.runtime.decoding import OnUndecodable
 from keyfold.runtime.flow import Flow
+from keyfold.runtime.undecodable import OnUndecodable
 
 
 class Followed(Protocol):

@@ -21,7 +21,6 @@ from keyfold.runtime import (
     reads,
     tables,
     transaction,
-    writes,
 )
 from keyfold.runtime import (
     bulk as bulk_writes,
@@ -31,7 +30,8 @@ from keyfold.runtime.context import Context
 from keyfold.runtime.draft import Edit
 from keyfold.runtime.flow import Answer, Call, Flow, drive
 from keyfold.runtime.intent import Delete, Write, described
-from keyfold.runtime.metering import Meter
+from keyfold.runtime.meter import Meter
+from keyfold.runtime.move import move
 
 E = TypeVar("E", bound=Entity)
 P = ParamSpec("P")
@@ -236,7 +236,7 @@ class Db:
         """Change an item's primary key: delete and create in one transaction."""
         if args:
             raise PlanError("move takes the item or its address, then changes by name")
-        moved: E = self.run(writes.move(self.context, cast("Any", target), changes), "move")
+        moved: E = self.run(move(self.context, cast("Any", target), changes), "move")
         return moved
 
     @overload

@@ -19,11 +19,11 @@ from keyfold.design.read import Collection, Each, Merge, Page, Param, Query, res
 from keyfold.errors import PlanError, Undecodable
 from keyfold.runtime.context import Context
 from keyfold.runtime.cursor import arguments_of, seal, unseal
-from keyfold.runtime.decoding import complain, decode_all
 from keyfold.runtime.flow import Flow, Parallel
 from keyfold.runtime.pages import FIRST_READ
 from keyfold.runtime.query import Request, collection_request, query_request
 from keyfold.runtime.recognition import member_decoder, recognise
+from keyfold.runtime.undecodable import complain, decode_all
 from keyfold.runtime.walk import Walk
 
 E = TypeVar("E", bound=Entity)

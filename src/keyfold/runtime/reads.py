@@ -36,12 +36,12 @@ from keyfold.design.read_schema import check_readable
 from keyfold.errors import NotFound, PlanError
 from keyfold.runtime.context import Context
 from keyfold.runtime.cursor import arguments_of, refused, seal, unseal
-from keyfold.runtime.decoding import complain, decode_all
 from keyfold.runtime.flow import Call, Flow
 from keyfold.runtime.merged_partitions import read_merge
 from keyfold.runtime.pages import QueryPage
 from keyfold.runtime.query import Request, collection_request, query_request
 from keyfold.runtime.recognition import is_expired, member_decoder
+from keyfold.runtime.undecodable import complain, decode_all
 from keyfold.runtime.walk import Walk, count_items
 
 E = TypeVar("E", bound=Entity)

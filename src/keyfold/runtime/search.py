@@ -11,11 +11,11 @@ from keyfold.design.read import resolve
 from keyfold.design.vector import Vector
 from keyfold.errors import PlanError
 from keyfold.runtime.context import Context
-from keyfold.runtime.decoding import complain, decode_all
 from keyfold.runtime.expression import Expressions
 from keyfold.runtime.flow import Call, Flow
 from keyfold.runtime.query import Request
 from keyfold.runtime.recognition import is_expired
+from keyfold.runtime.undecodable import complain, decode_all
 
 
 def search(

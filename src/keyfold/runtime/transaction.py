@@ -16,6 +16,7 @@ from keyfold.errors import PlanError
 from keyfold.runtime import writes
 from keyfold.runtime.changes import applied, read_changes
 from keyfold.runtime.context import Context
+from keyfold.runtime.expansion import first_item
 from keyfold.runtime.flow import Flow
 from keyfold.runtime.inside import placed
 from keyfold.runtime.intent import Check, Delete, Intent, Put, Update
@@ -57,7 +58,7 @@ def upsert(target: Writable[P, T], /, *args: P.args, **changes: P.kwargs) -> Upd
     A condition is asked of an item that is there.
     """
     intent: Update[T] = update(target, *args, **changes)
-    return replace(intent, otherwise=partial(writes.first_item, intent))
+    return replace(intent, otherwise=partial(first_item, intent))
 
 
 def _placed(ref: Ref[Any], args: tuple[Any, ...], given: dict[str, Any]) -> dict[str, Any]:

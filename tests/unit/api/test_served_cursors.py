@@ -20,7 +20,7 @@ from keyfold.api.process import ApiOptions
 from keyfold.api.rest import rest_app
 from keyfold.errors import KeyfoldError
 from keyfold.runtime.cursor import VARIABLE
-from keyfold.runtime.decoding import log_undecodable
+from keyfold.runtime.undecodable import log_undecodable
 
 design = Design("lists")
 table = design.table("lists")

@@ -12,7 +12,7 @@ from keyfold import Db
 from keyfold.errors import AlreadyExists, StepRefused, ValueRefused
 from keyfold.maintain.verify import verify
 from keyfold.review.check import check
-from keyfold.review.typed import typed_modules
+from keyfold.review.typed_module import typed_modules
 from keyfold.streams import Consumer
 from tests.typing.marketplace import right as asked
 from tests.typing.marketplace.entities import (

@@ -12,7 +12,7 @@ import pytest
 from keyfold import Design, Entity, Id, Key, Merge, each, merge
 from keyfold.clients.embedded import AsyncEmbeddedClient, EmbeddedClient
 from keyfold.engine import Engine
-from keyfold.runtime import opening
+from keyfold.runtime import design as opened
 from keyfold.runtime.merged_partitions import CONCURRENCY
 
 design = Design("parallel")
@@ -77,7 +77,7 @@ class AsyncMeeting(AsyncEmbeddedClient):
 def test_the_partitions_of_a_merge_are_read_in_parallel(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(opening, "connect", lambda _, clock: Meeting(engine, len(AUTHORS)))
+    monkeypatch.setattr(opened, "connect", lambda _, clock: Meeting(engine, len(AUTHORS)))
     db = design.open("http://elsewhere:8000", create_tables=False)
     page = posts_of(db, AUTHORS)
     assert [post.post_id for post in page] == [f"p{number:03d}" for number in range(len(AUTHORS))]

@@ -20,7 +20,7 @@ from keyfold.api.problems import Missing, Refused, problem_for
 from keyfold.api.service import Service
 from keyfold.errors import KeyfoldError
 from keyfold.runtime.cursor import VARIABLE
-from keyfold.runtime.decoding import log_undecodable
+from keyfold.runtime.undecodable import log_undecodable
 from keyfold.tracing import new_instance
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ from keyfold.runtime.async_db import AsyncDb
 from keyfold.runtime.budget import OnLoop
 from keyfold.runtime.context import Context, Followed
 from keyfold.runtime.db import Db
-from keyfold.runtime.decoding import OnUndecodable
 from keyfold.runtime.tables import refuse_dropped
+from keyfold.runtime.undecodable import OnUndecodable
 
 PARALLEL_REQUESTS = 16
 

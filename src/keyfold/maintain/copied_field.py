@@ -17,7 +17,7 @@ from keyfold.maintain.drift import Drift
 from keyfold.maintain.fact import ShownFact
 from keyfold.maintain.job import JobMaintainer, JobStep, Place
 from keyfold.maintain.reconcile import unchanged
-from keyfold.maintain.related import Related
+from keyfold.maintain.relation import Related
 from keyfold.maintain.rows import FactComparison, Suspect
 from keyfold.maintain.structure import Causes, KeptStructure, Reconciled, Shown
 from keyfold.runtime.changes import Set, clear

@@ -1,0 +1,35 @@
+"""Counted fields: numbers that structures keep, and that no caller writes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from keyfold.design.entity import Entity, EntitySpec
+from keyfold.errors import (
+    ValueRefused,
+)
+from keyfold.runtime.guard import (
+    is_counted,
+)
+
+
+def has_counts(spec: EntitySpec) -> bool:
+    return any(map(is_counted, spec.fields.values()))
+
+
+def refuse_counts(new: Entity) -> None:
+    """A new item begins with nothing counted: any other number would be wrong at once."""
+    for name, begins in uncounted(type(new)).items():
+        if getattr(new, name) != begins:
+            raise ValueRefused(
+                f"{type(new).__name__}.{name} is counted by keyfold; leave it out of a new item",
+                {name: "is counted; leave it out"},
+            )
+
+
+def uncounted(entity: type[Entity]) -> dict[str, Any]:
+    """Counted fields as they begin: what was counted under the old key is not under the new one."""
+    counted = (name for name, field in entity.__spec__.fields.items() if is_counted(field))
+    return {
+        name: entity.model_fields[name].get_default(call_default_factory=True) for name in counted
+    }

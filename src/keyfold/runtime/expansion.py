@@ -1,0 +1,248 @@
+"""What an intent comes to: the step on its item, with what its maintainers have to say."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from pydantic import ValidationError
+
+from keyfold.design.entity import Entity, EntitySpec
+from keyfold.design.validation import complaints, in_one_line
+from keyfold.errors import (
+    NotFound,
+    PlanError,
+    ValueRefused,
+    VersionConflict,
+)
+from keyfold.runtime import changes as change
+from keyfold.runtime.changes import Change, applied
+from keyfold.runtime.context import Context
+from keyfold.runtime.counted_fields import has_counts, refuse_counts
+from keyfold.runtime.flow import Flow
+from keyfold.runtime.guard import (
+    is_counted,
+    steady_counts,
+)
+from keyfold.runtime.intent import Check, Delete, Derived, Intent, Maintainer, Put, Update
+from keyfold.runtime.plan import Plan, Step
+from keyfold.runtime.reads import find
+from keyfold.runtime.steps import refuse_start, step_refused
+from keyfold.runtime.validity import looked_at, merged
+from keyfold.runtime.write_requests import (
+    edited,
+    index_fields_missing,
+    stamped,
+)
+
+CHANGED = "{} was changed by somebody else since it was read"
+
+
+def transactional(spec: EntitySpec) -> list[Maintainer]:
+    """The maintainers that join the writes of this entity."""
+    return spec.table.design.joining(spec.entity)
+
+
+def expand(context: Context, plan: Plan, intent: Intent) -> Flow[Entity | None]:
+    if isinstance(intent, Put):
+        return (yield from _expand_put(context, plan, intent))
+    if isinstance(intent, Update):
+        return (yield from _expand_update(context, plan, intent))
+    if isinstance(intent, Delete):
+        return (yield from _expand_delete(context, plan, intent))
+    if isinstance(intent, Derived):
+        return (yield from _expand_derived(context, plan, intent))
+    if isinstance(intent, Check):
+        plan.add(address_of(intent.ref.entity.__spec__, intent.ref.wire()), Step(intent))
+    else:
+        key = intent.request.get("Key") or intent.request["Item"]
+        names = intent.table.schema.key_attributes
+        plan.add((intent.table.name, repr([key[n] for n in names])), Step(intent))
+    return None
+
+
+def _expand_put(context: Context, plan: Plan, intent: Put[Entity]) -> Flow[Entity]:
+    spec = intent.new.__spec__
+    maintainers = transactional(spec)
+    old = None
+    if not intent.absent and (
+        maintainers or spec.version is not None or spec.states or has_counts(spec)
+    ):
+        old = yield from find(context, intent.new.ref())
+        if old is None:
+            if version_of(intent.new):
+                raise VersionConflict(f"{intent.new.ref()} was deleted since it was read")
+            intent = replace(intent, absent=True, unless_raced=True)
+        else:
+            if version_of(intent.new) not in (None, 0, version_of(old)):
+                raise VersionConflict(CHANGED.format(intent.new.ref()))
+            update = _as_update(spec, old, replace(intent, new=stamped(context, intent.new)[0]))
+            if not edited(context, update).changes:
+                if update.condition is not None:
+                    yield from expand(context, plan, Check(update.ref, update.condition))
+                return old
+            return (yield from _expand_update(context, plan, update, read=old)) or intent.new
+    if not (plan.entailing or intent.counted):
+        refuse_counts(intent.new)
+        if not intent.moved:
+            refuse_start(intent.new)
+    new, wire = stamped(context, intent.new)
+    plan.add(address_of(spec, wire), Step(replace(intent, new=new), None, new, wire))
+    plan.entail(maintainers, old, new)
+    return new
+
+
+def _as_update(spec: EntitySpec, old: Entity, intent: Put) -> Update:
+    """A put over an existing item, as the update that has the same result."""
+    ours = {stamp.name for stamp in (spec.version, spec.created, spec.updated) if stamp}
+    changes: dict[str, Change] = {}
+    for name, field in spec.fields.items():
+        value, before = getattr(intent.new, name), getattr(old, name)
+        kept = name in ours or is_counted(field) or name in spec.key.address
+        if kept or value == before:
+            continue
+        empty = value is None or (field.kind.endswith("_set") and not value)
+        changes[name] = change.clear if empty else change.Set(value)
+    return Update(intent.new.ref(), changes, intent.condition)
+
+
+def _expand_update(
+    context: Context, plan: Plan, intent: Update, read: Entity | None = None
+) -> Flow[Entity | None]:
+    spec = intent.ref.entity.__spec__
+    intent = edited(context, intent)
+    touched = frozenset(intent.changes)
+    _refuse_fixed(spec, intent)
+    maintainers = transactional(spec)
+    concerned = [m for m in maintainers if m.fields & touched]
+    address = address_of(spec, intent.ref.wire())
+    pending = plan.steps.get(address)
+    if plan.is_deleted(address):
+        if not plan.entailing:
+            raise PlanError(f"one transaction deletes {intent.ref} and writes it; do one of them")
+        if intent.counting and not intent.lenient:
+            raise PlanError(f"one transaction deletes {intent.ref}, on which it counts a new item")
+        return None
+    if intent.otherwise is not None and pending is None and address in plan.missing:
+        whole = Put(intent.otherwise(), unless_raced=True)
+        return (yield from _expand_put(context, plan, whole))
+    old = pending.new if pending is not None and pending.new is not None else intent.known or read
+    if old is not None and old is intent.known:
+        old = yield from _with_present_counts(context, intent, old)
+    # An item that this makes has all that follows from it.
+    made = intent.upsert and bool(maintainers)
+    needs_old = made or bool(
+        concerned or intent.lenient or index_fields_missing(spec, intent) or looked_at(spec, intent)
+    )
+    if old is None and needs_old:
+        old = yield from find(context, intent.ref)
+        if old is None and intent.lenient:
+            return None
+        if old is None and intent.otherwise is not None:
+            whole = Put(intent.otherwise(), unless_raced=True)
+            return (yield from _expand_put(context, plan, whole))
+        if old is None and not intent.upsert:
+            raise NotFound(f"there is no {intent.ref}")
+        if old is None and made:
+            first = Put(first_item(intent), unless_raced=True, counted=True)
+            return (yield from _expand_put(context, plan, first))
+    if pending is not None and old is pending.new and old is not None:
+        refused = step_refused(spec, intent, old)
+        if refused is not None:
+            raise refused
+    new, wire = (None, None) if old is None else merged(old, intent)
+    plan.add(address, Step(intent, old, new, wire))
+    if old is not None:
+        plan.entail(concerned, old, new)
+    return new
+
+
+def _expand_derived(context: Context, plan: Plan, intent: Derived) -> Flow[Entity | None]:
+    address = address_of(intent.ref.entity.__spec__, intent.ref.wire())
+    if plan.is_deleted(address):
+        return None
+    step = plan.steps.get(address)
+    held = step.new if step is not None and step.new is not None else None
+    if held is None:
+        held = yield from find(context, intent.ref)
+    if held is None:
+        return None
+    changes = yield from intent.changes(held, plan.pending)
+    update = Update[Any](intent.ref, changes, counting=True, steady=intent.steady)
+    return (yield from _expand_update(context, plan, update, read=held))
+
+
+def _refuse_fixed(spec: EntitySpec, intent: Update) -> None:
+    if not spec.fixed or intent.counting:
+        return
+    for name in spec.fixed & intent.changes.keys():
+        if not isinstance(intent.changes[name], change.SetIfAbsent):
+            raise PlanError(f"{spec.name}.{name} is fixed when the item is created")
+
+
+def first_item(intent: Update) -> Entity:
+    """The item that an update of a missing one makes."""
+    entity: type[Entity] = intent.ref.entity
+    defaults = {
+        name: info.get_default(call_default_factory=True)
+        for name, info in entity.model_fields.items()
+        if not info.is_required()
+    }
+    values = applied(intent.changes, {**defaults, **intent.ref.values})
+    try:
+        return entity.model_validate(values, by_name=True, by_alias=False)
+    except ValidationError as problem:
+        missing = ", ".join(str(one["loc"][0]) for one in problem.errors() if one["loc"])
+        if any(one["type"] != "missing" for one in problem.errors()):
+            found = complaints(problem)
+            raise ValueRefused(f"{intent.ref}: {in_one_line(found)}", found) from None
+        raise PlanError(
+            f"there is no {intent.ref}, and a change of it cannot make it: {missing} would have no "
+            "value. Give it a default, or create the item first"
+        ) from None
+
+
+def _expand_delete(context: Context, plan: Plan, intent: Delete) -> Flow[Entity | None]:
+    spec = intent.ref.entity.__spec__
+    maintainers = transactional(spec)
+    address = address_of(spec, intent.ref.wire())
+    pending = plan.steps.get(address)
+    if pending is not None and (pending.new is not None or plan.is_deleted(address)):
+        # What follows from it is reckoned from what it is by now: nothing, or changed.
+        plan.add(address, Step(intent, pending.old))
+        if pending.new is not None:
+            plan.entail(maintainers, pending.new, None)
+        return pending.new if intent.returning else None
+    old = intent.known
+    alone = len(plan.results) == 1 and not plan.entailing
+    if old is None and (maintainers or (intent.returning and not alone)):
+        old = yield from find(context, intent.ref)
+        if old is None:
+            if intent.must_exist:
+                raise NotFound(f"there is no {intent.ref}")
+            return None
+    elif old is not None:
+        old = yield from _with_present_counts(context, intent, old)
+    plan.add(address, Step(intent, old))
+    plan.entail(maintainers, old, None)
+    return old if intent.returning else None
+
+
+def _with_present_counts(context: Context, intent: Update | Delete, known: Entity) -> Flow[Entity]:
+    """The caller's item may be older than its counters, which move without a new version."""
+    counts = steady_counts(known.__spec__, intent)
+    if not counts:
+        return known
+    present = yield from find(context, intent.ref)
+    if present is None:
+        raise NotFound(f"there is no {intent.ref}")
+    return known.model_copy(update={name: getattr(present, name) for name in counts})
+
+
+def address_of(spec: EntitySpec, key: dict[str, Any]) -> tuple[str, str]:
+    return spec.table.name, repr([key[name] for name in spec.table.schema.key_attributes])
+
+
+def version_of(item: Entity) -> Any:
+    version = item.__spec__.version
+    return None if version is None else getattr(item, version.name)
