@@ -6,7 +6,7 @@ import time
 from typing import Final
 
 from keyfold.migrations.copier import Copier
-from keyfold.migrations.migration import Migration
+from keyfold.migrations.migration import Migration, Phase
 from keyfold.migrations.state import StateStore
 
 POLL_SECONDS: Final = 0.02
@@ -30,6 +30,23 @@ def consequences(migration: Migration) -> list[str]:
             "found by it, until the migration is applied again"
         )
     return told
+
+
+def why_not_followed(store: StateStore, phase: Phase, quiet: float) -> str | None:
+    """Why a switch would lose something at this moment, or None."""
+    now = store.backend.clock.now()
+    if not store.routers(now):
+        return (
+            f"{phase} is complete. Deploy the application, opened with this migration: "
+            "design.open(..., migration=...). What comes next waits until it reports"
+        )
+    foreign = store.foreign()
+    if foreign is not None and now - foreign.at < quiet:
+        return (
+            f"an application that does not follow the migration still writes: {foreign}. "
+            f"What comes next waits until it has written nothing for {quiet:g} seconds"
+        )
+    return None
 
 
 def wait_for_routers(store: StateStore, epoch: int, copier: Copier | None = None) -> None:

@@ -70,12 +70,12 @@ class Migration:
 
     def routed(self, client: Client, context: Context) -> Client:
         """The client of an application that follows; `design.open(..., migration=...)` asks."""
-        from keyfold.migrations.routed import Routed, RoutedClient
+        from keyfold.migrations.routed_client import Routed, RoutedClient
 
         return RoutedClient(client, Routed.of(self, context))
 
     def routed_async(self, client: AsyncClient, context: Context) -> AsyncClient:
-        from keyfold.migrations.routed import AsyncRoutedClient, Routed
+        from keyfold.migrations.routed_client import AsyncRoutedClient, Routed
 
         return AsyncRoutedClient(client, Routed.of(self, context))
 

@@ -17,7 +17,7 @@ from keyfold.errors import MigrationError
 from keyfold.maintain import rebuild as rebuild_structures
 from keyfold.migrations.backend import Backend, Item
 from keyfold.migrations.carried_items import Passage, by_name
-from keyfold.migrations.frozen import design_of
+from keyfold.migrations.frozen_design import design_of
 from keyfold.runtime import Design
 from keyfold.runtime.intent import Marker, Put
 

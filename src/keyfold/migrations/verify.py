@@ -184,14 +184,14 @@ class MigrationVerifier:
                     self.result.equal += 1
                     del self._suspects[address]
             for address, drift in list(self._extras.items()):
-                gone = self.copier.current(drift.source, drift.source_key) is None
-                if not gone or self.copier.current(drift.table, drift.key) is None:
+                gone = self.copier.writes.current(drift.source, drift.source_key) is None
+                if not gone or self.copier.writes.current(drift.table, drift.key) is None:
                     del self._extras[address]
                 else:
                     self.result.drifts.append(drift)
 
     def _same(self, table: str, key: Item) -> bool:
-        item = self.copier.current(table, key)
+        item = self.copier.writes.current(table, key)
         try:
             outputs = self.sides.outputs(table, item)
         except Uncopyable:
@@ -235,7 +235,7 @@ class MigrationVerifier:
     def _copies(self, extra: Difference) -> list[tuple[str, Item]]:
         """An item without an original, and what was written together with it."""
         copies = [(extra.table, extra.key)]
-        item = self.copier.current(extra.table, extra.key)
+        item = self.copier.writes.current(extra.table, extra.key)
         for (table, _), original in self.back.outputs(extra.table, item).items():
             for (target, _), output in self.sides.outputs(table, original.item).items():
                 copy = (target, self.sides.key_of(target, output.item))

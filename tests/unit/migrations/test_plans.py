@@ -14,7 +14,8 @@ from keyfold.clients import Client, connect
 from keyfold.design.schema import Schema
 from keyfold.errors import MigrationError
 from keyfold.migrations import Backend, diff
-from keyfold.migrations.plan import Dangerous, draft
+from keyfold.migrations.plan import draft
+from keyfold.migrations.refusals import Dangerous
 from keyfold.migrations.snapshot import dump, fingerprint, load
 from keyfold_systems.sellers import current, design
 

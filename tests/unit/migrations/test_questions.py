@@ -12,7 +12,8 @@ from keyfold import Design
 from keyfold.clients import connect
 from keyfold.errors import MigrationError
 from keyfold.migrations import Migrator, backend_of, load
-from keyfold.migrations.plan import Dangerous, draft
+from keyfold.migrations.plan import draft
+from keyfold.migrations.refusals import Dangerous
 from keyfold.migrations.snapshot import dump
 from keyfold.migrations.snapshot import load as load_snapshot
 

@@ -89,7 +89,7 @@ async def test_who_wrote_reads_its_own_write_until_the_copy_has_arrived(
     assert await sides(router, "bo") == ("new", "old")
     monkeypatch.setattr(router_module, "MARGIN_SECONDS", -0.001)
     await asyncio.sleep(0.15)
-    await asyncio.to_thread(shop.migrator()._copier("new").drain)
+    await asyncio.to_thread(shop.migrator().items.copier("new").drain)
     assert await sides(router, "ada") == ("new", "old")
 
 

@@ -9,7 +9,8 @@ import pytest
 from keyfold import Design, Entity, Id, Key, Vector
 from keyfold.design.schema import Schema
 from keyfold.migrations import Backend, CreateVector, DropVector, Migration, Migrator, diff
-from keyfold.migrations.plan import Dangerous, draft
+from keyfold.migrations.plan import draft
+from keyfold.migrations.refusals import Dangerous
 from keyfold.migrations.snapshot import dump, fingerprint, load
 
 from .conftest import Shop

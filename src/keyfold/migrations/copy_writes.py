@@ -1,0 +1,245 @@
+"""What a copy writes: items of the other side, what undoes them, and the marker beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from keyfold.errors import (
+    MigrationError,
+    TransactionCanceled,
+    TransactionConflict,
+    ValidationError,
+)
+from keyfold.migrations.backend import Item
+from keyfold.migrations.changes import ItemChange
+from keyfold.migrations.migration import Side
+from keyfold.migrations.moves import Output
+from keyfold.migrations.sides import Sides, Uncopyable
+from keyfold.migrations.spelling import equal
+from keyfold.migrations.state import CopyMarker, StateStore
+from keyfold.migrations.undo import UndoRecord
+from keyfold.runtime.flow import run_by
+from keyfold.runtime.walk import PASSING, transact
+
+REFUSED: Final = "ConditionalCheckFailed"
+
+
+@dataclass
+class Tally:
+    """What copying did."""
+
+    copied: int = 0
+    skipped: int = 0
+    problems: int = 0
+    write_units: float = 0.0
+
+    def add(self, other: Tally) -> None:
+        for name in self.__dataclass_fields__:
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+
+
+class CopyWrites:
+    """The parts of transactions that copy towards one side."""
+
+    def __init__(self, store: StateStore, sides: Sides, towards: Side) -> None:
+        self.backend, self.store, self.sides, self.towards = store.backend, store, sides, towards
+
+    def current(self, table: str, key: Item) -> Item | None:
+        request = {
+            "TableName": self.backend.physical(table),
+            "Key": key,
+            "ConsistentRead": True,
+        }
+        found: Item | None = self.backend.call("GetItem", request).get("Item")
+        return found
+
+    def before(
+        self, record: ItemChange, after: Mapping[tuple[str, str], Output]
+    ) -> dict[tuple[str, str], Output]:
+        """What the item stood for; a value that another item holds was never its own."""
+        try:
+            outputs = self.sides.outputs(record.table, record.old)
+        except Uncopyable:
+            return {}  # what could not be copied has left nothing on the other side
+        return {
+            address: output
+            for address, output in outputs.items()
+            if address in after or not output.claim or self._is_held(output)
+        }
+
+    def _is_held(self, output: Output) -> bool:
+        key = self.sides.key_of(output.table, output.item)
+        return self.current(output.table, key) in (None, output.item)
+
+    def actions(
+        self,
+        before: Mapping[tuple[str, str], Output],
+        after: Mapping[tuple[str, str], Output],
+        source: tuple[str, str],
+        *,
+        scanned: bool = False,
+    ) -> list[Item]:
+        """Puts first, in the order of `after`, then deletes of what is no longer stood for."""
+        actions: list[Item] = []
+        for address, output in after.items():
+            if output.part is not None and self._is_gone(output):
+                continue
+            actions += (
+                self._noted(output, address == source, scanned)
+                if self.sides.stays(output.table)
+                else [self._put(output)]
+            )
+        for address, output in before.items():
+            if address not in after and not (output.part is not None and self._is_gone(output)):
+                actions.append(self._delete(output))
+        return actions
+
+    def is_race(self, codes: Sequence[str], actions: Sequence[Item]) -> bool:
+        """Whether another of this migration's writers was faster, and nothing else is wrong."""
+        refused = [a for c, a in zip(codes, actions, strict=False) if c == REFUSED]
+        return bool(refused) and all(
+            a.get("Put", {}).get("TableName") == self.store.table for a in refused
+        )
+
+    def _is_gone(self, output: Output) -> bool:
+        """Whether there is nothing any more that this could be a part of."""
+        return self.current(output.table, self.sides.key_of(output.table, output.item)) is None
+
+    def _noted(self, output: Output, own: bool, scanned: bool) -> list[Item]:
+        """A put into a table that stays, with what undoes it."""
+        log = self.sides.log
+        assert log is not None
+        key = self.sides.key_of(output.table, output.item)
+        record = log.find(output.table, key)
+        if record is not None and record.kind == "made":
+            return [self._put(output)]
+        there = self.current(output.table, key)
+        item = output.settled(there)
+        if there is None:
+            if output.part is not None:
+                return []
+            made = UndoRecord("made", output.table, key, revision=_after(record))
+            return [self._put(output), *log.writes(made)]
+        if equal(there, item):
+            if record is None and scanned and not own and output.part is None:
+                log.note(UndoRecord("found", output.table, key))
+            return []
+        if output.moved and not own:
+            raise Uncopyable(f"{_shown(output.table, key)} is taken by another item")
+        if output.claim:
+            return [self._put(output)]
+        changed = (record or UndoRecord("changed", output.table, key, revision=-1)).noting(
+            there, item
+        )
+        changed.kind = "changed"
+        return [self._put(output), *log.writes(changed)]
+
+    def _put(self, output: Output) -> Item:
+        name = self.backend.physical(output.table)
+        key = self.sides.key_of(output.table, output.item)
+        if output.part is not None:
+            rest = {n: w for n, w in output.item.items() if n not in key}
+            return {"Update": {"TableName": name, "Key": key, **_part(rest, output.part, key)}}
+        item = output.item
+        if output.onto is not None:
+            item = output.onto(self.current(output.table, key))
+        return {"Put": {"TableName": name, "Item": item, **output.claim}}
+
+    def _delete(self, output: Output) -> Item:
+        name = self.backend.physical(output.table)
+        key = self.sides.key_of(output.table, output.item)
+        if output.part is not None:
+            return {"Update": {"TableName": name, "Key": key, **_part({}, output.part, key)}}
+        return {"Delete": {"TableName": name, "Key": key, **output.claim}}
+
+    def marker_update(self, record: ItemChange) -> Item:
+        return {
+            "Update": {
+                "TableName": self.store.table,
+                "Key": self.store.marker_key(self.towards, record.table, record.key),
+                "UpdateExpression": "SET #s = :s",
+                "ConditionExpression": "(attribute_not_exists(#s) OR #s < :s) AND "
+                "attribute_not_exists(touches)",
+                "ExpressionAttributeNames": {"#s": "sequence"},
+                "ExpressionAttributeValues": {":s": {"S": record.order}},
+            }
+        }
+
+    def marker_check(self, table: str, key: Item, expected: CopyMarker | None) -> Item:
+        check: Item = {
+            "TableName": self.store.table,
+            "Key": self.store.marker_key(self.towards, table, key),
+            "ConditionExpression": "attribute_not_exists(#s)",
+            "ExpressionAttributeNames": {"#s": "sequence"},
+        }
+        expected = expected or CopyMarker()
+        values: Item = {}
+        if expected.sequence is not None:
+            check["ConditionExpression"] = "#s = :s"
+            values[":s"] = {"S": expected.sequence}
+        if expected.touches:
+            check["ConditionExpression"] += " AND touches = :t"
+            values[":t"] = {"N": str(expected.touches)}
+        else:
+            check["ConditionExpression"] += " AND attribute_not_exists(touches)"
+        if values:
+            check["ExpressionAttributeValues"] = values
+        return {"ConditionCheck": check}
+
+    def transact(self, actions: list[Item], tally: Tally | None = None) -> list[str] | None:
+        """None when all was written; else why each part was refused. Conflicts are retried."""
+        request: Item = {"TransactItems": actions}
+        if tally is not None:
+            request["ReturnConsumedCapacity"] = "TOTAL"
+        try:
+            answer = run_by(self.backend.call, transact("TransactWriteItems", request))
+        except TransactionCanceled as cancelled:
+            codes = [reason.code for reason in cancelled.reasons]
+            return [code if code not in PASSING else "None" for code in codes]
+        except ValidationError as problem:
+            raise Uncopyable(f"the backend refuses it: {problem}") from problem
+        except TransactionConflict as conflict:
+            raise MigrationError(
+                "the backend refused a transaction as conflicting, again and again"
+            ) from conflict
+        if tally is not None:
+            for used in answer.get("ConsumedCapacity", ()):
+                tally.write_units += float(used.get("CapacityUnits", 0))
+        return None
+
+
+def _part(values: Item, part: frozenset[str], key: Item) -> Item:
+    """An update that makes an item's part this, and leaves the rest alone."""
+    names = {f"#n{number}": name for number, name in enumerate(sorted(part))}
+    sets = [p for p, name in names.items() if name in values]
+    removes = [p for p, name in names.items() if name not in values]
+    clauses = [f"SET {', '.join(f'{p} = :{p[1:]}' for p in sets)}"] * bool(sets)
+    clauses += [f"REMOVE {', '.join(removes)}"] * bool(removes)
+    request: Item = {
+        "UpdateExpression": " ".join(clauses),
+        "ConditionExpression": "attribute_exists(#key)",
+        "ExpressionAttributeNames": {**names, "#key": next(iter(key))},
+    }
+    if sets:
+        request["ExpressionAttributeValues"] = {f":{p[1:]}": values[names[p]] for p in sets}
+    return request
+
+
+def _after(record: UndoRecord | None) -> int:
+    return 0 if record is None else record.revision + 1
+
+
+def _shown(table: str, key: Item) -> str:
+    return f"{table} {', '.join(f'{n}={next(iter(v.values()))}' for n, v in key.items())}"
+
+
+def refusal(codes: Sequence[str], actions: Sequence[Item]) -> str:
+    for code, action in zip(codes, actions, strict=False):
+        if code == REFUSED and "Put" in action:
+            request = action["Put"]
+            held = next(iter(next(iter(request["Item"].values())).values()))
+            return f"the value {held} in {request['TableName']} is held by another item"
+    refused = next((code for code in codes if code != "None"), "unknown")
+    return f"the backend refused the copy: {refused}"

@@ -1,0 +1,202 @@
+"""What a migration does with items: copied, rewritten, compared, and refused while they differ."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+
+from keyfold.errors import Pending, VerifyFailed
+from keyfold.migrations.applications import POLL_SECONDS
+from keyfold.migrations.backend import Item
+from keyfold.migrations.copier import Copier
+from keyfold.migrations.leftovers import note_natives, unmoved
+from keyfold.migrations.migration import Migration, Side
+from keyfold.migrations.moves import Derive
+from keyfold.migrations.progress import Progress, Report
+from keyfold.migrations.rewrites import Rewrite
+from keyfold.migrations.sides import Sides, Uncopyable, rewrite_item
+from keyfold.migrations.state import CopyFailure, StateStore
+from keyfold.migrations.table_scan import Scan, ScanPace
+from keyfold.migrations.table_shape import Say
+from keyfold.migrations.undo import UndoLog
+from keyfold.migrations.undo_client import NotingClient
+from keyfold.migrations.verify import Comparison, MigrationVerifier
+
+
+class ItemWork:
+    """The work of one migration on items; phases and sides are not its business."""
+
+    def __init__(
+        self, migration: Migration, store: StateStore, pace: ScanPace, report: Report, say: Say
+    ) -> None:
+        self.migration, self.store, self.pace, self.say = migration, store, pace, say
+        self.backend, self.log = store.backend, UndoLog(store)
+        self._progress = report
+        self.done: dict[str, Progress] = {}
+        """What this run has done, by job."""
+        self._beside: Copier | None = None
+        """What copies changes beside a scan."""
+
+    def sides(self, towards: Side) -> Sides:
+        routes = self.migration.routes(towards)
+        if towards == "old":
+            return Sides(self.backend, routes, natives=self._natives)
+        return Sides(
+            self.backend,
+            routes,
+            self.migration.rewrites("backfill"),
+            self.log,
+            frozenset(self.migration.created),
+        )
+
+    @property
+    def _natives(self) -> frozenset[tuple[str, str]]:
+        staying = any(r.source not in self.migration.created for r in self.migration.routes("old"))
+        return frozenset(self.log.natives()) if staying else frozenset()
+
+    def copier(self, towards: Side) -> Copier:
+        return Copier(self.store, self.sides(towards), towards)
+
+    @contextmanager
+    def copying(self, towards: Side) -> Iterator[Copier]:
+        """Copies what changes, beside whatever is done meanwhile."""
+        copier = self.copier(towards)
+        stop = threading.Event()
+        failures: list[Exception] = []
+
+        def follow() -> None:
+            try:
+                while not stop.is_set():
+                    if not copier.poll():
+                        stop.wait(POLL_SECONDS)
+            except Exception as failure:
+                failures.append(failure)
+
+        thread = threading.Thread(target=follow, name="keyfold-copier", daemon=True)
+        thread.start()
+        self._beside = copier
+        try:
+            yield copier
+        finally:
+            self._beside = None
+            stop.set()
+            thread.join()
+        if failures:
+            raise failures[0]
+
+    def start_copying(self) -> None:
+        """Note where the streams are: what changes from here on is copied."""
+        note_natives(self.migration, self.store, self.log, self.pace)
+        self.copier("new").poll()
+
+    def backfill(self) -> None:
+        with self.copying("new") as copier:
+            for table in copier.sides.sources:
+
+                def handle(items: list[Item], table: str = table) -> float:
+                    for item in items:
+                        self._rewrite(copier.sides, table, item)
+                    return copier.copy_scanned(table, items).write_units
+
+                Scan(self.store, f"backfill {table}", table, self.pace, self.report).run(handle)
+            copier.catch_up()
+            try:
+                self.restore_structures()
+            except VerifyFailed:
+                if not self.migration.moves:
+                    raise
+                # Copies that come in meanwhile are not counted; in hold none do, and it rests.
+                self.say(f"{self.migration.name}: what is counted again rests in hold")
+
+    def restore_structures(self) -> None:
+        for step in self.migration.restores:
+            staying = step.design.tables.keys() - self.migration.created
+            tables = {self.backend.physical(name): name for name in staying}
+            step.run(replace(self.backend, client=NotingClient(self.backend, self.log, tables)))
+
+    def _rewrite(self, sides: Sides, table: str, item: Item) -> None:
+        try:
+            rewrite_item(sides, table, item)
+        except Uncopyable as refused:
+            key = sides.key_of(table, item)
+            self.store.add_problem(CopyFailure(table, key, str(refused)))
+
+    def rewrite_all(self, rewrite: Rewrite) -> None:
+        sides = Sides(self.backend, [], [rewrite])
+
+        def handle(items: list[Item]) -> float:
+            for item in items:
+                self._rewrite(sides, rewrite.table, item)
+            return 0.0
+
+        Scan(self.store, rewrite.name, rewrite.table, self.pace, self.report).run(handle)
+
+    def compare(self, copier: Copier, *, repair: bool) -> Comparison:
+        forward = copier.towards == "new"
+        moves = self.migration.moves
+        back = [m.backward if forward else m.forward for m in moves]
+        dropped = self.migration.dropped if forward else set()
+        sides = Sides(self.backend, back, natives=self._natives)
+        verifier = MigrationVerifier(self.store, copier, sides, dropped=dropped)
+        return verifier.run(self.pace, repair=repair, report=self.report)
+
+    def retry_problems(self, copier: Copier) -> None:
+        """Transforms may have been mended since."""
+        for problem in self.store.problems():
+            copier.copy_again(problem.table, problem.key)
+
+    def refuse_problems(self) -> None:
+        problems = self.store.problems()
+        if problems:
+            raise VerifyFailed(
+                listed(
+                    f"{self.migration.name}: {len(problems)} items could not be copied; mend them "
+                    "or the transform, then apply again",
+                    problems,
+                )
+            )
+
+    def refuse_differences(self) -> None:
+        """What the old side alone has would be lost; what lacks something would not be found."""
+        with self.copying("old") as copier:
+            result = self.compare(copier, repair=False)
+        new = self.sides("new")
+        new.routes = [step.route for step in self.migration.steps if isinstance(step, Derive)]
+        lacking = MigrationVerifier(
+            self.store, Copier(self.store, new, "new"), Sides(self.backend, ()), at_once=True
+        )
+        found = lacking.run(self.pace, repair=True, report=self.report)
+        self.say(f"{self.migration.name}: {result.words()}")
+        if result.drifts or found.repaired or found.drifts:
+            raise VerifyFailed(
+                listed(
+                    f"{self.migration.name}: the sides differ, so nothing is taken away. An "
+                    "application that does not follow the migration has written after the "
+                    "switch; stop it, bring what it wrote to the new side, and apply again",
+                    [*result.drifts, *found.drifts, *lacking.mended],
+                )
+            )
+
+    def refuse_unmoved(self) -> None:
+        for table in sorted(self.migration.dropped):
+            left = unmoved(self.store, self.sides("new"), table, self.pace)
+            if left:
+                raise Pending(
+                    f"{self.migration.name}: {table} holds {len(left)} items that no step moves "
+                    f"(such as {left[0]}), so it is not dropped; add a move for them, or delete "
+                    "them yourself"
+                )
+
+    def report(self, progress: Progress) -> None:
+        self.done[progress.job] = progress
+        progress.lag = self._beside.lag if self._beside is not None else None
+        self._progress(progress)
+
+
+def listed(title: str, things: Sequence[object], most: int = 10) -> str:
+    lines = [f"{title}:", *(f"  {thing}" for thing in things[:most])]
+    if len(things) > most:
+        lines.append(f"  and {len(things) - most} more")
+    return "\n".join(lines)

@@ -1,0 +1,76 @@
+"""Changes that would lose something as they stand; each refusal names the safe way."""
+
+from __future__ import annotations
+
+from keyfold.design.schema import EntitySchema, Index, Schema
+from keyfold.errors import MigrationError
+from keyfold.migrations.diff import SchemaChange
+
+
+class Dangerous(MigrationError):
+    """A change that would lose something as it stands; the message has the safe way."""
+
+
+def refuse_dangerous(changes: list[SchemaChange]) -> None:
+    for change in changes:
+        if change.kind == "table key changed":
+            raise Dangerous(
+                f"{change.words}. No table can change its key, and dropping it to make it again "
+                f"loses its items. The safe way: give the new table a name of its own in the "
+                f"design, keep {change.subject} until its items are moved, and plan again"
+            )
+        if change.kind == "index changed":
+            raise Dangerous(
+                f"{change.words}. An index cannot be changed, and readers would be without it "
+                "while it is made again. The safe way: declare the new one under another name, "
+                "switch the access patterns, then remove the old one and plan again"
+            )
+        if change.kind == "vector changed":
+            raise Dangerous(
+                f"{change.words}. A vector index cannot be changed, and searches would be without "
+                "it while it is made again. The safe way: declare the new one under another name "
+                "(index=), switch the searches, then remove the old one and plan again"
+            )
+        if change.kind in ("index added", "index removed"):
+            index = change.new or change.old
+            if isinstance(index, Index) and index.local:
+                raise Dangerous(
+                    f"{change.words}. A local index is made with its table or never. The safe "
+                    "way: a global index, or a new table"
+                )
+        if change.kind == "type name changed" and isinstance(change.old, EntitySchema):
+            raise Dangerous(
+                f"{change.words}. Items that are there would not be found any more. The safe way: "
+                f"declare {change.subject} with type_name={change.old.type_name!r}, which keeps "
+                "the name on disk"
+            )
+        if change.kind == "attribute changed":
+            raise Dangerous(
+                f"{change.words}. Old readers cannot read the new values, nor new readers the "
+                "old ones. The safe way: add an attribute under another name, fill it with "
+                "transform_attribute, switch the readers, then drop the old one"
+            )
+
+
+def refuse_index_keys(changes: list[SchemaChange], before: Schema | None) -> None:
+    for change in changes:
+        entity = change.new
+        if (
+            change.kind != "attribute removed"
+            or not isinstance(entity, EntitySchema)
+            or before is None
+        ):
+            continue
+        table = before.by_table.get(entity.table)
+        for index in table.indexes if table is not None and stays(change.old, entity) else ():
+            if change.detail in (index.partition, index.sort):
+                raise Dangerous(
+                    f"{change.words}. It is a key of the index {index.name}, from which all of "
+                    "these items would vanish. The safe way: move the access patterns away from "
+                    "the index, remove it, and drop the attribute in a later plan"
+                )
+
+
+def stays(old: object, new: EntitySchema) -> bool:
+    """Whether an entity is where it was, so that its items are changed in place."""
+    return isinstance(old, EntitySchema) and old.table == new.table and str(old.key) == str(new.key)
