@@ -18,7 +18,7 @@ is found if 95% of its items stand together with at most 5% of others; it is nam
 the document knows it by its name; a template is right if its texts and the attributes between them
 are the document's.
 
-The rules of inspect were worked out on most of these designs, so that their rows say what the rules
+The rules of inspect were worked out on most of these designs, so their rows say what the rules
 can find, not what they find in a table that nobody has seen. Designs with a star were written up
 afterwards and scored as they were. The second table is on half of the items, chosen by chance: a
 reference is missed where too few of the items that it leads to are there.

@@ -411,7 +411,7 @@ def _questions(seen: Sequence[Seen]) -> Iterator[str]:
     for names in shapes.values():
         if len(names) > 1:
             yield (
-                f"{' and '.join(names)} have keys of one shape, so that one item can overwrite "
+                f"{' and '.join(names)} have keys of one shape, so one item can overwrite "
                 "another. Are they one entity?"
             )
     for each in seen:

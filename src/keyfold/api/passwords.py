@@ -228,5 +228,5 @@ def _text(value: bytes) -> str:
 
 
 def _plain_digest(code: str) -> str:
-    """Of a code that is long and random, so that it needs no salt."""
+    """Of a code that is long and random, so it needs no salt."""
     return hashlib.sha256(code.encode()).hexdigest()

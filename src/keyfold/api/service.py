@@ -31,7 +31,7 @@ class Service:
     call it, by default the class's name in words. `media` is the store of
     uploads that the application was given, if any; `issue` makes a token for a user, where the
     application has a key to sign with, for services that check passwords themselves. A
-    service with `own_accounts` signs people in itself, so that it needs no issuer; its `tokens` say
+    service with `own_accounts` signs people in itself, so it needs no issuer; its `tokens` say
     who a token stands for.
 
     `relations` are what ids of answers lead to in GraphQL, as `keyfold.api.relation` says it.

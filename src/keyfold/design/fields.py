@@ -168,7 +168,7 @@ def _read(name: str, info: FieldInfo, *, camel: bool, ttl: str | None, place: st
         if ttl is None or (named is not None and named.attribute != ttl):
             raise DeclarationError(
                 codes.MARKER_MISUSED,
-                f"the table expires items by {ttl or 'no attribute'}, so that this field would "
+                f"the table expires items by {ttl or 'no attribute'}, so this field would "
                 "not expire anything.",
                 place=place,
                 suggestion='Give the table one, as design.table(..., ttl="ttl").',

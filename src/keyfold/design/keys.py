@@ -447,7 +447,7 @@ def _check_type(fields: Mapping[str, FieldSpec], attribute: KeyAttribute, place:
             raise DeclarationError(
                 "K8",
                 f"the number {slot.field} stands in the text key {template.text!r} without a "
-                "width, so that 10 sorts before 9.",
+                "width, so 10 sorts before 9.",
                 place=place,
                 suggestion=f"Give it one, as {{{slot.field}:"
                 f"{'012d' if spec.kind == 'integer' else '012.2f'}}}.",

@@ -58,6 +58,6 @@ def check_projected(spec: EntitySpec, declared: Key, fields: tuple[str, ...]) ->
         raise DeclarationError(
             "X10",
             f"{index.name} ({index.projection}) does not hold {', '.join(missing)} of {spec.name}, "
-            "so that they would come back empty.",
+            "so they would come back empty.",
             suggestion="Project them into the index, or read less with only(Model).",
         )

@@ -199,7 +199,7 @@ def parse_template(text: str, *, place: str = "", escape: bool = False) -> Templ
             raise DeclarationError(
                 "K6",
                 f"the key template {text!r} joins {left.field} and {right.field} with nothing "
-                "between, so that two different pairs can give one key.",
+                "between, so two different pairs can give one key.",
                 place=place,
                 suggestion=f"Put the delimiter {DELIMITER!r} between them.",
             )

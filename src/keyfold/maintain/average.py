@@ -1,6 +1,6 @@
 """Averages: a sum and a count that are kept, and the quotient when it is read.
 
-DynamoDB cannot divide in an update, so that the quotient is not stored.
+DynamoDB cannot divide in an update, so the quotient is not stored.
 """
 
 from __future__ import annotations

@@ -125,7 +125,7 @@ class Unique(MarkedStructure, Reconciled, Declared):
             raise DeclarationError(
                 codes.MARKER_MISUSED,
                 f"{entity.__name__} is in a table whose partition key is not a string, "
-                "so that it cannot hold markers of unique values.",
+                "so it cannot hold markers of unique values.",
                 place=f"{self.place} {entity.__name__}.{self.name}",
                 suggestion="Use a table with a text partition key.",
             )

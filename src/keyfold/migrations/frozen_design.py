@@ -215,7 +215,7 @@ def normaliser(each: Follows) -> Callable[[str], str] | None:
     found = getattr(str, each.normalise, None)
     if not callable(found):
         raise MigrationError(
-            f"{each.name} is normalised by {each.normalise}, which is no function of str, so that "
+            f"{each.name} is normalised by {each.normalise}, which is no function of str, so "
             "the plan cannot hold it; use one, as str.casefold"
         )
     return cast("Callable[[str], str]", found)

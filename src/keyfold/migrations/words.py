@@ -56,7 +56,7 @@ def drop(entity: type[Entity], *fields: str) -> Steps:
     named = spec.table.schema.type_attribute
     if named is None:
         raise MigrationError(
-            f"items of {spec.name} do not say what they are, so that they cannot be told from "
+            f"items of {spec.name} do not say what they are, so they cannot be told from "
             "others; take them away with a Rewrite of your own"
         )
     return (remove_items(spec.table.name, spec.type_name, named),)

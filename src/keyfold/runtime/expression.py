@@ -99,7 +99,7 @@ class Expressions:
         field = spec.fields[path.field]
         if field.reader is not None:
             raise PlanError(
-                f"{spec.name}.{field.name} stands only in the key {field.attribute}, so that no "
+                f"{spec.name}.{field.name} stands only in the key {field.attribute}, so no "
                 "condition or filter can look at it; ask for it by the key"
             )
         text = "".join([self.name(field.attribute), *inside])

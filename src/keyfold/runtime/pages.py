@@ -1,6 +1,6 @@
 """Pages of queries: how much to ask for where a filter leaves something out.
 
-A filter is applied behind the limit, so that a page of 10 may take any number of requests of 10.
+A filter is applied behind the limit, so a page of 10 may take any number of requests of 10.
 Here the first request asks for some more than the page, the next for as many as the share of
 matches so far makes likely, and the last for all that one request gives (1 MB). What is read beyond
 the page is cut off, and the cursor stands behind the last item given out. A page that is not full

@@ -104,7 +104,7 @@ def _value_condition(
     high: tuple[Any, bool] | None,
     owner: str,
 ) -> Condition:
-    """A number or binary key is one value, so that its own order is the order asked for."""
+    """A number or binary key is one value, so its own order is the order asked for."""
     field = attribute.template.fields[0]
     if field in values:
         return "=", (attribute.render(values, owner=owner),)

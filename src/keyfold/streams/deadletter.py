@@ -110,7 +110,7 @@ def letter(context: Context, id: str) -> Flow[DeadLetter]:
     except TableNotFound:
         item = None
     if item is None:
-        raise NotFound(f"there is no dead letter {id}; `keyfold deadletter list` shows all")
+        raise NotFound(f"dead letter {id} not found; `keyfold deadletter list` shows all")
     return _read(item)
 
 

@@ -72,7 +72,7 @@ class Reaction(ABC):
 class Maintained(Reaction):
     """What a maintainer does for a change: it brings its structure to what is there now.
 
-    Repeated and late records do no harm, so that it needs no marker.
+    Repeated and late records do no harm, so it needs no marker.
     """
 
     def __init__(self, work: Reconciled) -> None:

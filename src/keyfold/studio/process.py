@@ -125,7 +125,7 @@ def _drafts(options: StudioOptions, client: Client) -> list[Schema]:
         names = client.call("ListTables", {"Limit": TABLES})["TableNames"]
     found = [observe(client, name, sample=SAMPLE) for name in names]
     if not found:
-        raise KeyfoldError(f"{options.backend} has no tables, so that there is nothing to draft.")
+        raise KeyfoldError(f"{options.backend} has no tables, so there is nothing to draft.")
     return found
 
 

@@ -93,5 +93,5 @@ async def begin(
 
 
 def _digest(secret: str) -> bytes:
-    """Secrets are long and random, so that a quick digest will do."""
+    """Secrets are long and random, so a quick digest will do."""
     return hashlib.sha256(secret.encode()).digest()

@@ -99,7 +99,7 @@ def test_dead_letters_are_listed_shown_replayed_and_dropped(
     assert main(["deadletter", "show", "--id", name.partition("#")[0]]) == 0
     assert capsys.readouterr().out == shown
     assert main(["deadletter", "show", "--id", "9"]) == 2
-    assert "there is no dead letter 9" in capsys.readouterr().err
+    assert "dead letter 9 not found" in capsys.readouterr().err
     assert main(["deadletter", "replay", "--all"]) == 1
     monkeypatch.setenv("SHOP_FIXED", "1")
     assert main(["deadletter", "replay", "--id", name]) == 0

@@ -74,7 +74,7 @@ def test_a_consumer_needs_a_thread(run: Run) -> None:
 @pytest.mark.parametrize("action", ["show", "replay", "drop"])
 def test_before_the_first_consumer_there_is_no_dead_letter(run: Run, action: str) -> None:
     code, said = run(f"deadletter {action}", "--id", "x")
-    assert (code, "there is no dead letter x" in said) == (2, True)
+    assert (code, "dead letter x not found" in said) == (2, True)
 
 
 def test_waiting_events_are_listed_and_dropped(run: Run) -> None:

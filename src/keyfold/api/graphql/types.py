@@ -333,7 +333,7 @@ def _public(model: type[BaseModel], field: str, info: FieldInfo) -> str:
     if name == field and camel(field) != field:
         raise DeclarationError(
             "O16",
-            f"{model.__name__}.{field} has no public name, so that callers would meet snake_case.",
+            f"{model.__name__}.{field} has no public name, so callers would meet snake_case.",
             suggestion="Make it a Payload, or give its model_config alias_generator=to_camel.",
         )
     return name

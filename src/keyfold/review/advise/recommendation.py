@@ -151,7 +151,7 @@ def _gone(old: Schema, new: Schema, table: TableSchema, index: Index) -> Iterato
     others = [i.name for i in table.indexes if i.name != index.name and {i.name} == homes]
     if others:
         yield Recommendation(
-            "merge", f"{index.name} into {others[0]}: no item is in both, so that one is enough."
+            "merge", f"{index.name} into {others[0]}: no item is in both, so one is enough."
         )
     elif not any(new.by_pattern[name].max_partitions for name in readers):
         yield Recommendation("drop index", f"{index.name}: {_why_dropped(old, table, index)}")

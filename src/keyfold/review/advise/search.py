@@ -50,7 +50,7 @@ STRATEGIES = (
         copies=False,
     ),
     Strategy("together", "what one view reads, from one partition", gathers=True),
-    Strategy("in place", "no key changes, so that nothing has to be moved", moves=False),
+    Strategy("in place", "no key changes, so nothing has to be moved", moves=False),
     Strategy("consistent", "as few reads through an index as possible", stale=25.0, lookups=True),
 )
 

@@ -116,7 +116,7 @@ def types_stale(facts: Reach) -> Iterator[Defect]:
         yield Defect(
             facts.schema,
             file,
-            "the design has changed since its types were written, so that type checkers refuse "
+            "the design has changed since its types were written, so type checkers refuse "
             "what is right or accept what is wrong",
             "Run `keyfold types`, and `keyfold types --check` in continuous integration.",
         )

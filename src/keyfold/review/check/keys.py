@@ -94,7 +94,7 @@ def index_template_missing(facts: Reach) -> Iterator[Defect]:
                 yield Defect(
                     placement,
                     subject,
-                    f"{index.sort} is never set, so that no {entity.name} appears in {index.name}",
+                    f"{index.sort} is never set, so no {entity.name} appears in {index.name}",
                     f"Give {index.sort} a template: an index holds only items with all of its "
                     "key attributes.",
                     (entity,),
@@ -127,7 +127,7 @@ def key_collision(facts: Reach) -> Iterator[Defect]:
             yield Defect(
                 silent,
                 f"{first.name} and {second.name}",
-                f"`{first.key}` and `{second.key}` can render the same key, so that one item "
+                f"`{first.key}` and `{second.key}` can render the same key, so one item "
                 "overwrites the other",
                 "Give one of them a prefix of its own, or say `on_purpose: {shared key: REASON}` "
                 "at both.",

@@ -68,7 +68,7 @@ def pattern_unserved(facts: Reach) -> Iterator[Defect]:
             yield Defect(
                 pattern,
                 pattern.name,
-                "names no partition key, so that nothing but a scan can serve it",
+                "names no partition key, so nothing but a scan can serve it",
                 "Give the key or index that serves it, or drop the pattern.",
             )
             continue

@@ -71,7 +71,7 @@ class WriteLoad:
 
 @dataclass(frozen=True)
 class ConsumerLoad:
-    """What a processor does for a record: it is code, so that the design cannot know."""
+    """What a processor does for a record: it is code, so the design cannot know."""
 
     reads: tuple[str, ...] = ()
     """The access patterns that it calls."""

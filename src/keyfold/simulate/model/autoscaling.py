@@ -3,7 +3,7 @@
 KC: consumption above the target for two consecutive minutes raises it; 20 points below the target
 for 15 consecutive minutes lowers it. DG: four decreases in hand at midnight UTC, one more each
 hour, never more than four in hand, 27 a day. A minute of metric delay and a minute of UpdateTable
-come on top. The metric cannot show more than was granted, so that a large step needs several
+come on top. The metric cannot show more than was granted, so a large step needs several
 rounds.
 """
 

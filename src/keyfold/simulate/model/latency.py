@@ -1,6 +1,6 @@
 """How long calls take: service times are assumed, since none are published.
 
-P22 §7: p50 and p99 hardly change from 100,000 to a million operations a second, so that load
+P22 §7: p50 and p99 hardly change from 100,000 to a million operations a second, so load
 shows as refusals and waits, not as slower service.
 """
 
