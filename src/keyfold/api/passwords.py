@@ -26,10 +26,10 @@ from typing import Annotated, Any, Final, Generic, Protocol, TypeVar
 from pydantic import Field
 
 from keyfold.api.identity import Identity
-from keyfold.api.problems import Invalid, NotAuthenticated, TooMany
+from keyfold.api.problems import Conflict, Invalid, NotAllowed, NotAuthenticated, TooMany
 from keyfold.design import Entity
 from keyfold.errors import ConditionFailed, DeclarationError, NotFound
-from keyfold.runtime import AsyncDb
+from keyfold.runtime import AsyncDb, add
 
 Password = Annotated[str, Field(min_length=8, max_length=200)]
 """What somebody may choose."""
@@ -67,7 +67,7 @@ class Passwords(Generic[E]):
     """The passwords of one service."""
 
     def __init__(
-        self, db: AsyncDb, credential: type[E], *, cost: tuple[int, int, int] = COST
+        self, db: AsyncDb, credential: type[E], *, cost: tuple[int, int, int] | None = None
     ) -> None:
         if missing := [one for one in _FIELDS if one not in credential.model_fields]:
             raise DeclarationError(
@@ -75,7 +75,7 @@ class Passwords(Generic[E]):
                 f"{credential.__name__} has no {', '.join(missing)}.",
                 suggestion="It needs the fields of keyfold.api.PasswordFields.",
             )
-        self._db, self._credential, self._cost = db, credential, cost
+        self._db, self._credential, self._cost = db, credential, cost or COST
         self._turns = asyncio.Semaphore(_AT_ONCE)
         self._strangers: OrderedDict[str, tuple[int, datetime]] = OrderedDict()
         self._nobody: str | None = None
@@ -106,18 +106,38 @@ class Passwords(Generic[E]):
             )
         except ConditionFailed:
             raise TooMany("Another sign-in is under way; try again.", retry_after=1) from None
+        except NotFound:
+            raise NotAuthenticated(WRONG) from None
         if not await self._fits(password, found.password):
             raise NotAuthenticated(WRONG)
         changes: dict[str, Any] = {"failures": 0, "locked_until": None}
         if not found.password.startswith(_prefix(self._cost)):
             changes["password"] = await self._digest(password)
-        await self._db.update(self._key(found.user_id), **changes)
+        try:
+            # A password that was changed meanwhile does not come back with its new digest.
+            await self._db.update(
+                self._key(found.user_id),
+                **changes,
+                where=lambda one: one.password == found.password,
+            )
+        except (ConditionFailed, NotFound):
+            raise NotAuthenticated(WRONG) from None
         return int(found.session)
 
     async def change(self, user_id: str, old: str, new: str) -> int:
         """Another password, for who knows the old one; other sessions end. The new session."""
-        await self.check(user_id, old)
-        return await self._renewed(user_id, password=await self._digest(new))
+        try:
+            session = await self.check(user_id, old)
+        except NotAuthenticated:
+            # The caller is signed in; 401 would say that they are not.
+            raise NotAllowed("The current password is wrong.", code="WRONG_PASSWORD") from None
+        digest = await self._digest(new)
+        try:
+            return await self._renewed(
+                user_id, where=lambda one: one.session == session, password=digest
+            )
+        except (ConditionFailed, NotFound):
+            raise Conflict("The password was changed just now.", code="CHANGED") from None
 
     async def sign_out(self, user_id: str) -> int:
         """End all sessions; the number of the next."""
@@ -140,9 +160,13 @@ class Passwords(Generic[E]):
         digest = await self._digest(new)
         try:
             return await self._renewed(
-                user_id, reset_code=kept, password=digest, failures=0, locked_until=None
+                user_id,
+                where=lambda one: one.reset == kept,
+                password=digest,
+                failures=0,
+                locked_until=None,
             )
-        except ConditionFailed:
+        except (ConditionFailed, NotFound):
             raise Invalid("code", "is used; ask for another", code="BAD_CODE") from None
 
     async def admits(self, caller: Identity) -> bool:
@@ -153,20 +177,10 @@ class Passwords(Generic[E]):
         found: Any = await self._db.find(self._key(caller.id))
         return found is not None and found.session == session
 
-    async def _renewed(self, user_id: str, *, reset_code: str | None = None, **changes: Any) -> int:
-        found: Any = await self._db.find(self._key(user_id))
-        if found is None:
-            raise NotFound(f"{user_id} has no password")
+    async def _renewed(self, user_id: str, **changes: Any) -> int:
+        """A change that ends all sessions and the code for a reset; the number of the next."""
         updated: Any = await self._db.update(
-            self._key(user_id),
-            session=found.session + 1,
-            reset=None,
-            reset_until=None,
-            where=lambda one: (
-                (one.session == found.session)
-                & (one.reset == reset_code if reset_code is not None else one.user_id == user_id)
-            ),
-            **changes,
+            self._key(user_id), session=add(1), reset=None, reset_until=None, **changes
         )
         return int(updated.session)
 
@@ -207,7 +221,7 @@ class Passwords(Generic[E]):
 
 
 def _pause(failures: int) -> timedelta:
-    """How long to wait after so many failures."""
+    """How long to wait after this many failures."""
     if failures <= FREE_FAILURES:
         return timedelta()
     return min(LONGEST_WAIT, timedelta(seconds=2 ** min(failures - FREE_FAILURES, 20)))

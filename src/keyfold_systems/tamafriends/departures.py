@@ -7,18 +7,16 @@ from typing import Any
 from keyfold import delete
 from keyfold.runtime import Intent
 from keyfold.streams import Delivery
-from keyfold_systems.tamafriends import attempts
-from keyfold_systems.tamafriends.entities import Attempts, UserProfile, design, home
+from keyfold_systems.tamafriends.entities import UserProfile, design, home
 
 
 @design.on(UserProfile, "remove", name="forget_person")
 def forget_person(old: UserProfile, _: None, _delivery: Delivery) -> list[Intent]:
-    """What was counted of somebody's reading, posting and signing in."""
+    """What was counted of somebody's reading and posting."""
     user_id = old.user_id
     return [
         delete(home.reader_ref(user_id)),
         delete(home.support.hint.key(source=user_id)),
-        delete(Attempts.key(subject=attempts.of_account(user_id))),
     ]
 
 

@@ -57,7 +57,7 @@ table = design.table(
 
 FEED_DAYS = 30
 MOST_COPIES = 1_000_000
-"""A post is copied to so many followers at most: some 25 seconds at 40,000 writes a second."""
+"""The most followers that a post is copied to: some 25 seconds at 40,000 writes a second."""
 NOTICE_DAYS = 60
 SESSION_DAYS = 30
 MOST_IMAGES = 4
@@ -113,7 +113,6 @@ class UserProfile(
     one_handle = Unique("handle", normalise=str.casefold)
     credentials = Cascade("Credential")
     sessions = Cascade("Session", sync="stream")
-    resets = Cascade("PasswordReset", sync="stream")
     posts = Cascade("Post", sync="stream")
     follows = Cascade("Follow", via={"user_id": "follower_id"}, sync="stream")
     followed = Cascade(
@@ -132,14 +131,17 @@ class UserProfile(
 class Credential(typed.Credential, Entity, table=table):
     """What somebody proves themselves with, apart from the profile that everybody may read.
 
-    Sessions of another generation are over: one write ends all of them.
+    Its fields are those of `keyfold.api.PasswordFields`.
     """
 
     user_id: Id
-    salt: bytes
-    digest: bytes
-    cost: str = "scrypt 14 8 1"
-    generation: int = 0
+    password: str
+    failures: int = 0
+    locked_until: Timestamp | None = None
+    session: int = 1
+    """Sessions of another generation are over: one write ends all of them."""
+    reset: str | None = None
+    reset_until: Timestamp | None = None
 
     key = Key("USER#{user_id}", "CREDENTIAL")
 
@@ -156,28 +158,6 @@ class Session(typed.Session, Entity, table=table):
     expires_at: Annotated[Timestamp | None, Ttl(days=SESSION_DAYS, after="created_at")] = None
 
     key = Key("USER#{user_id}", "SESSION#{session_id}")
-
-
-class PasswordReset(typed.PasswordReset, Entity, table=table):
-    """Somebody may choose a new password, once and soon."""
-
-    user_id: Id
-    digest: bytes
-    created_at: Timestamp
-    expires_at: Annotated[Timestamp | None, Ttl(days=1 / 24, after="created_at")] = None
-
-    key = Key("USER#{user_id}", "RESET")
-
-
-class Attempts(typed.Attempts, Entity, table=table):
-    """Wrong passwords in a row, for an account or for a login that nobody has."""
-
-    subject: Id
-    failures: int = 0
-    not_before: Timestamp
-    expires_at: Annotated[Timestamp | None, Ttl(days=1, after="not_before")] = None
-
-    key = Key("ATTEMPTS#{subject}", "ATTEMPTS")
 
 
 class Post(typed.Post, Entity, table=table, type_name="POST"):

@@ -140,7 +140,6 @@ class UserProfile(Entity):
     one_handle: ClassVar[keyfold.maintain.unique.Unique]
     credentials: ClassVar[keyfold.maintain.cascade.Cascade]
     sessions: ClassVar[keyfold.maintain.cascade.Cascade]
-    resets: ClassVar[keyfold.maintain.cascade.Cascade]
     posts: ClassVar[keyfold.maintain.cascade.Cascade]
     follows: ClassVar[keyfold.maintain.cascade.Cascade]
     followed: ClassVar[keyfold.maintain.cascade.Cascade]
@@ -193,19 +192,23 @@ class Credential(Entity):
         self,
         *_at: PathChange[of.Credential],
         where: collections.abc.Callable[[of.Credential], object] | None = ...,
-        salt: Given[bytes] = ...,
-        digest: Given[bytes] = ...,
-        cost: Given[str] = ...,
-        generation: GivenNumber[int] = ...,
+        password: Given[str] = ...,
+        failures: GivenNumber[int] = ...,
+        locked_until: Given[datetime.datetime] | Clear | None = ...,
+        session: GivenNumber[int] = ...,
+        reset: Given[str] | Clear | None = ...,
+        reset_until: Given[datetime.datetime] | Clear | None = ...,
     ) -> of.Credential: ...
     def __moves__(
         self,
         *,
         user_id: str = ...,
-        salt: bytes = ...,
-        digest: bytes = ...,
-        cost: str = ...,
-        generation: int = ...,
+        password: str = ...,
+        failures: int = ...,
+        locked_until: datetime.datetime | None = ...,
+        session: int = ...,
+        reset: str | None = ...,
+        reset_until: datetime.datetime | None = ...,
     ) -> of.Credential: ...
 
 class SessionKey(KeyOf[of.Session]):
@@ -238,52 +241,6 @@ class Session(Entity):
         created_at: datetime.datetime = ...,
         expires_at: datetime.datetime | None = ...,
     ) -> of.Session: ...
-
-class PasswordResetKey(KeyOf[of.PasswordReset]):
-    def __call__(self, *, user_id: str) -> Ref[of.PasswordReset]: ...
-    def query(self, *, user_id: str) -> Query[of.PasswordReset]: ...
-
-class PasswordReset(Entity):
-    key: ClassVar[Key[PasswordResetKey]]
-    def __changes__(  # type: ignore[override]
-        self,
-        *_at: PathChange[of.PasswordReset],
-        where: collections.abc.Callable[[of.PasswordReset], object] | None = ...,
-        digest: Given[bytes] = ...,
-        created_at: Given[datetime.datetime] = ...,
-        expires_at: Given[datetime.datetime] | Clear | None = ...,
-    ) -> of.PasswordReset: ...
-    def __moves__(
-        self,
-        *,
-        user_id: str = ...,
-        digest: bytes = ...,
-        created_at: datetime.datetime = ...,
-        expires_at: datetime.datetime | None = ...,
-    ) -> of.PasswordReset: ...
-
-class AttemptsKey(KeyOf[of.Attempts]):
-    def __call__(self, *, subject: str) -> Ref[of.Attempts]: ...
-    def query(self, *, subject: str) -> Query[of.Attempts]: ...
-
-class Attempts(Entity):
-    key: ClassVar[Key[AttemptsKey]]
-    def __changes__(  # type: ignore[override]
-        self,
-        *_at: PathChange[of.Attempts],
-        where: collections.abc.Callable[[of.Attempts], object] | None = ...,
-        failures: GivenNumber[int] = ...,
-        not_before: Given[datetime.datetime] = ...,
-        expires_at: Given[datetime.datetime] | Clear | None = ...,
-    ) -> of.Attempts: ...
-    def __moves__(
-        self,
-        *,
-        subject: str = ...,
-        failures: int = ...,
-        not_before: datetime.datetime = ...,
-        expires_at: datetime.datetime | None = ...,
-    ) -> of.Attempts: ...
 
 class PostKey(KeyOf[of.Post]):
     def __call__(self, *, user_id: str, created_at: datetime.datetime, post_id: str) -> Ref[of.Post]: ...

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints
 
 from keyfold import Timestamp
-from keyfold.api import MediaLink, Payload
+from keyfold.api import MediaLink, Password, Payload
 from keyfold_systems.tamafriends.entities import (
     MOST_IMAGES,
     Email,
@@ -18,7 +18,6 @@ from keyfold_systems.tamafriends.entities import (
 )
 
 Hours = Annotated[int, Field(ge=1, le=24 * 365)]
-Password = Annotated[str, Field(min_length=8, max_length=200)]
 Stated = Annotated[Text, StringConstraints(strip_whitespace=True)]
 """Text that somebody types: what is around it is not meant, and blanks alone say nothing."""
 Grounds = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500)]

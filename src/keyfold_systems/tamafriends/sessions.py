@@ -21,7 +21,6 @@ from keyfold_systems.tamafriends.payloads import Signed
 
 _PREFIX = "tama~"
 _TOKEN = re.compile(rf"{_PREFIX}([\w.-]+)~([\w-]+)~([\w-]+)")
-WRONG = "Login or password is wrong."
 
 
 @dataclass(frozen=True)
@@ -50,7 +49,7 @@ class Sessions:
             session is None
             or credential is None
             or profile is None
-            or session.generation != credential.generation
+            or session.generation != credential.session
             or not hmac.compare_digest(session.digest, _digest(secret))
         ):
             raise NotAuthenticated("You are signed out; sign in again.", code="SIGNED_OUT")
@@ -63,31 +62,26 @@ class Sessions:
 
 
 async def begin(
-    db: AsyncDb, credential: Credential, *, device: str = "", session_id: str = ""
+    db: AsyncDb, user_id: str, generation: int, *, device: str = "", session_id: str = ""
 ) -> Signed:
-    """Sign somebody in, if the password was not changed since it was compared."""
-    secret, user_id = secrets.token_urlsafe(32), credential.user_id
+    """Sign somebody in, unless sessions of this generation ended meanwhile."""
+    secret = secrets.token_urlsafe(32)
     session = Session(
         user_id=user_id,
         session_id=session_id or secrets.token_hex(16),
         digest=_digest(secret),
-        generation=credential.generation,
+        generation=generation,
         device=device,
         created_at=db.context.now(),
     )
     try:
         await db.transact(
             put(session),
-            check(
-                Credential.key(user_id=user_id),
-                where=lambda c: (
-                    (c.digest == credential.digest) & (c.generation == credential.generation)
-                ),
-            ),
+            check(Credential.key(user_id=user_id), where=lambda c: c.session == generation),
             check(UserProfile.key(user_id=user_id)),
         )
     except (ConditionFailed, NotFound):
-        raise NotAuthenticated(WRONG) from None
+        raise NotAuthenticated("You were signed out meanwhile; sign in again.") from None
     token = f"{_PREFIX}{user_id}~{session.session_id}~{secret}"
     return Signed(user_id=user_id, session_id=session.session_id, token=token)
 

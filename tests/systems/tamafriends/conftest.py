@@ -14,11 +14,10 @@ from typing import Any
 import pytest
 
 from keyfold import AsyncDb
-from keyfold.api import Identity, PageRequest
+from keyfold.api import Identity, PageRequest, passwords
 from keyfold.maintain import verification
 from keyfold.streams import AsyncConsumer, letters
 from keyfold.testing import Sandbox
-from keyfold_systems.tamafriends import passwords
 from keyfold_systems.tamafriends.addresses import comment_address, post_address
 from keyfold_systems.tamafriends.design import design
 from keyfold_systems.tamafriends.entities import Comment, Follow, Like, Post, UserProfile
@@ -33,6 +32,8 @@ STRANGER = Identity.of("stranger")
 START = datetime(2031, 1, 1, tzinfo=UTC)
 PAGE = PageRequest(limit=50, cursor=None)
 COUNTS = ("Home", "Inbox")
+QUICK = (2, 8, 1)
+"""What a digest costs here."""
 
 
 class Postbox:
@@ -124,7 +125,7 @@ class World:
 @pytest.fixture(autouse=True)
 def _quick_passwords(monkeypatch: pytest.MonkeyPatch) -> None:
     """Digests take a while on purpose, and tests sign many up."""
-    monkeypatch.setattr(passwords, "COST", "scrypt 1 8 1")
+    monkeypatch.setattr(passwords, "COST", QUICK)
 
 
 @pytest.fixture(params=BACKENDS)

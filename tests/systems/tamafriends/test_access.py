@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from datetime import timedelta
 from pathlib import Path
 
 import httpx
@@ -16,9 +14,8 @@ from keyfold.api.auth import DevelopmentTokens
 from keyfold.api.dispatch import Dispatch
 from keyfold.api.media import LocalMedia
 from keyfold.api.rest import rest_app
-from keyfold_systems.tamafriends import passwords, sessions
+from keyfold_systems.tamafriends import sessions
 from keyfold_systems.tamafriends.design import design
-from keyfold_systems.tamafriends.entities import Credential, PasswordReset
 from keyfold_systems.tamafriends.payloads import NewAccount, NewPost, NewReport
 from keyfold_systems.tamafriends.service import TamaFriends
 from tests.systems.access import Matrix, Scene, fresh
@@ -108,7 +105,7 @@ MATRIX = Matrix(
         "signIn": {"input": {"login": "ken", "password": "battery staple"}},
         "changePassword": {"current": "correct horse", "new": "battery staple"},
         "requestPasswordReset": {"login": "yuki@example.com"},
-        "resetPassword": {"code": "yuki~secret", "password": "battery staple"},
+        "resetPassword": {"code": "{code}", "password": "battery staple"},
         "editProfile": {"input": {"bio": "Hello"}},
         "uploadImage": {"contentType": "image/png"},
         "createPost": {"input": {"text": "Look!"}},
@@ -145,12 +142,9 @@ async def posted() -> AsyncIterator[Scene]:
             password="battery staple",
         )
         blocked = await service.sign_up(ken)
-        digest = await passwords.digest("correct horse")
-        credential = await db.create(Credential(user_id="yuki", **vars(digest)))
-        session = await sessions.begin(db, credential)
-        code = hashlib.sha256(b"secret").digest()
-        before = START - timedelta(minutes=2)
-        await db.create(PasswordReset(user_id="yuki", digest=code, created_at=before))
+        await db.create(await service.passwords.made("yuki", "correct horse"))
+        session = await sessions.begin(db, "yuki", 1)
+        code = await service.passwords.reset_code("yuki")
         post = await service.create_post(NewPost(text="Look!"), caller=YUKI)
         await service.like(post.post_id, caller=OMAR)
         said = await service.comment(post.post_id, "Nice.", caller=OMAR)
@@ -168,6 +162,7 @@ async def posted() -> AsyncIterator[Scene]:
             "kind": "post",
             "targetId": post.post_id,
             "month": "2031-01",
+            "code": f"yuki~{code}",
         }
         yield Scene(service, there)
 

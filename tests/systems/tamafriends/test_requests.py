@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from keyfold.clock import ManualClock
-from keyfold_systems.tamafriends import passwords, sessions
+from keyfold_systems.tamafriends import sessions
 from keyfold_systems.tamafriends.design import design
-from keyfold_systems.tamafriends.entities import Credential, UserProfile
+from keyfold_systems.tamafriends.entities import UserProfile
 from keyfold_systems.tamafriends.service import TamaFriends
 from tests.systems.conftest import Recorder, served
 from tests.systems.repeats import Step, check_repeats
@@ -111,10 +111,9 @@ async def test_every_mutation_repeated_has_one_effect(
                 display_name=name.title(),
             )
         )
-    digest = await passwords.digest("correct horse")
-    credential = await db.create(Credential(user_id="yuki", **vars(digest)))
-    await sessions.begin(db, credential, session_id="s")
     service = TamaFriends(db)
+    await db.create(await service.passwords.made("yuki", "correct horse"))
+    await sessions.begin(db, "yuki", 1, session_id="s")
     service.mail = Postbox()
     async with served(service) as web:
         await check_repeats(web, everywhere, STEPS)

@@ -11,8 +11,10 @@ import pytest
 
 from keyfold import AsyncDb, Design, Entity, Key, Timestamp
 from keyfold.api import (
+    Conflict,
     Identity,
     Invalid,
+    NotAllowed,
     NotAuthenticated,
     Passwords,
     Payload,
@@ -153,7 +155,7 @@ async def test_guesses_at_the_same_time_do_not_slip_through(
 
 
 async def test_a_changed_password_ends_other_sessions(passwords: Passwords[Credential]) -> None:
-    with pytest.raises(NotAuthenticated):
+    with pytest.raises(NotAllowed, match="current password is wrong"):
         await passwords.change("mia", "wrong", "battery staple")
     assert await passwords.change("mia", "correct horse", "battery staple") == 2
     assert await passwords.check("mia", "battery staple") == 2
@@ -190,6 +192,38 @@ async def test_a_digest_of_another_cost_is_made_anew_at_the_next_sign_in(
     kept = await db.get(Credential.key(user_id="mia"))
     assert kept.password.startswith("scrypt$4$8$1$")
     assert await costly.check("mia", "correct horse") == 1
+
+
+async def test_a_sign_in_that_races_a_change_neither_succeeds_nor_brings_the_old_password_back(
+    passwords: Passwords[Credential], db: AsyncDb, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    costly = Passwords(db, Credential, cost=(4, 8, 1))
+    digest = costly._digest
+
+    async def change_first(password: str) -> str:
+        await passwords.change("mia", "correct horse", "battery staple")
+        return await digest(password)
+
+    monkeypatch.setattr(costly, "_digest", change_first)
+    with pytest.raises(NotAuthenticated):
+        await costly.check("mia", "correct horse")
+    assert await passwords.check("mia", "battery staple") == 2
+
+
+async def test_of_two_changes_at_once_one_is_told_that_it_lost(
+    passwords: Passwords[Credential], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    digest = passwords._digest
+
+    async def change_first(password: str) -> str:
+        monkeypatch.undo()
+        await passwords.change("mia", "correct horse", "first")
+        return await digest(password)
+
+    monkeypatch.setattr(passwords, "_digest", change_first)
+    with pytest.raises(Conflict, match="changed just now"):
+        await passwords.change("mia", "correct horse", "second")
+    assert await passwords.check("mia", "first") == 2
 
 
 async def test_signing_out_everywhere_ends_every_token_at_once(db: AsyncDb) -> None:

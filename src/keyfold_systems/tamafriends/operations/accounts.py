@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
-import hmac
 import logging
 import re
 import secrets
-from typing import Any
+from contextlib import suppress
+from datetime import timedelta
+from typing import Final
 
-from keyfold import AsyncDb, Page, add, check, create, delete, new_ulid, update
+from keyfold import AsyncDb, Page, create, new_ulid
 from keyfold.api import (
     Conflict,
     Identity,
@@ -18,27 +18,18 @@ from keyfold.api import (
     NotAllowed,
     NotAuthenticated,
     PageRequest,
+    Password,
+    Passwords,
+    Refused,
     Tokens,
     anyone,
     itself,
     mutation,
     query,
 )
-from keyfold.errors import (
-    AlreadyExists,
-    ConditionFailed,
-    NotFound,
-    RequestReused,
-    UniqueTaken,
-)
-from keyfold_systems.tamafriends import attempts, passwords, sessions
-from keyfold_systems.tamafriends.entities import (
-    Attempts,
-    Credential,
-    PasswordReset,
-    Session,
-    UserProfile,
-)
+from keyfold.errors import AlreadyExists, NotFound, RequestReused, UniqueTaken
+from keyfold_systems.tamafriends import sessions
+from keyfold_systems.tamafriends.entities import Credential, Session, UserProfile
 from keyfold_systems.tamafriends.mail import Mail, from_environment
 from keyfold_systems.tamafriends.operations.access import Part
 from keyfold_systems.tamafriends.patterns import (
@@ -51,14 +42,12 @@ from keyfold_systems.tamafriends.payloads import (
     Login,
     Name,
     NewAccount,
-    Password,
     Signed,
     SignedIn,
 )
 
-RESET_SECONDS = 60
-"""Who asks again earlier gets no second mail."""
-WORTHLESS = "is not good any more; ask for a new one"
+NEXT_CODE: Final = timedelta(minutes=59)
+"""A code that is good for longer was sent a moment ago: no second mail."""
 _NAMES = 5
 _NO_NAME = re.compile(r"[^A-Za-z0-9_]")
 _CODE = re.compile(r"([\w.-]+)~([\w-]+)")
@@ -70,6 +59,7 @@ class Accounts(Part):
 
     def __init__(self, db: AsyncDb) -> None:
         super().__init__(db)
+        self.passwords = Passwords(db, Credential)
         self.mail: Mail | None = from_environment()
         self._sending: set[asyncio.Task[None]] = set()
 
@@ -119,23 +109,24 @@ class Accounts(Part):
         values = input.model_dump(exclude={"password", "device"})
 
         async def join() -> str:
-            user_id, new = new_ulid(), await passwords.digest(input.password)
+            user_id = new_ulid()
             await self.db.transact(
                 create(UserProfile(user_id=user_id, **values)),
-                create(Credential(user_id=user_id, **vars(new))),
+                create(await self.passwords.made(user_id, input.password)),
             )
             return user_id
 
         if request_id is None:
             user_id = await join()
-        else:
-            user_id = await self.db.once(request_id, join, result=str, payload=values)
-        credential = await self.db.get(Credential.key(user_id=user_id))
+            return await sessions.begin(self.db, user_id, 1, device=input.device)
+        user_id = await self.db.once(request_id, join, result=str, payload=values)
         # A repeated request proves itself by the password, of which nothing is kept to compare.
-        if request_id is not None and not await _kept(credential).fits(input.password):
-            raise RequestReused("the request id was used with another password")
+        try:
+            session = await self.passwords.check(user_id, input.password)
+        except NotAuthenticated:
+            raise RequestReused("the request id was used with another password") from None
         return await sessions.begin(
-            self.db, credential, device=input.device, session_id=(request_id or "")[:32]
+            self.db, user_id, session, device=input.device, session_id=request_id[:32]
         )
 
     @mutation(
@@ -148,29 +139,23 @@ class Accounts(Part):
     async def sign_in(self, input: Login, request_id: str | None = None) -> Signed:
         """Sign in with your email, username or handle; a repeated request is one session."""
         found = await self._find(input.login)
-        credential = None
-        if found is not None:
-            credential = await self.db.find(Credential.key(user_id=found.user_id))
-        subject = _subject(input.login, found)
-        await attempts.count(self.db, subject)
-        kept = passwords.nobody() if credential is None else _kept(credential)
-        if not await kept.fits(input.password) or credential is None or found is None:
-            raise NotAuthenticated(sessions.WRONG)
-        await attempts.forget(self.db, subject)
+        user_id = None if found is None else found.user_id
+        session = await self.passwords.check(user_id, input.password, login=input.login.casefold())
+        assert found is not None, "nobody's password is never right"
         until = found.suspended_until
         if until is not None and self.db.context.now() < until:
             raise NotAuthenticated("This account is suspended.", code="SUSPENDED")
-        if kept.is_weak:
-            credential = await self._strengthen(credential, input.password)
         session_id = (request_id or "")[:32]
-        return await sessions.begin(self.db, credential, device=input.device, session_id=session_id)
+        return await sessions.begin(
+            self.db, found.user_id, session, device=input.device, session_id=session_id
+        )
 
     @query("/users/{user_id}/sessions", allow=itself("user_id"))
     async def sessions(self, user_id: str, page: PageRequest, caller: Identity) -> Page[SignedIn]:
         """Where you are signed in."""
         found = await sessions_of.after(page.cursor)(self.db, user_id, limit=page.limit)
         credential = await self.db.find(Credential.key(user_id=user_id))
-        generation = credential.generation if credential is not None else None
+        generation = credential.session if credential is not None else None
         current = caller.claims.get("session")
         listed = [
             SignedIn(
@@ -216,17 +201,11 @@ class Accounts(Part):
         self, user_id: str, current: Password, new: Password, request_id: str | None = None
     ) -> Signed:
         """Choose another password; all sessions end, and this is a new one."""
-        credential = await self.db.get(Credential.key(user_id=user_id))
-        subject = attempts.of_account(user_id)
-        await attempts.count(self.db, subject)
-        kept = _kept(credential)
-        if await kept.fits(current):
-            credential = await self._renew(credential, new)
-        elif request_id is None or not await kept.fits(new):
-            # A repeated request finds its own new password.
-            raise NotAllowed("The current password is wrong.", code="WRONG_PASSWORD")
-        await attempts.forget(self.db, subject)
-        return await sessions.begin(self.db, credential, session_id=(request_id or "")[:32])
+        try:
+            session = await self.passwords.change(user_id, current, new)
+        except NotAllowed as refused:
+            session = await self._repeated(user_id, new, request_id, refused)
+        return await sessions.begin(self.db, user_id, session, session_id=(request_id or "")[:32])
 
     @mutation(
         "/password-resets",
@@ -241,15 +220,16 @@ class Accounts(Part):
         found = await self._find(login)
         if found is None:
             return
-        now, secret = self.db.context.now(), secrets.token_urlsafe(32)
-        last = await self.db.find(PasswordReset.key(user_id=found.user_id))
-        if last is not None and (now - last.created_at).total_seconds() < RESET_SECONDS:
+        credential = await self.db.find(Credential.key(user_id=found.user_id))
+        if credential is None:
             return
-        digest = hashlib.sha256(secret.encode()).digest()
-        await self.db.put(PasswordReset(user_id=found.user_id, digest=digest, created_at=now))
+        until = credential.reset_until
+        if until is not None and until > self.db.context.now() + NEXT_CODE:
+            return
+        code = await self.passwords.reset_code(found.user_id)
         text = (
             f"Somebody wants a new password for @{found.handle}. If it was you, use this code "
-            f"within an hour:\n\n{found.user_id}~{secret}\n\nIf not, do nothing."
+            f"within an hour:\n\n{found.user_id}~{code}\n\nIf not, do nothing."
         )
         # The answer does not wait: its time would tell whether there is such a login.
         task = asyncio.create_task(self._send(found.email, "A new password", text))
@@ -267,20 +247,12 @@ class Accounts(Part):
     ) -> None:
         """Choose a new password with the code that was sent; all sessions end."""
         if (said := _CODE.fullmatch(code)) is None:
-            raise Invalid("code", WORTHLESS, code="BAD_CODE")
+            raise Invalid("code", "is not complete; copy all of it", code="BAD_CODE")
         user_id, secret = said.groups()
-        credential = await self.db.find(Credential.key(user_id=user_id))
-        reset = await self.db.find(PasswordReset.key(user_id=user_id))
-        digest = hashlib.sha256(secret.encode()).digest()
-        if credential is None or reset is None or not hmac.compare_digest(digest, reset.digest):
-            if credential is not None and request_id is not None:
-                await attempts.count(self.db, attempts.of_account(user_id))
-                if await _kept(credential).fits(password):
-                    await attempts.forget(self.db, attempts.of_account(user_id))
-                    return
-            raise Invalid("code", WORTHLESS, code="BAD_CODE")
-        used = delete(reset.ref(), where=lambda r: r.digest == digest, must_exist=True)
-        await self._renew(credential, password, used)
+        try:
+            await self.passwords.reset(user_id, secret, password)
+        except Invalid as refused:
+            await self._repeated(user_id, password, request_id, refused)
 
     async def stop(self) -> None:
         """Let mail that is on its way go out."""
@@ -288,39 +260,17 @@ class Accounts(Part):
 
     async def end_sessions(self, user_id: str) -> None:
         """One write, after which no session of before is good."""
-        credential = await self.db.find(Credential.key(user_id=user_id))
-        if credential is not None:
-            await self.db.update(credential.ref(), generation=add(1))
+        with suppress(NotFound):
+            await self.passwords.sign_out(user_id)
 
-    async def _renew(self, known: Credential, password: str, *more: Any) -> Credential:
-        """A new password on the one that is known, and an end of all sessions and locks."""
-        new = vars(await passwords.digest(password))
-        generation = known.generation + 1
-        try:
-            await self.db.transact(
-                update(
-                    known.ref(),
-                    **new,
-                    generation=generation,
-                    where=lambda c: (c.digest == known.digest) & (c.generation == known.generation),
-                ),
-                check(UserProfile.key(user_id=known.user_id)),
-                delete(Attempts.key(subject=attempts.of_account(known.user_id))),
-                *more,
-            )
-        except (ConditionFailed, NotFound):
-            raise Conflict("The password was changed just now.", code="CHANGED") from None
-        return known.model_copy(update={**new, "generation": generation})
-
-    async def _strengthen(self, known: Credential, password: str) -> Credential:
-        """The same password with a digest of today's cost."""
-        new = await passwords.digest(password)
-        try:
-            return await self.db.update(
-                known.ref(), **vars(new), where=lambda c: c.digest == known.digest
-            )
-        except ConditionFailed:
-            raise NotAuthenticated(sessions.WRONG) from None
+    async def _repeated(
+        self, user_id: str, new: str, request_id: str | None, refused: Refused
+    ) -> int:
+        """The session of a repeated request, which finds its own new password."""
+        if request_id is not None:
+            with suppress(NotAuthenticated):
+                return await self.passwords.check(user_id, new)
+        raise refused
 
     async def _find(self, login: str) -> UserProfile | None:
         """Who has this login: `@name` is a handle, `a@b` an email, others a username or handle."""
@@ -339,11 +289,3 @@ class Accounts(Part):
             await self.mail.send(to, subject, text)
         except Exception:
             log.exception("a mail was not sent")
-
-
-def _kept(credential: Credential) -> passwords.Digest:
-    return passwords.Digest(credential.salt, credential.digest, credential.cost)
-
-
-def _subject(login: str, found: UserProfile | None) -> str:
-    return attempts.of_login(login) if found is None else attempts.of_account(found.user_id)
