@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 
+from keyfold.design.address import Ref
 from keyfold.design.entity import Entity
-from keyfold.design.keys import Ref
 from keyfold.errors import KeyfoldError
 from keyfold.maintain.shards import AMOUNT, TYPE_NAME
 from keyfold.maintain.structure import KeptStructure

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from keyfold import AsyncDb, Page
-from keyfold.design.read import Collected
+from keyfold.design.item_collection import Collected
 from tests.systems.conftest import Recorder
 
 World = TypeVar("World")

@@ -8,9 +8,9 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from keyfold.adopt.grouping import is_own, pieces
+from keyfold.adopt.item_groups import is_own, pieces
 from keyfold.adopt.key_parts import SIGNS
-from keyfold.design.entity import EntitySpec
+from keyfold.design.entity_spec import EntitySpec
 from keyfold.design.table import Table
 from keyfold.errors import KeyfoldError, Undecodable
 from keyfold.maintain.survey import Structures

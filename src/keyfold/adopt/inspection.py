@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from keyfold.adopt import sampling
-from keyfold.adopt.described import live_table
-from keyfold.adopt.drafting import DesignDraft, draft
-from keyfold.adopt.renaming import keep_names
-from keyfold.adopt.sampling import Sample
+from keyfold.adopt import item_sample
+from keyfold.adopt.description import live_table
+from keyfold.adopt.design_draft import DesignDraft, draft
+from keyfold.adopt.given_names import keep_names
+from keyfold.adopt.item_sample import Sample
 from keyfold.clients.protocol import Client
-from keyfold.design.naming import physical_name
 from keyfold.design.schema import EntitySchema, Schema, TableSchema
+from keyfold.design.table_name import physical_name
 from keyfold.errors import KeyfoldError, TableNotFound
 
 
@@ -32,7 +32,7 @@ def _part(sample: Sample) -> str:
 def observe(client: Client, name: str, *, sample: int) -> Schema:
     """What a table and a sample of its items look like."""
     table = live_table(client, name)
-    taken = sampling.read(client, sampling.begin(name, sample), sample)
+    taken = item_sample.read(client, item_sample.begin(name, sample), sample)
     return draft(table, taken.items).schema
 
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from keyfold.adopt.spelling import MOMENT, Item, is_moment, text
+from keyfold.adopt.value_format import MOMENT, Item, is_moment, text
 from keyfold.review.draft import names
 
 MOST_ROWS = 400

@@ -13,7 +13,8 @@ from pydantic import ValidationError
 
 from keyfold.adopt.made_values import LONG, NOW, WORDS, ValueMaker
 from keyfold.design.design import Declarations
-from keyfold.design.entity import Entity, EntitySpec
+from keyfold.design.entity import Entity
+from keyfold.design.entity_spec import EntitySpec
 from keyfold.design.fields import FieldSpec
 from keyfold.design.markers import Created, Ttl, Updated, Version
 from keyfold.design.schema import Schema

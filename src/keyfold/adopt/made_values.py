@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 
-from keyfold.design.entity import EntitySpec
+from keyfold.design.entity_spec import EntitySpec
 from keyfold.design.fields import FieldSpec
 from keyfold.design.markers import AtMost, Ttl
 from keyfold.design.states import States

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from keyfold.adopt.drafting import DesignDraft, draft
-from keyfold.adopt.sources.imported import Imported
-from keyfold.design.derived import with_follows
+from keyfold.adopt.design_draft import DesignDraft, draft
+from keyfold.adopt.sources.material import Imported
+from keyfold.design.consequence_words import with_follows
 from keyfold.design.schema import EntitySchema, PatternSchema, Schema, TableSchema
 from keyfold.errors import KeyfoldError
 

@@ -8,13 +8,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from keyfold.adopt.key_parts import SlotValue
-from keyfold.adopt.spelling import MOST_CHOICES, Item, text
+from keyfold.adopt.value_format import MOST_CHOICES, Item, text
 from keyfold.design.condition import parsed, there
 from keyfold.design.schema import AttributeSchema, Condition, EntitySchema
 from keyfold.review.draft import names
 
 if TYPE_CHECKING:
-    from keyfold.adopt.drafting import Seen
+    from keyfold.adopt.design_draft import Seen
 
 HELD = 0.9
 """The share of an attribute's values that must be ids of the other entity."""

@@ -11,7 +11,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from keyfold.design.entity import Entity, EntitySpec
+from keyfold.design.entity import Entity
+from keyfold.design.entity_spec import EntitySpec
 from keyfold.errors import KeyfoldError
 from keyfold.settings import nearest
 

@@ -23,7 +23,7 @@ from keyfold.api.operation import mutation, query
 from keyfold.api.paging import PageRequest
 from keyfold.api.rules import admin, itself
 from keyfold.design import Entity, Page
-from keyfold.design.keys import Ref
+from keyfold.design.address import Ref
 from keyfold.design.read import Read
 from keyfold.errors import CursorRefused, NotFound
 from keyfold.runtime import AsyncDb

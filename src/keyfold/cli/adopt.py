@@ -24,10 +24,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from keyfold.adopt.coverage import as_data, cover, summary
-    from keyfold.adopt.declared import design_of
-    from keyfold.adopt.sampling import begin, every, read
+    from keyfold.adopt.declarations import design_of
+    from keyfold.adopt.item_sample import begin, every, read
     from keyfold.clients import connect
-    from keyfold.design.naming import physical_name
+    from keyfold.design.table_name import physical_name
 
     current = settings.from_arguments(args)
     target = args.target or current.design

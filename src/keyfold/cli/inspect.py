@@ -27,8 +27,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from keyfold.adopt import sampling
-    from keyfold.adopt.described import live_table
+    from keyfold.adopt import item_sample
+    from keyfold.adopt.description import live_table
     from keyfold.adopt.inspection import inspect
     from keyfold.clients import connect
 
@@ -41,14 +41,16 @@ def run(args: argparse.Namespace) -> int:
         raise KeyfoldError("--more needs --sample-file, where the first sample was kept")
     keep = files.load(args.keep) if args.keep else None
     sample = (
-        sampling.load(args.sample_file) if args.more else sampling.begin(args.table, args.sample)
+        item_sample.load(args.sample_file)
+        if args.more
+        else item_sample.begin(args.table, args.sample)
     )
     if sample.table != args.table:
         raise KeyfoldError(f"{args.sample_file} is a sample of {sample.table}, not of {args.table}")
     client = connect(existing(settings.from_arguments(args).backend))
     try:
         table = live_table(client, args.table)
-        sampling.read(
+        item_sample.read(
             client,
             sample,
             args.sample,

@@ -62,9 +62,9 @@ def run(args: argparse.Namespace) -> int:
 def _load_rows(args: argparse.Namespace) -> int:
     from dataclasses import replace
 
-    from keyfold.adopt.declared import design_of
+    from keyfold.adopt.declarations import design_of
+    from keyfold.adopt.item_writer import store
     from keyfold.adopt.row_files import RowReader
-    from keyfold.adopt.storing import store
     from keyfold.cli._opening import counting, end_of_line
     from keyfold.errors import KeyfoldError
 

@@ -26,9 +26,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     import orjson
 
-    from keyfold.adopt.declared import design_of
+    from keyfold.adopt.declarations import design_of
+    from keyfold.adopt.item_writer import store
     from keyfold.adopt.made_items import ItemMaker
-    from keyfold.adopt.storing import store
     from keyfold.design.target import FILES, load_schema
 
     current = settings.from_arguments(args)

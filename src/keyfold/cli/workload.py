@@ -91,7 +91,7 @@ def _recorded(args: argparse.Namespace, schema: Schema, current: settings.Settin
 
 def _items(schema: Schema, current: settings.Settings, sample: int) -> dict[str, EntityLoad]:
     from keyfold.clients import connect
-    from keyfold.design.naming import physical_name
+    from keyfold.design.table_name import physical_name
     from keyfold.review.cost import observed_workload
 
     names = {

@@ -1,8 +1,10 @@
 """Declaring: designs, tables, entities, keys, indexes, access patterns."""
 
+from keyfold.design.address import Ref
 from keyfold.design.entity import Entity
 from keyfold.design.ids import new_ulid, new_uuid
-from keyfold.design.keys import Key, On, Ref
+from keyfold.design.item_collection import Collected, Collection, collection
+from keyfold.design.keys import Key
 from keyfold.design.markers import (
     AtMost,
     Created,
@@ -22,26 +24,19 @@ from keyfold.design.markers import (
 )
 from keyfold.design.nearest import Nearest, Neighbour, nearest
 from keyfold.design.pattern import Pattern
+from keyfold.design.placement import On
+from keyfold.design.query import Count, Exists, First, Projected, Query
+from keyfold.design.query_merge import Merge, merge
 from keyfold.design.read import (
-    Collected,
-    Collection,
-    Count,
-    Exists,
-    First,
     Get,
     GetMany,
     GetTogether,
-    Merge,
     Page,
-    Projected,
-    Query,
     Read,
-    collection,
     each,
     get,
     get_many,
     get_together,
-    merge,
 )
 from keyfold.design.recorder import (
     begins_with,

@@ -44,7 +44,7 @@ from keyfold.values import AttributeValue
 from keyfold.values.wire import check_value
 
 if TYPE_CHECKING:
-    from keyfold.design.entity import EntitySpec
+    from keyfold.design.entity_spec import EntitySpec
 
 _ELEMENTS = {"string_set": "S", "number_set": "N", "binary_set": "B"}
 _FUNCTIONS = {"exists": "attribute_exists", "missing": "attribute_not_exists"}

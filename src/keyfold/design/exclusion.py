@@ -26,7 +26,7 @@ from keyfold.expressions.text import operand
 from keyfold.values.ordering import sort_key
 
 if TYPE_CHECKING:
-    from keyfold.design.entity import EntitySpec
+    from keyfold.design.entity_spec import EntitySpec
 
 MOST_BRANCHES: Final = 256
 Single = Compare | Between | In | Function

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from keyfold.design import records, shorthand
 from keyfold.design.change import PlannedStep, Retention, Statement
 from keyfold.design.condition import there
-from keyfold.design.derived import with_follows
+from keyfold.design.consequence_words import with_follows
 from keyfold.design.flow import ConsumerSchema, FeedSchema, OperationSchema
 from keyfold.design.follows import Follows
 from keyfold.design.nodes import DesignFileError as DesignFileError

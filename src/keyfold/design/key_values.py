@@ -11,13 +11,15 @@ from typing import TYPE_CHECKING, Any
 from keyfold.design import codes
 from keyfold.design.codec import from_milliseconds, from_seconds
 from keyfold.design.fields import FieldSpec
-from keyfold.design.keys import Key, KeyAttribute, On
+from keyfold.design.key_attribute import KeyAttribute
+from keyfold.design.keys import Key
 from keyfold.design.markers import InKey
+from keyfold.design.placement import On
 from keyfold.design.template import Slot
 from keyfold.errors import DeclarationError
 
 if TYPE_CHECKING:
-    from keyfold.design.entity import EntitySpec
+    from keyfold.design.entity_spec import EntitySpec
 
 _READERS: dict[str, Callable[[str], Any]] = {
     "integer": int,

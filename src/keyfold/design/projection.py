@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 from pydantic import BaseModel
 
 from keyfold.design.codec import WireItem, compile_decoder
-from keyfold.design.entity import EntitySpec
+from keyfold.design.entity_spec import EntitySpec
 from keyfold.errors import DeclarationError
 
 if TYPE_CHECKING:

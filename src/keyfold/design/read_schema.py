@@ -7,21 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from keyfold.design import schema
 from keyfold.design.condition import tree
+from keyfold.design.item_collection import Collection
+from keyfold.design.parameter import Param
 from keyfold.design.projection import check_projected
-from keyfold.design.read import (
-    Collection,
-    Count,
-    Each,
-    Exists,
-    First,
-    Get,
-    GetMany,
-    GetTogether,
-    Merge,
-    Param,
-    Projected,
-    Query,
-)
+from keyfold.design.query import Count, Exists, First, Projected, Query
+from keyfold.design.query_merge import Merge
+from keyfold.design.read import Each, Get, GetMany, GetTogether
 from keyfold.design.template import Literal, Slot, Template
 from keyfold.errors import PlanError
 

@@ -16,7 +16,8 @@ from keyfold.errors import DeclarationError
 from keyfold.limits import SEARCH_FILTERS, VECTOR_DIMENSIONS, VECTOR_INDEXES
 
 if TYPE_CHECKING:
-    from keyfold.design.entity import Entity, EntitySpec
+    from keyfold.design.entity import Entity
+    from keyfold.design.entity_spec import EntitySpec
     from keyfold.design.fields import FieldSpec
 
 _TEXT = ("string", "uuid", "date", "timestamp")

@@ -8,9 +8,10 @@ from typing import Any
 
 import orjson
 
+from keyfold.design.address import Ref
 from keyfold.design.design import Declarations
-from keyfold.design.entity import Entity, EntitySpec
-from keyfold.design.keys import Ref
+from keyfold.design.entity import Entity
+from keyfold.design.entity_spec import EntitySpec
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Call, Flow
 

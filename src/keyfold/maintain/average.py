@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, overload
 
 from keyfold.design import codes
-from keyfold.design.declared import Declared
+from keyfold.design.declaration import Declared
 from keyfold.design.entity import Entity
 from keyfold.errors import DeclarationError
 from keyfold.maintain.counter import Counter

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from keyfold.design import schema
-from keyfold.design.declared import Declared
+from keyfold.design.address import Ref
+from keyfold.design.declaration import Declared
 from keyfold.design.entity import Entity
 from keyfold.design.follows import FITS, ITEMS_AT_ONCE, Follows
-from keyfold.design.keys import Ref
 from keyfold.errors import (
     ConditionFailed,
     NotFound,

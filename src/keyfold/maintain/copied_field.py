@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from keyfold.design import codes, schema
+from keyfold.design.address import Ref
 from keyfold.design.entity import Entity
 from keyfold.design.follows import ITEMS_AT_ONCE, Follows
-from keyfold.design.keys import Ref
 from keyfold.design.place import caller
 from keyfold.errors import ConditionFailed, DeclarationError, NotFound, Undecodable
 from keyfold.maintain.address import fetch, raw, value_digest

@@ -8,9 +8,9 @@ from decimal import Decimal
 from typing import Any, Literal
 
 from keyfold.design import codes, condition
+from keyfold.design.address import Ref
 from keyfold.design.entity import Entity
 from keyfold.design.follows import Follows
-from keyfold.design.keys import Ref
 from keyfold.design.place import caller
 from keyfold.design.predicate import FieldComparison, FieldPath, Predicate
 from keyfold.design.recorder import declare

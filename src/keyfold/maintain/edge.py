@@ -13,11 +13,13 @@ from zlib import crc32
 from pydantic import model_validator
 
 from keyfold.design import codes
-from keyfold.design.declared import Declared
+from keyfold.design.address import OpenKey
+from keyfold.design.declaration import Declared
 from keyfold.design.entity import Entity
 from keyfold.design.formats import ShardNumber, plain
-from keyfold.design.keys import Key, OpenKey
-from keyfold.design.read import Each, Merge, merge
+from keyfold.design.keys import Key
+from keyfold.design.query_merge import Merge, merge
+from keyfold.design.read import Each
 from keyfold.design.table import Table
 from keyfold.design.template import Slot
 from keyfold.errors import DeclarationError, PlanError

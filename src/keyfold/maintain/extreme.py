@@ -19,11 +19,11 @@ from functools import cached_property
 from typing import Any
 
 from keyfold.design import codes
-from keyfold.design.declared import Declared
+from keyfold.design.address import Ref
+from keyfold.design.declaration import Declared
 from keyfold.design.entity import Entity
 from keyfold.design.follows import Follows
 from keyfold.design.formats import plain
-from keyfold.design.keys import Ref
 from keyfold.errors import DeclarationError, Undecodable
 from keyfold.maintain.address import fetch, ref_bytes, value_digest, wire_bytes
 from keyfold.maintain.drift import Drift

@@ -19,8 +19,8 @@ from decimal import Decimal
 from functools import cached_property
 from typing import Any, Protocol
 
+from keyfold.design.address import Ref
 from keyfold.design.entity import Entity
-from keyfold.design.keys import Ref
 from keyfold.design.template import DELIMITER
 from keyfold.errors import PlanError
 from keyfold.maintain.address import (

@@ -8,11 +8,11 @@ from functools import cached_property
 from typing import Any, ClassVar, Generic, TypeVar
 
 from keyfold.design import codes, schema
+from keyfold.design.address import Ref
 from keyfold.design.condition import evaluator, fields_of, tree
 from keyfold.design.entity import Entity
 from keyfold.design.fields import FieldSpec
 from keyfold.design.follows import COPIES_AT_ONCE, Follows
-from keyfold.design.keys import Ref
 from keyfold.design.markers import From, Normalised
 from keyfold.design.recorder import declare
 from keyfold.design.table import Table

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, Protocol
 
-from keyfold.design.entity import Entity, EntitySpec
+from keyfold.design.address import Ref
+from keyfold.design.entity import Entity
+from keyfold.design.entity_spec import EntitySpec
 from keyfold.design.follows import COPIES_AT_ONCE
-from keyfold.design.keys import Ref
 from keyfold.errors import Undecodable, VersionConflict
 from keyfold.maintain.address import raw
 from keyfold.maintain.fact import Address, CopyFact, address_of

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from keyfold.design import codes
+from keyfold.design.address import OpenKey, Ref
 from keyfold.design.entity import Entity
-from keyfold.design.keys import OpenKey, Ref
 from keyfold.design.predicate import FieldComparison, FieldPath, Predicate
-from keyfold.design.read import Query
+from keyfold.design.query import Query
 from keyfold.design.source import Place
 from keyfold.errors import DeclarationError, IndexBehind
 from keyfold.maintain.address import raw

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
 
-from keyfold.design.entity import EntitySpec
+from keyfold.design.entity_spec import EntitySpec
 from keyfold.errors import (
     ConditionFailed,
     ItemError,

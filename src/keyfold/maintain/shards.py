@@ -7,8 +7,9 @@ from types import new_class
 from typing import Any, Final
 
 from keyfold.design import codes
+from keyfold.design.address import Ref
 from keyfold.design.entity import Entity
-from keyfold.design.keys import Key, Ref
+from keyfold.design.keys import Key
 from keyfold.design.table import Table
 from keyfold.errors import DeclarationError, PlanError
 from keyfold.runtime.batch import get_many

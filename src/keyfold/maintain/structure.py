@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Literal, Protocol
 
+from keyfold.design.address import Ref
 from keyfold.design.entity import Entity
-from keyfold.design.keys import Ref
 from keyfold.maintain.address import ref_bytes
 from keyfold.maintain.drift import Drift
 from keyfold.maintain.fact import Fact, difference

@@ -8,7 +8,8 @@ from decimal import Decimal
 from typing import Any, Final
 
 from keyfold.design.design import Declarations
-from keyfold.design.entity import Entity, EntitySpec
+from keyfold.design.entity import Entity
+from keyfold.design.entity_spec import EntitySpec
 from keyfold.design.table import Table
 from keyfold.errors import KeyfoldError
 from keyfold.maintain.address import address_bytes

@@ -9,7 +9,7 @@ from typing import Any, Generic, Literal, TypeVar
 import orjson
 
 from keyfold.design import codes, schema
-from keyfold.design.declared import Declared
+from keyfold.design.declaration import Declared
 from keyfold.design.entity import Entity
 from keyfold.design.follows import Follows
 from keyfold.design.formats import plain

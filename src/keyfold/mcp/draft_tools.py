@@ -16,15 +16,15 @@ class DraftTools:
     @tool()
     def draft_from_table(self, table: str, sample: int = 500, offset: int = 0) -> Excerpt:
         """A design file drafted from a sample of a table's items."""
-        from keyfold.adopt import sampling
-        from keyfold.adopt.described import live_table
+        from keyfold.adopt import item_sample
+        from keyfold.adopt.description import live_table
         from keyfold.adopt.inspection import inspect
 
         wanted = min(sample, 5_000)
         with self._workspace.client() as client:
             described = live_table(client, table)
-            items = sampling.begin(table, wanted)
-            sampling.read(client, items, wanted)
+            items = item_sample.begin(table, wanted)
+            item_sample.read(client, items, wanted)
             return excerpt(inspect(described, items).text(), offset)
 
     @tool()

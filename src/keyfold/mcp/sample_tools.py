@@ -6,9 +6,9 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from keyfold.adopt.declared import declared
+from keyfold.adopt.declarations import declared
+from keyfold.adopt.item_writer import put
 from keyfold.adopt.made_items import ItemMaker
-from keyfold.adopt.storing import put
 from keyfold.design import file
 from keyfold.design.entity import Entity
 from keyfold.errors import AlreadyExists, KeyfoldError

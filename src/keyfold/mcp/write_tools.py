@@ -11,8 +11,8 @@ from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 from pydantic_core import to_jsonable_python
 
 from keyfold.clients.recorded import WriteHeldBack
+from keyfold.design.address import Ref
 from keyfold.design.entity import Entity
-from keyfold.design.keys import Ref
 from keyfold.design.validation import complaints, in_one_line
 from keyfold.errors import KeyfoldError
 from keyfold.mcp.tool import tool

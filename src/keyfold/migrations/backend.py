@@ -10,8 +10,8 @@ from typing import Any, Final
 
 from keyfold.clients.protocol import Client
 from keyfold.clock import Clock, SystemClock
-from keyfold.design.naming import physical_name
 from keyfold.design.schema import Index, TableSchema, VectorSchema
+from keyfold.design.table_name import physical_name
 from keyfold.errors import (
     InternalFailure,
     OperationError,

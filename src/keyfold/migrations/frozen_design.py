@@ -17,9 +17,11 @@ from pydantic import BeforeValidator
 
 from keyfold.design.codec import compile_decoder
 from keyfold.design.condition import fields_of
-from keyfold.design.entity import Entity, EntitySpec
-from keyfold.design.keys import Key, On
+from keyfold.design.entity import Entity
+from keyfold.design.entity_spec import EntitySpec
+from keyfold.design.keys import Key
 from keyfold.design.markers import Name, Stored
+from keyfold.design.placement import On
 from keyfold.design.predicate import (
     Both,
     Either,

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Literal, NoReturn
 
 from keyfold.design.condition import stored
-from keyfold.design.entity import Entity, EntitySpec
+from keyfold.design.entity import Entity
+from keyfold.design.entity_spec import EntitySpec
 from keyfold.design.schema import TableSchema
 from keyfold.design.template import parse_template
 from keyfold.errors import MigrationError

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, overload
 
-from keyfold.design.entity import Entity, EntitySpec
+from keyfold.design.entity import Entity
+from keyfold.design.entity_spec import EntitySpec
 from keyfold.errors import MigrationError
 from keyfold.migrations.backend import Item
 from keyfold.migrations.moves import Move, Output, Route, move, written_with

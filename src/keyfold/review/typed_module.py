@@ -14,9 +14,11 @@ from pathlib import Path
 from types import ModuleType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
-from keyfold.design.declared import Declared
-from keyfold.design.entity import Entity, EntitySpec
-from keyfold.design.keys import Key, On
+from keyfold.design.declaration import Declared
+from keyfold.design.entity import Entity
+from keyfold.design.entity_spec import EntitySpec
+from keyfold.design.keys import Key
+from keyfold.design.placement import On
 from keyfold.errors import KeyfoldError
 from keyfold.runtime.guard import is_counted
 
@@ -32,10 +34,12 @@ def __getattr__(name: str) -> type:
 '''
 _NAMES = {
     "typing": ("Any", "ClassVar", "Self", "TypeVar", "overload"),
+    "keyfold.design.address": ("KeyOf", "Ref"),
     "keyfold.design.entity": ("Entity",),
-    "keyfold.design.keys": ("Key", "KeyOf", "On", "Ref"),
-    "keyfold.design.read": ("Query",),
+    "keyfold.design.keys": ("Key",),
     "keyfold.design.path_change": ("PathChange",),
+    "keyfold.design.placement": ("On",),
+    "keyfold.design.query": ("Query",),
     "keyfold.runtime.changes": ("Clear", "Given", "GivenList", "GivenNumber", "GivenSet"),
 }
 _RANGES = ("after", "since", "before", "until")

@@ -8,10 +8,11 @@ from types import TracebackType
 from typing import Any, Literal, ParamSpec, TypeVar, cast, overload
 
 from keyfold.clients.protocol import AsyncClient
+from keyfold.design.address import Ref
 from keyfold.design.entity import Entity
-from keyfold.design.keys import Ref
 from keyfold.design.pattern import Pattern
-from keyfold.design.read import Page, Query, Read
+from keyfold.design.query import Query
+from keyfold.design.read import Page, Read
 from keyfold.design.signatures import Changeable, Movable
 from keyfold.errors import PlanError, TableNotFound
 from keyfold.runtime import (

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
-from keyfold.design.entity import Entity, EntitySpec
-from keyfold.design.keys import Ref, address
-from keyfold.design.read import Query
+from keyfold.design.address import Ref, address
+from keyfold.design.entity import Entity
+from keyfold.design.entity_spec import EntitySpec
+from keyfold.design.query import Query
 from keyfold.errors import PlanError
 from keyfold.limits import BATCH_WRITE_ITEMS, TRANSACTION_ITEMS
 from keyfold.runtime.context import Context

@@ -12,7 +12,8 @@ from pydantic import TypeAdapter
 from pydantic import ValidationError as Invalid
 from typing_extensions import TypeVar
 
-from keyfold.design.entity import Entity, EntitySpec
+from keyfold.design.entity import Entity
+from keyfold.design.entity_spec import EntitySpec
 from keyfold.design.fields import FieldSpec, unwrap
 from keyfold.design.formats import as_stored
 from keyfold.design.markers import AtMost, Normalised

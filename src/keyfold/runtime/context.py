@@ -12,8 +12,8 @@ from typing import Any, Protocol
 from keyfold.clients.protocol import AsyncClient, Client
 from keyfold.clock import Clock, SystemClock
 from keyfold.design.design import Declarations
-from keyfold.design.naming import physical_name
 from keyfold.design.schema import TableSchema
+from keyfold.design.table_name import physical_name
 from keyfold.runtime.cursor import CursorKey, cursor_key
 from keyfold.runtime.flow import Flow
 from keyfold.runtime.undecodable import OnUndecodable

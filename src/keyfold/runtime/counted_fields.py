@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from keyfold.design.entity import Entity, EntitySpec
+from keyfold.design.entity import Entity
+from keyfold.design.entity_spec import EntitySpec
 from keyfold.errors import (
     ValueRefused,
 )

@@ -12,8 +12,9 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Any, TypeVar
 
-from keyfold.design.entity import Entity, EntitySpec
-from keyfold.design.keys import Ref
+from keyfold.design.address import Ref
+from keyfold.design.entity import Entity
+from keyfold.design.entity_spec import EntitySpec
 from keyfold.design.recorder import record
 from keyfold.errors import PlanError
 from keyfold.runtime import changes as change

@@ -7,7 +7,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from keyfold.design.entity import Entity, EntitySpec
+from keyfold.design.entity import Entity
+from keyfold.design.entity_spec import EntitySpec
 from keyfold.design.validation import complaints, in_one_line
 from keyfold.errors import (
     NotFound,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from keyfold.design.condition import wire_operand
-from keyfold.design.entity import EntitySpec
+from keyfold.design.entity_spec import EntitySpec
 from keyfold.design.predicate import (
     Both,
     Either,

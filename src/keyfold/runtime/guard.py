@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from keyfold.design.address import Ref
 from keyfold.design.condition import evaluator, tree
-from keyfold.design.entity import Entity, EntitySpec
+from keyfold.design.entity import Entity
+from keyfold.design.entity_spec import EntitySpec
 from keyfold.design.fields import FieldSpec
-from keyfold.design.keys import Ref
 from keyfold.design.predicate import Predicate
 from keyfold.errors import (
     AlreadyExists,

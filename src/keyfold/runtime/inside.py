@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, TypeAdapter
 from pydantic import ValidationError as Invalid
 
-from keyfold.design.entity import EntitySpec
+from keyfold.design.entity_spec import EntitySpec
 from keyfold.design.fields import unwrap
 from keyfold.design.path_change import PathChange, Verb
 from keyfold.design.predicate import FieldPath, look_up

@@ -8,8 +8,8 @@ from typing import Any, Generic, Literal, Protocol, TypeAlias
 
 from typing_extensions import TypeVar
 
+from keyfold.design.address import Ref
 from keyfold.design.entity import Entity
-from keyfold.design.keys import Ref
 from keyfold.design.predicate import Predicate
 from keyfold.errors import PlanError
 from keyfold.runtime.changes import Change

@@ -13,9 +13,14 @@ from decimal import Decimal
 from functools import partial
 from typing import Any, TypeVar
 
-from keyfold.design.entity import Entity, EntitySpec
+from keyfold.design.entity import Entity
+from keyfold.design.entity_spec import EntitySpec
 from keyfold.design.fields import FieldSpec
-from keyfold.design.read import Collection, Each, Merge, Page, Param, Query, resolve
+from keyfold.design.item_collection import Collection
+from keyfold.design.parameter import Param
+from keyfold.design.query import Query
+from keyfold.design.query_merge import Merge
+from keyfold.design.read import Each, Page, resolve
 from keyfold.errors import PlanError, Undecodable
 from keyfold.runtime.context import Context
 from keyfold.runtime.cursor import arguments_of, seal, unseal

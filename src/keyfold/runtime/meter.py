@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from keyfold.design.keys import Ref, address
+from keyfold.design.address import Ref, address
 from keyfold.errors import BudgetExceeded
 from keyfold.runtime.budget import MEASURED, Usage, Work, add_capacity, current_work
 from keyfold.runtime.flow import Answer, Call

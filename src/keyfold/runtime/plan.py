@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from dataclasses import field as dataclass_field
 from typing import Any
 
+from keyfold.design.address import Ref
 from keyfold.design.entity import Entity
-from keyfold.design.keys import Ref
 from keyfold.design.predicate import Predicate
 from keyfold.errors import NotFound, PlanError
 from keyfold.runtime import changes as change

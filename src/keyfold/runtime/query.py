@@ -6,9 +6,12 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from keyfold.design.entity import Entity, EntitySpec
+from keyfold.design.entity import Entity
+from keyfold.design.entity_spec import EntitySpec
+from keyfold.design.item_collection import Collection
 from keyfold.design.keys import Key
-from keyfold.design.read import Collection, Query, resolve
+from keyfold.design.query import Query
+from keyfold.design.read import resolve
 from keyfold.design.template import HIGHEST
 from keyfold.runtime.context import Context
 from keyfold.runtime.expression import Expressions

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from decimal import Context, Decimal
 from typing import Any
 
-from keyfold.design.keys import KeyAttribute
-from keyfold.design.read import Query, resolve
+from keyfold.design.key_attribute import KeyAttribute
+from keyfold.design.query import Query
+from keyfold.design.read import resolve
 from keyfold.design.template import HIGHEST, Literal, Slot, Template
 from keyfold.errors import PlanError
 from keyfold.limits import NUMBER_DIGITS

@@ -9,29 +9,16 @@ from typing import Any, TypeVar, cast
 
 import orjson
 
+from keyfold.design.address import Ref
 from keyfold.design.entity import Entity
 from keyfold.design.formats import plain
-from keyfold.design.keys import Ref
+from keyfold.design.item_collection import Collected, Collection
 from keyfold.design.nearest import Nearest
+from keyfold.design.parameter import Param
 from keyfold.design.projection import View
-from keyfold.design.read import (
-    Collected,
-    Collection,
-    Count,
-    Exists,
-    First,
-    Get,
-    GetMany,
-    GetTogether,
-    Merge,
-    Page,
-    Param,
-    Projected,
-    Query,
-    Read,
-    addressed,
-    resolve,
-)
+from keyfold.design.query import Count, Exists, First, Projected, Query
+from keyfold.design.query_merge import Merge
+from keyfold.design.read import Get, GetMany, GetTogether, Page, Read, addressed, resolve
 from keyfold.design.read_schema import check_readable
 from keyfold.errors import NotFound, PlanError
 from keyfold.runtime.context import Context

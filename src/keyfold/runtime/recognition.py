@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from keyfold.design.entity import EntitySpec
-from keyfold.design.read import Collection
+from keyfold.design.entity_spec import EntitySpec
+from keyfold.design.item_collection import Collection
 from keyfold.errors import Undecodable
 from keyfold.runtime.context import Context
 

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from keyfold.design.codec import encoder
-from keyfold.design.entity import Entity, EntitySpec
+from keyfold.design.entity import Entity
+from keyfold.design.entity_spec import EntitySpec
 from keyfold.design.formats import plain
 from keyfold.design.states import States
 from keyfold.errors import StepRefused, ValueRefused

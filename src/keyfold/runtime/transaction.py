@@ -7,8 +7,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Literal, ParamSpec, TypeVar, overload
 
+from keyfold.design.address import Ref, address
 from keyfold.design.entity import Entity
-from keyfold.design.keys import Ref, address
 from keyfold.design.predicate import Predicate
 from keyfold.design.recorder import record
 from keyfold.design.signatures import Writable

@@ -12,7 +12,8 @@ from typing import Any, TypeVar
 import annotated_types
 
 from keyfold.design.codec import encoder
-from keyfold.design.entity import Entity, EntitySpec
+from keyfold.design.entity import Entity
+from keyfold.design.entity_spec import EntitySpec
 from keyfold.design.fields import FieldSpec
 from keyfold.design.markers import AtMost
 from keyfold.design.validation import in_one_line

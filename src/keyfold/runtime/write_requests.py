@@ -9,7 +9,8 @@ from typing import Any
 
 from keyfold.design import markers
 from keyfold.design.codec import document, encoder
-from keyfold.design.entity import Entity, EntitySpec
+from keyfold.design.entity import Entity
+from keyfold.design.entity_spec import EntitySpec
 from keyfold.errors import (
     AlreadyExists,
     ConditionFailed,

@@ -11,9 +11,9 @@ from typing import Any, TypeVar
 import orjson
 from pydantic import TypeAdapter
 
+from keyfold.design.address import Ref
 from keyfold.design.entity import Entity
 from keyfold.design.formats import plain
-from keyfold.design.keys import Ref
 from keyfold.design.read import Read
 from keyfold.errors import ProcessorFailed
 from keyfold.runtime.async_db import AsyncDb

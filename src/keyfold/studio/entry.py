@@ -11,7 +11,8 @@ import orjson
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import PydanticUndefined, to_jsonable_python
 
-from keyfold.design.entity import Entity, EntitySpec
+from keyfold.design.entity import Entity
+from keyfold.design.entity_spec import EntitySpec
 from keyfold.design.fields import FieldSpec
 from keyfold.runtime.guard import is_counted
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from keyfold.design.address import Ref
 from keyfold.design.entity import Entity
-from keyfold.design.keys import Ref
 from keyfold.design.schema import EntitySchema, TableSchema
 from keyfold.errors import KeyfoldError
 from keyfold.maintain.fact import AmountFact, CopyFact

@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import Any
 
 from keyfold.clients.protocol import Client
-from keyfold.design.naming import physical_name
 from keyfold.design.schema import EntitySchema, Schema, TableSchema
+from keyfold.design.table_name import physical_name
 from keyfold.migrations import Migration
 from keyfold.review.advise import Advice
 from keyfold.review.check import Review, check

@@ -7,10 +7,11 @@
 import collections.abc
 import datetime
 from typing import ClassVar, Self, TypeVar, overload
+from keyfold.design.address import KeyOf, Ref
 from keyfold.design.entity import Entity
-from keyfold.design.keys import Key, KeyOf, Ref
-from keyfold.design.read import Query
+from keyfold.design.keys import Key
 from keyfold.design.path_change import PathChange
+from keyfold.design.query import Query
 from keyfold.runtime.changes import Clear, Given, GivenNumber
 
 import keyfold_systems.gg_core.departure as of

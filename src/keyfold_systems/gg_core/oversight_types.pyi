@@ -8,10 +8,12 @@ import collections.abc
 import datetime
 import typing
 from typing import ClassVar, Self, TypeVar, overload
+from keyfold.design.address import KeyOf, Ref
 from keyfold.design.entity import Entity
-from keyfold.design.keys import Key, KeyOf, On, Ref
-from keyfold.design.read import Query
+from keyfold.design.keys import Key
 from keyfold.design.path_change import PathChange
+from keyfold.design.placement import On
+from keyfold.design.query import Query
 from keyfold.runtime.changes import Clear, Given
 
 import keyfold_systems.gg_core.oversight as of

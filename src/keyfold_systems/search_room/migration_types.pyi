@@ -9,10 +9,11 @@ import datetime
 import keyfold_systems.search_room.wishes
 import typing
 from typing import Any, ClassVar, Self, TypeVar, overload
+from keyfold.design.address import KeyOf, Ref
 from keyfold.design.entity import Entity
-from keyfold.design.keys import Key, KeyOf, Ref
-from keyfold.design.read import Query
+from keyfold.design.keys import Key
 from keyfold.design.path_change import PathChange
+from keyfold.design.query import Query
 from keyfold.runtime.changes import Given, GivenList, GivenNumber
 
 import keyfold_systems.search_room.migration as of

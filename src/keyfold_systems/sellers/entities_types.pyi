@@ -12,10 +12,12 @@ import keyfold.maintain.unique
 import keyfold_systems.sellers.values
 import typing
 from typing import ClassVar, Self, TypeVar, overload
+from keyfold.design.address import KeyOf, Ref
 from keyfold.design.entity import Entity
-from keyfold.design.keys import Key, KeyOf, On, Ref
-from keyfold.design.read import Query
+from keyfold.design.keys import Key
 from keyfold.design.path_change import PathChange
+from keyfold.design.placement import On
+from keyfold.design.query import Query
 from keyfold.runtime.changes import Clear, Given, GivenList, GivenNumber
 
 import keyfold_systems.sellers.entities as of

@@ -11,10 +11,12 @@ import keyfold.maintain.average
 import keyfold.maintain.unique
 import typing
 from typing import ClassVar, Self, TypeVar, overload
+from keyfold.design.address import KeyOf, Ref
 from keyfold.design.entity import Entity
-from keyfold.design.keys import Key, KeyOf, On, Ref
-from keyfold.design.read import Query
+from keyfold.design.keys import Key
 from keyfold.design.path_change import PathChange
+from keyfold.design.placement import On
+from keyfold.design.query import Query
 from keyfold.runtime.changes import Clear, Given, GivenNumber, GivenSet
 
 import tests.typing.marketplace.entities as of

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
-from keyfold.adopt.described import table_schema
-from keyfold.adopt.drafting import DesignDraft, draft
-from keyfold.adopt.grouping import group
+from keyfold.adopt.description import table_schema
+from keyfold.adopt.design_draft import DesignDraft, draft
+from keyfold.adopt.item_groups import group
 from keyfold.design.schema import EntitySchema, Schema
 from tests.unit.adopt.public.made import Public
 

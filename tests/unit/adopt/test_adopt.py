@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from keyfold.adopt.coverage import Coverage, cover, summary
-from keyfold.adopt.declared import declared
+from keyfold.adopt.declarations import declared
 from keyfold.cli import main
 from keyfold.clients import connect
 from keyfold.design.file import loads

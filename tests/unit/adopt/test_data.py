@@ -12,9 +12,9 @@ import pytest
 import yaml
 
 from keyfold.adopt.coverage import cover
-from keyfold.adopt.declared import declared
+from keyfold.adopt.declarations import declared
+from keyfold.adopt.item_writer import put
 from keyfold.adopt.made_items import ItemMaker
-from keyfold.adopt.storing import put
 from keyfold.cli import main
 from keyfold.clients import connect
 from keyfold.design.file import loads

@@ -12,7 +12,7 @@ import pytest
 from keyfold.adopt.exports import FORMATS as MODELS
 from keyfold.adopt.merged_sources import merged
 from keyfold.adopt.sources.detection import read
-from keyfold.adopt.sources.imported import Imported
+from keyfold.adopt.sources.material import Imported
 from keyfold.cli import main
 from keyfold.design.file import dumps, loads
 from keyfold.design.schema import AttributeSchema, EntitySchema, KeyTemplates, Schema, TableSchema

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from keyfold.adopt import sampling
-from keyfold.adopt.described import table_schema
-from keyfold.adopt.drafting import DesignDraft, draft
+from keyfold.adopt import item_sample
+from keyfold.adopt.description import table_schema
+from keyfold.adopt.design_draft import DesignDraft, draft
 from keyfold.cli import main
 from keyfold.clients import Client, connect
 from keyfold.design.file import load, loads
@@ -136,7 +136,7 @@ def test_keyfolds_own_markers_are_no_entities(tmp_path: Path) -> None:
         for number in range(5):
             db.create(Person(person_id=f"p{number}", email=f"p{number}@example.org"))
     client = connect(str(tmp_path / "people.db"))
-    taken = sampling.read(client, sampling.begin("people", 100), 100)
+    taken = item_sample.read(client, item_sample.begin("people", 100), 100)
     client.close()
     found = draft(
         table_schema({**PK_SK, "TableName": "people", "GlobalSecondaryIndexes": []}), taken.items
@@ -219,18 +219,18 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
 
 
 def test_a_sample_is_of_all_parts_and_can_be_gone_on_with(shop: Client, tmp_path: Path) -> None:
-    sample = sampling.read(shop, sampling.begin("OnlineShop", 200), 200)
+    sample = item_sample.read(shop, item_sample.begin("OnlineShop", 200), 200)
     assert len(sample.items) == 200
     assert not sample.complete
     sample.save(tmp_path / "sample")
-    more = sampling.read(shop, sampling.load(tmp_path / "sample"), 1000)
+    more = item_sample.read(shop, item_sample.load(tmp_path / "sample"), 1000)
     seen = {(i["PK"]["S"], i["SK"]["S"]) for i in more.items}
     assert len(seen) == len(more.items) == 696
     assert more.complete
 
 
 def test_a_sample_keeps_within_its_units(shop: Client) -> None:
-    sample = sampling.read(shop, sampling.begin("OnlineShop", 600), 600, units=3)
+    sample = item_sample.read(shop, item_sample.begin("OnlineShop", 600), 600, units=3)
     assert sample.units <= 4
     assert 0 < len(sample.items) < 600
 

@@ -8,8 +8,8 @@ import re
 from starlette.testclient import TestClient
 
 from keyfold import Db, Design
+from keyfold.adopt.item_writer import put
 from keyfold.adopt.made_items import ItemMaker
-from keyfold.adopt.storing import put
 from keyfold.design.file import loads
 from keyfold.design.target import load_design
 from keyfold.streams import Consumer, letters

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from keyfold.adopt.sources.imported import Imported, SourceError
+from keyfold.adopt.sources.material import Imported, SourceError
 from keyfold.adopt.sources.plain_models import add_model
 from keyfold.design.schema import AttributeSchema, Index
 from keyfold.design.source import Place

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any
 
-from keyfold.adopt.described import table_schema
+from keyfold.adopt.description import table_schema
 from keyfold.adopt.sources.cloudformation import Known, definitions, key_schema
-from keyfold.adopt.sources.imported import Imported, placed, projection, wire_item
+from keyfold.adopt.sources.material import Imported, placed, projection, wire_item
 from keyfold.design.source import Place
 
 _READS = {"Query": "query", "GetItem": "get", "Scan": "scan"}

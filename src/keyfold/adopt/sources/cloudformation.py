@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from keyfold.adopt.described import table_schema
-from keyfold.adopt.sources.imported import Imported, PlacedMapping, placed, projection
+from keyfold.adopt.description import table_schema
+from keyfold.adopt.sources.material import Imported, PlacedMapping, placed, projection
 from keyfold.design.schema import KeyType, TableSchema
 from keyfold.design.source import Place
 

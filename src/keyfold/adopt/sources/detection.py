@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from keyfold.adopt import sampling
+from keyfold.adopt import item_sample
 from keyfold.adopt.sources import (
     amplify,
     assistant,
@@ -19,7 +19,7 @@ from keyfold.adopt.sources import (
     toolbox,
     workbench,
 )
-from keyfold.adopt.sources.imported import Imported, SourceError
+from keyfold.adopt.sources.material import Imported, SourceError
 from keyfold.adopt.sources.text_files import read_records, read_text
 from keyfold.design.source import Place
 from keyfold.errors import KeyfoldError
@@ -138,7 +138,7 @@ def _design(text: str, source: str) -> Imported:
 
 
 def _sample(path: Path) -> Imported:
-    taken = sampling.load(path)
+    taken = item_sample.load(path)
     found = Imported("sample", str(path))
     found.items[taken.table] = list(taken.items)
     return found

@@ -9,7 +9,7 @@ from enum import Enum
 from typing import Any, Literal, Union, get_args, get_origin
 from uuid import UUID
 
-from keyfold.adopt.sources.imported import Imported
+from keyfold.adopt.sources.material import Imported
 from keyfold.adopt.sources.plain_models import add_model
 from keyfold.design.schema import AttributeSchema, Index
 

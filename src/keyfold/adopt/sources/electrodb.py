@@ -11,8 +11,8 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
-from keyfold.adopt.serving import by_index, by_key
-from keyfold.adopt.sources.imported import Imported, PlacedMapping, identifier, placed, shown
+from keyfold.adopt.plain_patterns import by_index, by_key
+from keyfold.adopt.sources.material import Imported, PlacedMapping, identifier, placed, shown
 from keyfold.design.condition import there
 from keyfold.design.formats import parse_format
 from keyfold.design.schema import (

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from keyfold.adopt.described import live_table
-from keyfold.adopt.sources.imported import Imported
+from keyfold.adopt.description import live_table
+from keyfold.adopt.sources.material import Imported
 from keyfold.clients.protocol import Client
 from keyfold.errors import KeyfoldError
 from keyfold.streams.support_table import TABLE as SUPPORT

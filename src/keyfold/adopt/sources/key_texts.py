@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from keyfold.adopt.sources.imported import SourceError
+from keyfold.adopt.sources.material import SourceError
 from keyfold.design.formats import parse_format
 from keyfold.design.schema import AttributeSchema
 from keyfold.design.source import Place

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from keyfold.adopt.sources.imported import Imported, PlacedMapping, identifier, placed
 from keyfold.adopt.sources.key_texts import template_of
+from keyfold.adopt.sources.material import Imported, PlacedMapping, identifier, placed
 from keyfold.design.condition import there
 from keyfold.design.schema import (
     AttributeSchema,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from keyfold.adopt.sources.imported import Imported
+from keyfold.adopt.sources.material import Imported
 from keyfold.design.condition import there
 from keyfold.design.schema import (
     AttributeSchema,

@@ -9,7 +9,7 @@ from types import ModuleType
 from typing import Any
 
 from keyfold.adopt.sources import dyntastic, pydynox, pynamodb
-from keyfold.adopt.sources.imported import Imported
+from keyfold.adopt.sources.material import Imported
 from keyfold.design.target import importing
 from keyfold.errors import KeyfoldError
 

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from keyfold.adopt.described import table_schema
-from keyfold.adopt.sources.imported import (
+from keyfold.adopt.description import table_schema
+from keyfold.adopt.sources.material import (
     Imported,
     PlacedMapping,
     SourceError,

@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from keyfold.adopt.sources.imported import PlacedMapping, SourceError, placed
+from keyfold.adopt.sources.material import PlacedMapping, SourceError, placed
 from keyfold.design.source import Place
 from keyfold.errors import KeyfoldError
 

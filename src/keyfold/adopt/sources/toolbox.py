@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from keyfold.adopt.sources.imported import Imported, PlacedMapping, identifier, placed
+from keyfold.adopt.sources.material import Imported, PlacedMapping, identifier, placed
 from keyfold.design.schema import (
     AttributeSchema,
     EntitySchema,

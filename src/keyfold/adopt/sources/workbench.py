@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from keyfold.adopt.described import table_schema
-from keyfold.adopt.sources.imported import (
+from keyfold.adopt.description import table_schema
+from keyfold.adopt.sources.material import (
     Imported,
     PlacedMapping,
     known_type,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from keyfold.design.address import Ref
 from keyfold.design.entity import Entity
-from keyfold.design.keys import Ref
 from keyfold.design.template import HIGHEST
 from keyfold.limits import BATCH_GET_ITEMS
 from keyfold.maintain.feed.newest_first import CONCURRENCY, PartitionRead, backwards

@@ -7,9 +7,10 @@ from datetime import datetime, timedelta
 from typing import Any, Generic, TypeVar, overload
 
 from keyfold.design import codes
+from keyfold.design.address import Ref
 from keyfold.design.entity import Entity
 from keyfold.design.formats import iso
-from keyfold.design.keys import Key, Ref
+from keyfold.design.keys import Key
 from keyfold.design.place import caller
 from keyfold.design.read import Page
 from keyfold.errors import DeclarationError

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from keyfold.design import codes
+from keyfold.design.address import OpenKey, Ref
 from keyfold.design.entity import Entity
-from keyfold.design.keys import OpenKey, Ref
 from keyfold.design.predicate import FieldPath, Test
 from keyfold.errors import DeclarationError
 from keyfold.limits import BATCH_WRITE_ITEMS

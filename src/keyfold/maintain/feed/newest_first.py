@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from keyfold.design.entity import EntitySpec
+from keyfold.design.entity_spec import EntitySpec
 from keyfold.design.template import HIGHEST
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Call, Flow, Parallel

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from math import ceil
 
-from keyfold.design.derived import with_follows
+from keyfold.design.consequence_words import with_follows
 from keyfold.design.schema import (
     AttributeSchema,
     EntitySchema,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from keyfold.design.condition import fields_of
-from keyfold.design.derived import with_follows
+from keyfold.design.consequence_words import with_follows
 from keyfold.design.exclusion import excludes
 from keyfold.design.formats import PLAIN
 from keyfold.design.schema import (

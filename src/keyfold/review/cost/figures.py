@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from math import ceil
 
-from keyfold.design.derived import with_follows
+from keyfold.design.consequence_words import with_follows
 from keyfold.design.flow import Action
 from keyfold.design.follows import FactKind
 from keyfold.design.schema import (

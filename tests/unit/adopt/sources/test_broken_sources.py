@@ -23,7 +23,7 @@ from keyfold.adopt.sources import (
     toolbox,
     workbench,
 )
-from keyfold.adopt.sources.imported import Imported
+from keyfold.adopt.sources.material import Imported
 from keyfold.adopt.sources.text_files import read_records
 from keyfold.errors import KeyfoldError
 from tests.unit.adopt.sources import test_models as models

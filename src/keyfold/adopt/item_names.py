@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from pydantic.alias_generators import to_camel, to_pascal
 
-from keyfold.adopt.grouping import ItemGroup
+from keyfold.adopt.item_groups import ItemGroup
 from keyfold.adopt.key_parts import Part, SlotValue
 from keyfold.design.schema import TableSchema
 from keyfold.review.draft import names

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
-from keyfold.adopt import naming, relations, spelling
-from keyfold.adopt.grouping import Grouping, ItemGroup, group, labelled
+from keyfold.adopt import item_names, relations, value_format
+from keyfold.adopt.item_groups import Grouping, ItemGroup, group, labelled
 from keyfold.adopt.key_parts import Part, SlotValue, read_key
-from keyfold.adopt.serving import by_index, by_key
-from keyfold.adopt.spelling import Item, text
+from keyfold.adopt.plain_patterns import by_index, by_key
+from keyfold.adopt.value_format import Item, text
 from keyfold.design.condition import there
 from keyfold.design.formats import parse_format
 from keyfold.design.schema import (
@@ -76,7 +76,7 @@ def draft(
     table = _with_discriminator(table, found)
     hidden = {name for name in (found.discriminator, *MARKS_OF_TOOLS) if name}
     keys = [_in_one_case(_keys(table, each, hidden)) for each in found.groups]
-    titles = naming.titles(table, found.groups, keys)
+    titles = item_names.titles(table, found.groups, keys)
     seen = [
         _seen(table, title, each, parts, found)
         for title, each, parts in zip(titles, found.groups, keys, strict=True)
@@ -120,14 +120,14 @@ def _keys(table: TableSchema, each: ItemGroup, hidden: set[str]) -> Keys:
         kinds[index.partition] = index.partition_type
         if index.sort:
             kinds[index.sort] = index.sort_type
-    others = hidden | {name for name in attributes if naming.is_synthetic(name)}
+    others = hidden | {name for name in attributes if item_names.is_synthetic(name)}
     found: Keys = {}
     for name in attributes:
         present = [item for item in each.items if name in item]
         if not present:
             continue
         parts = read_key(present, name, others | {name}) if kinds[name] == "S" else ()
-        plain = not naming.is_synthetic(name) and not any(
+        plain = not item_names.is_synthetic(name) and not any(
             isinstance(p, SlotValue) and p.attribute and len(parts) > 1 for p in parts
         )
         if name in hidden:
@@ -155,7 +155,7 @@ def _in_one_case(keys: Keys) -> Keys:
     ):
         return keys
     texts = {
-        value for value in values if not value.format and not spelling.moment_type(value.texts)
+        value for value in values if not value.format and not value_format.moment_type(value.texts)
     }
     return {
         name: tuple(replace(p, format="lowercase") if p in texts else p for p in found)
@@ -181,7 +181,7 @@ def _seen(
     found: Grouping,
 ) -> Seen:
     present = dict.fromkeys(name for item in each.items for name in item)
-    slots = naming.SlotNames(present)
+    slots = item_names.SlotNames(present)
     fields = {name: _field(name) for name in present}
     templates = {name: _template(name, parts, slots, fields, each) for name, parts in keys.items()}
     sort = templates.get(table.sort) if table.sort else None
@@ -220,7 +220,7 @@ def _field(name: str) -> str:
 def _template(
     key: str,
     parts: tuple[Part, ...],
-    slots: naming.SlotNames,
+    slots: item_names.SlotNames,
     fields: Mapping[str, str],
     each: ItemGroup,
 ) -> Template:
@@ -247,7 +247,7 @@ def _template(
 
 
 def _format_in_key(value: SlotValue) -> str:
-    spelled = spelling.moment_type(value.texts)
+    spelled = value_format.moment_type(value.texts)
     return spelled[1] if spelled else ""
 
 
@@ -257,7 +257,7 @@ def _format_of(value: SlotValue, each: ItemGroup) -> str:
         return value.format
     name = value.attribute or ""
     held = [item[name] for item in each.items if name in item]
-    kind, stored = spelling.attribute_type(name, held) if held else ("", "")
+    kind, stored = value_format.attribute_type(name, held) if held else ("", "")
     return stored if kind == "timestamp" and stored.startswith("iso") else ""
 
 
@@ -295,7 +295,7 @@ def _when(
         for item, there_ in zip(each.items, inside, strict=True)
     ):
         return there(*(fields[name] for name in optional)), ""
-    telling = {n: f for n, f in fields.items() if not naming.is_synthetic(n)}
+    telling = {n: f for n, f in fields.items() if not item_names.is_synthetic(n)}
     found = relations.explained(each.items, inside, telling)
     if found is not None:
         return found, ""
@@ -324,7 +324,7 @@ def _attributes(
         if name in MARKS_OF_TOOLS:
             yield AttributeSchema(name, MARKS_OF_TOOLS[name], "string", values=_only(values))
             continue
-        kind, stored = spelling.attribute_type(name, values)
+        kind, stored = value_format.attribute_type(name, values)
         nothing = any("NULL" in value for value in values)
         yield AttributeSchema(
             name,
@@ -340,7 +340,7 @@ def _is_plain(name: str, parts: tuple[Part, ...]) -> bool:
 
 
 def _only_in_keys(
-    keys: Mapping[str, tuple[Part, ...]], slots: naming.SlotNames, missing: set[str]
+    keys: Mapping[str, tuple[Part, ...]], slots: item_names.SlotNames, missing: set[str]
 ) -> Iterator[AttributeSchema]:
     """Values that no attribute holds."""
     done: set[str] = set()
@@ -354,7 +354,7 @@ def _only_in_keys(
                 name = slots.name(part, before, key)
                 if name in missing and name not in done:
                     done.add(name)
-                    spelled = spelling.moment_type(part.texts)
+                    spelled = value_format.moment_type(part.texts)
                     kind, stored = spelled or ("id", "")
                     yield AttributeSchema(
                         name, name, kind, mutable=False, stored=stored, in_key=True
@@ -396,7 +396,7 @@ def _choices(seen: Sequence[Seen]) -> Iterator[str]:
     for each in seen:
         for attribute in each.entity.attributes:
             values = [i[attribute.name] for i in each.group.items if attribute.name in i]
-            few = spelling.choices(values) if attribute.type == "string" else ()
+            few = value_format.choices(values) if attribute.type == "string" else ()
             if few:
                 yield (
                     f"{each.entity.name}.{attribute.field} has {len(few)} values in "

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 
-from keyfold.adopt.drafting import DesignDraft
+from keyfold.adopt.design_draft import DesignDraft
 from keyfold.design.schema import (
     EntitySchema,
     KeyTemplates,

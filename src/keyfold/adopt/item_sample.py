@@ -10,7 +10,7 @@ from typing import Any
 
 import orjson
 
-from keyfold.adopt.spelling import Item
+from keyfold.adopt.value_format import Item
 from keyfold.clients.protocol import Client
 from keyfold.errors import KeyfoldError
 from keyfold.runtime.flow import run_by

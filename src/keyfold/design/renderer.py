@@ -9,7 +9,7 @@ from keyfold.design.formats import plain
 from keyfold.design.template import DELIMITER, Literal
 
 if TYPE_CHECKING:
-    from keyfold.design.keys import KeyAttribute
+    from keyfold.design.key_attribute import KeyAttribute
 
 QuickKey = Callable[[Mapping[str, Any]], dict[str, Any] | None]
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NoReturn, cast
 
-from keyfold.adopt.spelling import Item
+from keyfold.adopt.value_format import Item
 from keyfold.design.schema import EntitySchema, KeyType, PatternSchema, TableSchema
 from keyfold.design.source import Place
 from keyfold.errors import KeyfoldError

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from math import log2
 
 from keyfold.adopt.key_parts import SIGNS
-from keyfold.adopt.spelling import MOMENT, Item, text
+from keyfold.adopt.value_format import MOMENT, Item, text
 from keyfold.design.schema import TableSchema
 
 KNOWN_DISCRIMINATORS = (

@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from keyfold.design.declared import Declared
+from keyfold.design.declaration import Declared
 
 if TYPE_CHECKING:
     from keyfold.design.design import Declarations

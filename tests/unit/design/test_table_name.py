@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from keyfold.design.naming import physical_name
 from keyfold.design.schema import TableSchema
+from keyfold.design.table_name import physical_name
 
 ROOMS = TableSchema("rooms", name_variable="ROOMS_TABLE_NAME")
 

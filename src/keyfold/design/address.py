@@ -1,0 +1,109 @@
+"""Addresses of items, and keys of entities from which reads start."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec
+
+from typing_extensions import TypeVar
+
+from keyfold.design.signatures import Changeable
+from keyfold.errors import MissingKeyField, PlanError
+
+if TYPE_CHECKING:
+    from keyfold.design.entity import Entity
+    from keyfold.design.keys import Key
+    from keyfold.design.query import OpenQuery
+
+E = TypeVar("E", bound="Entity")
+P = ParamSpec("P")
+T = TypeVar("T")
+R_co = TypeVar("R_co", covariant=True)
+
+
+@dataclass(frozen=True)
+class Ref(Generic[R_co]):
+    """The address of one item: `Hangout.key(hangout_id="h1")`."""
+
+    entity: type[R_co]
+    values: Mapping[str, Any]
+
+    if TYPE_CHECKING:
+        # An update by address, one of several writes, gives no item: nothing was read.
+        def __writes__(
+            self: Ref[Changeable[P, T]], *args: P.args, **changes: P.kwargs
+        ) -> T | None: ...
+
+    def wire(self) -> dict[str, Any]:
+        return dict(self._rendered)
+
+    @property
+    def spread(self) -> str:
+        """The field that stands for several items, by each(...), or nothing."""
+        found = (name for name, value in self.values.items() if type(value).__name__ == "Each")
+        return next(found, "")
+
+    def refuse_several(self) -> None:
+        if self.spread:
+            raise PlanError(
+                f"{self.entity.__name__}.key: {self.spread}=each(...) stands for several items, "
+                "and an address is of one; use get_many"
+            )
+
+    @cached_property
+    def _rendered(self) -> dict[str, Any]:
+        for value in self.values.values():
+            if type(value).__name__ == "Each":
+                self.refuse_several()
+        key: Key[Any] = self.entity.__spec__.key  # type: ignore[attr-defined]
+        return key.render(self.values, owner=self.entity.__name__)
+
+    def __str__(self) -> str:
+        given = ", ".join(f"{k}={v!r}" for k, v in self.values.items())
+        return f"{self.entity.__name__}({given})"
+
+
+def address(given: Ref[E]) -> Ref[E]:
+    """What somebody gave as an address; anything else is refused in words."""
+    if isinstance(given, Ref):
+        return given
+    raise PlanError(
+        f"{given!r} is not an address of an item; give Order.key(order_id='1') or order.ref()"
+    )
+
+
+@dataclass(frozen=True)
+class KeyOf(Generic[E]):
+    """A key of an entity, from which reads start."""
+
+    entity: type[E]
+    declared: Key[Any]
+
+
+@dataclass(frozen=True)
+class OpenKey(KeyOf[E]):
+    """A key of an entity without written types."""
+
+    def __call__(self, **values: Any) -> Ref[E]:
+        """The address of one item; every field of the key is needed."""
+        if self.declared.index is not None:
+            raise PlanError(
+                f"{self.entity.__name__}.{self.declared.name} is on the index "
+                f"{self.declared.index}; an item is addressed by its primary key"
+            )
+        wanted = set(self.declared.address)
+        if set(values) != wanted:
+            needed = ", ".join(sorted(wanted)) or "no fields"
+            raise MissingKeyField(
+                f"{self.entity.__name__}.{self.declared.name} is made of {needed}; "
+                f"got {', '.join(sorted(values)) or 'none'}"
+            )
+        return Ref(self.entity, values)
+
+    def query(self, **values: Any) -> OpenQuery[E]:
+        """All items with these key fields: the whole partition key, and leading sort fields."""
+        from keyfold.design.query import start_query
+
+        return start_query(self, values)

@@ -1,0 +1,308 @@
+"""What keyfold knows of an entity: fields, keys, codec."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+
+from pydantic import BaseModel, TypeAdapter
+from pydantic import ValidationError as Invalid
+
+from keyfold.design import codes, markers, schema
+from keyfold.design.codec import WireItem, compile_decoder, compile_encoder, encoder
+from keyfold.design.fields import FieldSpec, read_fields
+from keyfold.design.key_values import place_in_key
+from keyfold.design.keys import Key
+from keyfold.design.place import caller
+from keyfold.design.placement import On
+from keyfold.design.states import States
+from keyfold.design.table import Table
+from keyfold.design.validation import Validators, complaints, in_one_line, read_validators
+from keyfold.errors import DeclarationError, PlanError, Undecodable
+
+if TYPE_CHECKING:
+    from keyfold.design.entity import Entity
+
+M = TypeVar("M", bound=BaseModel)
+
+_MAY_HOLD_MODELS = frozenset({"model", "list", "map", "any"})
+
+
+class EntitySpec:
+    """What the framework knows of an entity: fields, keys, codec."""
+
+    def __init__(self, entity: type[Entity], table: Table, type_name: str) -> None:
+        self.key: Key[Any]
+        self.entity = entity
+        self.name = entity.__name__
+        self.table = table
+        self.type_name = type_name
+        self.place = caller()
+        self.fields: dict[str, FieldSpec] = read_fields(
+            entity, camel=table.camel, ttl=table.schema.ttl, place=f"{self.place} {self.name}"
+        )
+        self._keep_type_apart()
+        self.placements: dict[str, On[Any]] = {}
+        self.uniques: list[schema.UniqueSchema] = []
+        self.role: schema.Role = "canonical"
+        self.copy: schema.Copy | None = None
+        self.per_partition: int | None = None
+        self.silences: tuple[schema.Silence, ...] = ()
+        self.intents: tuple[schema.Intent, ...] = ()
+        self.version = self._marked(markers.Version)
+        self.created = self._marked(markers.Created)
+        self.updated = self._marked(markers.Updated)
+        self.ttl = self._marked(markers.Ttl)
+
+    def settle(self) -> None:
+        """What is known once all keys are: fields that stand only in one, and the codec."""
+        for name, field in self.fields.items():
+            if field.mark(markers.InKey) is not None:
+                self.fields[name] = place_in_key(self, field)
+        self.states: dict[str, States[Any]] = {}
+        for name, field in self.fields.items():
+            states = field.mark(States)
+            if states is not None:
+                info = self.entity.model_fields[name]
+                default = None if info.is_required() else info.get_default()
+                states.bind(field, default, f"{self.place} {self.name}.{name}")
+                self.states[name] = states
+        self.fixed = frozenset(
+            name for name, field in self.fields.items() if field.mark(markers.Fixed) is not None
+        )
+        self.unversioned = frozenset(
+            name for name, one in self.fields.items() if one.mark(markers.Unversioned) is not None
+        )
+        self.in_keys = [name for name, field in self.fields.items() if field.reader is not None]
+        self.keep_keys_apart()
+        self.values_of = compile_decoder(list(self.fields.values()))
+        self.attributes_of = compile_encoder(list(self.fields.values()))
+
+    @cached_property
+    def by_attribute(self) -> dict[str, FieldSpec]:
+        """The fields that have an attribute of their own."""
+        fields = self.fields.values()
+        return {field.attribute: field for field in fields if field.reader is None}
+
+    def _keep_type_apart(self) -> None:
+        """A field that overwrites the type would make its items unrecognisable."""
+        named = self.table.schema.type_attribute
+        for spec in self.fields.values():
+            if named is not None and spec.attribute == named:
+                raise DeclarationError(
+                    codes.NAME_TAKEN,
+                    f"{spec.name} is stored as {named!r}, where the table {self.table.name} keeps "
+                    "what kind of item it is.",
+                    place=f"{self.place} {self.name}.{spec.name}",
+                    suggestion="Store it under another name, or give the table another "
+                    'type_attribute, as "entityType".',
+                )
+
+    def keep_keys_apart(self) -> None:
+        """A field that is stored where a key is composed would be lost, or break the key."""
+        keys = (self.key, *self.placements.values())
+        for attribute in (a for key in keys for a in key.attributes):
+            field, template = self.by_attribute.get(attribute.attribute), attribute.template
+            if field is None or (template.is_bare_field and template.fields == (field.name,)):
+                continue
+            if field.name not in template.fields or self._keeps(field.name, template.text):
+                raise DeclarationError(
+                    codes.NAME_TAKEN,
+                    f"{field.name} is stored as {attribute.attribute!r}, which holds the key "
+                    f"{template.text!r}.",
+                    place=f"{self.place} {self.name}.{field.name}",
+                    suggestion="Store it under another name, with Annotated[..., Name(...)].",
+                )
+
+    def _keeps(self, field: str, text: str) -> bool:
+        """Whether a field takes a composed key as it is, instead of finding its value in it."""
+        info = self.entity.model_fields[field]
+        annotation: Any = info.annotation
+        marks = tuple(info.metadata)
+        try:
+            reader = TypeAdapter[Any](Annotated[(annotation, *marks)] if marks else annotation)
+            return bool(reader.validate_python(text) == text)
+        except Invalid:
+            return False
+
+    def _marked(self, kind: type) -> FieldSpec | None:
+        found = [spec for spec in self.fields.values() if spec.mark(kind) is not None]
+        if len(found) > 1:
+            raise DeclarationError(
+                codes.MARKER_MISUSED,
+                f"{self.name} has {kind.__name__} on {' and '.join(f.name for f in found)}.",
+                place=str(self.place),
+                suggestion="One field of an entity can have it.",
+            )
+        return found[0] if found else None
+
+    @cached_property
+    def bounded(self) -> list[FieldSpec]:
+        """The fields that hold at most so many elements."""
+        return [f for f in self.fields.values() if f.mark(markers.AtMost) is not None]
+
+    @cached_property
+    def normalised(self) -> list[tuple[str, Callable[[Any], Any]]]:
+        """The fields whose values are written in one form, with what makes it."""
+        marks = ((name, field.mark(markers.Normalised)) for name, field in self.fields.items())
+        return [(name, mark.function) for name, mark in marks if mark is not None]
+
+    @cached_property
+    def validators(self) -> Validators:
+        """What the validators of this entity look at."""
+        return read_validators(self.entity)
+
+    @cached_property
+    def transient(self) -> tuple[str, ...]:
+        """The fields that are never stored."""
+        return tuple(name for name in self.entity.model_fields if name not in self.fields)
+
+    def key_of(self, values: Mapping[str, Any]) -> WireItem:
+        """The wire primary key for these field values."""
+        return self.key.render(values, owner=self.name)
+
+    def index_attributes(self, values: Mapping[str, Any]) -> WireItem:
+        """The wire index keys; an index that does not apply contributes nothing."""
+        found: WireItem = {}
+        for placement in self.placements.values():
+            if placement.applies(values):
+                found.update(placement.render(values, owner=f"{self.name}.{placement.name}"))
+        return found
+
+    @cached_property
+    def attributes(self) -> frozenset[str]:
+        """Every attribute that this entity writes: fields, keys, index keys, type."""
+        keys = (self.key, *self.placements.values())
+        found = {attribute.attribute for key in keys for attribute in key.attributes}
+        named = self.table.schema.type_attribute
+        return frozenset(found | self.by_attribute.keys() | ({named} if named else set()))
+
+    def undeclared(self, item: Mapping[str, Any]) -> WireItem:
+        """The attributes of an item that this entity does not write: they are somebody else's."""
+        return {name: value for name, value in item.items() if name not in self.attributes}
+
+    def encode(self, entity: Entity, key: WireItem | None = None) -> WireItem:
+        """The whole item: keys, index keys, type and attributes; a known key is not rendered."""
+        values = entity.__dict__
+        try:
+            item = self.attributes_of(values)
+        except PlanError as refused:
+            raise self._named(refused, values) from None
+        item.update(self.index_attributes(values))
+        item.update(self.key_of(values) if key is None else key)
+        type_attribute = self.table.schema.type_attribute
+        if type_attribute is not None and type_attribute not in item:
+            item[type_attribute] = {"S": self.type_name}
+        return item
+
+    def _named(self, refused: PlanError, values: Mapping[str, Any]) -> PlanError:
+        """The refusal of a value, with the field that has it."""
+        for name, field in self.fields.items():
+            try:
+                if values[name] is not None:
+                    encoder(field)(values[name])
+            except PlanError:
+                return type(refused)(f"{self.name}.{name}: {refused}")
+        return refused
+
+    @cached_property
+    def decode(self) -> Callable[[WireItem], Any]:
+        """Gives the entity that a stored item stands for."""
+        return self.reader(self.entity, self.values_of)
+
+    def reader(
+        self, model: type[M], values_of: Callable[[WireItem], dict[str, Any]]
+    ) -> Callable[[WireItem], M]:
+        """`read(item)` validates a model from an item of this entity, or says which cannot be."""
+        validate = model.__pydantic_validator__.validate_python
+        # Models inside an item are stored by alias; an item of plain fields is read by name alone.
+        by_alias = any(f.kind in _MAY_HOLD_MODELS for f in self.fields.values())
+
+        def read(item: WireItem) -> M:
+            try:
+                found: M = validate(values_of(item), by_name=True, by_alias=by_alias)
+            except (Invalid, KeyError, ValueError, TypeError, ArithmeticError) as problem:
+                key = {a: item[a] for a in self.table.schema.key_attributes if a in item}
+                fields = self._explain(problem, item)
+                raise Undecodable(
+                    f"the item {_show(key)} of {self.table.name} cannot be read as "
+                    f"{model.__name__}: {in_one_line(fields)}",
+                    key,
+                    entity=self.name,
+                    fields=fields,
+                ) from problem
+            return found
+
+        return read
+
+    def _explain(self, problem: Exception, item: WireItem) -> dict[str, str]:
+        if isinstance(problem, Invalid):
+            return complaints(problem)
+        for field in self.fields.values():
+            try:
+                compile_decoder([field])(item)
+            except (KeyError, ValueError, TypeError, ArithmeticError):
+                wire = item[field.attribute]
+                return {
+                    field.name: f"the attribute {field.attribute} is {wire}, and no {field.kind}"
+                }
+        return {"": str(problem)}
+
+    def recognises(self, item: WireItem) -> bool:
+        """Whether an item is of this entity, by its type attribute or else by its key's shape."""
+        type_attribute = self.table.schema.type_attribute
+        if type_attribute is not None and type_attribute in item:
+            return bool(item[type_attribute].get("S") == self.type_name)
+        for attribute in self.key.attributes:
+            value = item.get(attribute.attribute)
+            if value is None:
+                return False
+            if attribute.type == "S" and not attribute.template.matches(value.get("S", "")):
+                return False
+        return True
+
+    def describe(self) -> schema.EntitySchema:
+        ttl = None
+        if self.ttl is not None:
+            mark = self.ttl.mark(markers.Ttl)
+            ttl = schema.TtlSchema(self.ttl.attribute, mark.days, mark.after)
+        return schema.EntitySchema(
+            name=self.name,
+            table=self.table.name,
+            key=self.key.templates,
+            attributes=tuple(self._described()),
+            placements=tuple(p.describe() for p in self.placements.values()),
+            role=self.role,
+            type_name=self.type_name,
+            copy=self.copy,
+            uniques=tuple(self.uniques),
+            per_partition=self.per_partition,
+            version=self.version.name if self.version else None,
+            ttl=ttl,
+            description=_first_paragraph(self.entity.__doc__),
+            place=self.place,
+            silences=self.silences + self.key.silences,
+            intents=self.intents,
+        )
+
+    def _described(self) -> Iterator[schema.AttributeSchema]:
+        yield from (field.describe() for field in self.fields.values())
+        computed = {
+            name: one
+            for key in (self.key, *self.placements.values())
+            for name, one in key.derived.items()
+            if one.computed
+        }
+        for one in computed.values():
+            yield replace(one.field.describe(), follows=tuple(sorted(one.sources)))
+
+
+def _show(key: WireItem) -> str:
+    return ", ".join(f"{name}={next(iter(value.values()))!r}" for name, value in key.items())
+
+
+def _first_paragraph(text: str | None) -> str:
+    return re.split(r"\n\s*\n", text.strip())[0].replace("\n", " ") if text else ""

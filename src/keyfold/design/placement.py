@@ -1,0 +1,141 @@
+"""`On`: an entity's appearance in an index."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from typing_extensions import TypeVar
+
+from keyfold.design import schema
+from keyfold.design.condition import evaluator, tree, written
+from keyfold.design.exclusion import excludes
+from keyfold.design.keys import Key, Silences
+from keyfold.design.predicate import FieldPath, Predicate, Test
+from keyfold.design.recorder import declare
+from keyfold.design.signatures import Untyped
+from keyfold.errors import DeclarationError
+
+if TYPE_CHECKING:
+    from keyfold.design.entity import Entity
+
+K_co = TypeVar("K_co", covariant=True, default=Untyped)
+
+
+class On(Key[K_co]):
+    """An appearance in an index: `On("GSI1", "USER#{user_id}", "POST#{post_id}")`.
+
+    `when` makes it sparse: the name of a field that must have a value, or a condition.
+    """
+
+    def __init__(
+        self,
+        index: str,
+        partition: str,
+        sort: str | None = None,
+        *,
+        when: str | tuple[str, ...] | Callable[[Any], object] = (),
+        escape: bool = False,
+        silence: Silences = (),
+    ) -> None:
+        super().__init__(partition, sort, escape=escape, silence=silence)
+        self.index = index
+        self._when = when
+        self.condition: Predicate | None = None
+        self.when: schema.Condition | None = None
+        """The condition as data."""
+        self._holds: Callable[[Mapping[str, Any]], bool] | None = None
+
+    def attach(self, entity: type[Entity]) -> None:
+        table = entity.__table__.schema
+        place = f"{self.place} {entity.__name__}.{self.name}"
+        found = table.index(self.index or "")
+        if found is None:
+            known = ", ".join(index.name for index in table.indexes) or "none"
+            raise DeclarationError(
+                "K3",
+                f"the table {table.name} has no index {self.index!r}.",
+                place=place,
+                suggestion=f"Its indexes are: {known}.",
+            )
+        self._build(entity, found.partition, found.partition_type, found.sort, found.sort_type)
+        self.condition = self._read_when(entity)
+        if self.condition is not None:
+            self.when = tree(self.condition, entity.__spec__)
+            self._holds = evaluator(self.when, entity.__spec__)
+        fields = self.held
+        covered = self.condition.present if self.condition is not None else frozenset()
+        optional = [
+            f
+            for f in dict.fromkeys(self.templates.fields)
+            if fields[f].optional and not self.sources([f]) <= covered
+        ]
+        if optional:
+            raise DeclarationError(
+                "K3",
+                f"the index key uses {', '.join(optional)}, which may be missing: "
+                "such items would silently not be in the index.",
+                place=place,
+                suggestion="Make it required, or say so with "
+                f"when={min(self.sources(optional[:1]))!r}.",
+            )
+        self._keep_apart(entity, place)
+        entity.__spec__.placements[self.name] = self
+
+    def _keep_apart(self, entity: type[Entity], place: str) -> None:
+        """An item has one key in an index, so at most one placement may apply to it."""
+        for other in entity.__spec__.placements.values():
+            if other.index != self.index:
+                continue
+            both = [one for one in (other.when, self.when) if one is not None]
+            if len(both) == 2 and excludes(both[0], both[1], entity.__spec__):
+                continue
+            shown = " and ".join(f"{written(one)!r}" for one in both) or "no condition"
+            raise DeclarationError(
+                "K3",
+                f"{other.name} and {self.name} are both on {self.index}, and one item may be due "
+                f"in both: nothing shows that {shown} cannot hold together."
+                if len(both) == 2
+                else f"{other.name} and {self.name} are both on {self.index}, and an item has one "
+                "key there.",
+                place=place,
+                suggestion="Give each a when= that excludes the other, as "
+                "when=lambda item: item.open and when=lambda item: not_(item.open).",
+            )
+
+    def _read_when(self, entity: type[Entity]) -> Predicate | None:
+        names = frozenset(entity.__spec__.fields)
+        if callable(self._when):
+            return declare(self._when, entity, place=f"{self.place} {entity.__name__}.{self.name}")
+        wanted = (self._when,) if isinstance(self._when, str) else self._when
+        condition: Predicate | None = None
+        for field in wanted:
+            if field not in names:
+                raise DeclarationError(
+                    "K1",
+                    f"when= names the field {field!r}, which {entity.__name__} does not declare.",
+                    place=str(self.place),
+                    suggestion=f"Declared are: {', '.join(sorted(names))}.",
+                )
+            test = Test("exists", FieldPath((field,)))
+            condition = test if condition is None else condition & test
+        return condition
+
+    def applies(self, values: Mapping[str, Any]) -> bool:
+        return self._holds is None or self._holds(values)
+
+    @property
+    def fields(self) -> frozenset[str]:
+        """All fields that decide what this index holds for an item."""
+        extra = self.condition.fields if self.condition is not None else frozenset()
+        return frozenset(self.sources(self.templates.fields)) | extra
+
+    def describe(self) -> schema.Placement:
+        return schema.Placement(
+            name=self.name,
+            index=self.index or "",
+            key=self.templates,
+            when=self.when,
+            place=self.place,
+            silences=self.silences,
+        )

@@ -1,0 +1,213 @@
+"""Queries: items of one entity in one partition, in key order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
+
+from pydantic import BaseModel
+
+from keyfold.design.address import KeyOf
+from keyfold.design.keys import Key
+from keyfold.design.predicate import Predicate
+from keyfold.design.projection import View
+from keyfold.design.read import Page, Read
+from keyfold.design.recorder import record
+from keyfold.errors import DeclarationError, MissingKeyField
+
+if TYPE_CHECKING:
+    from keyfold.design.entity import Entity
+
+E = TypeVar("E", bound="Entity")
+V = TypeVar("V", bound=BaseModel)
+
+
+@dataclass(frozen=True)
+class Query(Read[Page[E]], Generic[E]):
+    """Items of one entity in one partition, in key order."""
+
+    source: KeyOf[E]
+    values: Mapping[str, Any]
+    ranged: str | None = None
+    low: tuple[Any, bool] | None = None
+    high: tuple[Any, bool] | None = None
+    beginning: Any = None
+    backwards: bool = False
+    size: Any = None
+    condition: Predicate | None = None
+    consistent_read: bool = False
+
+    @property
+    def entity(self) -> type[E]:
+        return self.source.entity
+
+    @property
+    def keys(self) -> tuple[KeyOf[E], ...]:
+        return (self.source,)
+
+    def descending(self) -> Self:
+        """Last keys first."""
+        return replace(self, backwards=True)
+
+    def limit(self, items: int | None) -> Self:
+        """At most so many items a page; None leaves it to DynamoDB."""
+        return replace(self, size=items)
+
+    def where(self, condition: Callable[[E], object]) -> Self:
+        """A filter: applied after the read and paid for like it."""
+        recorded = record(condition, self.entity)
+        joined = recorded if self.condition is None else self.condition & recorded
+        return replace(self, condition=joined)
+
+    def consistent(self) -> Self:
+        if not reads_consistently(self.entity, self.source.declared.index):
+            raise DeclarationError(
+                "X6",
+                f"{self.entity.__name__}.{self.source.declared.name} is on an index, which has no "
+                "consistent reads.",
+                suggestion="Read by the primary key, or accept an eventual read.",
+            )
+        return replace(self, consistent_read=True)
+
+    def only(self, model: type[V]) -> Projected[V]:
+        """Read just the fields that this model has; the same units, fewer bytes."""
+        return Projected(self, View(model, self.entity.__spec__))
+
+    def first(self) -> First[E]:
+        """The first item in order, or None."""
+        return First(replace(self, size=1))
+
+    def count(self) -> Count[E]:
+        """How many there are; reads all of them."""
+        return Count(self)
+
+    def exists(self) -> Exists[E]:
+        """Whether there is one."""
+        return Exists(replace(self, size=1))
+
+
+@dataclass(frozen=True)
+class OpenQuery(Query[E]):
+    """A query whose ranges have no written types."""
+
+    def after(self, **bound: Any) -> Self:
+        """Only items whose next sort field is greater."""
+        return self._bounded(bound, low=False)
+
+    def since(self, **bound: Any) -> Self:
+        """Only items whose next sort field is greater or equal."""
+        return self._bounded(bound, low=True)
+
+    def before(self, **bound: Any) -> Self:
+        """Only items whose next sort field is smaller."""
+        return self._bounded(bound, high=False)
+
+    def until(self, **bound: Any) -> Self:
+        """Only items whose next sort field is smaller or equal."""
+        return self._bounded(bound, high=True)
+
+    def begins_with(self, **bound: Any) -> Self:
+        """Only items whose next sort field is text that begins so."""
+        slot = self._next_slot(bound)
+        declared = self.source.declared
+        field = declared.held[slot]
+        if field.kind != "string" or any(
+            one.format.name for one in declared.templates.slots if one.field == slot
+        ):
+            raise DeclarationError(
+                "Q5",
+                f"{self.entity.__name__}.{slot} is of kind {field.kind}, which does not begin with "
+                "anything.",
+                suggestion="Ask for the beginning of a field of text, or for a range.",
+            )
+        return replace(self, ranged=slot, beginning=bound[slot])
+
+    def _bounded(
+        self, bound: Mapping[str, Any], *, low: bool | None = None, high: bool | None = None
+    ) -> Self:
+        slot = self._next_slot(bound)
+        value = bound[slot]
+        if low is not None:
+            return replace(self, ranged=slot, low=(value, low))
+        return replace(self, ranged=slot, high=(value, bool(high)))
+
+    def _next_slot(self, bound: Mapping[str, Any]) -> str:
+        """The sort field that follows the given ones, which must be the one that is bounded."""
+        sort = self.source.declared.templates.sort
+        shown = self.source.declared.templates.sorting(self.values)
+        free = [f for f in sort.fields if f not in shown] if sort else []
+        if len(bound) == 1 and free and free[0] in bound:
+            return free[0]
+        expected = f"the next sort field is {free[0]}" if free else "all sort fields are given"
+        raise DeclarationError(
+            "Q5",
+            f"a range over {', '.join(bound) or 'nothing'} cannot be served by "
+            f"{self.entity.__name__}.{self.source.declared.name}: {expected}.",
+            suggestion="Bound the sort field that follows the given ones.",
+        )
+
+
+@dataclass(frozen=True)
+class Projected(Read[Page[V]], Generic[V]):
+    """A query whose items come as a smaller model."""
+
+    query: Query[Any]
+    view: View[V]
+
+    @property
+    def size(self) -> Any:
+        return self.query.size
+
+
+@dataclass(frozen=True)
+class First(Read["E | None"], Generic[E]):
+    """The first item of a query: the latest one, when descending."""
+
+    query: Query[E]
+
+
+@dataclass(frozen=True)
+class Count(Read[int], Generic[E]):
+    query: Query[E]
+
+
+@dataclass(frozen=True)
+class Exists(Read[bool], Generic[E]):
+    query: Query[E]
+
+
+def reads_consistently(entity: type[Any], index: str | None) -> bool:
+    """Whether reads can be consistent: by the table's own key, and on a local index."""
+    found = None if index is None else entity.__table__.schema.index(index)
+    return index is None or (found is not None and found.local)
+
+
+def start_query(source: KeyOf[E], values: Mapping[str, Any]) -> OpenQuery[E]:
+    """Check that the given fields are the partition key and the first sort fields."""
+    templates = source.declared.templates
+    where = f"{source.entity.__name__}.{source.declared.name}"
+    sort = list(templates.sort_fields)
+    derived = source.declared.derived.values()
+    known = {*values, *(one.name for one in derived if one.sources <= values.keys())}
+    missing = [f for f in dict.fromkeys(templates.partition.fields) if f not in known]
+    if missing:
+        unknown = [f for f in values if f not in templates.fields]
+        raise MissingKeyField(
+            f"a query on {where} needs the whole partition key: {', '.join(missing)} missing"
+            + (f"; {', '.join(unknown)} is not part of it" if unknown else "")
+        )
+    given = [f for f in values if f not in templates.partition.fields]
+    given = [f for f in given if f in sort or not _is_source(source.declared, f)]
+    leading = [f for f in sort if f not in templates.partition.buckets][: len(given)]
+    if set(given) != set(leading) or sort[: len(given)] != leading:
+        raise MissingKeyField(
+            f"a query on {where} takes leading sort fields only: "
+            f"{', '.join(sort) or 'it has none'}; got {', '.join(given)}"
+        )
+    return OpenQuery(source, values)
+
+
+def _is_source(declared: Key[Any], field: str) -> bool:
+    """Whether a part of the key is made of this field."""
+    return any(field in one.sources for one in declared.derived.values())

@@ -1,0 +1,77 @@
+"""Merges: several partitions read in parallel, as one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
+
+from keyfold.design.item_collection import Collection
+from keyfold.design.query import Query
+from keyfold.design.read import Page, Read
+from keyfold.errors import DeclarationError
+
+if TYPE_CHECKING:
+    from keyfold.design.entity import Entity
+
+E = TypeVar("E", bound="Entity")
+A = TypeVar("A", bound="Entity")
+B = TypeVar("B", bound="Entity")
+
+
+@dataclass(frozen=True)
+class Merge(Read[Page[E]], Generic[E]):
+    """Several partitions read in parallel and merged in key order, each thing once."""
+
+    queries: tuple[Query[Any] | Collection[Any], ...]
+    unique: str = ""
+    size: Any = None
+
+    def limit(self, items: int) -> Merge[E]:
+        return replace(self, size=items)
+
+
+@overload
+def merge(first: Query[A] | Collection[A], /, *, unique: str = "") -> Merge[A]: ...
+
+
+@overload
+def merge(
+    first: Query[A] | Collection[A], second: Query[B] | Collection[B], /, *, unique: str = ""
+) -> Merge[A | B]: ...
+
+
+@overload
+def merge(
+    first: Query[A], second: Query[B], third: Query[E], /, *, unique: str = ""
+) -> Merge[A | B | E]: ...
+
+
+@overload
+def merge(*queries: Query[Any] | Collection[Any], unique: str = "") -> Merge[Any]: ...
+
+
+def merge(*queries: Query[Any] | Collection[Any], unique: str = "") -> Merge[Any]:
+    """Merge queries in the order of their sort keys; `unique` names the field that is one thing."""
+    directions = {query.backwards for query in queries}
+    if len(directions) != 1:
+        raise DeclarationError(
+            "Q5",
+            "the queries of a merge go in different directions.",
+            suggestion="Make all of them ascending or all descending.",
+        )
+    for key in (key for query in queries for key in query.keys):
+        attributes = key.declared.attributes
+        if len(attributes) < 2 or attributes[1].type == "B":
+            raise DeclarationError(
+                "Q5",
+                f"{key.entity.__name__}.{key.declared.name} has no sort key of text or "
+                "numbers, by which a merge could order.",
+                suggestion="Merge queries on keys that have one.",
+            )
+        if unique and unique not in key.entity.__spec__.fields:
+            raise DeclarationError(
+                "K1",
+                f"a merge is unique by {unique!r}, which {key.entity.__name__} does not declare.",
+                suggestion="Name a field that all merged entities have.",
+            )
+    return Merge(queries, unique)
