@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from keyfold.api.links import MediaLink, MediaStore
     from keyfold.api.names import Payload, unchanged
     from keyfold.api.operation import mutation, query, related
-    from keyfold.api.paging import PageRequest
+    from keyfold.api.page_request import PageRequest
     from keyfold.api.passwords import Password, PasswordFields, Passwords
     from keyfold.api.personal import Belonging, PersonalData
     from keyfold.api.problems import (
@@ -86,7 +86,7 @@ _HOMES = {
         "query",
         "related",
     ),
-    "keyfold.api.paging": ("PageRequest",),
+    "keyfold.api.page_request": ("PageRequest",),
     "keyfold.api.passwords": ("Password", "PasswordFields", "Passwords"),
     "keyfold.api.personal": ("Belonging", "PersonalData"),
     "keyfold.api.problems": (

@@ -9,7 +9,7 @@ from typing import Any, Final
 import pydantic
 from pydantic import BaseModel
 
-from keyfold.api.paging import PageRequest
+from keyfold.api.page_request import PageRequest
 from keyfold.api.parameters import Operation
 from keyfold.api.problems import FieldError, Invalid, PreconditionUnsupported, invalid_input
 

@@ -14,7 +14,13 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapte
 from keyfold.api.identity import Identity
 from keyfold.api.names import camel, placeholders, public_path
 from keyfold.api.operation import REQUIRED, Declaration, Kind, Relation
-from keyfold.api.paging import CURSOR_CHARACTERS, DEFAULT_LIMIT, MAX_LIMIT, PageRequest, page_item
+from keyfold.api.page_request import (
+    CURSOR_CHARACTERS,
+    DEFAULT_LIMIT,
+    MAX_LIMIT,
+    PageRequest,
+    page_item,
+)
 from keyfold.api.rules import Rule
 from keyfold.errors import DeclarationError
 from keyfold.streams import Change

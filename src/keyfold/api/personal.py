@@ -20,7 +20,7 @@ from typing import Any, ClassVar, Final
 
 from keyfold.api.names import Payload
 from keyfold.api.operation import mutation, query
-from keyfold.api.paging import PageRequest
+from keyfold.api.page_request import PageRequest
 from keyfold.api.rules import admin, itself
 from keyfold.design import Entity, Page
 from keyfold.design.address import Ref

@@ -23,7 +23,7 @@ from keyfold.expressions.ast import (
 )
 from keyfold.expressions.check import operands_of
 from keyfold.expressions.text import operand
-from keyfold.values.ordering import sort_key
+from keyfold.values.key_order import sort_key
 
 if TYPE_CHECKING:
     from keyfold.design.entity_spec import EntitySpec

@@ -18,7 +18,7 @@ from keyfold.engine.hashing import HASH_BYTES, partition_hash
 from keyfold.engine.vectors.index import VectorIndex
 from keyfold.limits import PARTITION_KEY_BYTES, SORT_KEY_BYTES
 from keyfold.values import AttributeValue, Item
-from keyfold.values.ordering import key_bytes
+from keyfold.values.key_order import key_bytes
 from keyfold.values.size import attribute_size
 
 START = b""

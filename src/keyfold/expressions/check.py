@@ -32,7 +32,7 @@ from keyfold.expressions.ast import (
 )
 from keyfold.expressions.reserved import is_reserved
 from keyfold.limits import EXPRESSION_OPERATORS, IN_OPERANDS, LIST_INDEX, NESTING_LEVELS
-from keyfold.values.ordering import sort_key
+from keyfold.values.key_order import sort_key
 
 CONDITION_FUNCTIONS = {
     "attribute_exists": 1,

@@ -25,7 +25,7 @@ from keyfold.expressions.ast import (
     Value,
 )
 from keyfold.values import AttributeValue
-from keyfold.values.ordering import sort_key
+from keyfold.values.key_order import sort_key
 
 ReadableItem = Mapping[str, AttributeValue]
 Values = Mapping[str, AttributeValue]

@@ -32,7 +32,7 @@ from keyfold.expressions.ast import (
 )
 from keyfold.limits import INDEX_KEY_ATTRIBUTES
 from keyfold.values import AttributeValue
-from keyfold.values.ordering import sort_key
+from keyfold.values.key_order import sort_key
 from keyfold.values.wire import check_name, check_value
 
 _INVALID = "One or more parameter values were invalid: "

@@ -30,8 +30,8 @@ from keyfold.expressions.evaluate import Values, resolve
 from keyfold.limits import NESTING_LEVELS
 from keyfold.values import AttributeValue, Item, number
 from keyfold.values.depth import levels
+from keyfold.values.key_order import in_set_order
 from keyfold.values.normal import NormalItem
-from keyfold.values.ordering import in_set_order
 
 _SETS = frozenset(("SS", "NS", "BS"))
 

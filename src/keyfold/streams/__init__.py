@@ -7,8 +7,8 @@ from keyfold.streams.handler import stream_handler
 from keyfold.streams.lease import resume
 from keyfold.streams.outbox import forget, waiting
 from keyfold.streams.policy import Policy
-from keyfold.streams.processing import Outcome
 from keyfold.streams.record import Change
+from keyfold.streams.record_batch import Outcome
 from keyfold.streams.replay import replay
 from keyfold.streams.sinks import EventBridge, Queue, Sink, Sqs, Webhook
 from keyfold.streams.status import ShardStatus, StreamStatus, status

@@ -15,7 +15,7 @@ from keyfold.runtime.db import Db
 from keyfold.streams.outbox import Round
 from keyfold.streams.pace import AsyncAlarm, WakeUp
 from keyfold.streams.policy import TRANSIENT
-from keyfold.streams.processing import Outcome
+from keyfold.streams.record_batch import Outcome
 from keyfold.streams.shard_reader import ShardReader
 from keyfold.streams.sinks import Sink
 from keyfold.streams.status import StreamStatus, status

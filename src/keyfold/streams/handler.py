@@ -12,7 +12,7 @@ from keyfold.runtime.db import Db
 from keyfold.streams import outbox, support_table
 from keyfold.streams.effect import Effects, ReactionContext
 from keyfold.streams.policy import TRANSIENT, Policy
-from keyfold.streams.processing import process
+from keyfold.streams.record_batch import process
 from keyfold.streams.sinks import Sink
 from keyfold.streams.turn import Turns
 

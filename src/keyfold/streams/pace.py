@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Final
 
 from keyfold.clients.protocol import AsyncClient, Client, Notifying
-from keyfold.streams.processing import Outcome
+from keyfold.streams.record_batch import Outcome
 
 QUICK_SECONDS: Final = 0.05
 """The rest after records, where nobody tells of new ones: at most 20 polls a second."""

@@ -11,8 +11,8 @@ from keyfold.streams import deadletter
 from keyfold.streams.deadletter import DECODING, DeadLetter
 from keyfold.streams.effect import Effects, ReactionContext
 from keyfold.streams.policy import Policy, patiently
-from keyfold.streams.processing import process
 from keyfold.streams.record import parse
+from keyfold.streams.record_batch import process
 
 
 def replay(db: Db | AsyncDb, letter: DeadLetter, policy: Policy | None = None) -> Flow[None]:

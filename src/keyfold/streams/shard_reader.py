@@ -13,7 +13,7 @@ from keyfold.streams import lease as leasing
 from keyfold.streams.effect import Effects, ReactionContext
 from keyfold.streams.lease import Group, Lease
 from keyfold.streams.policy import patiently
-from keyfold.streams.processing import Outcome, process
+from keyfold.streams.record_batch import Outcome, process
 from keyfold.streams.shard import Shard, ShardRecords, WireRecord
 
 _NOTED_EVERY: Final = 60.0

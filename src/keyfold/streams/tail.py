@@ -16,8 +16,8 @@ from keyfold.errors import KeyfoldError, Undecodable
 from keyfold.runtime.async_db import AsyncDb
 from keyfold.streams.pace import AsyncAlarm, Pace
 from keyfold.streams.policy import TRANSIENT
-from keyfold.streams.processing import Outcome
 from keyfold.streams.record import Change, changes, parse
+from keyfold.streams.record_batch import Outcome
 from keyfold.streams.shard import Shard, ShardRecords, shards
 
 BATCH: Final = 500

@@ -29,7 +29,7 @@ from keyfold.streams.lease import Group, Lease
 from keyfold.streams.outbox import Round
 from keyfold.streams.pace import Pace
 from keyfold.streams.policy import TRANSIENT, Policy, patiently
-from keyfold.streams.processing import Outcome
+from keyfold.streams.record_batch import Outcome
 from keyfold.streams.shard import Shard, shards
 from keyfold.streams.shard_reader import ShardReader
 from keyfold.streams.sinks import Sink

@@ -9,8 +9,8 @@ from typing import Any
 
 from keyfold.errors import ValidationError
 from keyfold.values import AttributeValue, Item
+from keyfold.values.key_order import in_set_order
 from keyfold.values.number import normalise
-from keyfold.values.ordering import in_set_order
 
 
 def encode(value: object) -> AttributeValue:

@@ -15,8 +15,8 @@ from typing import Any
 from keyfold.errors import ValidationError
 from keyfold.limits import ATTRIBUTE_NAME_BYTES, NESTING_LEVELS, NUMBER_DIGITS
 from keyfold.values import AttributeValue
+from keyfold.values.key_order import in_set_order
 from keyfold.values.number import normalise
-from keyfold.values.ordering import in_set_order
 from keyfold.values.size import COLLECTION_OVERHEAD, ELEMENT_OVERHEAD, number_size, text_size
 
 

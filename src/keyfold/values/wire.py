@@ -13,9 +13,9 @@ from typing import Any
 from keyfold.errors import RequestInvalid, ValidationError
 from keyfold.limits import ATTRIBUTE_NAME_BYTES, NESTING_LEVELS
 from keyfold.values import AttributeValue, Item
+from keyfold.values.key_order import in_set_order
 from keyfold.values.normal import NormalItem
 from keyfold.values.number import decimal_complaint, normalise
-from keyfold.values.ordering import in_set_order
 from keyfold.values.size import item_size, text_size
 
 _INVALID = "One or more parameter values were invalid: "

@@ -8,7 +8,7 @@ import threading
 from keyfold.clients.embedded import AsyncEmbeddedClient, EmbeddedClient
 from keyfold.engine import Engine
 from keyfold.streams.pace import QUICK_SECONDS, AsyncAlarm, Pace, WakeUp
-from keyfold.streams.processing import Outcome
+from keyfold.streams.record_batch import Outcome
 
 TABLE = {
     "TableName": "Told",

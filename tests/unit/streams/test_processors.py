@@ -167,7 +167,7 @@ def test_a_replayed_letter_has_its_effect_once(
     assert db.run(letters(db.context)) == []
     with pytest.raises(KeyfoldError):
         db.run(replay(db, dead))
-    with pytest.raises(NotFound, match="no dead letter"):
+    with pytest.raises(NotFound, match=r"dead letter .* not found"):
         db.run(letter(db.context, dead.id))
 
 

@@ -22,7 +22,7 @@ from graphql import (
     is_list_type,
 )
 
-from keyfold.api.paging import DEFAULT_LIMIT, MAX_LIMIT
+from keyfold.api.page_request import DEFAULT_LIMIT, MAX_LIMIT
 from keyfold.api.problems import Refused
 
 QUERY_CHARACTERS: Final = 20_000

@@ -27,7 +27,7 @@ from keyfold.api.arguments import from_values
 from keyfold.api.dispatch import Caller, Dispatch
 from keyfold.api.graphql.execution import Plans
 from keyfold.api.graphql.limits import RELATED_PARENTS, QueryRefused
-from keyfold.api.graphql.loading import RelatedLoader
+from keyfold.api.graphql.related_loader import RelatedLoader
 from keyfold.api.graphql.types import PageConnection, TypeRegistry, plain_values
 from keyfold.api.parameters import Operation, RelatedField
 from keyfold.api.service import Service

@@ -14,7 +14,7 @@ from keyfold.engine.vectors.partition import size_of
 from keyfold.errors import EmptyKey, ValidationError
 from keyfold.limits import PARTITION_KEY_BYTES, SEARCH_FILTER_BYTES, VECTOR_REQUEST_BYTES
 from keyfold.values import AttributeValue, Item
-from keyfold.values.ordering import key_bytes
+from keyfold.values.key_order import key_bytes
 from keyfold.values.size import attribute_size, item_size
 
 _INVALID = "One or more parameter values were invalid. "

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keyfold.values.ordering import key_bytes, sort_key
+from keyfold.values.key_order import key_bytes, sort_key
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 
