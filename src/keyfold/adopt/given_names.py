@@ -50,8 +50,8 @@ def keep_names(drafted: DesignDraft, keep: Schema) -> DesignDraft:
     fields = {old: new for old, new in named.items() if old != new}
     return DesignDraft(
         kept,
-        [_reworded(note, fields) for note in drafted.notes],
-        [_reworded(q, fields) for q in drafted.questions if not _answered(q, named)],
+        [_rename_words(note, fields) for note in drafted.notes],
+        [_rename_words(q, fields) for q in drafted.questions if not _answered(q, named)],
     )
 
 
@@ -60,7 +60,7 @@ def _answered(question: str, named: Mapping[str, str]) -> bool:
     return "stands only in the key" in question and question.partition(".")[0] in named
 
 
-def _reworded(text: str, names: Names) -> str:
+def _rename_words(text: str, names: Names) -> str:
     for old, new in names.items():
         text = re.sub(rf"\b{re.escape(old)}\b", new, text)
     return text

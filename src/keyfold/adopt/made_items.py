@@ -167,7 +167,7 @@ class ItemMaker:
             fitting = [one for one in self.made.get(link.target, ()) if link.fits(one, values)]
             if not fitting:
                 continue
-            linked[link.target] = parent = self._skewed(fitting)
+            linked[link.target] = parent = self._pick_skewed(fitting)
             for own, theirs in link.pairs.items():
                 held = getattr(parent, theirs)
                 many = spec.fields[own].kind.endswith("_set")
@@ -191,7 +191,7 @@ class ItemMaker:
         own = any(specced.mark(mark) is not None for mark in (Version, Created, Updated, Ttl))
         return not specced.required and (own or is_counted(specced))
 
-    def _skewed(self, among: list[Entity]) -> Entity:
+    def _pick_skewed(self, among: list[Entity]) -> Entity:
         """Few of them have much, as everywhere."""
         place = int(len(among) * self.random.random() ** 2)
         return among[min(place, len(among) - 1)]

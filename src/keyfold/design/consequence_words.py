@@ -15,7 +15,7 @@ from keyfold.design.schema import Copy, CounterSchema, EntitySchema, Schema, Uni
 def with_follows(schema: Schema) -> Schema:
     """The schema with a record for every structure that its words state."""
     known = {_essence(each) for each in schema.follows}
-    read = tuple(each for each in _stated(schema) if _essence(each) not in known)
+    read = tuple(each for each in _stated_consequences(schema) if _essence(each) not in known)
     return replace(schema, follows=(*schema.follows, *read))
 
 
@@ -23,7 +23,7 @@ def _essence(each: Follows) -> tuple[object, ...]:
     return each.fact, each.source, each.target, each.writes
 
 
-def _stated(schema: Schema) -> Iterator[Follows]:
+def _stated_consequences(schema: Schema) -> Iterator[Follows]:
     for entity in schema.entities:
         if entity.copy is not None:
             yield _copy(schema, entity)

@@ -190,7 +190,7 @@ class EntitySpec:
         try:
             item = self.attributes_of(values)
         except PlanError as refused:
-            raise self._named(refused, values) from None
+            raise self._refusal_by_field(refused, values) from None
         item.update(self.index_attributes(values))
         item.update(self.key_of(values) if key is None else key)
         type_attribute = self.table.schema.type_attribute
@@ -198,7 +198,7 @@ class EntitySpec:
             item[type_attribute] = {"S": self.type_name}
         return item
 
-    def _named(self, refused: PlanError, values: Mapping[str, Any]) -> PlanError:
+    def _refusal_by_field(self, refused: PlanError, values: Mapping[str, Any]) -> PlanError:
         """The refusal of a value, with the field that has it."""
         for name, field in self.fields.items():
             try:

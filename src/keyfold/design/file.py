@@ -72,10 +72,10 @@ def loads(text: str, *, file: str = "design.yaml") -> Schema:
 
 def _schema(value: Node) -> Schema:
     parts = {word.text("a word"): inner for word, inner in value.items("a design")}
-    named = _named(parts.get("tables"), _table)
+    named = _read_named(parts.get("tables"), _table)
     tables = named or (TableSchema("main", place=value.place),)
     reader = _Reader(tables)
-    entities = _named(parts.get("entities"), reader.entity)
+    entities = _read_named(parts.get("entities"), reader.entity)
     if not named:
         # A table that nobody declares has what its entities need.
         expiring = next((e.ttl.attribute for e in entities if e.ttl is not None), None)
@@ -86,14 +86,14 @@ def _schema(value: Node) -> Schema:
         "design": lambda v: {"name": v.text("the design's name")},
         "tables": _elsewhere,
         "entities": _elsewhere,
-        "patterns": lambda v: {"patterns": _named(v, reader.pattern)},
-        "searches": lambda v: {"searches": _named(v, reader.search)},
-        "counters": lambda v: {"counters": _named(v, _record(CounterSchema))},
-        "operations": lambda v: {"operations": _named(v, _record(OperationSchema))},
-        "consumers": lambda v: {"consumers": _named(v, _record(ConsumerSchema))},
-        "feeds": lambda v: {"feeds": _named(v, _record(FeedSchema))},
-        "follows": lambda v: {"follows": _named(v, _record(Follows))},
-        "steps": lambda v: {"steps": _named(v, _record(PlannedStep))},
+        "patterns": lambda v: {"patterns": _read_named(v, reader.pattern)},
+        "searches": lambda v: {"searches": _read_named(v, reader.search)},
+        "counters": lambda v: {"counters": _read_named(v, _record(CounterSchema))},
+        "operations": lambda v: {"operations": _read_named(v, _record(OperationSchema))},
+        "consumers": lambda v: {"consumers": _read_named(v, _record(ConsumerSchema))},
+        "feeds": lambda v: {"feeds": _read_named(v, _record(FeedSchema))},
+        "follows": lambda v: {"follows": _read_named(v, _record(Follows))},
+        "steps": lambda v: {"steps": _read_named(v, _record(PlannedStep))},
         "stated": lambda v: {"stated": tuple(_statements(v))},
         "retentions": lambda v: {"retentions": _listed(v, Retention, "retentions")},
         "before": lambda v: {"before": _schema(v)},
@@ -108,7 +108,7 @@ def _elsewhere(_: Node) -> dict[str, Any]:
     return {}
 
 
-def _named(value: Node | None, read: Callable[[str, Node], _T]) -> tuple[_T, ...]:
+def _read_named(value: Node | None, read: Callable[[str, Node], _T]) -> tuple[_T, ...]:
     if value is None:
         return ()
     # A block mapping starts under its name: the name is where people look.
@@ -158,8 +158,8 @@ def _key_attributes(value: Node) -> dict[str, Any]:
 
 def _table(name: str, value: Node) -> TableSchema:
     indexes: _Also = {
-        "indexes": lambda v: {"indexes": _named(v, _index)},
-        "vectors": lambda v: {"vectors": _named(v, _record(VectorSchema))},
+        "indexes": lambda v: {"indexes": _read_named(v, _index)},
+        "vectors": lambda v: {"vectors": _read_named(v, _record(VectorSchema))},
     }
     stated = records.read(TableSchema, value, also={"key": _key_attributes, **indexes})
     return TableSchema(**{**stated, "name": name})

@@ -44,23 +44,23 @@ def design_file_schema() -> Json:
     own = {
         "$schema": TEXT,
         "design": {**TEXT, "description": "The design's name."},
-        "tables": _named(
+        "tables": _under_names(
             _record(
                 TableSchema,
                 key=_KEY,
-                indexes=_named(_record(Index, key=_KEY)),
-                vectors=_named(_record(VectorSchema)),
+                indexes=_under_names(_record(Index, key=_KEY)),
+                vectors=_under_names(_record(VectorSchema)),
             )
         ),
-        "entities": _named(_entity()),
-        "patterns": _named(_pattern()),
-        "searches": _named(_record(SearchSchema)),
-        "counters": _named(_record(CounterSchema)),
-        "operations": _named(_record(OperationSchema)),
-        "consumers": _named(_record(ConsumerSchema)),
-        "feeds": _named(_record(FeedSchema)),
-        "follows": _named(_record(Follows)),
-        "steps": _named(_record(PlannedStep)),
+        "entities": _under_names(_entity()),
+        "patterns": _under_names(_pattern()),
+        "searches": _under_names(_record(SearchSchema)),
+        "counters": _under_names(_record(CounterSchema)),
+        "operations": _under_names(_record(OperationSchema)),
+        "consumers": _under_names(_record(ConsumerSchema)),
+        "feeds": _under_names(_record(FeedSchema)),
+        "follows": _under_names(_record(Follows)),
+        "steps": _under_names(_record(PlannedStep)),
         "stated": {"type": "object"},
         "retentions": {"type": "array", "items": _record(Retention)},
         "before": {"$ref": "#"},
@@ -91,7 +91,7 @@ def _pattern() -> Json:
     )
 
 
-def _named(inner: Json) -> Json:
+def _under_names(inner: Json) -> Json:
     return {
         "type": ["object", "null"],
         "additionalProperties": {"anyOf": [inner, {"type": "null"}]},

@@ -68,7 +68,7 @@ class MovedParam(Param):
     __slots__ = ("by", "origin", "word")
 
     def __init__(self, origin: Param, word: str, by: Any) -> None:
-        super().__init__(f"{origin.name}_{word}_{_named(by)}")
+        super().__init__(f"{origin.name}_{word}_{_amount_name(by)}")
         self.origin, self.word, self.by = origin, word, by
 
     def value_in(self, arguments: Mapping[str, Any]) -> Any:
@@ -78,12 +78,12 @@ class MovedParam(Param):
         return value + self.by if self.word == "plus" else value - self.by
 
 
-def _named(by: Any) -> str:
+def _amount_name(by: Any) -> str:
     """An amount as a part of a name: `1_day`, `90_seconds`, `2_5`."""
     if isinstance(by, timedelta):
         seconds = by.total_seconds()
         whole, unit = (by.days, "day") if seconds % 86400 == 0 else (seconds, "second")
-        return _named(int(whole) if whole == int(whole) else whole) + (
+        return _amount_name(int(whole) if whole == int(whole) else whole) + (
             f"_{unit}" if whole == 1 else f"_{unit}s"
         )
     return str(by).replace(".", "_").replace("-", "less_")

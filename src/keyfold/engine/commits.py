@@ -214,10 +214,10 @@ class Commits:
             self._look_at = now + _LOOK_SECONDS
         # Readers in a hurry would otherwise keep a waiting writer from the lock.
         if self._queue and not self._in_memory:
-            return self._pooled()
+            return self._session_from_pool()
         if not self._lock.acquire(blocking=False):
             if not self._in_memory:
-                return self._pooled()
+                return self._session_from_pool()
             self._wait()
         if self._closed:
             self._lock.release()
@@ -260,7 +260,7 @@ class Commits:
         finally:
             self._waiting -= 1
 
-    def _pooled(self) -> Session:
+    def _session_from_pool(self) -> Session:
         try:
             return self._readers.pop()
         except IndexError:
@@ -282,7 +282,7 @@ class Commits:
             with self.read() as session:
                 yield session
             return
-        session = self._pooled()
+        session = self._session_from_pool()
         try:
             session.begin_read()
             yield session

@@ -127,7 +127,7 @@ class Deliveries:
 
     def _delivered(self) -> int:
         total = 0
-        while batch := self._database.write(self._claimed):
+        while batch := self._database.write(self._claim):
             streams: dict[str, Records] = {}
             for _order, kept in batch:
                 record = orjson.loads(kept)
@@ -139,7 +139,7 @@ class Deliveries:
             total += len(batch)
         return total
 
-    def _claimed(self, session: Session) -> list[tuple[str, bytes]]:
+    def _claim(self, session: Session) -> list[tuple[str, bytes]]:
         """What this process may deliver next: one process at a time does, so order is kept."""
         kept = session.first_documents(_KIND, _PER_DELIVERY)
         if not kept:

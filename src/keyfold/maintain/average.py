@@ -35,20 +35,20 @@ class Average(Declared):
             field = entity.__spec__.fields.get(name)
             mark = None if field is None else field.mark(Counter)
             if mark is None:
-                raise self._misused(entity, f"{entity.__name__}.{name} is not a counter.")
+                raise self._misuse(entity, f"{entity.__name__}.{name} is not a counter.")
             if mark.shards > 1:
-                raise self._misused(
+                raise self._misuse(
                     entity, f"{entity.__name__}.{name} is sharded, and known only by `total`."
                 )
             marks.append(mark)
         summed, counted = marks
         if not summed.sums or counted.sums:
-            raise self._misused(entity, f"{self.total} is to be a sum, and {self.count} a count.")
+            raise self._misuse(entity, f"{self.total} is to be a sum, and {self.count} a count.")
         same = (summed.of, summed.via, summed.sync) == (counted.of, counted.via, counted.sync)
         if not same or summed.where is not counted.where:
-            raise self._misused(entity, f"{self.total} and {self.count} look at different items.")
+            raise self._misuse(entity, f"{self.total} and {self.count} look at different items.")
 
-    def _misused(self, entity: type[Entity], what: str) -> DeclarationError:
+    def _misuse(self, entity: type[Entity], what: str) -> DeclarationError:
         return DeclarationError(
             codes.MARKER_MISUSED,
             what,

@@ -77,14 +77,14 @@ class Extreme(Declared):
         fields = entity.__spec__.fields
         for name in (*self.shows, self.moves):
             if name not in fields:
-                raise self._misused(entity, f"{entity.__name__} has no field {name!r}.")
+                raise self._misuse(entity, f"{entity.__name__} has no field {name!r}.")
             if name == self.moves and fields[name].kind != "integer":
-                raise self._misused(entity, f"{name} moves with each change, and is not an int.")
+                raise self._misuse(entity, f"{name} moves with each change, and is not an int.")
             fields[name] = replace(fields[name], marks=(*fields[name].marks, KeptMark()))
         design = entity.__table__.design
         design.when_complete(lambda: design.maintain(ExtremeMaintainer(self, entity)))
 
-    def _misused(self, entity: type[Entity], what: str) -> DeclarationError:
+    def _misuse(self, entity: type[Entity], what: str) -> DeclarationError:
         return DeclarationError(
             codes.UNKNOWN_REFERENCE,
             f"{self.kind} {entity.__name__}.{self.name}: {what}",
@@ -167,7 +167,7 @@ class ExtremeMaintainer(KeptStructure, Reconciled):
         unknown = [n for n in declared.shows.values() if n not in self.source.__spec__.fields]
         if missing or unknown:
             what = f"it must show {missing[0]!r}" if missing else f"there is no {unknown[0]!r}"
-            raise declared._misused(target, f"{what} of {self.source.__name__}.")
+            raise declared._misuse(target, f"{what} of {self.source.__name__}.")
 
     @property
     def fields(self) -> frozenset[str]:

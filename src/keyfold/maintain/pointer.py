@@ -145,8 +145,8 @@ class PointerMaintainer(KeptStructure, Reconciled):
             if theirs.kind != ours.kind or (may_be_empty and not ours.kind.endswith("_set")):
                 raise DeclarationError(
                     codes.MARKER_MISUSED,
-                    f"{name} is {_worded(ours)}, and in {source.__name__}, of which it is a copy, "
-                    f"{_worded(theirs)}.",
+                    f"{name} is {_kind_of(ours)}, and in {source.__name__}, of which it is a copy, "
+                    f"{_kind_of(theirs)}.",
                     place=f"{place}.{name}",
                     suggestion="Give both the same type.",
                 )
@@ -372,5 +372,5 @@ def _counts(mark: object) -> bool:
     return getattr(mark, "kind", "") == "counter"
 
 
-def _worded(field: FieldSpec) -> str:
+def _kind_of(field: FieldSpec) -> str:
     return f"of kind {field.kind}{', or missing' * field.optional}"

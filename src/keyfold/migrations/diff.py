@@ -192,7 +192,7 @@ def _entities(before: Schema, after: Schema) -> Iterator[SchemaChange]:
             if table and table.type_attribute and _type_name(old) != _type_name(new):
                 words = f"items of {name} are {_type_name(new)} now, before {_type_name(old)}"
                 yield SchemaChange("type name changed", name, words, old, new)
-        yield from _attributes(old, new, _placed(new, after.by_table.get(new.table)))
+        yield from _attributes(old, new, _index_attributes(new, after.by_table.get(new.table)))
     gone = {was.name for was in renamed.values()}
     for name, old in before.by_entity.items():
         if name not in after.by_entity and name not in gone:
@@ -324,7 +324,7 @@ def _condition(text: str) -> str:
     return f"where {text}" if text else "always"
 
 
-def _placed(entity: EntitySchema, table: TableSchema | None) -> set[str | None]:
+def _index_attributes(entity: EntitySchema, table: TableSchema | None) -> set[str | None]:
     """The attributes that hold an entity's keys in indexes, though they may be no fields."""
     indexes = [table.index(p.index) for p in entity.placements] if table else []
     return {name for index in indexes if index for name in (index.partition, index.sort)}

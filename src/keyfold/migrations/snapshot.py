@@ -97,11 +97,13 @@ def fingerprint(table: TableSchema) -> str:
 
 def _table(table: TableSchema) -> dict[str, Any]:
     skipped = ("place", "silences", "indexes", "vectors", "replication", "description", "needs")
-    body = _stated(table, (*skipped, "prefixes"))
+    body = _stated_fields(table, (*skipped, "prefixes"))
     if table.vectors:
-        body["vectors"] = [_stated(one, ("place", "silences", "intents")) for one in table.vectors]
+        body["vectors"] = [
+            _stated_fields(one, ("place", "silences", "intents")) for one in table.vectors
+        ]
     body["indexes"] = [
-        _stated(index, ("place", "silences", "purpose", "holds", "sparse"))
+        _stated_fields(index, ("place", "silences", "purpose", "holds", "sparse"))
         for index in table.indexes
     ]
     return body
@@ -180,7 +182,7 @@ def _read_condition(noted: str | list[str] | None) -> Condition | None:
 
 
 def _record(each: Follows) -> dict[str, Any]:
-    body = _stated(each, _NOT_COMPARED)
+    body = _stated_fields(each, _NOT_COMPARED)
     return body | ({"when": written(each.when)} if each.when is not None else {})
 
 
@@ -221,7 +223,7 @@ def _read_templates(texts: list[str] | None) -> KeyTemplates | None:
 _UNKNOWN = written(UNKNOWN)
 
 
-def _stated(record: Any, skip: tuple[str, ...]) -> dict[str, Any]:
+def _stated_fields(record: Any, skip: tuple[str, ...]) -> dict[str, Any]:
     """The fields of a record that differ from their defaults."""
     return {
         f.name: getattr(record, f.name)

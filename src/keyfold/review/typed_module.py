@@ -142,7 +142,7 @@ class _TypesText:
     # One entity
 
     def _entity(self, spec: EntitySpec) -> None:
-        parents = [self._named(parent) for parent in _declaring_parents(spec.entity)]
+        parents = [self._type_name(parent) for parent in _declaring_parents(spec.entity)]
         ignored = "  # type: ignore[assignment]" if parents else ""
         body: list[str] = []
         for name, declared in _declarations(spec.entity):
@@ -151,7 +151,7 @@ class _TypesText:
                 own = self._key(spec, name, declared)
                 body.append(f"    {name}: ClassVar[{kind}[{own}]]{ignored}")
             elif not parents:
-                body.append(f"    {name}: ClassVar[{self._named(type(declared))}]")
+                body.append(f"    {name}: ClassVar[{self._type_name(type(declared))}]")
         where = f"where: collections.abc.Callable[[of.{spec.name}], object] | None = ..."
         changes = [f"{name}: {self._given(spec, name)} = ..." for name in _changeable(spec)]
         body.append(self._method(spec, "__changes__", [where, *changes]))
@@ -248,10 +248,10 @@ class _TypesText:
             return " | ".join(self._show(one) for one in inner)
         if origin is not None:
             shown = ", ".join("..." if one is Ellipsis else self._show(one) for one in inner)
-            return f"{self._named(origin)}[{shown}]"
-        return self._named(annotation)
+            return f"{self._type_name(origin)}[{shown}]"
+        return self._type_name(annotation)
 
-    def _named(self, kind: Any) -> str:
+    def _type_name(self, kind: Any) -> str:
         module, name = getattr(kind, "__module__", ""), getattr(kind, "__qualname__", "")
         if not name or "<locals>" in name:
             raise KeyfoldError(f"{self.module}: the type {kind!r} has no name that a file can say")

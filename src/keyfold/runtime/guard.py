@@ -94,7 +94,7 @@ def _told_apart(spec: EntitySpec, intent: Update | Delete) -> set[str]:
     An item that was deleted and made again counts from one again. So with a version, too, those
     fields are compared that something else is written from.
     """
-    wanted = set(spec.fields) if isinstance(intent, Delete) else _concerned(spec, intent)
+    wanted = set(spec.fields) if isinstance(intent, Delete) else _guarded_fields(spec, intent)
     if spec.version is not None:
         wanted &= _written_from(spec)
     wanted |= looked_at(spec, intent)
@@ -109,7 +109,7 @@ def _written_from(spec: EntitySpec) -> set[str]:
     return found & set(spec.fields)
 
 
-def _concerned(spec: EntitySpec, intent: Update) -> set[str]:
+def _guarded_fields(spec: EntitySpec, intent: Update) -> set[str]:
     fields = set(intent.changes) | change.sources(intent.changes)
     for placement in spec.placements.values():
         if placement.fields & fields:

@@ -65,7 +65,7 @@ def arguments(
         typed = given.get(name)
         if typed is None:
             typed = _shown_default(parameter.default) if has_default else _suggested(hint, offered)
-        kind = _named(hint) + (f" = {parameter.default}" if has_default else "")
+        kind = _type_name(hint) + (f" = {parameter.default}" if has_default else "")
         if typed == "" and has_default:
             made.append(Argument(name, kind, "", parameter.default, given=False, offered=offered))
             continue
@@ -113,7 +113,7 @@ def _read(hint: Any, typed: str) -> Any:
     return adapter.validate_strings(typed)
 
 
-def _named(hint: Any) -> str:
+def _type_name(hint: Any) -> str:
     return hint.__name__ if isinstance(hint, type) and not get_origin(hint) else str(hint)
 
 

@@ -75,14 +75,14 @@ def _table(view: PageView, one: TableSurvey) -> Html:
 
 def _largest(view: PageView, one: TableSurvey) -> Html:
     rows = (
-        (_named(view, item), sized(item.size), f"{item.size / ITEM_BYTES:.1%}")
+        (_item_link(view, item), sized(item.size), f"{item.size / ITEM_BYTES:.1%}")
         for item in one.largest
     )
     columns = [("Item", False), ("Size", True), ("Of 400 KB", True)]
     return panel("Largest items", grid(columns, rows))
 
 
-def _named(view: PageView, item: KnownItem) -> Html:
+def _item_link(view: PageView, item: KnownItem) -> Html:
     return link(view.item(item), view.chip(item.kind), " ", view.item_key(item))
 
 

@@ -247,7 +247,7 @@ def _table(view: PageView, rows: list[AnswerRow]) -> Html:
     names = names[:COLUMNS]
     body = (
         (
-            _named(view, item),
+            _item_link(view, item),
             *(_cell(view, item, row, name) for name in names),
         )
         for row, item in zip(rows, items, strict=True)
@@ -255,7 +255,7 @@ def _table(view: PageView, rows: list[AnswerRow]) -> Html:
     return grid([("Key", False), *((name, False) for name in names)], body, hold=True)
 
 
-def _named(view: PageView, item: KnownItem | None) -> Child:
+def _item_link(view: PageView, item: KnownItem | None) -> Child:
     if item is None:
         return "–"
     return link(view.item(item), view.chip(item.kind), " ", view.item_key(item), class_="nowrap")

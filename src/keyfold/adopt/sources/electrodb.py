@@ -245,16 +245,16 @@ def _template(key: PlacedMapping, head: str, tail: str, held: _Held, what: str) 
     if written:
         end = 0
         for match in _SLOT.finditer(written):
-            parts.append(Literal(_cased(written[end : match.start()], casing)))
+            parts.append(Literal(_in_case(written[end : match.start()], casing)))
             parts.append(_slot(match[1] or match[2], casing, held, what, key))
             end = match.end()
-        parts.append(Literal(_cased(written[end:], casing)))
+        parts.append(Literal(_in_case(written[end:], casing)))
     else:
-        parts.append(Literal(_cased(head, casing)))
+        parts.append(Literal(_in_case(head, casing)))
         for name in key.texts(member):
-            parts.append(Literal(_cased(f"#{name}_", casing)))
+            parts.append(Literal(_in_case(f"#{name}_", casing)))
             parts.append(_slot(name, casing, held, what, key))
-        parts.append(Literal(_cased(tail, casing)))
+        parts.append(Literal(_in_case(tail, casing)))
     made = Template(tuple(_joined(parts)) or (Literal(""),))
     if any(isinstance(a, Slot) and isinstance(b, Slot) for a, b in pairwise(made.parts)):
         key.refuse(f"{what} joins two attributes with nothing between them: {made.text}")
@@ -275,7 +275,7 @@ def _slot(name: str, casing: str, held: _Held, what: str, key: PlacedMapping) ->
     return Slot(attribute.field, parse_format("" if plain else format_))
 
 
-def _cased(text: str, casing: str) -> str:
+def _in_case(text: str, casing: str) -> str:
     if casing in ("lower", "default"):
         return text.lower()
     return text.upper() if casing == "upper" else text

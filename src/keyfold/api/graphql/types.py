@@ -178,9 +178,9 @@ class TypeRegistry:
             return self._union(parts, metadata, model)
         if origin in _LISTS:
             return _listed(self._type(parts[0], (), model))
-        return GraphQLNonNull(self._named(annotation, metadata, model))
+        return GraphQLNonNull(self._named_type(annotation, metadata, model))
 
-    def _named(
+    def _named_type(
         self, annotation: Any, metadata: Iterable[Any], model: Callable[[type[BaseModel]], Any]
     ) -> Any:
         if get_origin(annotation) is Literal:

@@ -52,7 +52,7 @@ def describe_contributor_insights(database: Database, request: dict[str, Any]) -
         table = _table(database, session, request["TableName"], index)
     known = table.definition.get("Insights", {}).get(index)
     if known is None:
-        return _named(table, index, ContributorInsightsStatus="DISABLED")
+        return _with_names(table, index, ContributorInsightsStatus="DISABLED")
     status = _status(database, known)
     answer = {**_answer(table, index, known, status), "LastUpdateDateTime": known["Since"]}
     if status == "ENABLED":
@@ -107,7 +107,7 @@ def _status(database: Database, known: dict[str, Any]) -> str:
     return status if waits is None else _WAITING[status]
 
 
-def _named(table: TableDefinition, index: str, **members: Any) -> dict[str, Any]:
+def _with_names(table: TableDefinition, index: str, **members: Any) -> dict[str, Any]:
     named = {"TableName": table.name, **({"IndexName": index} if index else {})}
     return {**named, **members}
 
@@ -115,7 +115,7 @@ def _named(table: TableDefinition, index: str, **members: Any) -> dict[str, Any]
 def _answer(
     table: TableDefinition, index: str, known: dict[str, Any], status: str
 ) -> dict[str, Any]:
-    answer = _named(table, index, ContributorInsightsStatus=status)
+    answer = _with_names(table, index, ContributorInsightsStatus=status)
     if "Mode" in known:
         answer["ContributorInsightsMode"] = known["Mode"]
     return answer

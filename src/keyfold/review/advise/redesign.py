@@ -177,7 +177,7 @@ class _Builder:
 
     def _read_base(self, demand: Demand, entity: EntitySchema) -> None:
         assert entity.key is not None, f"{entity.name} has no key"
-        self.patterns[demand.name] = _aimed(demand, entity, entity.key, None)
+        self.patterns[demand.name] = _pattern_on(demand, entity, entity.key, None)
 
     def _read_lookup(self, demand: Demand, entity: EntitySchema, access: Access) -> None:
         name = f"{entity.name}By{new_names.word(entity, access.shape.partition[0])}"
@@ -201,7 +201,7 @@ class _Builder:
             )
         pointer = self.entities[name]
         assert pointer.key is not None, f"{name} has no key"
-        aimed = _aimed(demand, pointer, pointer.key, None)
+        aimed = _pattern_on(demand, pointer, pointer.key, None)
         self.patterns[demand.name] = replace(aimed, entities=(name,))
 
     def _read_index(
@@ -212,7 +212,7 @@ class _Builder:
         placement = self._placement(entity, access, table, generic)
         if placement not in home.placements:
             self.entities[entity.name] = replace(home, placements=(*home.placements, placement))
-        self.patterns[demand.name] = _aimed(demand, home, placement.key, placement.index)
+        self.patterns[demand.name] = _pattern_on(demand, home, placement.key, placement.index)
 
     def _placement(
         self, entity: EntitySchema, access: Access, table: TableSchema, generic: bool
@@ -297,7 +297,7 @@ class _Builder:
             self.tables[table.name] = replace(now, indexes=(*now.indexes, index))
 
 
-def _aimed(
+def _pattern_on(
     demand: Demand, entity: EntitySchema, key: KeyTemplates, index: str | None
 ) -> PatternSchema:
     """A pattern asking a key for the same answer."""

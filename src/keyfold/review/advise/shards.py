@@ -44,7 +44,7 @@ def spread(schema: Schema, workload: Workload) -> Schema | None:
     now = schema
     for hot in overloaded(bill(schema, workload)):
         shards = ceil(hot.share / WARM)
-        for entity, placement in _placed(now, hot):
+        for entity, placement in _hot_placements(now, hot):
             if _is_mergeable(now, entity, placement):
                 now = _spread(now, entity, placement, shards)
         keyed = _keyed(now, workload, hot)
@@ -110,7 +110,7 @@ def _number(shards: int) -> AttributeSchema:
     )
 
 
-def _placed(schema: Schema, hot: HotKey) -> Iterator[tuple[EntitySchema, Placement]]:
+def _hot_placements(schema: Schema, hot: HotKey) -> Iterator[tuple[EntitySchema, Placement]]:
     for entity, placement in schema.placed_on(hot.path.table, hot.path.index or ""):
         if str(placement.key.partition) == hot.key and SHARD not in entity.by_field:
             yield entity, placement

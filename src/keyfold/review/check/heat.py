@@ -56,7 +56,7 @@ def hot_key(facts: Reach) -> Iterator[Defect]:
     yield from _hot_reads(facts)
 
 
-def _placed(entity: EntitySchema) -> Iterator[tuple[str, KeyTemplates, Placement | None]]:
+def _keys_of(entity: EntitySchema) -> Iterator[tuple[str, KeyTemplates, Placement | None]]:
     if entity.key is not None:
         yield entity.name, entity.key, None
     for placement in entity.placements:
@@ -67,7 +67,7 @@ def _hot_writes(entity: EntitySchema) -> Iterator[Defect]:
     """Writes that a constant, a day or a frequent value brings into one partition."""
     if entity.rate is None or entity.peak is not None:
         return
-    for subject, key, placement in _placed(entity):
+    for subject, key, placement in _keys_of(entity):
         share, why = _hottest(entity, key.partition)
         units = entity.rate * share * _units(entity)
         if units > PARTITION_WRITE_UNITS:
@@ -138,7 +138,7 @@ def _shards(peak: float) -> int:
 @rule("X8", "low-cardinality-partition", "warning", "A partition key with few values")
 def low_cardinality_partition(facts: Reach) -> Iterator[Defect]:
     for entity in facts.schema.entities:
-        for subject, key, placement in _placed(entity):
+        for subject, key, placement in _keys_of(entity):
             count = _values(entity, key.partition)
             if count is None or count >= FEW_PARTITIONS:
                 continue

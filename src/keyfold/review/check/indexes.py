@@ -22,7 +22,7 @@ def all_indexes(facts: Reach) -> Iterator[tuple[TableSchema, Index]]:
             yield table, index
 
 
-def _placed(facts: Reach) -> Iterator[tuple[EntitySchema, Placement]]:
+def _placements(facts: Reach) -> Iterator[tuple[EntitySchema, Placement]]:
     for entity in facts.schema.entities:
         for placement in entity.placements:
             yield entity, placement
@@ -192,7 +192,7 @@ def consistency_regression(facts: Reach) -> Iterator[Defect]:
 def mutable_index_key(facts: Reach) -> Iterator[Defect]:
     if facts.schema.enforced:
         return
-    for entity, placement in _placed(facts):
+    for entity, placement in _placements(facts):
         if placement.is_partial:
             continue  # coming and going is what a sparse index is for
         changing = [
@@ -219,7 +219,7 @@ def mutable_index_key(facts: Reach) -> Iterator[Defect]:
 
 @rule("X11", "same-partition-as-base", "info", "An index that repeats the table's partitions")
 def same_partition_as_base(facts: Reach) -> Iterator[Defect]:
-    for entity, placement in _placed(facts):
+    for entity, placement in _placements(facts):
         index = facts.schema.by_table[entity.table].index(placement.index)
         if entity.key is None or index is None or index.local:
             continue
@@ -253,7 +253,7 @@ def index_as_data_carrier(facts: Reach) -> Iterator[Defect]:
 
 @rule("X13", "allocation-rule-violated", "info", "The design's own index convention is broken")
 def allocation_rule_violated(facts: Reach) -> Iterator[Defect]:
-    for entity, placement in _placed(facts):
+    for entity, placement in _placements(facts):
         table = facts.schema.by_table[entity.table]
         index = table.index(placement.index)
         if index is None or not index.holds:

@@ -108,7 +108,7 @@ def latest_without_desc(facts: Reach) -> Iterator[Defect]:
         if pattern.descending or pattern.kind in ("get", "scan", "count", "exists"):
             continue
         promised = pattern.kind == "latest" or _LATEST.search(
-            f"{_worded(pattern.name)} {pattern.description}"
+            f"{_split_words(pattern.name)} {pattern.description}"
         )
         limit = pattern.limit or pattern.limit_parameter
         moment = _first_moment(facts, pattern)
@@ -132,7 +132,7 @@ def latest_without_desc(facts: Reach) -> Iterator[Defect]:
         )
 
 
-def _worded(name: str) -> str:
+def _split_words(name: str) -> str:
     """`getLatestComments` as words."""
     return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)
 

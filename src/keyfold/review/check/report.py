@@ -50,16 +50,16 @@ class Finding:
     def subjects(self) -> str:
         """All subjects: of many with one cause the first, and how many more."""
         more = len(self.also)
-        return f"{self.subject} and {more} more" if more > 2 else ", ".join(self._named)
+        return f"{self.subject} and {more} more" if more > 2 else ", ".join(self._subjects)
 
     @property
-    def _named(self) -> tuple[str, ...]:
+    def _subjects(self) -> tuple[str, ...]:
         return (self.subject, *self.also)
 
     @property
     def fingerprint(self) -> str:
         """What stays the same when lines move and words change: the rule and what it is about."""
-        return f"{self.code} {'; '.join(sorted(self._named))}"
+        return f"{self.code} {'; '.join(sorted(self._subjects))}"
 
     @property
     def digest(self) -> str:

@@ -60,7 +60,7 @@ def follow(
     for consumer in figures.processors(entity):
         yield from _processor(figures, consumer, effect)
     if expired:
-        yield from _freed(figures, entity)
+        yield from _release_unique_values(figures, entity)
     else:
         yield from feeds.follow(figures, entity, effect)
 
@@ -188,7 +188,7 @@ def _own_effects(figures: Figures, consumer: ConsumerSchema) -> Iterator[Effect]
             yield effect
 
 
-def _freed(figures: Figures, entity: EntitySchema) -> Iterator[Part]:
+def _release_unique_values(figures: Figures, entity: EntitySchema) -> Iterator[Part]:
     """The unique values of an expired item are free again."""
     for _ in figures.following(entity, "claim"):
         yield looked_up(figures, entity, "unique", gone=True)

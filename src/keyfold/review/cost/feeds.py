@@ -148,7 +148,7 @@ def _one(figures: Figures, feed: FeedSchema, kind: str, *, gone: bool = False) -
     return looked_up(figures, entity, "feed", gone=gone)
 
 
-def _glanced(figures: Figures, feed: FeedSchema, kind: str, count: float = 1.0) -> Part:
+def _eventual_read(figures: Figures, feed: FeedSchema, kind: str, count: float = 1.0) -> Part:
     """An eventually consistent read of small items."""
     entity = figures.support(feed, kind)
     assert entity is not None, f"the feed {feed.name} keeps no {kind}"
@@ -179,15 +179,15 @@ def _posted(
     assert hint is not None, f"the feed {feed.name} keeps no hints"
     if effect.action in APPEARS:
         yield from written(figures, hint, Effect("update", hint.name), "feed")
-    yield _glanced(figures, feed, "Hint")
+    yield _eventual_read(figures, feed, "Hint")
     yield _listed_subscribers(figures, feed)
     copied = figures.followers(feed) * pushed_share(figures, feed)
     if not copied:
         return
     yield from times(_copies(figures, item), copied)
     yield from times([looked_up(figures, post, "feed")], 1 + ceil(copied / FOLLOWERS_AT_ONCE))
-    yield _glanced(figures, feed, "Reader", copied / FeedPolicy.looks)
-    yield _glanced(figures, feed, "Crowd", min(1.0, copied / FeedPolicy.looks))
+    yield _eventual_read(figures, feed, "Reader", copied / FeedPolicy.looks)
+    yield _eventual_read(figures, feed, "Crowd", min(1.0, copied / FeedPolicy.looks))
 
 
 def _removed(figures: Figures, feed: FeedSchema, item: EntitySchema) -> Iterator[Part]:
@@ -229,9 +229,9 @@ def _followed(
     if effect.action not in APPEARS:
         return
     yield from times([_one(figures, feed, "Source")], 2)
-    yield _glanced(figures, feed, "Hint")
-    yield _glanced(figures, feed, "Reader")
-    yield _glanced(figures, feed, "Crowd")
+    yield _eventual_read(figures, feed, "Hint")
+    yield _eventual_read(figures, feed, "Reader")
+    yield _eventual_read(figures, feed, "Crowd")
     # The mark notes how both counts stood, or goes once the copies are there.
     yield from written(figures, source, Effect("update", source.name), "feed")
     if not pushed:

@@ -46,12 +46,12 @@ def workload_file_schema(schema: Schema | None = None) -> Json:
                 "recovery": FLAG,
                 "backups": AMOUNT,
                 "stream": _record({"workers": AMOUNT, "shards": AMOUNT, "poll": POSITIVE}),
-                "entities": _named(_entity(), schema.by_entity if schema else None),
-                "patterns": _named(_pattern(), patterns),
-                "writes": _named(_record({**_AT, "each": AMOUNT, "once": FLAG})),
-                "consumers": _named(_consumer(patterns)),
-                "feeds": _named(_feed(), feeds),
-                "views": _named(_record({**_AT, "reads": _listed(patterns)})),
+                "entities": _under_names(_entity(), schema.by_entity if schema else None),
+                "patterns": _under_names(_pattern(), patterns),
+                "writes": _under_names(_record({**_AT, "each": AMOUNT, "once": FLAG})),
+                "consumers": _under_names(_consumer(patterns)),
+                "feeds": _under_names(_feed(), feeds),
+                "views": _under_names(_record({**_AT, "reads": _listed(patterns)})),
                 "users": POSITIVE,
                 "arrival": _arrival(),
             }
@@ -66,10 +66,10 @@ def _entity() -> Json:
             "bytes": BYTES,
             "growth": NUMBER,
             "copies": AMOUNT,
-            "attributes": _named(AMOUNT),
-            "distinct": _named(AMOUNT),
-            "hottest": _named(SHARE),
-            "share": _named(SHARE),
+            "attributes": _under_names(AMOUNT),
+            "distinct": _under_names(AMOUNT),
+            "hottest": _under_names(SHARE),
+            "share": _under_names(SHARE),
         }
     )
 
@@ -106,8 +106,8 @@ def _arrival() -> Json:
             "zones": POSITIVE,
             "growth": NUMBER,
             "largest": SHARE,
-            "zipf": _named(AMOUNT),
-            "bursts": _named(burst),
+            "zipf": _under_names(AMOUNT),
+            "bursts": _under_names(burst),
         }
     )
 
@@ -116,7 +116,7 @@ def _record(words: Json) -> Json:
     return {"type": "object", "additionalProperties": False, "properties": words}
 
 
-def _named(inner: Json, names: Iterable[str] | None = None) -> Json:
+def _under_names(inner: Json, names: Iterable[str] | None = None) -> Json:
     """What stands under names: any, or those of a design."""
     if names is None:
         return {"type": "object", "additionalProperties": inner}

@@ -63,10 +63,10 @@ def _columns(schema: Schema, found: tuple[EntityRelation, ...]) -> list[list[Ent
     columns: dict[int, list[EntitySchema]] = {}
     for entity in schema.entities:
         columns.setdefault(depth[entity.name], []).append(entity)
-    return _untangled([columns[level] for level in sorted(columns)], found)
+    return _order_by_ties([columns[level] for level in sorted(columns)], found)
 
 
-def _untangled(
+def _order_by_ties(
     columns: list[list[EntitySchema]], found: tuple[EntityRelation, ...]
 ) -> list[list[EntitySchema]]:
     """Each entity near the middle of what it is tied to; those tied to nothing at the bottom."""

@@ -141,7 +141,7 @@ def indexes(schema: Schema) -> Iterator[Block]:
             yield Grid(
                 ("Entity", *(index.name for index in table.indexes)),
                 tuple(
-                    (f"**{entity.name}**", *(_placed(entity, i.name) for i in table.indexes))
+                    (f"**{entity.name}**", *(_key_cells(entity, i.name) for i in table.indexes))
                     for entity in schema.entities_of(table.name)
                     if entity.placements
                 ),
@@ -155,7 +155,7 @@ def indexes(schema: Schema) -> Iterator[Block]:
         )
 
 
-def _placed(entity: EntitySchema, index: str) -> str:
+def _key_cells(entity: EntitySchema, index: str) -> str:
     cells = []
     for placement in entity.placement(index):
         key = placement.key

@@ -46,7 +46,7 @@ def attributes(entity: EntitySchema) -> tuple[AttributeSchema, ...]:
         for part in template.parts
         if isinstance(part, Slot) and not part.path and part.field not in known
     }
-    more = [AttributeSchema(name, name, _guessed(slot)) for name, slot in missing.items()]
+    more = [AttributeSchema(name, name, _guess_type(slot)) for name, slot in missing.items()]
     return (*more, *(one for one in entity.attributes if not one.follows))
 
 
@@ -56,7 +56,7 @@ def _keys(entity: EntitySchema) -> Iterator[tuple[Template, ...]]:
             yield (key.partition,) if key.sort is None else (key.partition, key.sort)
 
 
-def _guessed(slot: Slot) -> str:
+def _guess_type(slot: Slot) -> str:
     moment = _MOMENT.search(slot.field) is not None
     if moment or slot.format.name.startswith(("iso", "epoch")):
         return "timestamp"

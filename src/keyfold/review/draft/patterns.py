@@ -147,11 +147,11 @@ def _view(pattern: PatternSchema, facts: Reach) -> str:
         for f in pattern.projection
         if f in held
     ]
-    told = f"    {docstring(f'What {pattern.name} reads of {_articled(entity.name)}.')}"
+    told = f"    {docstring(f'What {pattern.name} reads of {_with_article(entity.name)}.')}"
     return "\n".join(["", f"class {_model(pattern)}(BaseModel):", told, "", *lines, "", ""])
 
 
-def _articled(name: str) -> str:
+def _with_article(name: str) -> str:
     return f"an {name}" if name[:1] in "AEIOU" else f"a {name}"
 
 

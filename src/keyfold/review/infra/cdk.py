@@ -233,7 +233,7 @@ def _arn(table: TableSchema, place: str) -> str:
 
 
 def _alarm(alarm: Alarm) -> Iterator[str]:
-    pairs = [f'"{name}": {_named(what)}' for name, what in alarm.dimensions]
+    pairs = [f'"{name}": {_resource_name(what)}' for name, what in alarm.dimensions]
     yield "        self.alarm("
     yield f'            "{identifier(alarm.name, "alarm")}",'
     yield f"            {text(alarm.about)},"
@@ -248,7 +248,7 @@ def _alarm(alarm: Alarm) -> Iterator[str]:
     yield "        )"
 
 
-def _named(what: str) -> str:
+def _resource_name(what: str) -> str:
     kind, _, name = what.partition(":")
     if kind == "table":
         return f"self.{snake(name)}.table_name"

@@ -197,7 +197,9 @@ def _alarm(alarm: Alarm) -> Resource:
             "AlarmDescription": alarm.about,
             "Namespace": alarm.namespace,
             "MetricName": alarm.metric,
-            "Dimensions": [{"Name": n, "Value": _named(what)} for n, what in alarm.dimensions],
+            "Dimensions": [
+                {"Name": n, "Value": _resource_name(what)} for n, what in alarm.dimensions
+            ],
             "Statistic": alarm.statistic,
             "Period": 60,
             "EvaluationPeriods": alarm.periods,
@@ -211,7 +213,7 @@ def _alarm(alarm: Alarm) -> Resource:
     }
 
 
-def _named(what: str) -> Any:
+def _resource_name(what: str) -> Any:
     kind, _, name = what.partition(":")
     if kind == "table":
         return {"Ref": identifier(name, "table")}

@@ -216,7 +216,7 @@ def _consumer(made: Stack, each: StreamFunction) -> list[str]:
 
 
 def _alarm(alarm: Alarm) -> dict[str, Any]:
-    pairs = ", ".join(f"{name} = {_named(what)}" for name, what in alarm.dimensions)
+    pairs = ", ".join(f"{name} = {_resource_name(what)}" for name, what in alarm.dimensions)
     return {
         "alarm_name": _after("var.prefix", alarm.name),
         "alarm_description": alarm.about,
@@ -233,7 +233,7 @@ def _alarm(alarm: Alarm) -> dict[str, Any]:
     }
 
 
-def _named(what: str) -> str:
+def _resource_name(what: str) -> str:
     kind, _, name = what.partition(":")
     if kind == "table":
         return f"aws_dynamodb_table.{snake(name)}.name"

@@ -156,7 +156,7 @@ class _Building:
         burst = self.bursts.get(line.call)
         if burst is not None:
             focus = burst.focus / spread if _is_about(burst, line.space) else 0.0
-            self.lines.append(replace(line, profile=_named(burst), focus=focus))
+            self.lines.append(replace(line, profile=_burst_name(burst), focus=focus))
 
     def _pattern(self, pattern: PatternSchema, rate: Rate, call: str) -> None:
         from keyfold.review.cost.reads import read
@@ -237,12 +237,12 @@ class _Building:
         stated = [self.workload.arrival.zipf[f] for f in fields if f in self.workload.arrival.zipf]
         if stated:
             return 1 / harmonic(keys, min(stated)), keys
-        shared = self._stated(fields)
+        shared = self._stated_share(fields)
         if shared is not None and not self.figures.load(entity).hottest:
             return shared, keys
         return self.figures.hottest(entity, fields), keys
 
-    def _stated(self, fields: tuple[str, ...]) -> float | None:
+    def _stated_share(self, fields: tuple[str, ...]) -> float | None:
         """What another entity states of the popularity of the same field."""
         found = [
             load.hottest[f]
@@ -272,7 +272,7 @@ class _Building:
         burst = self.bursts.get(call)
         if burst is not None and burst.focus and _is_about(burst, str(entity.key.partition)):
             self.contentions.append(
-                replace(made, rate=rate.average * burst.focus / spread, profile=_named(burst))
+                replace(made, rate=rate.average * burst.focus / spread, profile=_burst_name(burst))
             )
 
     def _fan_outs(self) -> None:
@@ -291,7 +291,7 @@ class _Building:
         day = Day(arrival.peak_hour, arrival.trough, max(1, round(arrival.zones)))
         bursts = tuple(
             Burst(
-                _named(burst),
+                _burst_name(burst),
                 burst.day * DAY + burst.hour * 3600,
                 burst.seconds * self.setup.spread,
                 max(0.0, burst.factor - 1) / self.setup.spread,
@@ -377,5 +377,5 @@ def _is_about(burst: BurstLoad, template: str) -> bool:
     return any(f"{{{field}}}" in template or f"{{{field}:" in template for field in burst.on)
 
 
-def _named(burst: BurstLoad) -> str:
+def _burst_name(burst: BurstLoad) -> str:
     return f"burst: {burst.name}"

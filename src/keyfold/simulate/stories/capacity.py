@@ -251,7 +251,7 @@ BURST = Story(
 )
 
 
-def _diluted(assumptions: Assumptions) -> float:
+def _throttled_by_dilution(assumptions: Assumptions) -> float:
     """400 units over 16 partitions, one of them asked for 100 a second."""
     shares = (0.9,)
     seen = one_table(
@@ -275,10 +275,10 @@ DILUTION = Story(
             "throttled at about 100",
             50,
             90,
-            lambda a: _diluted(a.but(admission="2017")),
+            lambda a: _throttled_by_dilution(a.but(admission="2017")),
             unit="%",
         ),
-        Claim("the same today", "none", 0, 0, _diluted, ("hot_seconds",), "%"),
+        Claim("the same today", "none", 0, 0, _throttled_by_dilution, ("hot_seconds",), "%"),
     ),
     "A table's capacity is one pool now. Advice from before 2018 no longer holds.",
 )

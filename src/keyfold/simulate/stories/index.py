@@ -73,7 +73,7 @@ def _others(assumptions: Assumptions) -> float:
     return 100 * _lab(assumptions).calls["without host"].lost_share
 
 
-def _cured(assumptions: Assumptions) -> float:
+def _lost_percent_after_cure(assumptions: Assumptions) -> float:
     return 100 * _lab(assumptions, 1000.0).lost_share
 
 
@@ -111,7 +111,7 @@ BACK_PRESSURE = Story(
         ),
         Claim("the index is named, not the table", "yes", 1, 1, _culprit, unit=""),
         Claim("writes without an entry, refused too", "yes", 1, 100, _others, unit="%"),
-        Claim("index of 1,000 WCU, lost", "none", 0, 0, _cured, unit="%"),
+        Claim("index of 1,000 WCU, lost", "none", 0, 0, _lost_percent_after_cure, unit="%"),
         Claim(
             "2,000 rows through 5 WCU, lost", "none", 0, 0, _counter_check, ("index_buffer",), "%"
         ),
