@@ -31,8 +31,7 @@ def begin(
     From here on, until it is complete, writes keep in it what they replace.
     """
     now = database.clock.now()
-    number = session.next_backup()
-    session.create_backup(number)
+    number = begin_to_keep(database, session, table)
     document: dict[str, Any] = {
         "Number": number,
         "Arn": f"{table.arn}/backup/{int(now * 1000):014d}-{number:08x}",
@@ -44,8 +43,19 @@ def begin(
         "Definition": {k: v for k, v in table.definition.items() if k != "Backups"},
     }
     _keep(session, document)
-    _set_backups(database, session, table, (*table.backups, number))
     return document
+
+
+def begin_to_keep(database: Database, session: Session, table: TableDefinition) -> int:
+    """From here on writes keep what they replace, until `end_to_keep`; the number of the copy."""
+    number = session.next_backup()
+    session.create_backup(number)
+    _set_backups(database, session, table, (*table.backups, number))
+    return number
+
+
+def end_to_keep(database: Database, session: Session, table: TableDefinition, number: int) -> None:
+    _set_backups(database, session, table, [each for each in table.backups if each != number])
 
 
 def advance(database: Database, arn: str, session: Session) -> bool:
@@ -63,7 +73,7 @@ def advance(database: Database, arn: str, session: Session) -> bool:
     if copied is None:
         count, size = session.back_up_rest(number, after)
         del document["After"]
-        _set_backups(database, session, table, [each for each in table.backups if each != number])
+        end_to_keep(database, session, table, number)
     else:
         last, count, size = copied
         document["After"] = b64encode(last).decode()
@@ -137,8 +147,9 @@ def trim(database: Database, session: Session) -> bool:
     """Forget some changes that are too old to be recovered; False when there are none."""
     for row in session.tables():
         table = TableDefinition.load(*row)
-        if table.keeps_history and session.trim_history(
-            table.id, earliest_moment(database, table), _TRIMMED_AT_ONCE
-        ):
-            return True
+        # Whoever copies the table may need what is too old by now.
+        if table.keeps_history and not table.backups:
+            earliest = earliest_moment(database, table)
+            if session.trim_history(table.id, earliest, _TRIMMED_AT_ONCE):
+                return True
     return False

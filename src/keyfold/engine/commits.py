@@ -177,6 +177,11 @@ class Commits:
             return False
         return True
 
+    @property
+    def shares_connection(self) -> bool:
+        """Whether readers and writers have one connection, as in memory."""
+        return self._in_memory
+
     def is_free(self) -> bool:
         """Whether nobody writes at the moment, as far as can be seen without trying."""
         return not (self._has_company or self._queue or self._lock.locked())

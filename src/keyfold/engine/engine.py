@@ -23,6 +23,7 @@ from keyfold.engine import (
     leftovers,
     operations,
     shapes,
+    snapshot,
     steps,
     storage,
     streams,
@@ -249,9 +250,8 @@ class Engine:
         """All items of a table as of one moment, as JSON, whatever is written meanwhile."""
         database = self._database
         try:
-            with database.snapshot() as session:
-                found = database.catalog.get(session, table)
-                yield session.all_bodies(found.id)
+            with snapshot.take(database, lambda s: database.catalog.get(s, table)) as taken:
+                yield taken.bodies()
         except (apsw.Error, Corrupt) as error:
             failure = self._public_error(error)
             if isinstance(failure, Corrupt):

@@ -34,7 +34,7 @@ def delete_table(database: Database, request: dict[str, Any]) -> dict[str, Any]:
         if table.backups:
             raise TableInUse(
                 "Attempt to change a resource which is still in use: "
-                f"Table is being backed up: {table.name}"
+                f"Table is being backed up or exported: {table.name}"
             )
         making = vectors.phase(database, table)
         if making == "allocating":

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import inf, nextafter
 from typing import Any
 from uuid import uuid4
 
 import orjson
 
-from keyfold.engine import backups, exports
+from keyfold.engine import backups, exports, snapshot
 from keyfold.engine.buckets import bucket
 from keyfold.engine.database import Database
 from keyfold.engine.export_filter import ExportFilter
+from keyfold.engine.snapshot import Snapshot
 from keyfold.engine.storage import Session
-from keyfold.engine.tables import END, START, TableDefinition
+from keyfold.engine.tables import TableDefinition
 from keyfold.errors import (
     ExportNotFound,
     InvalidExportTime,
@@ -36,7 +36,8 @@ def export_table_to_point_in_time(database: Database, request: dict[str, Any]) -
     directory = bucket(database, request["S3Bucket"], request.get("S3Prefix"))
     started = database.clock.now()
     export = exports.export_id(started, uuid4().hex[:8])
-    with database.snapshot() as session:
+
+    def find(session: Session) -> TableDefinition:
         table = database.catalog.load(session, request["TableArn"])
         if table is None:
             raise NamedTableNotFound(f"Table not found: {request['TableArn']}")
@@ -44,8 +45,12 @@ def export_table_to_point_in_time(database: Database, request: dict[str, Any]) -
             raise RecoveryUnavailable(
                 f"Point in time recovery is not enabled for table '{table.name}'"
             )
+        return table
+
+    with snapshot.take(database, find) as taken:
+        table = taken.table
         content = _window if kind == "INCREMENTAL_EXPORT" else _moment
-        bodies, spelled, shown = content(database, session, table, request, started)
+        bodies, spelled, shown = content(database, taken, request, started)
         arn = f"{table.arn}/export/{export}"
         description = {
             "exportArn": arn,
@@ -97,22 +102,20 @@ Content = tuple[Iterator[bytes], dict[str, Any], dict[str, Any]]
 
 def _moment(
     database: Database,
-    session: Session,
-    table: TableDefinition,
+    taken: Snapshot,
     request: dict[str, Any],
     now: float,
 ) -> Content:
     """A full export: the items as they were at a moment."""
     moment = request.get("ExportTime") or now
-    _check(database, table, moment, now)
-    bodies = _filtered(_bodies_at(session, table.id, moment), _filter(request, table))
+    _check(database, taken.table, moment, now)
+    bodies = _filtered(taken.bodies_at(moment), _filter(request, taken.table))
     return bodies, {"exportTime": exports.timestamp(moment)}, {"ExportTime": moment}
 
 
 def _window(
     database: Database,
-    session: Session,
-    table: TableDefinition,
+    taken: Snapshot,
     request: dict[str, Any],
     now: float,
 ) -> Content:
@@ -122,8 +125,8 @@ def _window(
     view = wish.get("ExportViewType", "NEW_AND_OLD_IMAGES")
     if start is None:
         raise ValidationError("ExportFromTime is required for an incremental export")
-    _check(database, table, start, now)
-    _check(database, table, end, now)
+    _check(database, taken.table, start, now)
+    _check(database, taken.table, end, now)
     if not _SHORTEST_WINDOW <= end - start <= _LONGEST_WINDOW:
         raise InvalidExportTime(
             "The time from ExportFromTime to ExportToTime must be at least 15 minutes and at most "
@@ -136,12 +139,11 @@ def _window(
     }
     shown = {"ExportFromTime": start, "ExportToTime": end, "ExportViewType": view}
     changes = _changes(
-        session,
-        table,
+        taken,
         start,
         end,
         with_old=view == "NEW_AND_OLD_IMAGES",
-        chosen=_filter(request, table),
+        chosen=_filter(request, taken.table),
     )
     return changes, spelled, {"IncrementalExportSpecification": shown}
 
@@ -176,20 +178,6 @@ def list_exports(database: Database, request: dict[str, Any]) -> dict[str, Any]:
     return answer
 
 
-def _bodies_at(session: Session, table: int, moment: float) -> Iterator[bytes]:
-    """The items as they were: those that are there, each as it was, then those that have gone."""
-    since = nextafter(moment, inf)
-    has_changed = next(session.changed_between(table, since, inf), None) is not None
-    for place, _size, body, _whole in session.items(table, START, END):
-        past = session.past_item(table, moment, place) if has_changed else None
-        before = body if past is None else past[1]
-        if before is not None:
-            yield before
-    for place, _last, before in session.changed_between(table, since, inf):
-        if before is not None and session.find(table, place) is None:
-            yield before
-
-
 def _filter(request: dict[str, Any], table: TableDefinition) -> ExportFilter | None:
     specification = request.get("FilterSpecification")
     return ExportFilter(specification, table) if specification else None
@@ -209,24 +197,11 @@ def _chosen(bodies: Iterator[bytes], chosen: ExportFilter) -> Iterator[bytes]:
 
 
 def _changes(
-    session: Session,
-    table: TableDefinition,
-    start: float,
-    end: float,
-    *,
-    with_old: bool,
-    chosen: ExportFilter | None,
+    taken: Snapshot, start: float, end: float, *, with_old: bool, chosen: ExportFilter | None
 ) -> Iterator[bytes]:
     """Each item that was changed, with its last change; what came and went is left out."""
-    before_end = nextafter(end, 0.0)
-    for place, at, old in session.changed_between(table.id, start, end):
-        new: bytes | None
-        past = session.past_item(table.id, before_end, place)
-        if past is not None:
-            new = past[1]
-        else:
-            stored = session.find(table.id, place)
-            new = None if stored is None else stored.body
+    for change in taken.changes(start, end):
+        old, new = change.old, change.new
         known = new if new is not None else old
         if known is None:
             continue
@@ -238,12 +213,12 @@ def _changes(
                 None if image is None else orjson.dumps(chosen.shown(orjson.loads(image)))
                 for image in (new, old)
             )
-        change: dict[str, Any] = {
-            "Metadata": {"WriteTimestampMicros": {"N": str(round(at * 1_000_000))}},
-            "Keys": table.schema.key_of(orjson.loads(known)),
+        line: dict[str, Any] = {
+            "Metadata": {"WriteTimestampMicros": {"N": str(round(change.at * 1_000_000))}},
+            "Keys": taken.table.schema.key_of(orjson.loads(known)),
         }
         if new is not None:
-            change["NewImage"] = orjson.Fragment(new)
+            line["NewImage"] = orjson.Fragment(new)
         if old is not None and with_old:
-            change["OldImage"] = orjson.Fragment(old)
-        yield orjson.dumps(change)
+            line["OldImage"] = orjson.Fragment(old)
+        yield orjson.dumps(line)

@@ -8,12 +8,12 @@ from uuid import uuid4
 
 import orjson
 
-from keyfold.engine import catalog, describe, leftovers, streams
+from keyfold.engine import catalog, describe, leftovers, snapshot, streams
 from keyfold.engine.database import Database
 from keyfold.engine.replication import changes
 from keyfold.engine.replication.regions import KNOWN
 from keyfold.engine.storage import Session
-from keyfold.engine.tables import END, START, TableDefinition
+from keyfold.engine.tables import TableDefinition
 from keyfold.errors import TableInUse, ValidationError
 
 _INVALID = "One or more parameter values were invalid: "
@@ -208,13 +208,13 @@ def _define(
 def _copy(source: Database, target: Database, name: str) -> None:
     """The items that were there before, as older than anything that is written from now on."""
     assert source.regions is not None
-    with source.snapshot() as session:
-        table = source.catalog.named(session, name)
-        bodies = [body for _place, _size, body, _whole in session.items(table.id, START, END)]
-    with source.regions.following():
-        for body in bodies:
+    with (
+        snapshot.take(source, lambda session: source.catalog.named(session, name)) as taken,
+        source.regions.following(),
+    ):
+        for body in taken.bodies():
             item = orjson.loads(body)
-            change = {"Table": name, "Key": table.schema.key_of(item), "Item": item}
+            change = {"Table": name, "Key": taken.table.schema.key_of(item), "Item": item}
             changes.apply(target, {**change, "At": 0.0, "Region": source.region})
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from keyfold.engine.storage.items import StoredItem
 from keyfold.engine.storage.trees import Trees
+
+LAST_SEQUENCE = 2**63 - 1
 
 
 class CopyStore(Trees):
@@ -68,6 +68,18 @@ class CopyStore(Trees):
             (place, limit),
         )
 
+    def kept_after(self, backup: int, place: bytes, limit: int) -> list[tuple[bytes, bytes | None]]:
+        """Place and body of what writes have kept next, in order of place."""
+        return self._all(
+            f"SELECT place, body FROM backup_{backup} WHERE place > ? ORDER BY place LIMIT ?",
+            (place, limit),
+        )
+
+    def kept(self, backup: int, place: bytes) -> tuple[bytes | None] | None:
+        """The body that a write has kept, which may be none; None if no write has."""
+        row = self._one(f"SELECT body FROM backup_{backup} WHERE place = ?", (place,))
+        return None if row is None else (row[0],)
+
     def drop_backup(self, backup: int) -> None:
         self.drop_tree(f"backup_{backup}")
 
@@ -108,14 +120,19 @@ class CopyStore(Trees):
         """Forget so many changes at most from before a moment; how many there were."""
         return self._delete_older(f"history_{table}", before, limit)
 
+    def last_change(self, table: int) -> int:
+        """The sequence of the last change that is remembered; 0 if none is."""
+        row = self._one(f"SELECT max(sequence) FROM history_{table}")
+        return 0 if row is None or row[0] is None else int(row[0])
+
     def past_item(
-        self, table: int, at: float, place: bytes
+        self, table: int, at: float, place: bytes, last: int = LAST_SEQUENCE
     ) -> tuple[int, bytes] | tuple[None, None] | None:
-        """Size and body that an item had at a moment; None if it has not changed since."""
+        """Size and body that an item had at a moment; None if it has not changed until `last`."""
         row = self._one(
             f"SELECT size, body FROM history_{table} WHERE place = ? AND at > ? "
-            "ORDER BY sequence LIMIT 1",
-            (place, at),
+            "AND sequence <= ? ORDER BY sequence LIMIT 1",
+            (place, at, last),
         )
         return None if row is None else (row[0], row[1])
 
@@ -130,18 +147,30 @@ class CopyStore(Trees):
         )
 
     def changed_between(
-        self, table: int, start: float, end: float
-    ) -> Iterator[tuple[bytes, float, bytes | None]]:
-        """Items changed from `start` until before `end`: place, last change, body before them."""
-        # Grouped by place, the places of all changes would have to be sorted in memory.
-        window = f"FROM history_{table} {{0}} WHERE {{0}}.at >= :start AND {{0}}.at < :end"
-        rows: Iterator[tuple[bytes, float, bytes | None]] = self._execute(
-            f"SELECT c.place, c.at, (SELECT f.body {window.format('f')} AND f.place = c.place "
-            f"ORDER BY f.sequence LIMIT 1) {window.format('c')} AND NOT EXISTS "
-            f"(SELECT 1 {window.format('l')} AND l.place = c.place AND l.sequence > c.sequence)",
-            {"start": start, "end": end},
+        self,
+        table: int,
+        start: float,
+        end: float,
+        after: tuple[float, int],
+        last: int,
+        limit: int,
+    ) -> list[tuple[float, int, bytes, bool, bytes | None]]:
+        """The next changes from `start` until before `end`: when, sequence, place, whether it is
+        the item's last there, and then the body before the first.
+        """
+        of_item = (
+            f"FROM history_{table} h WHERE h.place = c.place AND h.at >= ?1 AND h.at < ?2 "
+            "AND h.sequence <= ?5"
         )
-        return rows
+        is_last = f"NOT EXISTS (SELECT 1 {of_item} AND h.sequence > c.sequence)"
+        return self._all(
+            f"SELECT at, sequence, place, {is_last} AS is_last, CASE WHEN {is_last} THEN "
+            f"(SELECT h.body {of_item} ORDER BY h.sequence LIMIT 1) END "
+            f"FROM (SELECT at, sequence, place FROM history_{table} "
+            "WHERE (at, sequence) > (?3, ?4) AND at < ?2 AND sequence <= ?5 "
+            "ORDER BY at, sequence LIMIT ?6) c ORDER BY at, sequence",
+            (start, end, *after, last, limit),
+        )
 
     # Documents: small things kept by kind and id (backups, exports, imports)
 

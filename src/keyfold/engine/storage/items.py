@@ -9,9 +9,6 @@ from typing import NamedTuple
 from keyfold.engine.storage import statements
 from keyfold.engine.storage.connected import Connected
 
-# Items may be large: few are in memory.
-_BODIES_AT_ONCE = 20
-
 
 class StoredItem(NamedTuple):
     """One item as it lies in the file."""
@@ -89,13 +86,6 @@ class Items(Connected):
             f"SELECT place, size, body FROM items_{table} WHERE place > ? ORDER BY place LIMIT ?",
             (place, limit),
         )
-
-    def all_bodies(self, table: int) -> Iterator[bytes]:
-        """The bodies of all items in order of place, some at a time."""
-        place = b""
-        while found := self.items_from(table, place, _BODIES_AT_ONCE):
-            yield from (body for _, _, body in found)
-            place = found[-1][0]
 
     def items_in_rows(
         self, table: int, first: int, end: int
