@@ -10,7 +10,9 @@ from typing import Any, Final
 from keyfold.clients.protocol import Client
 from keyfold.errors import KeyfoldError
 
-READS: Final = frozenset({"GetItem", "Query", "Scan", "BatchGetItem", "TransactGetItems"})
+READS: Final = frozenset(
+    {"GetItem", "Query", "Scan", "BatchGetItem", "TransactGetItems", "SearchVectors"}
+)
 WRITES: Final = frozenset(
     {"PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "TransactWriteItems"}
 )
@@ -44,6 +46,8 @@ class SentRequest:
     operation: str
     request: dict[str, Any]
     units: float = 0.0
+    searched_bytes: float = 0.0
+    """What a vector search looked at, which is paid for by bytes."""
 
 
 @dataclass(slots=True)
@@ -60,6 +64,10 @@ class RecordedClient:
     def units(self) -> float:
         return sum(one.units for one in self.requests)
 
+    @property
+    def searched_bytes(self) -> float:
+        return sum(one.searched_bytes for one in self.requests)
+
     def call(self, operation: str, request: Mapping[str, Any]) -> dict[str, Any]:
         measured = operation in READS or operation in WRITES
         more = {"ReturnConsumedCapacity": "TOTAL"} if measured else {}
@@ -72,6 +80,7 @@ class RecordedClient:
         consumed = answer.get("ConsumedCapacity") or []
         listed = consumed if isinstance(consumed, list) else [consumed]
         sent.units = sum(float(one.get("CapacityUnits", 0.0)) for one in listed)
+        sent.searched_bytes = sum(float(one.get("VectorSearchRequestBytes", 0.0)) for one in listed)
         return answer
 
     def close(self) -> None:

@@ -11,6 +11,7 @@ from keyfold.design.schema import AttributeSchema, EntitySchema
 from keyfold.studio import relatives
 from keyfold.studio.collection import stored
 from keyfold.studio.items import KnownItem, WireItem, scalar, shown
+from keyfold.studio.likeness import shortened
 from keyfold.studio.markup import Child, Html, el, text
 from keyfold.studio.notation import plural, size, units
 from keyfold.studio.parts import banner, fields, link, state
@@ -120,6 +121,8 @@ def _rows(
 
 def value_of(view: PageView, item: KnownItem, attribute: AttributeSchema) -> Child:
     """A field's value; an id leads to what it names."""
+    if short := shortened(item, attribute.name):
+        return short
     value = item.values.get(attribute.field)
     values: list[Any] = value if isinstance(value, list) else [value]
     if value is None or not all(isinstance(one, str) for one in values):

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
-from typing import Any, get_origin, get_type_hints
+from typing import Any, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic_core import to_jsonable_python
 
 from keyfold.clients.recorded import RecordedClient, SentRequest
 from keyfold.design.entity import Entity
+from keyfold.design.nearest import Neighbour
 from keyfold.design.pattern import Pattern
 from keyfold.errors import KeyfoldError, TransportError
+from keyfold.studio.likeness import items_like, vector_of
 from keyfold.studio.system import StudioSystem
 
 
@@ -48,6 +50,7 @@ class PatternRun:
     cursor: str = ""
     requests: list[SentRequest] = field(default_factory=list)
     units: float = 0.0
+    searched_bytes: float = 0.0
     seconds: float = 0.0
     problem: str = ""
 
@@ -57,11 +60,13 @@ def arguments(
 ) -> list[Argument]:
     """The parameters with what was typed, or their defaults, or values that the data has."""
     hints = get_type_hints(pattern.function)
+    search = next((one for one in system.schema.searches if one.name == pattern.name), None)
     made = []
     for name, parameter in pattern.signature.parameters.items():
         hint = hints.get(name, str)
         has_default = parameter.default is not parameter.empty
-        offered = offers(system, name)
+        sought = search if search is not None and _is_vector(hint) else None
+        offered = offers(system, name) if sought is None else items_like(system, sought)
         typed = given.get(name)
         if typed is None:
             typed = _shown_default(parameter.default) if has_default else _suggested(hint, offered)
@@ -70,9 +75,11 @@ def arguments(
             made.append(Argument(name, kind, "", parameter.default, given=False, offered=offered))
             continue
         try:
-            value, problem = _read(hint, typed), ""
+            value, problem = vector_of(system, sought, typed) if sought else _read(hint, typed), ""
         except ValidationError as wrong:
             value, problem = None, wrong.errors()[0]["msg"]
+        except ValueError as wrong:
+            value, problem = None, str(wrong)
         if not typed:
             problem = f"Give {name}."
         made.append(Argument(name, kind, typed, value, True, problem, offered))
@@ -113,6 +120,10 @@ def _read(hint: Any, typed: str) -> Any:
     return adapter.validate_strings(typed)
 
 
+def _is_vector(hint: Any) -> bool:
+    return get_origin(hint) in (list, tuple, Sequence) and float in get_args(hint)
+
+
 def _type_name(hint: Any) -> str:
     return hint.__name__ if isinstance(hint, type) and not get_origin(hint) else str(hint)
 
@@ -135,6 +146,7 @@ def invoke(
         ran.problem, answer = str(problem), None
     ran.seconds = time.perf_counter() - begun
     ran.requests, ran.units = list(client.requests), client.units
+    ran.searched_bytes = client.searched_bytes
     ran.cursor = getattr(answer, "cursor", None) or ""
     ran.rows = [_row(one) for one in _things(answer)]
     return ran
@@ -156,6 +168,9 @@ def _things(answer: Any) -> Iterator[Any]:
 
 
 def _row(one: Any) -> AnswerRow:
+    if isinstance(one, Neighbour):
+        found = _row(one.item)
+        return AnswerRow({"score": f"{one.score:.6g}", **found.values}, found.entity)
     if isinstance(one, BaseModel):
         values = to_jsonable_python(one.model_dump(by_alias=False), fallback=str)
         return AnswerRow(values, one if isinstance(one, Entity) else None)

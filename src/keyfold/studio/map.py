@@ -9,6 +9,7 @@ from starlette.responses import Response
 
 from keyfold.design.schema import EntitySchema, Follows, KeyTemplates, TableSchema
 from keyfold.design.template import Slot, Template
+from keyfold.review.cost.sizes import has
 from keyfold.review.docs.entity_map import entity_map
 from keyfold.review.docs.key_map import key_map
 from keyfold.studio.markup import Child, Html, el, text
@@ -212,6 +213,18 @@ def _indexes(view: PageView, table: TableSchema, ids: dict[str, str]) -> Iterato
                 nodes,
                 class_="part",
             )
+    for at, vector in enumerate(table.vectors):
+        distance = vector.distance.replace("_", " ")
+        yield el("h2", vector.name, " ", el("small", f"{vector.attribute}, {distance}"))
+        held = [one for one in schema.entities_of(table.name) if has(one, vector)]
+        apart = el("code", vector.within or "all items", class_="key")
+        numbers = el("small", f"{vector.dimensions:,} numbers")
+        yield el(
+            "div",
+            el("header", apart, numbers),
+            [_node(view, one, None, f"v-{at}-{ids[one.name]}", None, None) for one in held],
+            class_="part",
+        )
 
 
 def _node(
@@ -285,6 +298,11 @@ def _edges(view: PageView, ids: dict[str, str]) -> list[Html]:
             for entity, _ in view.system.schema.placed_on(table.name, index.name):
                 id = ids[entity.name]
                 made[id, f"x-{at}-{id}", "index"] = view.system.palette.colour(entity.name)
+        for at, vector in enumerate(table.vectors):
+            for entity in view.system.schema.entities_of(table.name):
+                if has(entity, vector):
+                    id = ids[entity.name]
+                    made[id, f"v-{at}-{id}", "index"] = view.system.palette.colour(entity.name)
     return [
         el("i", hidden=True, data_from=source, data_to=target, data_edge=kind, data_e=colour)
         for (source, target, kind), colour in made.items()

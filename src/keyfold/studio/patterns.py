@@ -2,51 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
-from keyfold.design.condition import written
-from keyfold.design.entity import Entity
 from keyfold.design.pattern import Pattern
 from keyfold.design.schema import PatternSchema
-from keyfold.prices import SECONDS_A_MONTH, prices
-from keyfold.review.cost.bill import PatternLine
-from keyfold.review.docs.requests import read_units, request
-from keyfold.studio.detail import value_of
+from keyfold.studio.answer import answer
 from keyfold.studio.findings import finding_list, findings_about
-from keyfold.studio.invocation import AnswerRow, Argument, PatternRun, arguments, invoke
-from keyfold.studio.items import KnownItem, shown
-from keyfold.studio.markup import Child, Html, el, text
-from keyfold.studio.notation import count, dollars, place_words, plural, units
-from keyfold.studio.parts import (
-    banner,
-    code,
-    empty,
-    fields,
-    grid,
-    head,
-    link,
-    panel,
-    state,
-    stats,
-    tabs,
-)
-from keyfold.studio.snippets import aws_command, boto3_code, python_code, wire_text
+from keyfold.studio.invocation import Argument, PatternRun, arguments, invoke
+from keyfold.studio.markup import Html, el, text
+from keyfold.studio.notation import count, plural, units
+from keyfold.studio.parts import banner, code, empty, grid, head, link, panel, state
+from keyfold.studio.reasons import AccessPattern, entities_of, price_words, request_text, why
 from keyfold.studio.view import PageMissing, PageView
 
-COLUMNS = 9
 OFFERED = 40
 
 
 def patterns(view: PageView) -> Html:
     """The pattern that the address names, or the first."""
-    known = view.system.schema.patterns
+    known = {one.name: one for one in view.system.access_patterns}
     if not known:
         nothing = empty("No patterns", "A design’s access patterns would stand here.")
         return view.page("Patterns", nothing, current="patterns")
-    name = view.path.get("name") or known[0].name
-    chosen = view.system.schema.by_pattern.get(name)
+    name = view.path.get("name") or next(iter(known))
+    chosen = known.get(name)
     if chosen is None:
         raise PageMissing(f"Not found: pattern {name!r} in {view.system.title}.")
     declared = view.system.design.patterns.get(name) if view.system.design else None
@@ -59,18 +39,17 @@ def patterns(view: PageView) -> Html:
     )
 
 
-def _list(view: PageView, chosen: PatternSchema) -> Html:
+def _list(view: PageView, chosen: AccessPattern) -> Html:
     rows = []
-    for one in view.system.schema.patterns:
-        budget = plural(one.requests, "request") if one.requests else "no budget"
-        chip = view.chip(one.entities[0]) if one.entities else None
+    for one in view.system.access_patterns:
+        entities = entities_of(one)
         rows.append(
             link(
                 view.at("patterns", one.name),
                 el("code", one.name),
-                chip,
-                el("small", _units_of(view, one)),
-                el("small", budget, class_="num"),
+                view.chip(entities[0]) if entities else None,
+                el("small", price_words(view, one)),
+                el("small", _budget(one), class_="num"),
                 aria_current="page" if one is chosen else None,
             )
         )
@@ -92,13 +71,14 @@ def _list(view: PageView, chosen: PatternSchema) -> Html:
     )
 
 
-def _units_of(view: PageView, one: PatternSchema) -> str:
-    taken = read_units(view.system.schema, one)
-    return f"{taken} {'unit' if taken == '1' else 'units'}"
+def _budget(one: AccessPattern) -> str:
+    if not isinstance(one, PatternSchema):
+        return "search"
+    return plural(one.requests, "request") if one.requests else "no budget"
 
 
-def _title(view: PageView, chosen: PatternSchema) -> Html:
-    returned = [view.ent(name) for name in chosen.entities]
+def _title(view: PageView, chosen: AccessPattern) -> Html:
+    returned = [view.ent(name) for name in entities_of(chosen)]
     says = text(chosen.description.partition("\n\n")[0], " Returns ", returned, ".")
     return head(
         el("code", chosen.name, class_="h"),
@@ -108,18 +88,18 @@ def _title(view: PageView, chosen: PatternSchema) -> Html:
     )
 
 
-def _declared(view: PageView, chosen: PatternSchema) -> Html:
+def _declared(view: PageView, chosen: AccessPattern) -> Html:
     """A pattern of a design file: its request is known, and nothing can run it."""
     return text(
         _title(view, chosen),
         banner("", "A design file cannot run. Declare it in Python to run its patterns here."),
-        panel("Request", code(request(view.system.schema, chosen))),
-        _why(view, chosen),
+        panel("Request", code(request_text(view, chosen))),
+        why(view, chosen),
         _findings(view, chosen.name),
     )
 
 
-def _runnable(view: PageView, chosen: PatternSchema, declared: Pattern[Any, Any]) -> Html:
+def _runnable(view: PageView, chosen: AccessPattern, declared: Pattern[Any, Any]) -> Html:
     wanted = arguments(declared, view.query, view.system)
     ran: PatternRun | None = None
     asked = "run" in view.query
@@ -128,15 +108,15 @@ def _runnable(view: PageView, chosen: PatternSchema, declared: Pattern[Any, Any]
     return text(
         _title(view, chosen),
         _form(view, chosen, wanted, show_problems=asked),
-        _result(view, chosen, declared, wanted, ran) if ran is not None else None,
-        _why(view, chosen),
+        answer(view, chosen, declared, wanted, ran) if ran is not None else None,
+        why(view, chosen),
         _findings(view, chosen.name),
         _history(ran, declared, wanted),
     )
 
 
 def _form(
-    view: PageView, chosen: PatternSchema, wanted: list[Argument], *, show_problems: bool
+    view: PageView, chosen: AccessPattern, wanted: list[Argument], *, show_problems: bool
 ) -> Html:
     boxes = []
     for one in wanted:
@@ -162,7 +142,7 @@ def _form(
                 el("small", one.problem, class_="err") if wrong else None,
             )
         )
-    if chosen.paged or view.query.get("after"):
+    if getattr(chosen, "paged", False) or view.query.get("after"):
         boxes.append(
             el(
                 "div",
@@ -188,145 +168,6 @@ def _form(
         method="get",
         aria_label="Parameters",
     )
-
-
-def _result(
-    view: PageView,
-    chosen: PatternSchema,
-    declared: Pattern[Any, Any],
-    wanted: list[Argument],
-    ran: PatternRun,
-) -> Html:
-    price = prices().read
-    line = _line(view, chosen)
-    allowed = f"of {chosen.requests} allowed" if chosen.requests else "no budget"
-    figures: list[tuple[str, Child, Child]] = [
-        ("Items", count(len(ran.rows)), "more follow" if ran.cursor else ""),
-        ("Requests", count(len(ran.requests)), allowed),
-        ("Read units", units(ran.units), ""),
-        ("Time", f"{1000 * ran.seconds:.1f}", "ms"),
-        ("A million calls", dollars(ran.units * price), ""),
-    ]
-    if line is not None:
-        monthly = line.rate.average * SECONDS_A_MONTH * ran.units * price / 1e6
-        figures.append((f"At {line.rate.average:g} a second", dollars(monthly), "a month"))
-    if ran.problem:
-        return text(banner("bad", ran.problem), stats(figures), _code(view, declared, wanted, ran))
-    return text(stats(figures), _rows(view, ran), _code(view, declared, wanted, ran))
-
-
-def _line(view: PageView, chosen: PatternSchema) -> PatternLine | None:
-    bill = view.system.bill
-    if bill is None:
-        return None
-    return next((line for line in bill.patterns if line.pattern.name == chosen.name), None)
-
-
-def _rows(view: PageView, ran: PatternRun) -> Html:
-    if not ran.rows:
-        says = "It read what the requests below say, and nothing matched."
-        return panel("Items", empty("No items", says))
-    more = None
-    if ran.cursor:
-        query = {**view.query, "after": ran.cursor}
-        where = view.at("patterns", view.path.get("name", ""), **query)
-        more = link(where, "Next page", class_="btn")
-    note = "sort order, more follow" if ran.cursor else "sort order, no more"
-    return panel("Items", _table(view, ran.rows), note=note, footer=more)
-
-
-def _table(view: PageView, rows: list[AnswerRow]) -> Html:
-    items = [_item(view, row.entity) for row in rows]
-    in_key = {
-        f
-        for item in items
-        if item and item.entity and item.entity.key
-        for f in item.entity.key.fields
-    }
-    names = [n for n in dict.fromkeys(n for row in rows for n in row.values) if n not in in_key]
-    names = names[:COLUMNS]
-    body = (
-        (
-            _item_link(view, item),
-            *(_cell(view, item, row, name) for name in names),
-        )
-        for row, item in zip(rows, items, strict=True)
-    )
-    return grid([("Key", False), *((name, False) for name in names)], body, hold=True)
-
-
-def _item_link(view: PageView, item: KnownItem | None) -> Child:
-    if item is None:
-        return "–"
-    return link(view.item(item), view.chip(item.kind), " ", view.item_key(item), class_="nowrap")
-
-
-def _item(view: PageView, entity: Entity | None) -> KnownItem | None:
-    if entity is None:
-        return None
-    spec = entity.__spec__
-    return view.system.reader.read(spec.table.schema, spec.encode(entity))
-
-
-def _cell(view: PageView, item: KnownItem | None, row: AnswerRow, name: str) -> Child:
-    attribute = item.entity.by_field.get(name) if item and item.entity else None
-    if item is None or attribute is None:
-        return el("span", shown(row.values.get(name)), class_="nowrap")
-    if name not in item.values:
-        return el("span", "–", class_="faint")
-    return el("span", value_of(view, item, attribute), class_="cell")
-
-
-def _code(
-    view: PageView, declared: Pattern[Any, Any], wanted: list[Argument], ran: PatternRun
-) -> Html:
-    wire = "\n\n".join(wire_text(one) for one in ran.requests)
-    first = ran.requests[:1]
-    panels: list[tuple[str, Child]] = [
-        (f"Requests, {len(ran.requests)}", code(wire or "No request was sent.")),
-        ("Python", code(python_code(view.system, declared, wanted))),
-        ("boto3", code("\n\n".join(boto3_code(one) for one in first))),
-        ("aws", code("\n\n".join(aws_command(one) for one in first))),
-    ]
-    copy = el("button", "Copy", class_="btn quiet", type="button", data_copy="tab")
-    return tabs("code", panels, copy, label="As code")
-
-
-def _why(view: PageView, chosen: PatternSchema) -> Html:
-    return panel("Why it is like this", fields(_reasons(view, chosen), pad=True))
-
-
-def _reasons(view: PageView, chosen: PatternSchema) -> Iterator[tuple[Child, Child]]:
-    entity = view.system.entity(chosen.entities[0]) if chosen.entities else None
-    through = f"{chosen.table}, through {chosen.index}" if chosen.index else chosen.table
-    if chosen.partition is not None and entity is not None:
-        yield "Reads", text(through, ", partition ", view.template(entity, chosen.partition))
-    else:
-        yield "Reads", through
-    asked = chosen.condition
-    if asked.operator != "none" and entity is not None:
-        words = asked.operator.replace("_", " ")
-        yield "Range", text("sort key ", words, " ", view.template(entity, asked.template))
-    if chosen.filter is not None:
-        says = "after reading: what it removes is paid for"
-        yield "Filter", text(el("code", written(chosen.filter)), f", {says}")
-    if chosen.index is not None:
-        yield "Consistency", "eventual: a global index follows its table"
-    else:
-        consistent = "consistent" if chosen.consistent else "eventual; consistent costs twice"
-        yield "Consistency", consistent
-    if chosen.kind == "merge":
-        yield "Merge", f"one request for each of {chosen.partitions or 'its parts'}"
-    copy = entity.copy if entity is not None else None
-    if copy is not None and entity is not None:
-        says = f"carries {plural(len(copy.fields), 'field')} of {copy.of}: no canonical is read"
-        yield "Copies", text(view.chip(entity.name), " ", says)
-    if chosen.requests:
-        asked_for = plural(chosen.requests, "request")
-        says = f"{asked_for}, enforced when it runs; one more raises BudgetExceeded"
-        yield "Budget", says
-    if chosen.place.file:
-        yield "Declared", el("code", place_words(chosen.place))
 
 
 def _findings(view: PageView, name: str) -> Html:

@@ -14,11 +14,16 @@ from keyfold.studio.invocation import Argument
 from keyfold.studio.notation import unit_words
 from keyfold.studio.system import StudioSystem
 
+_SPREAD = re.compile(r'\{\s+("[A-Z]+": (?:"[^"]*"|true|false))\s+\}')
+"""A value over three lines."""
+
 
 def wire_text(sent: SentRequest) -> str:
     """A request as it went over the wire."""
     body = json.dumps(sent.request, indent=2, ensure_ascii=False, default=str)
-    return f"{sent.operation}  ({unit_words(sent.units)})\n{body}"
+    body = _SPREAD.sub(r"{\1}", body)
+    taken = f"{sent.searched_bytes:,.0f} bytes" if sent.searched_bytes else unit_words(sent.units)
+    return f"{sent.operation}  ({taken})\n{body}"
 
 
 def python_code(system: StudioSystem, pattern: Pattern[Any, Any], given: list[Argument]) -> str:

@@ -7,7 +7,7 @@ import math
 from typing import Any
 
 from keyfold.design.condition import written
-from keyfold.design.schema import PatternSchema, Schema, SortCondition
+from keyfold.design.schema import PatternSchema, Schema, SearchSchema, SortCondition
 from keyfold.design.shorthand import SIGNS
 from keyfold.design.template import Template
 from keyfold.limits import PAGE_BYTES, READ_UNIT_BYTES, WRITE_UNIT_BYTES
@@ -25,6 +25,32 @@ def request(schema: Schema, pattern: PatternSchema) -> str:
     if pattern.kind == "scan":
         operation, body = "Scan", {"TableName": pattern.table}
     return f"{operation} {_laid_out(body)}"
+
+
+def search_request(schema: Schema, search: SearchSchema) -> str:
+    """A search and its parameters, with those of the search in braces."""
+    table = schema.by_table[search.table]
+    entity = schema.by_entity.get(search.entity)
+    stored = entity.by_field if entity is not None else {}
+    names = {
+        f"#{field}": stored[field].name if field in stored else field for field in search.given
+    }
+    values = {f":{field}": f"{{{field}}}" for field in search.given}
+    if table.type_attribute is not None and entity is not None:
+        names["#type"] = table.type_attribute
+        values[":type"] = entity.type_name or entity.name
+    body: dict[str, Any] = {
+        "TableName": search.table,
+        "IndexName": search.index,
+        "SearchVector": "{vector}",
+        "TopK": search.limit or f"{{{search.limit_parameter or 'limit'}}}",
+    }
+    if names:
+        pairs = zip(names, values, strict=True)
+        body["SearchConditionExpression"] = " AND ".join(f"{n} = {v}" for n, v in pairs)
+        body["ExpressionAttributeNames"] = names
+        body["ExpressionAttributeValues"] = values
+    return f"SearchVectors {_laid_out(body)}"
 
 
 def _laid_out(body: dict[str, Any]) -> str:

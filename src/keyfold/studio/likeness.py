@@ -1,0 +1,64 @@
+"""The vector of a search, given as numbers or by an item that has it."""
+
+from __future__ import annotations
+
+from keyfold.design.schema import SearchSchema, VectorSchema
+from keyfold.studio.collection import stored
+from keyfold.studio.items import KnownItem, plain
+from keyfold.studio.system import StudioSystem
+
+JOINT = " › "
+"""Between the two parts of an item's key."""
+FIRST = 3
+"""Numbers of a vector that a page shows."""
+
+
+def named(item: KnownItem) -> str:
+    """An item by its key, in one line."""
+    return JOINT.join(part for part in (item.partition, item.sort) if part is not None)
+
+
+def index_of(system: StudioSystem, search: SearchSchema) -> VectorSchema | None:
+    table = system.table(search.table)
+    return None if table is None else table.vector(search.index)
+
+
+def items_like(system: StudioSystem, search: SearchSchema) -> list[tuple[str, str]]:
+    """Items of the data that have a vector, each with its title."""
+    seen = system.survey.tables().get(search.table)
+    index = index_of(system, search)
+    if seen is None or index is None:
+        return []
+    known = seen.examples.get(search.entity, [])
+    return [(named(item), item.title) for item in known if index.attribute in item.wire]
+
+
+def vector_of(system: StudioSystem, search: SearchSchema, typed: str) -> list[float]:
+    """What was typed as numbers; ValueError says what is wrong with it."""
+    try:
+        return [float(one) for one in typed.strip("[] ").split(",") if one.strip()]
+    except ValueError:
+        return _vector_of_item(system, search, typed)
+
+
+def _vector_of_item(system: StudioSystem, search: SearchSchema, typed: str) -> list[float]:
+    table, index = system.table(search.table), index_of(system, search)
+    partition, _, sort = typed.partition(JOINT)
+    whole = table is not None and bool(sort) == (table.sort is not None)
+    found = stored(system, table, partition, sort or None) if table is not None and whole else None
+    if found is None or index is None or index.attribute not in found.wire:
+        raise ValueError(
+            f"No item {typed} with a vector. Give {index.dimensions if index else 'its'} numbers "
+            "with commas between them, or the key of an item."
+        )
+    return [float(one) for one in plain(found.wire[index.attribute])]
+
+
+def shortened(item: KnownItem, attribute: str) -> str:
+    """The beginning of a vector and its length; nothing where the attribute is none."""
+    if not any(one.attribute == attribute for one in item.table.vectors):
+        return ""
+    numbers = plain(item.wire[attribute]) if attribute in item.wire else None
+    if not isinstance(numbers, list) or len(numbers) <= FIRST:
+        return ""
+    return f"{', '.join(numbers[:FIRST])}, … ({len(numbers)} numbers)"
