@@ -81,6 +81,8 @@ class ItemMaker:
 
     def make(self, total: int, counts: Mapping[str, int] | None = None) -> Iterator[Entity]:
         """About `total` items; `counts` fixes the number for some entities."""
+        if not self.specs:
+            raise KeyfoldError(f"{self.design.name} has no canonical entity to make items of")
         for name in counts or ():
             if name not in self.specs:
                 raise KeyfoldError(f"{self.design.name} has no entity {name} to make items of")

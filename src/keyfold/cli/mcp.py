@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import os
 import secrets
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from keyfold import settings
@@ -22,6 +24,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("target", nargs="?", help="package.module:design or FILE.yaml (default: the set design)")
     add("--write", action="store_true", help="let tools write, each with its plan first")
+    add(
+        "--folder",
+        type=Path,
+        metavar="DIR",
+        help="the project's folder, where its design, settings and data are (default: here)",
+    )
     add("--port", type=int, metavar="N", help="serve HTTP on loopback instead of stdin and stdout")
     settings.add_flags(parser, "design", "backend", "table_prefix", "table_names")
 
@@ -33,6 +41,8 @@ def run(args: argparse.Namespace) -> int:
         raise KeyfoldError(
             f"this needs {missing.name}; install it with: pip install 'keyfold[mcp]'"
         ) from None
+    if args.folder is not None:
+        _enter(args.folder)
     current = settings.from_arguments(args)
     target = args.target or current.design
     if args.write and not target:
@@ -53,6 +63,14 @@ def run(args: argparse.Namespace) -> int:
     finally:
         workspace.close()
     return 0
+
+
+def _enter(folder: Path) -> None:
+    """Work in the project's folder: assistants start their servers wherever they are."""
+    try:
+        os.chdir(folder)
+    except OSError as problem:
+        raise KeyfoldError(f"--folder {folder}: {problem.strerror}") from None
 
 
 def _serve(server: MCPServer[Any], port: int) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -16,6 +16,7 @@ READS: Final = frozenset(
 WRITES: Final = frozenset(
     {"PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "TransactWriteItems"}
 )
+_SINGLE: Final = {"PutItem": "Put", "UpdateItem": "Update", "DeleteItem": "Delete"}
 _LOOKS: Final = READS | {
     "DescribeTable", "DescribeTimeToLive", "ListTables",
     "DescribeStream", "GetRecords", "GetShardIterator", "ListStreams",
@@ -49,6 +50,14 @@ class SentRequest:
     searched_bytes: float = 0.0
     """What a vector search looked at, which is paid for by bytes."""
 
+    @property
+    def entries(self) -> list[tuple[str, dict[str, Any]]]:
+        """The single writes of a request: Put, Update, Delete or ConditionCheck, and its body."""
+        if self.operation in _SINGLE:
+            return [(_SINGLE[self.operation], self.request)]
+        listed = self.request.get("TransactItems", ())
+        return [(action, body) for one in listed for action, body in one.items()]
+
 
 @dataclass(slots=True)
 class RecordedClient:
@@ -57,6 +66,8 @@ class RecordedClient:
     client: Client
     limits: ReadLimits = field(default_factory=ReadLimits)
     writes: bool = False
+    approve: Callable[[SentRequest], None] | None = None
+    """Sees each write before it is sent, and raises what speaks against it."""
     requests: list[SentRequest] = field(default_factory=list)
     _started: float = field(default_factory=time.monotonic)
 
@@ -76,6 +87,8 @@ class RecordedClient:
         self.requests.append(sent)
         if operation not in _LOOKS and not self.writes:
             raise WriteHeldBack(f"{operation} was not sent: nothing may be written here")
+        if self.approve is not None and operation in WRITES:
+            self.approve(sent)
         answer = self.client.call(operation, {**request, **more})
         consumed = answer.get("ConsumedCapacity") or []
         listed = consumed if isinstance(consumed, list) else [consumed]

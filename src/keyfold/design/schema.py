@@ -420,6 +420,11 @@ class Schema:
     def by_entity(self) -> dict[str, EntitySchema]:
         return {entity.name: entity for entity in self.entities}
 
+    @property
+    def access_patterns(self) -> tuple[PatternSchema | SearchSchema, ...]:
+        """What is read by key, and what is searched for its nearest neighbours."""
+        return (*self.patterns, *self.searches)
+
     @cached_property
     def by_pattern(self) -> dict[str, PatternSchema]:
         return {pattern.name: pattern for pattern in self.patterns}

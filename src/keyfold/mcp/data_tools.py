@@ -12,12 +12,15 @@ from pydantic_core import to_jsonable_python
 
 from keyfold.clients.recorded import RecordedClient
 from keyfold.design.entity import Entity
+from keyfold.design.nearest import Neighbour
 from keyfold.design.pattern import Pattern
 from keyfold.design.read import Page
+from keyfold.design.schema import Schema, SearchSchema
 from keyfold.design.validation import complaints, in_one_line
 from keyfold.errors import KeyfoldError
 from keyfold.mcp.tool import tool
 from keyfold.mcp.workspace import Workspace
+from keyfold.review.docs.requests import search_request
 from keyfold.review.worst_case import in_words
 from keyfold.runtime import batch
 from keyfold.settings import nearest
@@ -32,6 +35,7 @@ class RequestMade(BaseModel):
     operation: str
     request: dict[str, Any]
     units: float
+    searched_bytes: float = Field(0.0, description="What a vector search looked at.")
 
 
 class ItemsRead(BaseModel):
@@ -106,10 +110,13 @@ class DataTools:
     @tool()
     def explain_pattern(self, name: str) -> dict[str, Any]:
         """What an access pattern asks for: its index, key condition, order, limit and budget."""
-        declared = self._workspace.schema.by_pattern
-        if name not in declared:
-            raise KeyfoldError(f"the design has no pattern {name!r}; {nearest(name, declared)}")
-        one = declared[name]
+        schema = self._workspace.schema
+        known = {one.name: one for one in schema.access_patterns}
+        if name not in known:
+            raise KeyfoldError(f"the design has no pattern {name!r}; {nearest(name, known)}")
+        one = known[name]
+        if isinstance(one, SearchSchema):
+            return _search(schema, one)
         return {
             "kind": one.kind,
             "entities": list(one.entities),
@@ -122,7 +129,7 @@ class DataTools:
             "limit": one.limit,
             "consistent": one.consistent,
             "requests": one.requests,
-            "worst_case": in_words(self._workspace.schema, one),
+            "worst_case": in_words(schema, one),
             "description": one.description,
         }
 
@@ -158,6 +165,24 @@ class DataTools:
         if name not in known:
             raise KeyfoldError(f"the design has no pattern {name!r}; {nearest(name, known)}")
         return known[name]
+
+
+def _search(schema: Schema, one: SearchSchema) -> dict[str, Any]:
+    index = schema.by_table[one.table].vector(one.index)
+    return {
+        "kind": "search",
+        "entities": [one.entity],
+        "table": one.table,
+        "index": one.index,
+        "dimensions": index.dimensions if index else None,
+        "distance": index.distance if index else None,
+        "given": list(one.given),
+        "parameters": list(one.parameters),
+        "limit": one.limit,
+        "request": search_request(schema, one),
+        "paid": "by the bytes of the entries it looks at",
+        "description": one.description,
+    }
 
 
 def _cursor(start: dict[str, Any] | None, skip: int) -> str:
@@ -230,6 +255,7 @@ def _items(found: list[Any], cursor: str | None, client: RecordedClient) -> Item
                 operation=one.operation,
                 request=to_jsonable_python(one.request, fallback=str),
                 units=one.units,
+                searched_bytes=one.searched_bytes,
             )
             for one in client.requests
         ],
@@ -238,6 +264,8 @@ def _items(found: list[Any], cursor: str | None, client: RecordedClient) -> Item
 
 
 def _plain(one: Any) -> dict[str, Any]:
+    if isinstance(one, Neighbour):
+        return {"score": one.score, **_plain(one.item)}
     if isinstance(one, BaseModel):
         return {"entity": type(one).__name__, **one.model_dump(mode="json", fallback=str)}
     return {"value": to_jsonable_python(one, fallback=str)}

@@ -84,11 +84,11 @@ class DesignTools:
         before, after = self._workspace.schema, _read(text)
         old = {one.fingerprint: one for one in check(before).findings}
         new = {one.fingerprint: one for one in check(after).findings}
-        kept = {one.name for one in after.patterns}
+        kept = {one.name for one in after.access_patterns}
         return TriedChange(
             new_findings=[_found(one) for key, one in new.items() if key not in old],
             ended_findings=[_found(one) for key, one in old.items() if key not in new],
-            lost_patterns=[one.name for one in before.patterns if one.name not in kept],
+            lost_patterns=[one.name for one in before.access_patterns if one.name not in kept],
             migration=[str(one) for one in diff(before, after)],
             dollars_before=month_of(before, workload),
             dollars_after=month_of(after, workload),
@@ -135,6 +135,8 @@ def _part(schema: Schema, name: str) -> Schema:
         tables=tuple(one for one in schema.tables if one.name == entity.table),
         entities=(entity,),
         patterns=tuple(one for one in schema.patterns if name in one.entities),
+        searches=tuple(one for one in schema.searches if one.entity == name),
+        counters=tuple(one for one in schema.counters if name in (one.counts, one.target)),
         follows=tuple(one for one in schema.follows if name in (one.source, one.target)),
         operations=(),
         consumers=(),

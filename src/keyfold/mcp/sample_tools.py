@@ -76,10 +76,13 @@ class SampleTools:
 
 
 def _made(maker: ItemMaker, items: int, counts: dict[str, int] | None) -> list[Entity]:
-    wanted = sum((counts or {}).values())
+    asked = counts or {}
+    if negative := [name for name, number in asked.items() if number < 0]:
+        raise KeyfoldError(f"counts of {', '.join(negative)} must be at least 0")
+    wanted = sum(asked.values())
     if items < 1 or max(items, wanted) > MOST_MADE:
         raise KeyfoldError(f"ask for 1 to {MOST_MADE} items at once, not {max(items, wanted)}")
-    return list(maker.make(items, counts or {}))[:MOST_MADE]
+    return list(maker.make(items, asked))[:MOST_MADE]
 
 
 def _plain(one: Entity) -> dict[str, Any]:

@@ -8,6 +8,8 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, Field
 
+from keyfold.errors import KeyfoldError
+
 MOST_CHARACTERS = 20_000
 """Of a text in one answer; the rest is asked for by its offset."""
 
@@ -50,7 +52,9 @@ class Excerpt(BaseModel):
 
 
 def excerpt(text: str, offset: int) -> Excerpt:
-    """So much of a text as fits, up to the end of a line."""
+    """What of a text fits into one answer, up to the end of a line."""
+    if not 0 <= offset <= len(text):
+        raise KeyfoldError(f"offset must be from 0 to {len(text)}, not {offset}")
     part = text[offset : offset + MOST_CHARACTERS]
     if offset + len(part) >= len(text):
         return Excerpt(text=part, next_offset=None)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from keyfold.clients.recorded import ReadLimits, RecordedClient
+from keyfold.clients.recorded import ReadLimits, RecordedClient, SentRequest
 from keyfold.design.target import FILES, load_design, load_schema
 from keyfold.errors import KeyfoldError
 from keyfold.runtime import Db, Design
@@ -70,9 +70,12 @@ class Workspace:
         yield RecordedClient(self._client, self.limits, writes=write and self.write)
 
     @contextmanager
-    def db(self, *, write: bool = False) -> Iterator[tuple[Db, RecordedClient]]:
+    def db(
+        self, *, write: bool = False, approve: Callable[[SentRequest], None] | None = None
+    ) -> Iterator[tuple[Db, RecordedClient]]:
         """The design on its backend, for one task and within its limits."""
         with self.client(write=write) as client:
+            client.approve = approve
             opened = self.design.open(
                 client,
                 create_tables=False,

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 from collections import OrderedDict
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 from pydantic_core import to_jsonable_python
 
-from keyfold.clients.recorded import WriteHeldBack
+from keyfold.clients.recorded import SentRequest, WriteHeldBack
 from keyfold.design.address import Ref
 from keyfold.design.entity import Entity
 from keyfold.design.validation import complaints, in_one_line
@@ -22,6 +23,7 @@ from keyfold.settings import nearest
 
 Verb = Literal["create", "update", "delete"]
 PLANS_KEPT = 20
+_PLACEHOLDER = re.compile(r"[#:]\w+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +33,8 @@ class AskedWrite:
     verb: Verb
     entity: type[Entity]
     values: dict[str, Any]
+    shown: list[Any] = field(default_factory=list)
+    """The items of the plan, with their conditions."""
 
 
 class WritePlan(BaseModel):
@@ -67,8 +71,9 @@ class WriteTools:
         known = self._workspace.design.entities
         if entity not in known:
             raise KeyfoldError(f"the design has no entity {entity!r}; {nearest(entity, known)}")
-        planned = AskedWrite(verb, known[entity], values)
+        planned = AskedWrite(verb, known[entity], _fields(known[entity], values))
         with self._workspace.db() as (db, client):
+            _check(db, planned)
             try:
                 _write(db, planned)
             except WriteHeldBack:
@@ -76,7 +81,7 @@ class WriteTools:
             else:
                 raise KeyfoldError("this would change nothing: the item has these values already")
             name = secrets.token_hex(8)
-            self._plans[name] = planned
+            self._plans[name] = replace(planned, shown=self._items(held))
             while len(self._plans) > PLANS_KEPT:
                 self._plans.popitem(last=False)
             return WritePlan(
@@ -96,15 +101,71 @@ class WriteTools:
         """Send a write whose plan was shown. A plan is good once."""
         planned = self._plans.pop(plan, None)
         if planned is None:
-            raise KeyfoldError("there is no such plan, or it was sent already; plan it again")
-        with self._workspace.db(write=True) as (db, client):
+            raise KeyfoldError("the plan is not known, or it was sent already; plan it again")
+
+        def approve(sent: SentRequest) -> None:
+            if self._items(sent) != planned.shown:
+                raise KeyfoldError(
+                    "nothing was sent: the items have changed since the plan; plan it again"
+                )
+
+        with self._workspace.db(write=True, approve=approve) as (db, client):
             _write(db, planned)
             return WriteSent(operation=client.requests[-1].operation, units=client.units)
+
+    def _items(self, sent: SentRequest) -> list[Any]:
+        """The items of a write and its conditions; times and tokens in it change by themselves."""
+        keys = {name for table in self._workspace.schema.tables for name in table.key_attributes}
+        found = []
+        for action, body in sent.entries:
+            held = body.get("Key") or body["Item"]
+            key = {name: value for name, value in held.items() if name in keys}
+            found.append((action, body["TableName"], key, _condition(body)))
+        return found
+
+
+def _condition(body: dict[str, Any]) -> str:
+    """A condition with its values in the place of their names."""
+    words = {**body.get("ExpressionAttributeNames", {})}
+    words |= body.get("ExpressionAttributeValues", {})
+    return _PLACEHOLDER.sub(lambda found: str(words[found[0]]), body.get("ConditionExpression", ""))
+
+
+def _check(db: Db, planned: AskedWrite) -> None:
+    """Refuse what would be refused, or come to nothing, once it is sent."""
+    entity, values = planned.entity, dict(planned.values)
+    address = entity.__spec__.key.address
+    if planned.verb == "create" and not all(name in values for name in address):
+        return
+    stored = db.find(_ref(entity, values))
+    named = f"{entity.__name__} {', '.join(f'{n}={planned.values[n]!r}' for n in address)}"
+    if planned.verb == "create" and stored is not None:
+        raise KeyfoldError(f"{named} exists already; update it, or choose another key")
+    if planned.verb != "create" and stored is None:
+        raise KeyfoldError(f"{named} does not exist; list_items shows those that do")
+    if planned.verb == "update" and not values:
+        raise KeyfoldError(f"{named}: give the fields that change, with their new values")
+
+
+def _fields(entity: type[Entity], values: dict[str, Any]) -> dict[str, Any]:
+    """Values by the names of fields; a name that is none is refused, and so is nothing lost."""
+    declared = entity.model_fields
+    aliases = {one.alias: name for name, one in declared.items() if one.alias}
+    read = {aliases.get(name, name): value for name, value in values.items()}
+    for name in read:
+        if name not in declared:
+            raise KeyfoldError(
+                f"{entity.__name__} has no field {name!r}; {nearest(name, declared)}"
+            )
+    return read
 
 
 def _write(db: Db, planned: AskedWrite) -> None:
     entity, values = planned.entity, dict(planned.values)
     if planned.verb == "create":
+        required = [name for name, one in entity.model_fields.items() if one.is_required()]
+        if missing := [name for name in required if name not in values]:
+            raise KeyfoldError(f"{entity.__name__} needs {', '.join(missing)}")
         try:
             db.create(entity(**values))
         except ValidationError as problem:

@@ -159,7 +159,7 @@ def _side(base: str, system: StudioSystem, current: str) -> Html:
     numbers = {
         "map": count(len(system.schema.entities)),
         "data": total,
-        "patterns": count(len(system.access_patterns)),
+        "patterns": count(len(system.schema.access_patterns)),
         "review": count(len(system.review.findings)),
         "migrations": count(len(system.migrations)) if system.migrations else "",
     }
@@ -212,7 +212,7 @@ def _find(base: str, system: StudioSystem | None, hits: Child) -> Html:
     if system is not None:
         for page, words, _ in PAGES:
             known.append(_hit(href(base, "s", system.slug, page), words, "page"))
-        for pattern in system.access_patterns:
+        for pattern in system.schema.access_patterns:
             where = href(base, "s", system.slug, "patterns", pattern.name)
             known.append(_hit(where, pattern.name, "pattern"))
         for entity in system.schema.entities:

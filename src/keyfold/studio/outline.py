@@ -22,7 +22,6 @@ from keyfold.runtime.intent import Delete, Intent, Put, Update
 from keyfold.studio.items import KnownItem, WireItem, plain, shown
 from keyfold.studio.system import StudioSystem
 
-SINGLE = {"PutItem": "Put", "UpdateItem": "Update", "DeleteItem": "Delete"}
 _PLACEHOLDER = re.compile(r"[#:]\w+")
 
 
@@ -109,7 +108,7 @@ def _steps(system: StudioSystem, db: Db, held: SentRequest) -> Iterator[OutlineS
         system.design.open(
             sandbox, table_prefix=context.table_prefix, table_names=context.table_names
         )
-        for action, body in entries(held):
+        for action, body in held.entries:
             table = by_name[body["TableName"]]
             held_key = body.get("Key") or body["Item"]
             key = {name: held_key[name] for name in table.key_attributes}
@@ -128,13 +127,6 @@ def _steps(system: StudioSystem, db: Db, held: SentRequest) -> Iterator[OutlineS
             )
     finally:
         sandbox.close()
-
-
-def entries(sent: SentRequest) -> list[tuple[str, dict[str, Any]]]:
-    """The single writes of a request."""
-    if sent.operation in SINGLE:
-        return [(SINGLE[sent.operation], sent.request)]
-    return [(action, body) for one in sent.request["TransactItems"] for action, body in one.items()]
 
 
 def _tried(

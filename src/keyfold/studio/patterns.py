@@ -21,7 +21,7 @@ OFFERED = 40
 
 def patterns(view: PageView) -> Html:
     """The pattern that the address names, or the first."""
-    known = {one.name: one for one in view.system.access_patterns}
+    known = {one.name: one for one in view.system.schema.access_patterns}
     if not known:
         nothing = empty("No patterns", "A design’s access patterns would stand here.")
         return view.page("Patterns", nothing, current="patterns")
@@ -41,7 +41,7 @@ def patterns(view: PageView) -> Html:
 
 def _list(view: PageView, chosen: AccessPattern) -> Html:
     rows = []
-    for one in view.system.access_patterns:
+    for one in view.system.schema.access_patterns:
         entities = entities_of(one)
         rows.append(
             link(

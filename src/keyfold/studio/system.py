@@ -8,13 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from keyfold.clients.protocol import Client
-from keyfold.design.schema import (
-    EntitySchema,
-    PatternSchema,
-    Schema,
-    SearchSchema,
-    TableSchema,
-)
+from keyfold.design.schema import EntitySchema, Schema, TableSchema
 from keyfold.design.table_name import physical_name
 from keyfold.migrations import Migration
 from keyfold.review.advise import Advice
@@ -66,11 +60,6 @@ class StudioSystem:
     """What the adviser found, once somebody asked."""
     runs: dict[str, MigrationRun] = field(default_factory=dict)
     """Migrations that somebody began here, by name."""
-
-    @property
-    def access_patterns(self) -> tuple[PatternSchema | SearchSchema, ...]:
-        """What is read by key, and what is searched for its nearest neighbours."""
-        return (*self.schema.patterns, *self.schema.searches)
 
     @cached_property
     def palette(self) -> Palette:

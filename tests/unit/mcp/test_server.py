@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -132,6 +133,34 @@ async def test_a_write_is_planned_then_sent_once(backend: str) -> None:
         assert (await ask(client, "verify"))["clean"]
 
 
+async def test_what_changed_after_its_plan_is_not_overwritten(backend: str) -> None:
+    async with connected(Workspace(TARGET, backend, write=True)) as client:
+        plans = [
+            await ask(
+                client,
+                "plan_write",
+                verb="update",
+                entity="Hangout",
+                values={"hangout_id": await hangout(client), "place": place},
+            )
+            for place in ("roof", "cellar")
+        ]
+        await ask(client, "send_write", plan=plans[0]["plan"])
+        said = await refusal(client, "send_write", plan=plans[1]["plan"])
+        assert "changed since the plan" in said
+        (stored,) = (await ask(client, "list_items", entity="Hangout"))["data"]
+        assert stored["place"] == "roof"
+
+
+async def hangout(client: Client) -> str:
+    """The id of the only hangout, which is made where it is missing."""
+    found = (await ask(client, "list_items", entity="Hangout"))["data"]
+    if not found:
+        await ask(client, "store_items", counts={"Hangout": 1}, items=4)
+        found = (await ask(client, "list_items", entity="Hangout"))["data"]
+    return str(found[0]["hangout_id"])
+
+
 async def test_without_the_flag_a_plan_cannot_be_sent(backend: str) -> None:
     async with connected(Workspace(TARGET, backend)) as client:
         values = {"user_id": "u9", "name": "New"}
@@ -252,8 +281,40 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("make_items", {"text": "desing: x"}, "did you mean 'design'"),
     ("migration_status", {}, "there are no plans"),
     ("draft_migration", {"text": "desing: x"}, "did you mean 'design'"),
-    ("plan_write", {"verb": "create", "entity": "User", "values": {}}, "userId: Field required"),
-    ("plan_write", {"verb": "update", "entity": "User", "values": {"x": 1}}, "user_id"),
+    ("plan_write", {"verb": "create", "entity": "User", "values": {}}, "User needs user_id, name"),
+    ("plan_write", {"verb": "update", "entity": "User", "values": {"x": 1}}, "no field 'x'"),
+    ("plan_write", {"verb": "update", "entity": "User", "values": {"name": "A"}}, "user_id"),
+    (
+        "plan_write",
+        {"verb": "update", "entity": "User", "values": {"user_id": "u0"}},
+        "that change",
+    ),
+    (
+        "plan_write",
+        {"verb": "update", "entity": "User", "values": {"user_id": "u9", "name": "A"}},
+        "User user_id='u9' does not exist",
+    ),
+    (
+        "plan_write",
+        {"verb": "delete", "entity": "User", "values": {"user_id": "u9"}},
+        "User user_id='u9' does not exist",
+    ),
+    (
+        "plan_write",
+        {"verb": "create", "entity": "User", "values": {"userId": "u0", "name": "A"}},
+        "User user_id='u0' exists already",
+    ),
+    (
+        "plan_write",
+        {"verb": "create", "entity": "User", "values": {"user_id": "u9", "name": "A", "nam": 1}},
+        "User has no field 'nam'; did you mean 'name'?",
+    ),
+    ("read_design", {"offset": -1}, "offset must be from 0 to"),
+    ("read_design", {"offset": 10**9}, "offset must be from 0 to"),
+    ("check_design", {"txt": "design: x"}, "Extra inputs are not permitted"),
+    ("check_design", {"text": "design: \ud800"}, "half a character"),
+    ("make_items", {"counts": {"User": -1}}, "must be at least 0"),
+    ("make_items", {"text": "design: x"}, "no canonical entity"),
 ]
 
 
@@ -325,3 +386,60 @@ async def test_from_a_relational_schema_to_a_checked_design_over_stdio(tmp_path:
         posts = [one for one in made["items"] if one["entity"] == "Post"]
         assert posts
         assert {one["author_id"] for one in posts} <= authors
+
+
+DESIGN_OF_NOTES = """
+from typing import Annotated
+from keyfold import Design, Entity, Id, Key, Nearest, Vector, nearest
+
+design = Design("notes")
+table = design.table("Notes")
+
+
+class Note(Entity, table=table):
+    note_id: Id
+    embedding: Annotated[list[float], Vector(3)]
+    key = Key("NOTE#{note_id}", "NOTE")
+
+
+@design.pattern()
+def similar(vector: list[float]) -> Nearest[Note]:
+    return nearest(Note, vector).limit(2)
+"""
+
+
+async def test_a_project_of_another_folder_is_served_and_its_searches_run(tmp_path: Path) -> None:
+    project, elsewhere = tmp_path / "project", tmp_path / "elsewhere"
+    project.mkdir()
+    elsewhere.mkdir()
+    (project / "notes_design.py").write_text(DESIGN_OF_NOTES)
+    (project / "keyfold.toml").write_text('design = "notes_design:design"\nbackend = "notes.db"\n')
+    made = (
+        "from notes_design import *\n"
+        "with design.open('notes.db') as db:\n"
+        "    for name, vector in (('tea', [1, 0, 0]), ('tax', [0, 0, 1])):\n"
+        "        db.put(Note(note_id=name, embedding=vector))\n"
+    )
+    subprocess.run([sys.executable, "-c", made], cwd=project, check=True)
+    server = StdioServerParameters(
+        command=sys.executable,
+        args=["-m", "keyfold", "mcp", "--folder", str(project)],
+        cwd=elsewhere,
+    )
+    async with Client(stdio_client(server)) as client:
+        assert (await ask(client, "explain_pattern", name="similar"))["dimensions"] == 3
+        read = await ask(client, "run_pattern", name="similar", arguments={"vector": [1, 0, 0]})
+        assert [one["note_id"] for one in read["data"]] == ["tea", "tax"]
+        assert read["data"][0]["score"] == 0.0
+        assert read["requests"][0]["searched_bytes"] > 0
+        wrong = await refusal(client, "run_pattern", name="similar", arguments={"vector": [1]})
+        assert "3 numbers" in wrong
+        assert "no plans in migrations" in await refusal(client, "migration_status")
+
+
+def test_a_folder_that_is_not_there_is_said_to_be_so(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "keyfold", "mcp", "--folder", str(tmp_path / "none")]
+    ended = subprocess.run(command, capture_output=True, text=True)
+    assert ended.returncode != 0
+    assert "No such file or directory" in ended.stderr
+    assert "Traceback" not in ended.stderr

@@ -106,7 +106,9 @@ class _Draft:
             if unread:
                 self.questions.append(f"No query reads {', '.join(unread)}. Who does?")
         else:
-            self.questions.append("Which questions does the application ask? No query was given.")
+            self.questions.append(
+                "Which questions does the application ask? No query reads these tables."
+            )
 
     def document(self, name: str) -> dict[str, Any]:
         used = sorted(set(self._placed.values()))
