@@ -15,7 +15,7 @@ from bench.harness import Budget, Case, Outcome, Row
 from bench.items import key
 from keyfold.adopt.inspection import observe
 from keyfold.clients.embedded import EmbeddedClient
-from keyfold.clients.recorded import ReadLimits, RecordedClient
+from keyfold.clients.recorder import ReadLimits, RecordedClient
 from keyfold.studio import Gate, StudioSystem, create_studio
 
 TOKEN = "bench"

@@ -17,7 +17,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from keyfold.engine.doctor.examination import examine, settled
-    from keyfold.engine.doctor.saving import save
+    from keyfold.engine.doctor.rescue import save
     from keyfold.engine.doctor.survey import survey
 
     with settled(args.file) as copy:

@@ -12,7 +12,7 @@ from keyfold.clock import Clock
 
 if TYPE_CHECKING:
     from keyfold.engine import Engine
-    from keyfold.engine.sweeping import Sweeper
+    from keyfold.engine.sweeper import Sweeper
 
 
 def connect(
@@ -61,7 +61,7 @@ def connect_async(
 
 def _opened(address: Embedded, clock: Clock | None) -> tuple[Engine, Sweeper | None]:
     from keyfold.engine import Engine
-    from keyfold.engine.sweeping import Sweeper
+    from keyfold.engine.sweeper import Sweeper
 
     engine = Engine.open(address.path, clock=clock)
     return engine, Sweeper(engine) if clock is None else None

@@ -12,7 +12,7 @@ import orjson
 from keyfold.engine import Engine
 from keyfold.engine.commit_group import Result, Writes
 from keyfold.engine.lane import WouldStall
-from keyfold.engine.sweeping import Sweeper
+from keyfold.engine.sweeper import Sweeper
 from keyfold.errors import SerializationError
 
 _THREADS: Final = 4

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 import orjson
 
-from keyfold.engine.hashing import HASH_BYTES
+from keyfold.engine.place_hash import HASH_BYTES
 from keyfold.engine.tables import TableDefinition, after
 from keyfold.values import Item
 

@@ -8,7 +8,7 @@ from threading import Lock
 from typing import Any
 
 from keyfold.clock import Clock
-from keyfold.engine.hashing import HASH_BYTES
+from keyfold.engine.place_hash import HASH_BYTES
 from keyfold.engine.tables import TableDefinition
 from keyfold.errors import (
     CancellationReason,

@@ -44,7 +44,7 @@ class Change:
     new: bytes | None
 
 
-class Snapshot:
+class TableSnapshot:
     """Reads one table as it was when the snapshot began."""
 
     def __init__(
@@ -183,18 +183,18 @@ class Snapshot:
 
 
 @contextmanager
-def take(database: Database, find: Find) -> Iterator[Snapshot]:
+def take(database: Database, find: Find) -> Iterator[TableSnapshot]:
     """A snapshot of the table that `find` finds."""
     if not database.commits.shares_connection:
         with database.snapshot() as session:
-            yield Snapshot(database, find(session), session)
+            yield TableSnapshot(database, find(session), session)
         return
 
-    def begin(session: Session) -> Snapshot:
+    def begin(session: Session) -> TableSnapshot:
         table = find(session)
         number = backups.begin_to_keep(database, session, table)
         last = session.last_change(table.id) if table.keeps_history else LAST_SEQUENCE
-        return Snapshot(database, table, None, number, last)
+        return TableSnapshot(database, table, None, number, last)
 
     snapshot = database.write(begin)
     try:
@@ -204,7 +204,7 @@ def take(database: Database, find: Find) -> Iterator[Snapshot]:
         leftovers.clear(database)
 
 
-def _end(database: Database, session: Session, snapshot: Snapshot) -> None:
+def _end(database: Database, session: Session, snapshot: TableSnapshot) -> None:
     assert snapshot.kept is not None
     session.drop_backup(snapshot.kept)
     now = database.catalog.load(session, snapshot.table.name)

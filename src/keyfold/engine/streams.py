@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from keyfold.engine.database import Database
-from keyfold.engine.hashing import shard_of
+from keyfold.engine.place_hash import shard_of
 from keyfold.engine.storage import Session
 from keyfold.engine.tables import TableDefinition
 from keyfold.errors import ExpiredIterator, TableNotFound, TrimmedData, ValidationError

@@ -14,7 +14,7 @@ from typing import Any
 
 import orjson
 
-from keyfold.engine.hashing import HASH_BYTES, partition_hash
+from keyfold.engine.place_hash import HASH_BYTES, partition_hash
 from keyfold.engine.vectors.index import VectorIndex
 from keyfold.limits import PARTITION_KEY_BYTES, SORT_KEY_BYTES
 from keyfold.values import AttributeValue, Item

@@ -10,7 +10,7 @@ import orjson
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 from pydantic_core import to_jsonable_python
 
-from keyfold.clients.recorded import RecordedClient
+from keyfold.clients.recorder import RecordedClient
 from keyfold.design.entity import Entity
 from keyfold.design.nearest import Neighbour
 from keyfold.design.pattern import Pattern

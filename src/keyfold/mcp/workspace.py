@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from keyfold.clients.recorded import ReadLimits, RecordedClient, SentRequest
+from keyfold.clients.recorder import ReadLimits, RecordedClient, SentRequest
 from keyfold.design.target import FILES, load_design, load_schema
 from keyfold.errors import KeyfoldError
 from keyfold.runtime import Db, Design

@@ -11,7 +11,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 from pydantic_core import to_jsonable_python
 
-from keyfold.clients.recorded import SentRequest, WriteHeldBack
+from keyfold.clients.recorder import SentRequest, WriteHeldBack
 from keyfold.design.address import Ref
 from keyfold.design.entity import Entity
 from keyfold.design.validation import complaints, in_one_line

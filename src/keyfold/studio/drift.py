@@ -7,7 +7,7 @@ from typing import Any
 
 from starlette.responses import RedirectResponse, Response
 
-from keyfold.clients.recorded import RecordedClient, WriteHeldBack
+from keyfold.clients.recorder import RecordedClient, WriteHeldBack
 from keyfold.errors import KeyfoldError
 from keyfold.maintain import Drift, DriftReport, repair
 from keyfold.maintain.repair import fix

@@ -11,7 +11,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic_core import to_jsonable_python
 
-from keyfold.clients.recorded import RecordedClient, SentRequest
+from keyfold.clients.recorder import RecordedClient, SentRequest
 from keyfold.design.entity import Entity
 from keyfold.design.nearest import Neighbour
 from keyfold.design.pattern import Pattern

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from keyfold.clients import Client, connect
-from keyfold.clients.recorded import RecordedClient, SentRequest, WriteHeldBack
+from keyfold.clients.recorder import RecordedClient, SentRequest, WriteHeldBack
 from keyfold.clock import SystemClock
 from keyfold.design.schema import TableSchema
 from keyfold.errors import AlreadyExists, KeyfoldError, TransactionCanceled, VersionConflict

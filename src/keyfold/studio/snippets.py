@@ -8,7 +8,7 @@ import shlex
 from pprint import pformat
 from typing import Any
 
-from keyfold.clients.recorded import SentRequest
+from keyfold.clients.recorder import SentRequest
 from keyfold.design.pattern import Pattern
 from keyfold.studio.invocation import Argument
 from keyfold.studio.notation import unit_words

@@ -15,7 +15,7 @@ from keyfold.clock import Clock, SystemClock
 from keyfold.engine import Engine
 from keyfold.engine.item_cache import HotItems, Marks
 from keyfold.engine.policies.principal import HOME_ACCOUNT
-from keyfold.engine.sweeping import Sweeper
+from keyfold.engine.sweeper import Sweeper
 from keyfold.wire.front import FrontDoor
 from keyfold.wire.log import RequestLines, RequestLog, SpanLog
 from keyfold.wire.metrics import Metrics

@@ -16,7 +16,7 @@ import pytest
 from mcp import Client, StdioServerParameters, stdio_client
 
 from keyfold.clients import connect
-from keyfold.clients.recorded import ReadLimits
+from keyfold.clients.recorder import ReadLimits
 from keyfold.design.file import loads
 from keyfold.mcp import Workspace, create_server
 from keyfold.mcp.http import http_app

@@ -9,7 +9,7 @@ from dataclasses import replace
 from starlette.testclient import TestClient
 
 from keyfold import Db
-from keyfold.clients.recorded import ReadLimits, RecordedClient
+from keyfold.clients.recorder import ReadLimits, RecordedClient
 from keyfold.studio import Gate, StudioSystem, create_studio
 
 from .conftest import SCRIPT, TOKEN

@@ -12,7 +12,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from keyfold import Db
-from keyfold.clients.recorded import ReadLimits, RecordedClient
+from keyfold.clients.recorder import ReadLimits, RecordedClient
 from keyfold.errors import Unreachable
 from keyfold.migrations import CreateTable, Migration, TableSchema
 from keyfold.review.cost import loads

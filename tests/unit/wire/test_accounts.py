@@ -14,7 +14,7 @@ from keyfold.clients.signer import Credentials
 from keyfold.clock import ManualClock
 from keyfold.engine.policies.principal import HOME_ACCOUNT
 from keyfold.engine.replication import Accounts, accounts
-from keyfold.engine.sweeping import Sweeper
+from keyfold.engine.sweeper import Sweeper
 from keyfold.errors import LimitExceeded, TableNotFound
 from keyfold.wire import BackgroundServer, ServerSettings, settings
 

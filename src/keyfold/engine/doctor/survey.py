@@ -11,7 +11,7 @@ from typing import Any
 import orjson
 
 from keyfold.engine.doctor.pages import SCHEMA_ROOT, PageDamaged, Pages, Values
-from keyfold.engine.hashing import HASH_BYTES
+from keyfold.engine.place_hash import HASH_BYTES
 from keyfold.engine.tables import TableDefinition
 
 DEFINITIONS = ("sqlite_schema", "tables", "streams")

@@ -12,7 +12,7 @@ from keyfold.engine import backups, exports, snapshot
 from keyfold.engine.buckets import bucket
 from keyfold.engine.database import Database
 from keyfold.engine.export_filter import ExportFilter
-from keyfold.engine.snapshot import Snapshot
+from keyfold.engine.snapshot import TableSnapshot
 from keyfold.engine.storage import Session
 from keyfold.engine.tables import TableDefinition
 from keyfold.errors import (
@@ -102,7 +102,7 @@ Content = tuple[Iterator[bytes], dict[str, Any], dict[str, Any]]
 
 def _moment(
     database: Database,
-    taken: Snapshot,
+    taken: TableSnapshot,
     request: dict[str, Any],
     now: float,
 ) -> Content:
@@ -115,7 +115,7 @@ def _moment(
 
 def _window(
     database: Database,
-    taken: Snapshot,
+    taken: TableSnapshot,
     request: dict[str, Any],
     now: float,
 ) -> Content:
@@ -197,7 +197,7 @@ def _chosen(bodies: Iterator[bytes], chosen: ExportFilter) -> Iterator[bytes]:
 
 
 def _changes(
-    taken: Snapshot, start: float, end: float, *, with_old: bool, chosen: ExportFilter | None
+    taken: TableSnapshot, start: float, end: float, *, with_old: bool, chosen: ExportFilter | None
 ) -> Iterator[bytes]:
     """Each item that was changed, with its last change; what came and went is left out."""
     for change in taken.changes(start, end):

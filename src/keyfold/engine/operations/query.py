@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from keyfold.engine import selection, starting_key
+from keyfold.engine import selection, start_key
 from keyfold.engine.database import Database
-from keyfold.engine.hashing import HASH_BYTES
+from keyfold.engine.place_hash import HASH_BYTES
 from keyfold.engine.read import Reading, key_range, read_page
 from keyfold.engine.tables import IndexDefinition, TableDefinition
 from keyfold.errors import ValidationError
@@ -25,7 +25,7 @@ def query(database: Database, request: dict[str, Any]) -> dict[str, Any]:
     if not _LEGACY_BUT_KEYS.isdisjoint(request):
         # These are looked at before the starting key, key conditions after it.
         parameters.read({name: request[name] for name in request if name != "KeyConditions"})
-    start = starting_key.read(request)
+    start = start_key.read(request)
     if request.get("KeyConditions") is None and request.get("KeyConditionExpression") is None:
         raise ValidationError(
             "Either the KeyConditions or KeyConditionExpression parameter must be specified in "
@@ -56,7 +56,7 @@ def _reading(
     assert expressions.key_terms is not None, "a query has key conditions"
     behind = None
     if start is not None:
-        behind = starting_key.place(table, index, start, of_scan=False)
+        behind = start_key.place(table, index, start, of_scan=False)
     chosen = keys.select(expressions.key_terms, schema.partition, schema.sort, schema.types)
     place = schema.partition_place(dict(zip(schema.partition, chosen.partition, strict=True)))
     first, end = key_range(chosen, place)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from keyfold.engine import selection, starting_key
+from keyfold.engine import selection, start_key
 from keyfold.engine.database import Database
 from keyfold.engine.read import Reading, read_page
 from keyfold.engine.tables import IndexDefinition, TableDefinition, segment
@@ -24,7 +24,7 @@ def scan(database: Database, request: dict[str, Any]) -> dict[str, Any]:
     # Legacy parameters are looked at before the starting key and the segments, expressions after.
     is_modern = any(request.get(name) is not None for name in _EXPRESSIONS)
     expressions = parameters.ExpressionParameters() if is_modern else parameters.read(request)
-    start = starting_key.read(request)
+    start = start_key.read(request)
     _check_segments(request.get("Segment"), request.get("TotalSegments"))
     selection.check_select(request)
     if is_modern:
@@ -48,7 +48,7 @@ def _reading(
     first, end = segment(number, total)
     behind = None
     if start is not None:
-        behind = starting_key.place(table, index, start, of_scan=True)
+        behind = start_key.place(table, index, start, of_scan=True)
     shape, fetches = selection.shape_of(index, request.get("Select"), expressions.projection)
     if behind is not None:
         if not first <= behind < end:

@@ -7,7 +7,7 @@ from functools import partial
 from typing import NamedTuple
 
 from keyfold.engine.storage import statements
-from keyfold.engine.storage.connected import Connected
+from keyfold.engine.storage.connection import Connected
 
 
 class StoredItem(NamedTuple):

@@ -7,7 +7,7 @@ from typing import Any
 import apsw
 import orjson
 
-from keyfold.engine.hashing import spread
+from keyfold.engine.place_hash import spread
 
 
 def spread_places(connection: apsw.Connection) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from keyfold.engine.storage.connected import Connected
+from keyfold.engine.storage.connection import Connected
 
 # What has no more rows is dropped at once.
 _FEW_ROWS = 100

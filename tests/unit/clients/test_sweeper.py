@@ -17,7 +17,7 @@ from keyfold import Design, Entity, Id, Key, Timestamp, Ttl
 from keyfold.clients import connect, connect_async
 from keyfold.clients.embedded import EmbeddedClient
 from keyfold.clock import ManualClock
-from keyfold.engine import Engine, sweeping
+from keyfold.engine import Engine, sweeper
 from keyfold.errors import StorageError
 
 TABLE: dict[str, Any] = {
@@ -45,7 +45,7 @@ class Note(Entity, table=table):
 
 @pytest.fixture(autouse=True)
 def _often(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sweeping, "SWEEP_SECONDS", 0.02)
+    monkeypatch.setattr(sweeper, "SWEEP_SECONDS", 0.02)
 
 
 def _sweepers() -> set[threading.Thread]:
@@ -149,7 +149,7 @@ def test_sweeps_that_fail_are_logged_once_and_are_not_the_last(
             return 0
 
     engine = FullAtFirst()
-    sweeper = sweeping.Sweeper(engine)
+    running = sweeper.Sweeper(engine)
     assert swept.wait(PATIENCE)
-    sweeper.stop()
+    running.stop()
     assert caplog.text.count("cannot delete what has expired") == 1

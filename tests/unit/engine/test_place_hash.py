@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from keyfold.clock import ManualClock
 from keyfold.engine import Engine
-from keyfold.engine.hashing import partition_hash, shard_of, spread
+from keyfold.engine.place_hash import partition_hash, shard_of, spread
 from keyfold.engine.storage import checksums
 
 
