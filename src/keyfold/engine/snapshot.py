@@ -36,7 +36,7 @@ Changed = tuple[bytes, float, bytes | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ChangeInWindow:
     """An item that changed in a window: when it did last, and its bodies before and after."""
 
     at: float
@@ -77,16 +77,17 @@ class TableSnapshot:
         yield from self._in_parts(self._past_items(moment), b"")
         yield from self._in_parts(self._gone(since), (since, -1))
 
-    def changes(self, start: float, end: float) -> Iterator[Change]:
+    def changes(self, start: float, end: float) -> Iterator[ChangeInWindow]:
         """Each item that changed from `start` until before `end`, with its last change."""
         before_end = nextafter(end, 0.0)
         changed = self._changed(start, end)
         self._reads_history = True
 
-        def part(session: Session, after: Place) -> tuple[list[Change], Place | None]:
+        def part(session: Session, after: Place) -> tuple[list[ChangeInWindow], Place | None]:
             found, further = changed(session, after)
             return [
-                Change(at, old, self._at(session, place, before_end)) for place, at, old in found
+                ChangeInWindow(at, old, self._at(session, place, before_end))
+                for place, at, old in found
             ], further
 
         return self._in_parts(part, (start, -1))
