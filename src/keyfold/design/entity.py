@@ -14,6 +14,7 @@ from keyfold.design.address import Ref
 from keyfold.design.declaration import Declared
 from keyfold.design.entity_spec import EntitySpec
 from keyfold.design.keys import Silences
+from keyfold.design.markers import Marker, StructureMarker
 from keyfold.design.path_change import PathChange
 from keyfold.design.place import caller
 from keyfold.design.placement import On
@@ -28,7 +29,7 @@ T = TypeVar("T")
 # A name instead of a literal: Pydantic's mypy plugin reads literals, and would make the fields of
 # drafts read-only. They are frozen all the same when the program runs.
 _VALUES: ConfigDict = ConfigDict(
-    ignored_types=(Declared,),
+    ignored_types=(Declared, Marker),
     alias_generator=to_camel,
     populate_by_name=True,
     frozen=True,
@@ -91,6 +92,7 @@ class Entity(BaseModel):
                 place=str(caller()),
                 suggestion='Give what design.table("...") returned.',
             )
+        _check_attributes(cls)
         cls.__table__ = table
         spec = EntitySpec(cls, table, type_name or cls.__name__)
         spec.silences = tuple(schema.Silence(code, reason) for code, reason in silence)
@@ -111,9 +113,8 @@ class Entity(BaseModel):
         table.design.register(cls)
         for name, field in spec.fields.items():
             for mark in field.marks:
-                attach = getattr(mark, "attach_field", None)
-                if attach is not None:
-                    attach(cls, name)
+                if isinstance(mark, StructureMarker):
+                    mark.attach_field(cls, name)
 
     if TYPE_CHECKING:
 
@@ -145,6 +146,18 @@ def _declared(cls: type) -> list[Declared]:
             if isinstance(value, Declared) and name not in found:
                 found[name] = value
     return sorted(found.values(), key=lambda declared: isinstance(declared, On))
+
+
+def _check_attributes(cls: type[Entity]) -> None:
+    for name, value in vars(cls).items():
+        if isinstance(value, Marker):
+            marker = type(value).__name__
+            raise DeclarationError(
+                codes.MARKER_MISUSED,
+                f"{name} = {marker}(...) marks no field.",
+                place=f"{caller()} {cls.__name__}.{name}",
+                suggestion=f"Give the field a type: {name}: Annotated[..., {marker}(...)].",
+            )
 
 
 def _own(cls: type[Entity], declared: Declared) -> Declared:

@@ -17,6 +17,7 @@ from pydantic.alias_generators import to_camel
 from pydantic.fields import FieldInfo
 
 from keyfold.design import codes, markers
+from keyfold.design.declaration import Declared
 from keyfold.design.schema import AttributeSchema, StepSchema
 from keyfold.design.states import States
 from keyfold.design.vector import Vector
@@ -148,6 +149,7 @@ def _read(name: str, info: FieldInfo, *, camel: bool, ttl: str | None, place: st
     marks = (*info.metadata, *marks)
     kind, values, enum = read_kind(annotation, place)
     _check_marks(marks, kind, place)
+    _check_default(info.default, name, place)
     if optional and reads_none_otherwise(info) and not info.is_required():
         raise DeclarationError(
             codes.TYPE_UNSUPPORTED,
@@ -211,6 +213,16 @@ def _check_marks(marks: tuple[object, ...], kind: str, place: str) -> None:
                 place=place,
                 suggestion=f"Write {mark.__name__}().",
             )
+        if type(mark).__module__.startswith("keyfold.") and not isinstance(mark, markers.Marker):
+            what = type(mark).__name__
+            raise DeclarationError(
+                codes.MARKER_MISUSED,
+                f"{what} is not a marker: in a field's Annotated it does nothing.",
+                place=place,
+                suggestion=f"Declare it beside the fields, as name = {what}(...)."
+                if isinstance(mark, Declared)
+                else "",
+            )
         kinds, suggestion = _KINDS_OF_MARKERS.get(type(mark), ((kind,), ""))
         if kind not in kinds:
             raise DeclarationError(
@@ -219,6 +231,20 @@ def _check_marks(marks: tuple[object, ...], kind: str, place: str) -> None:
                 place=place,
                 suggestion=suggestion,
             )
+
+
+def _check_default(default: object, name: str, place: str) -> None:
+    kind = type(default)
+    if not kind.__module__.startswith("keyfold.") or isinstance(default, BaseModel | Enum):
+        return
+    raise DeclarationError(
+        codes.MARKER_MISUSED,
+        f"the default of {name} is a declaration ({kind.__name__}), which does nothing there.",
+        place=place,
+        suggestion=f"Write {name}: Annotated[..., {kind.__name__}(...)]."
+        if isinstance(default, markers.Marker)
+        else f"Declare it beside the field, as of_{name} = ...",
+    )
 
 
 def _check_expiry(spec: FieldSpec, fields: Mapping[str, FieldSpec], place: str) -> None:

@@ -5,28 +5,47 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import AfterValidator
 
+if TYPE_CHECKING:
+    from keyfold.design.entity import Entity
+
+
+class Marker:
+    """What a field says in its `Annotated`; anywhere else it does nothing, and is refused."""
+
+    __slots__ = ()
+
+
+class StructureMarker(Marker):
+    """A marker that makes something of the design: a counter, a copy, a vector index."""
+
+    __slots__ = ()
+
+    def attach_field(self, entity: type[Entity], field: str) -> None:
+        """Called once for each marked field, when the entity is registered."""
+        raise NotImplementedError
+
 
 @dataclass(frozen=True, slots=True)
-class Version:
+class Version(Marker):
     """The optimistic lock: counts the writes of an item; a stale writer is refused."""
 
 
 @dataclass(frozen=True, slots=True)
-class Created:
+class Created(Marker):
     """Set to the current time when the item is created."""
 
 
 @dataclass(frozen=True, slots=True)
-class Updated:
+class Updated(Marker):
     """Set to the current time by every write."""
 
 
 @dataclass(frozen=True, slots=True)
-class Ttl:
+class Ttl(Marker):
     """The moment an item expires, stored in epoch seconds.
 
     With `days` it is computed: that long after the field `after`, or after the write.
@@ -37,57 +56,57 @@ class Ttl:
 
 
 @dataclass(frozen=True, slots=True)
-class Name:
+class Name(Marker):
     """The attribute's name on disk."""
 
     attribute: str
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class Stored(Marker):
     """A time's format on disk; numbers in epoch formats, otherwise fixed ISO text."""
 
     format: Literal["iso", "iso_ms", "iso_s", "iso_offset", "epoch", "epoch_ms"]
 
 
 @dataclass(frozen=True, slots=True)
-class AtMost:
+class AtMost(Marker):
     """How many elements a list or set may hold, so that the item cannot grow to 400 KB."""
 
     items: int
 
 
 @dataclass(frozen=True, slots=True)
-class Normalised:
+class Normalised(Marker):
     """Applied to the value before it is stored, so that lookups meet one spelling."""
 
     function: Callable[[str], str]
 
 
 @dataclass(frozen=True, slots=True)
-class Fixed:
+class Fixed(Marker):
     """Set when the item is created, and never changed."""
 
 
 @dataclass(frozen=True, slots=True)
-class Unversioned:
+class Unversioned(Marker):
     """A change of such fields alone is no edit: version and time of the last write stay."""
 
 
 @dataclass(frozen=True, slots=True)
-class From:
+class From(Marker):
     """In a pointer: the field is a copy of the canonical's field of this name."""
 
     field: str
 
 
 @dataclass(frozen=True, slots=True)
-class InKey:
+class InKey(Marker):
     """The field stands only in a key, as in tables that others made: it has no attribute."""
 
 
 @dataclass(frozen=True, slots=True)
-class Transient:
+class Transient(Marker):
     """Computed, never stored."""
 
 

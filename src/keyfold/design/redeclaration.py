@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from keyfold.design.declaration import Declared
+from keyfold.design.markers import StructureMarker
 
 if TYPE_CHECKING:
     from keyfold.design.design import Declarations
@@ -40,8 +41,8 @@ def forget(design: Declarations, old: type[Entity]) -> None:
     for entity in design.entities.values():
         for name, field in entity.__spec__.fields.items():
             for mark in field.marks:
-                if any(mark is value for value in said):
-                    mark.attach_field(entity, name)  # type: ignore[attr-defined]
+                if isinstance(mark, StructureMarker) and any(mark is value for value in said):
+                    mark.attach_field(entity, name)
         for declared in vars(entity).values():
             if isinstance(declared, Declared) and any(declared is value for value in said):
                 declared.attach(entity)

@@ -11,6 +11,7 @@ from pydantic import GetCoreSchemaHandler
 from pydantic_core import CoreSchema, core_schema
 
 from keyfold.design import codes
+from keyfold.design.markers import StructureMarker
 from keyfold.design.vector_index import Distance, VectorSchema
 from keyfold.errors import DeclarationError
 from keyfold.limits import SEARCH_FILTERS, VECTOR_DIMENSIONS, VECTOR_INDEXES
@@ -27,7 +28,7 @@ _LARGEST = 3.4028235e38
 
 
 @dataclass(frozen=True, slots=True)
-class Vector:
+class Vector(StructureMarker):
     """So many numbers, found by their nearest neighbours: `Annotated[list[float], Vector(384)]`.
 
     `within` names a field whose values are searched apart, as each owner's notes; `filters` name

@@ -10,6 +10,7 @@ from keyfold.design import codes, schema
 from keyfold.design.address import Ref
 from keyfold.design.entity import Entity
 from keyfold.design.follows import ITEMS_AT_ONCE, Follows
+from keyfold.design.markers import StructureMarker
 from keyfold.design.place import caller
 from keyfold.errors import ConditionFailed, DeclarationError, NotFound, Undecodable
 from keyfold.maintain.address import fetch, raw, value_digest
@@ -27,7 +28,7 @@ from keyfold.runtime.intent import Intent, Update
 from keyfold.runtime.writes import commit
 
 
-class Copied:
+class Copied(StructureMarker):
     """Marks a copy: `group_name: Annotated[str, Copied("Group", "name", through="key")]`.
 
     `through` names the key or placement by which the items of one origin are found. Whoever makes

@@ -11,6 +11,7 @@ from keyfold.design import codes, condition
 from keyfold.design.address import Ref
 from keyfold.design.entity import Entity
 from keyfold.design.follows import Follows
+from keyfold.design.markers import StructureMarker
 from keyfold.design.place import caller
 from keyfold.design.predicate import FieldComparison, FieldPath, Predicate
 from keyfold.design.recorder import declare
@@ -36,7 +37,7 @@ _HOLDS = {
 """The kinds of numbers that hold a sum exactly, or as exactly as its parts are."""
 
 
-class Counter:
+class Counter(StructureMarker):
     """Marks a number field: `going: Annotated[int, Counter("Rsvp", where=...)] = 0`.
 
     `of` is the counted entity. The field's entity is found by its key fields on the counted item,

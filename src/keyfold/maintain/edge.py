@@ -18,6 +18,7 @@ from keyfold.design.declaration import Declared
 from keyfold.design.entity import Entity
 from keyfold.design.formats import ShardNumber, plain
 from keyfold.design.keys import Key
+from keyfold.design.markers import StructureMarker
 from keyfold.design.query_merge import Merge, merge
 from keyfold.design.read import Each
 from keyfold.design.table import Table
@@ -28,7 +29,7 @@ from keyfold.maintain.pointer import Pointer
 E = TypeVar("E", bound=Entity)
 
 
-class Sharded:
+class Sharded(StructureMarker):
     """Marks the field that spreads a partition: `shard: Annotated[int, Sharded("user_id", 8)] = 0`.
 
     Its value follows from another field when the edge is made, and is stored. So the number of
@@ -180,7 +181,7 @@ def across_shards(key: OpenKey[E], /, *, shards: int | None = None, **values: An
 
 
 def _is_copied(mark: object) -> bool:
-    return isinstance(mark, Sharded) or not hasattr(mark, "attach_field")
+    return isinstance(mark, Sharded) or not isinstance(mark, StructureMarker)
 
 
 def _annotations(edge: type[Entity]) -> list[tuple[str, Any]]:
