@@ -7,6 +7,11 @@ A service says what belongs to a person, and gets both operations:
             Belonging("profile", lambda id: User.key(user_id=id)),
             Belonging("memberships", lambda id: Membership.by_user.query(user_id=id)),
             Belonging("hangouts", lambda id: Hangout.by_host.query(host_id=id), leave=cancel),
+            Belonging(
+                "goals",
+                lambda id: Goal.key.query(user_id=id),
+                inside=(Belonging("tasks", lambda goal: Task.key.query(goal_id=goal.goal_id)),),
+            ),
         )
 
 Things go in this order: begin with what makes new ones impossible.
@@ -14,10 +19,15 @@ Things go in this order: begin with what makes new ones impossible.
 
 from __future__ import annotations
 
+import hashlib
+from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
+from pydantic import NonNegativeInt, TypeAdapter
+
+from keyfold.api.identity import Identity
 from keyfold.api.names import Payload
 from keyfold.api.operation import mutation, query
 from keyfold.api.page_request import PageRequest
@@ -31,7 +41,10 @@ from keyfold.runtime import AsyncDb
 AT_ONCE: Final = 100
 """Things that one call deletes."""
 
-Leave = Callable[[Any, Any, str], Awaitable[None]]
+READS_AT_ONCE: Final = 25
+"""Reads after which a page of an export ends, full or not."""
+
+Leave = Callable[[Any, Any, Identity], Awaitable[None]]
 
 
 @dataclass(frozen=True)
@@ -40,15 +53,27 @@ class Belonging:
 
     name: str
     """What it is called in the export."""
-    find: Callable[[str], Ref[Any] | Read[Page[Any]]]
-    """The key of the one thing, or a query of all, by the person's id."""
+    find: Callable[[Any], Ref[Any] | Read[Page[Any]]]
+    """The key of the one thing, or a query of all, by the person's id.
+
+    Inside another it is given that other thing.
+    """
     leave: Leave | None = None
-    """What happens to a thing when its person leaves: `leave(service, thing, user_id)`.
+    """What happens to a thing when its person leaves: `leave(service, thing, caller)`.
 
     Afterwards `find` must not give it any more. None deletes it.
     """
     kept: bool = False
     """It is exported, and stays when the person leaves: something else removes it, or must not."""
+    inside: Sequence[Belonging] = ()
+    """What is exported after each of these; it goes with them, or by what they cascade to."""
+    listed: bool = True
+    """Whether it is exported itself, or only leads to what is inside."""
+
+
+Place = list[tuple[NonNegativeInt, str | None, str]]
+"""From the outermost kind inwards: which kind, the cursor before the next thing, and its mark."""
+_PLACE: Final = TypeAdapter(Place)
 
 
 class PersonalItem(Payload):
@@ -78,35 +103,58 @@ class PersonalData:
 
         A page may be empty before the last: go on as long as there is a cursor.
         """
-        kinds = self.personal
-        at, inner = _place(page.cursor, len(kinds))
-        if at == len(kinds):
-            return Page([], None)
-        one = kinds[at]
-        found, following = await self._found(one, user_id, page.limit, inner)
-        items = [PersonalItem(kind=one.name, item=_exported(each)) for each in found]
-        if following is not None:
-            return Page(items, f"{at}.{following}")
-        return Page(items, f"{at + 1}." if at + 1 < len(kinds) else None)
+        place: Place | None = _read_place(page.cursor)
+        items: list[PersonalItem] = []
+        for _ in range(READS_AT_ONCE):
+            if place is None or len(items) >= page.limit:
+                break
+            some, place = await self._step(self.personal, user_id, place, page.limit - len(items))
+            items += some
+        return Page(items, None if place is None else _cursor(place))
 
     @mutation("/people/{user_id}/data", method="DELETE", allow=itself("user_id") | admin)
-    async def delete_personal_data(self, user_id: str) -> Departure:
+    async def delete_personal_data(self, user_id: str, caller: Identity) -> Departure:
         """Delete what belongs to a person, some at a time: call it until it is done.
 
         A call that breaks off is no harm; the next one goes on, under a key of its own.
         """
         removed = 0
-        async for one, thing in self._things(user_id):
+        async for one, thing in self.belongings(user_id):
             if removed == AT_ONCE:
                 return Departure(done=False, removed=removed)
             if one.leave is not None:
-                await one.leave(self, thing, user_id)
+                await one.leave(self, thing, caller)
             else:
                 await self._delete(thing)
             removed += 1
         return Departure(done=removed == 0, removed=removed)
 
-    async def _things(self, user_id: str) -> AsyncIterator[tuple[Belonging, Any]]:
+    async def _step(
+        self, kinds: Sequence[Belonging], owner: Any, place: Place, limit: int
+    ) -> tuple[list[PersonalItem], Place | None]:
+        """Some things, perhaps none, and where to go on."""
+        (index, cursor, mark), *deeper = place
+        if index >= len(kinds):
+            raise CursorRefused("the cursor is not one of this export; begin again without one")
+        one = kinds[index]
+        # Things that lead to others come one by one, each before what is inside it.
+        found, following = await self._found(one, owner, 1 if one.inside else limit, cursor)
+        after: Place | None = None
+        if following is not None:
+            after = [(index, following, "")]
+        elif index + 1 < len(kinds):
+            after = [(index + 1, None, "")]
+        if not one.inside or not found:
+            return [_exported(one, each) for each in found], after
+        (thing,) = found
+        here = (index, cursor, _mark(thing))
+        if not deeper or mark != here[2]:
+            return [_exported(one, thing)] if one.listed else [], [here, (0, None, "")]
+        items, onward = await self._step(one.inside, thing, deeper, limit)
+        return items, after if onward is None else [here, *onward]
+
+    async def belongings(self, user_id: str) -> AsyncIterator[tuple[Belonging, Any]]:
+        """Everything that goes when a person leaves."""
         for one in self.personal:
             cursor: str | None = None
             while not one.kept:
@@ -133,15 +181,26 @@ class PersonalData:
         return list(page.items), page.cursor
 
 
-def _place(cursor: str | None, kinds: int) -> tuple[int, str | None]:
-    """Where the page before ended: the kind, and the cursor within it."""
+def _exported(one: Belonging, item: Entity) -> PersonalItem:
+    return PersonalItem(kind=one.name, item=item.model_dump(mode="json", by_alias=True))
+
+
+def _mark(thing: Entity) -> str:
+    """Tells a thing from the one that follows when it is gone before the next page."""
+    return hashlib.sha256(repr(thing.ref()).encode()).hexdigest()[:16]
+
+
+def _cursor(place: Place) -> str:
+    return urlsafe_b64encode(_PLACE.dump_json(place)).decode()
+
+
+def _read_place(cursor: str | None) -> Place:
     if cursor is None:
-        return 0, None
-    number, _, inner = cursor.partition(".")
-    if not number.isdecimal() or len(number) > 4 or int(number) > kinds:
-        raise CursorRefused("the cursor is not one of an export")
-    return int(number), inner or None
-
-
-def _exported(item: Entity) -> dict[str, Any]:
-    return item.model_dump(mode="json", by_alias=True)
+        return [(0, None, "")]
+    try:
+        place = _PLACE.validate_json(urlsafe_b64decode(cursor.encode()))
+    except ValueError:
+        place = []
+    if not place:
+        raise CursorRefused("the cursor is not one of an export; begin again without one")
+    return place

@@ -356,14 +356,6 @@ class Unread(Payload):
     count: int
 
 
-class Exported(Payload):
-    """Something that is kept about a person."""
-
-    kind: str
-    data: str
-    """All its fields, as JSON."""
-
-
 class NewReport(Payload):
     """What should not be here, and why."""
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, ClassVar
 
-from keyfold import Page, Query
-from keyfold.api import Invalid, PageRequest, itself, mutation, query
+from keyfold import Query
+from keyfold.api import Belonging, Identity, PersonalData, itself, mutation
 from keyfold.errors import AlreadyExists
 from keyfold_systems.search_room.entities import (
     Activity,
@@ -19,33 +19,51 @@ from keyfold_systems.search_room.entities import (
     UserInvitation,
     UserRoom,
 )
-from keyfold_systems.search_room.payloads import ExportedItem
 from keyfold_systems.search_room.people import PeopleOperations
 from keyfold_systems.search_room.removal import concerns, finish
 
 
-class DepartureOperations(PeopleOperations):
+async def depart(service: DepartureOperations, person: Person, _: Identity) -> None:
+    """Leave, with all that follows."""
+    await service.delete_person(person.user_id)
+
+
+def _criteria(entry: UserRoom | FormerRoom) -> Query[Any]:
+    return UserCriteria.key.query(room_id=entry.room_id, user_id=entry.user_id)
+
+
+def _said(entry: UserRoom | FormerRoom) -> Query[Any]:
+    activities = Activity.key.query(room_id=entry.room_id)
+    return activities.where(lambda x: x.sender_id == entry.user_id)
+
+
+def _listings(entry: UserRoom | FormerRoom) -> Query[Any]:
+    listings = Listing.key.query(room_id=entry.room_id)
+    return listings.where(lambda x: concerns(x, entry.user_id))
+
+
+_IN_ROOM = (
+    Belonging("UserCriteria", _criteria),
+    Belonging("Activity", _said),
+    Belonging("Listing", _listings),
+)
+
+
+class DepartureOperations(PersonalData, PeopleOperations):
     """Export and deletion of one person."""
 
-    @query("/users/{user_id}/export", allow=itself("user_id"))
-    async def export(self, user_id: str, page: PageRequest) -> Page[ExportedItem]:
-        """All that is kept of you, page after page; a cursor goes on at any later time."""
-        wanted, _, inner = (page.cursor or "").partition(".")
-        begun = not wanted
-        async for name, asked in self._kept(user_id):
-            if not begun and name != wanted:
-                continue
-            found: Page[Any] = await self.db.read(
-                asked.limit(page.limit), cursor=None if begun else inner or None
-            )
-            begun = True
-            if found.cursor is not None:
-                return Page(_exported(found), f"{name}.{found.cursor}")
-            if found.items:
-                return Page(_exported(found), await self._after(user_id, name))
-        if not begun:
-            raise Invalid("cursor", "goes on in a room that you are not in any more; begin anew")
-        return Page([])
+    # The profile takes everything else along; it stays until nothing else is left.
+    personal: ClassVar[Sequence[Belonging]] = (
+        Belonging("Person", lambda id: Person.key(user_id=id), leave=depart),
+        Belonging(
+            "UserRoom", lambda id: UserRoom.key.query(user_id=id), kept=True, inside=_IN_ROOM
+        ),
+        Belonging(
+            "FormerRoom", lambda id: FormerRoom.key.query(user_id=id), kept=True, inside=_IN_ROOM
+        ),
+        Belonging("UserInvitation", lambda id: UserInvitation.key.query(user_id=id), kept=True),
+        Belonging("Notification", lambda id: Notification.key.query(user_id=id), kept=True),
+    )
 
     @mutation("/users/{user_id}", method="DELETE", allow=itself("user_id"))
     async def delete_person(self, user_id: str) -> None:
@@ -59,43 +77,3 @@ class DepartureOperations(PeopleOperations):
         except AlreadyExists:
             removal = await self.db.get(removal.ref())
         await finish(self.db, removal)
-
-    async def _after(self, user_id: str, name: str) -> str | None:
-        """The cursor at the beginning of what comes next."""
-        here = False
-        async for other, _ in self._kept(user_id):
-            if here:
-                return f"{other}."
-            here = other == name
-        return None
-
-    async def _kept(self, user_id: str) -> AsyncIterator[tuple[str, Query[Any]]]:
-        """What there is of somebody: their own lists, then each of their rooms."""
-        for entity in (Person, UserRoom, FormerRoom, UserInvitation, Notification):
-            yield entity.__name__, entity.key.query(user_id=user_id)
-        lists: tuple[Query[Any], ...] = (
-            UserRoom.key.query(user_id=user_id),
-            FormerRoom.key.query(user_id=user_id),
-        )
-        for kept in lists:
-            async for entry in self.db.iterate(kept):
-                room_id: str = entry.room_id
-                yield (
-                    f"UserCriteria:{room_id}",
-                    UserCriteria.key.query(room_id=room_id, user_id=user_id),
-                )
-                yield (
-                    f"Activity:{room_id}",
-                    Activity.key.query(room_id=room_id).where(lambda x: x.sender_id == user_id),
-                )
-                yield (
-                    f"Listing:{room_id}",
-                    Listing.key.query(room_id=room_id).where(lambda x: concerns(x, user_id)),
-                )
-
-
-def _exported(page: Page[Any]) -> list[ExportedItem]:
-    return [
-        ExportedItem(kind=type(one).__name__, item=one.model_dump(mode="json", by_alias=True))
-        for one in page
-    ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, StringConstraints, model_validator
 
@@ -111,13 +111,6 @@ class UserNews(Payload):
 
     user_id: str
     changed: str
-
-
-class ExportedItem(Payload):
-    """Something that is kept of somebody, and what kind of thing it is."""
-
-    kind: str
-    item: dict[str, Any]
 
 
 class RoomView(Payload):

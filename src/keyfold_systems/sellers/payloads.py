@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import date
 from decimal import Decimal
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, StringConstraints
 
@@ -49,13 +49,6 @@ class AccountChanges(Payload):
 
     email: Email | None = None
     given_name: Annotated[str, Field(max_length=200)] | None = None
-
-
-class ExportedRecord(Payload):
-    """A record of yours: account, catalog, share, profile, helper, invite, season or order."""
-
-    kind: str
-    record: dict[str, Any]
 
 
 class SellerProfile(Payload):

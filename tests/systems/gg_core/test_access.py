@@ -45,7 +45,8 @@ MATRIX = Matrix(
     updateUser            401        403       403   403     403         yes    403    403
     changeTier            401        403       403   403     403         403    yes    403
     deleteUser            401        403       403   403     403         yes    yes    403
-    exportUser            401        403       403   403     403         yes    yes    403
+    personalData          401        403       403   403     403         yes    yes    403
+    deletePersonalData    401        403       403   403     403         yes    yes    403
     user                  401        yes       yes   yes     yes         yes    yes    yes
     account               401        403       403   403     403         yes    403    403
     userByNickname        401        yes       yes   yes     yes         yes    yes    yes

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from keyfold.api import Conflict, Identity, Invalid, Missing, PageRequest
-from keyfold.errors import NotFound
+from keyfold.api import Conflict, Identity, Missing, PageRequest
+from keyfold.errors import CursorRefused, NotFound
 from keyfold.streams import AsyncConsumer, ConsumerOptions
 from keyfold.streams.policy import TRANSIENT
 from keyfold.testing import Sandbox
@@ -71,8 +71,8 @@ async def exported(world: World, limit: int = 50) -> list[tuple[str, dict[str, A
     found: list[tuple[str, dict[str, Any]]] = []
     cursor = None
     while True:
-        page = await world.service.export_user("olga", PageRequest(limit=limit, cursor=cursor))
-        found += [(one.kind, json.loads(one.data)) for one in page]
+        page = await world.service.personal_data("olga", PageRequest(limit, cursor))
+        found += [(one.kind, one.item) for one in page]
         cursor = page.cursor
         if cursor is None:
             return found
@@ -112,8 +112,8 @@ async def test_an_export_has_all_that_somebody_did_in_pages_of_any_size(world: W
     }
     assert all(data["userId"] == "olga" for kind, data in whole if kind == "message")
     assert await exported(world, limit=1) == whole
-    with pytest.raises(Invalid, match="cursor"):
-        await world.service.export_user("olga", PageRequest(limit=1, cursor="x"))
+    with pytest.raises(CursorRefused):
+        await world.service.personal_data("olga", PageRequest(limit=1, cursor="x"))
 
 
 async def test_who_leaves_leaves_nothing_behind_and_others_keep_theirs(world: World) -> None:
@@ -140,6 +140,16 @@ async def test_who_leaves_leaves_nothing_behind_and_others_keep_theirs(world: Wo
     assert await world.drift() == []
     await world.register(OLGA)
     assert await exported(world) == [("profile", (await exported(world))[0][1])]
+
+
+async def test_an_administrator_deletes_somebodys_data_and_it_is_noted(world: World) -> None:
+    await lived(world)
+    root = Identity.of("root", "admin")
+    assert not (await world.service.delete_personal_data("olga", root)).done
+    await world.settle()
+    assert (await world.service.delete_personal_data("olga", root)).done
+    left = await traces(world)
+    assert [one.partition("#")[0] for one in left] == ["AUDIT"]
 
 
 @pytest.mark.parametrize("seed", range(2))

@@ -38,6 +38,9 @@ MUTATIONS: dict[str, tuple[str, str, Any, str, str, Any]] = {
         *("/users/olga/tier", {"tier": "plus"}),
     ),
     "deleteUser": ("DELETE", "/users/mia", None, "mia", "/users/olga", None),
+    "deletePersonalData": (
+        *("DELETE", "/people/mia/data", None, "mia", "/people/olga/data", None),
+    ),
     "followUser": ("POST", "/following/sam", None, "olga", "/following/mia", None),
     "unfollowUser": ("DELETE", "/following/mia", None, "olga", "/following/sam", None),
     "blockUser": ("POST", "/blocks/mia", None, "olga", "/blocks/sam", None),
@@ -150,6 +153,7 @@ ANNOUNCED = {
     "updateUser": "UserChanged",
     "changeTier": "UserChanged",
     "deleteUser": "UserDeleted",
+    "deletePersonalData": "UserDeleted",
     "followUser": "UserFollowed",
     "unfollowUser": "UserUnfollowed",
     "blockUser": "UserBlocked",

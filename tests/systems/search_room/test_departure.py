@@ -103,6 +103,15 @@ async def test_a_departure_that_was_cut_off_goes_on_by_the_stream(
     assert await traces(client) == []
 
 
+async def test_personal_data_is_deleted_until_nothing_is_left(
+    home: Home, db: AsyncDb, client: Recorder
+) -> None:
+    await lived(home, db)
+    while not (await home.service.delete_personal_data(JONAS.id, JONAS)).done:
+        await AsyncConsumer(db).drain()
+    assert await traces(client) == []
+
+
 async def test_who_comes_back_begins_anew(home: Home, db: AsyncDb) -> None:
     await home.service.delete_person(JONAS.id)
     await home.service.welcome(JONAS)
@@ -114,7 +123,7 @@ async def exported(home: Home, who: Identity, limit: int) -> list[tuple[str, dic
     found: list[tuple[str, dict[str, Any]]] = []
     cursor: str | None = None
     while True:
-        page = await home.service.export(who.id, PageRequest(limit, cursor))
+        page = await home.service.personal_data(who.id, PageRequest(limit, cursor))
         found += [(one.kind, one.item) for one in page]
         cursor = page.cursor
         if cursor is None:

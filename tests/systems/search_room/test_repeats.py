@@ -142,6 +142,7 @@ STEPS = [
         other="/rooms/none/members/jonas",
     ),
     Step("deletePerson", "sam", "DELETE", "/users/sam", other="/users/none"),
+    Step("deletePersonalData", "ada", "DELETE", "/people/ada/data", other="/people/none/data"),
     Step("deleteRoom", "mia", "DELETE", "/rooms/{roomId}", other="/rooms/none"),
 ]
 

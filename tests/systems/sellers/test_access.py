@@ -24,7 +24,8 @@ MATRIX = Matrix(
     createMyAccount        401        yes       409     409     409    409
     getMyAccount           401        404       yes     yes     yes    yes
     updateMyAccount        401        404       yes     yes     yes    yes
-    exportMyAccount        401        yes       yes     yes     yes    yes
+    personalData           401        403       403     403     yes    yes
+    deletePersonalData     401        403       403     403     yes    yes
     deleteMyAccount        401        404       yes     yes     yes    yes
     getAccount             401        403       403     403     yes    yes
     getAccountByEmail      401        403       403     403     403    yes
@@ -152,6 +153,7 @@ async def selling() -> AsyncIterator[Scene]:
             service,
             {
                 "accountId": "olga",
+                "userId": "olga",
                 "email": "olga@example.org",
                 "profileId": profile,
                 "targetAccountId": "rita",

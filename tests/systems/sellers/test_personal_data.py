@@ -8,19 +8,20 @@ from typing import Any
 import pytest
 
 from keyfold.api import Identity, Missing, PageRequest
+from keyfold.api.personal import PersonalItem
 from keyfold.errors import CursorRefused
-from keyfold_systems.sellers.entities import Catalog
-from keyfold_systems.sellers.payloads import ExportedRecord, NewInvite
+from keyfold_systems.sellers.entities import Account, Catalog
+from keyfold_systems.sellers.payloads import NewInvite
 from tests.systems.conftest import Recorder
 
 from .conftest import MIA, OLGA, SAM, World
 
 
-async def exported(world: World, who: Identity, limit: int = 50) -> list[ExportedRecord]:
-    found: list[ExportedRecord] = []
+async def exported(world: World, who: Identity, limit: int = 50) -> list[PersonalItem]:
+    found: list[PersonalItem] = []
     cursor: str | None = None
     while True:
-        page = await world.service.export_my_account(PageRequest(limit, cursor), who)
+        page = await world.service.personal_data(who.id, PageRequest(limit, cursor))
         found += page
         cursor = page.cursor
         if cursor is None:
@@ -74,8 +75,8 @@ async def test_an_export_has_everything_once_at_any_size_of_page(world: World, l
     await busy(world)
     found = await exported(world, OLGA, limit)
     assert Counter(one.kind for one in found) == EVERYTHING
-    assert len({str(one.record) for one in found}) == len(found)
-    assert next(one.record for one in found if one.kind == "account")["email"] == "olga@example.org"
+    assert len({str(one) for one in found}) == len(found)
+    assert next(one.item for one in found if one.kind == "account")["email"] == "olga@example.org"
 
 
 async def test_an_export_of_nobody_is_empty(world: World) -> None:
@@ -85,7 +86,7 @@ async def test_an_export_of_nobody_is_empty(world: World) -> None:
 @pytest.mark.parametrize("cursor", ["x", "eyJraW5kIjogIngifQ=="])
 async def test_a_cursor_that_is_none_is_refused(world: World, cursor: str) -> None:
     with pytest.raises(CursorRefused):
-        await world.service.export_my_account(PageRequest(5, cursor), OLGA)
+        await world.service.personal_data(OLGA.id, PageRequest(5, cursor))
 
 
 async def test_a_deleted_account_leaves_nothing_of_it(world: World, client: Recorder) -> None:
@@ -97,6 +98,19 @@ async def test_a_deleted_account_leaves_nothing_of_it(world: World, client: Reco
     assert {one.kind for one in await exported(world, MIA)} == {"account", "profile", "invite"}
     with pytest.raises(Missing):
         await world.service.delete_my_account(OLGA)
+
+
+async def test_personal_data_is_deleted_with_the_account_or_without_one(
+    world: World, client: Recorder
+) -> None:
+    await busy(world)
+    removed = [await world.service.delete_personal_data(OLGA.id, OLGA) for _ in range(2)]
+    assert [one.done for one in removed] == [False, True]
+    assert await stored(client, "olga") == []
+    await world.db.delete(Account.key(account_id=MIA.id))
+    while not (await world.service.delete_personal_data(MIA.id, MIA)).done:
+        pass
+    assert await stored(client, "mia") == []
 
 
 async def test_a_catalog_from_which_others_sell_stays_without_its_owner(

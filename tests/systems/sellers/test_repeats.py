@@ -114,7 +114,7 @@ STEPS = [
     step("deleteCatalog", "olga", "DELETE /catalogs/{catalogId}"),
     step("deleteSellerProfile", "olga", "DELETE /profiles/{profileId}"),
 ]
-ALONE = {"deleteMyAccount"}
+ALONE = {"deleteMyAccount", "deletePersonalData"}
 """Has nothing but who sends it, so that there is no other input under the same key."""
 
 

@@ -132,7 +132,7 @@ async def test_an_export_has_everything_page_by_page(world: World) -> None:
 
 async def test_administrators_can_remove_an_account(world: World) -> None:
     mia = await lived(world)
-    assert not (await world.service.delete_personal_data(mia.id)).done
+    assert not (await world.service.delete_personal_data(mia.id, Identity.of("root", "admin"))).done
     await world.settle()
-    assert (await world.service.delete_personal_data(mia.id)).done
+    assert (await world.service.delete_personal_data(mia.id, Identity.of("root", "admin"))).done
     assert_marks(await traces(world, mia))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from base64 import urlsafe_b64encode
 from collections.abc import AsyncIterator
 from typing import Any, ClassVar
 
@@ -9,7 +11,7 @@ import httpx
 import pytest
 
 from keyfold import AsyncDb, Design, Entity, Index, Key, On
-from keyfold.api import Belonging, Identity, PersonalData, Service
+from keyfold.api import Belonging, Identity, PageRequest, PersonalData, Service
 from keyfold.api.app import ApiSettings, create_app
 from keyfold.api.auth import DevelopmentTokens
 
@@ -48,7 +50,7 @@ class Receipt(Entity, table=table):
     key = Key("USER#{user_id}", "RECEIPT#{receipt_id}")
 
 
-async def forget_author(service: Diary, word: Word, user_id: str) -> None:
+async def forget_author(service: Diary, word: Word, _: Identity) -> None:
     service.forgotten += 1
     if service.forgotten == service.breaks_at:
         raise RuntimeError("the power went out")
@@ -185,9 +187,111 @@ async def test_nobody_else_gets_or_deletes_it_but_an_administrator(service: Diar
         assert verdicts == {"nobody": 401, "ben": 403, "mia": 200, "root": 200}
 
 
-@pytest.mark.parametrize("cursor", ["x", "9.", "-1.", "1.forged", "99999."])
+def forged(*place: object) -> str:
+    return urlsafe_b64encode(json.dumps(place).encode()).decode()
+
+
+@pytest.mark.parametrize(
+    "cursor",
+    [
+        "x",
+        "é",
+        forged(),
+        forged([9, None, ""]),
+        forged([-1, None, ""]),
+        forged([1, "forged", ""]),
+        forged([10**400, None, ""]),
+    ],
+)
 async def test_a_cursor_of_something_else_is_refused(
     client: httpx.AsyncClient, cursor: str
 ) -> None:
     answer = await client.get("/people/mia/data", params={"cursor": cursor})
     assert answer.status_code in (400, 422)
+
+
+class Shelf(Entity, table=table):
+    user_id: str
+    shelf_id: str
+    key = Key("USER#{user_id}", "SHELF#{shelf_id}")
+
+
+class Book(Entity, table=table):
+    shelf_id: str
+    book_id: str
+    key = Key("SHELF#{shelf_id}", "BOOK#{book_id}")
+
+
+class Library(PersonalData, Service):
+    design: ClassVar[Design] = design
+    personal = (
+        Belonging(
+            "shelves",
+            lambda id: Shelf.key.query(user_id=id),
+            inside=(Belonging("books", lambda shelf: Book.key.query(shelf_id=shelf.shelf_id)),),
+        ),
+        Belonging(
+            "again",
+            lambda id: Shelf.key.query(user_id=id),
+            inside=(
+                Belonging("first", lambda shelf: Book.key(shelf_id=shelf.shelf_id, book_id="0")),
+            ),
+            listed=False,
+        ),
+        Belonging("person", lambda id: Person.key(user_id=id)),
+    )
+
+    def __init__(self, db: AsyncDb) -> None:
+        self.db = db
+
+
+BOOKS = {"a": 3, "b": 0, "c": 5}
+
+
+@pytest.fixture
+async def library(db: AsyncDb) -> Library:
+    for shelf, books in BOOKS.items():
+        await db.create(Shelf(user_id="mia", shelf_id=shelf))
+        await db.put_many([Book(shelf_id=shelf, book_id=str(n)) for n in range(books)])
+    return Library(db)
+
+
+@pytest.mark.parametrize("limit", [1, 2, 4, 50])
+async def test_what_is_inside_a_thing_comes_after_it_whatever_the_pages(
+    library: Library, limit: int
+) -> None:
+    found: list[str] = []
+    cursor: str | None = None
+    while True:
+        page = await library.personal_data("mia", PageRequest(limit, cursor))
+        assert len(page.items) <= limit
+        found += [
+            f"{one.kind} {one.item.get('shelfId', '')}{one.item.get('bookId', '')}" for one in page
+        ]
+        if (cursor := page.cursor) is None:
+            break
+    inside = [
+        line
+        for shelf, books in BOOKS.items()
+        for line in (f"shelves {shelf}", *(f"books {shelf}{n}" for n in range(books)))
+    ]
+    assert found == [*inside, "first a0", "first c0", "person "]
+
+
+async def test_an_export_goes_on_when_the_thing_that_it_was_in_is_gone(
+    library: Library, db: AsyncDb
+) -> None:
+    page = await library.personal_data("mia", PageRequest(2, None))
+    assert [one.kind for one in page] == ["shelves", "books"]
+    await db.delete(Shelf.key(user_id="mia", shelf_id="a"))
+    following = await library.personal_data("mia", PageRequest(3, page.cursor))
+    assert [one.item.get("bookId", one.item["shelfId"]) for one in following] == ["b", "c", "0"]
+
+
+async def test_a_page_of_an_export_takes_a_bounded_number_of_reads(
+    library: Library, db: AsyncDb
+) -> None:
+    await db.put_many([Shelf(user_id="ben", shelf_id=f"e{n:03}") for n in range(90)])
+    page = await library.personal_data("ben", PageRequest(50, None))
+    assert page.cursor is not None
+    assert 0 < len(page.items) < 50

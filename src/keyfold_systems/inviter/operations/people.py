@@ -33,9 +33,9 @@ from keyfold_systems.inviter.removal import finish
 from keyfold_systems.inviter.spelling import folded, spelt
 
 
-async def depart(service: People, user: User, user_id: str) -> None:  # noqa: ARG001
+async def depart(service: People, user: User, _: Identity) -> None:
     """Leave, with all that follows."""
-    await service.delete_user(user_id)
+    await service.delete_user(user.user_id)
 
 
 class People(PersonalData, Part):
