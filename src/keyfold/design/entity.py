@@ -14,7 +14,7 @@ from keyfold.design.address import Ref
 from keyfold.design.declaration import Declared
 from keyfold.design.entity_spec import EntitySpec
 from keyfold.design.keys import Silences
-from keyfold.design.markers import Marker, StructureMarker
+from keyfold.design.markers import FieldMarker, StructureMarker
 from keyfold.design.path_change import PathChange
 from keyfold.design.place import caller
 from keyfold.design.placement import On
@@ -29,7 +29,7 @@ T = TypeVar("T")
 # A name instead of a literal: Pydantic's mypy plugin reads literals, and would make the fields of
 # drafts read-only. They are frozen all the same when the program runs.
 _VALUES: ConfigDict = ConfigDict(
-    ignored_types=(Declared, Marker),
+    ignored_types=(Declared, FieldMarker),
     alias_generator=to_camel,
     populate_by_name=True,
     frozen=True,
@@ -150,7 +150,7 @@ def _declared(cls: type) -> list[Declared]:
 
 def _check_attributes(cls: type[Entity]) -> None:
     for name, value in vars(cls).items():
-        if isinstance(value, Marker):
+        if isinstance(value, FieldMarker):
             marker = type(value).__name__
             raise DeclarationError(
                 codes.MARKER_MISUSED,

@@ -213,7 +213,9 @@ def _check_marks(marks: tuple[object, ...], kind: str, place: str) -> None:
                 place=place,
                 suggestion=f"Write {mark.__name__}().",
             )
-        if type(mark).__module__.startswith("keyfold.") and not isinstance(mark, markers.Marker):
+        if type(mark).__module__.startswith("keyfold.") and not isinstance(
+            mark, markers.FieldMarker
+        ):
             what = type(mark).__name__
             raise DeclarationError(
                 codes.MARKER_MISUSED,
@@ -242,7 +244,7 @@ def _check_default(default: object, name: str, place: str) -> None:
         f"the default of {name} is a declaration ({kind.__name__}), which does nothing there.",
         place=place,
         suggestion=f"Write {name}: Annotated[..., {kind.__name__}(...)]."
-        if isinstance(default, markers.Marker)
+        if isinstance(default, markers.FieldMarker)
         else f"Declare it beside the field, as of_{name} = ...",
     )
 

@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from keyfold.design.entity import Entity
 
 
-class Marker:
+class FieldMarker:
     """What a field says in its `Annotated`; anywhere else it does nothing, and is refused."""
 
     __slots__ = ()
 
 
-class StructureMarker(Marker):
+class StructureMarker(FieldMarker):
     """A marker that makes something of the design: a counter, a copy, a vector index."""
 
     __slots__ = ()
@@ -30,22 +30,22 @@ class StructureMarker(Marker):
 
 
 @dataclass(frozen=True, slots=True)
-class Version(Marker):
+class Version(FieldMarker):
     """The optimistic lock: counts the writes of an item; a stale writer is refused."""
 
 
 @dataclass(frozen=True, slots=True)
-class Created(Marker):
+class Created(FieldMarker):
     """Set to the current time when the item is created."""
 
 
 @dataclass(frozen=True, slots=True)
-class Updated(Marker):
+class Updated(FieldMarker):
     """Set to the current time by every write."""
 
 
 @dataclass(frozen=True, slots=True)
-class Ttl(Marker):
+class Ttl(FieldMarker):
     """The moment an item expires, stored in epoch seconds.
 
     With `days` it is computed: that long after the field `after`, or after the write.
@@ -56,57 +56,57 @@ class Ttl(Marker):
 
 
 @dataclass(frozen=True, slots=True)
-class Name(Marker):
+class Name(FieldMarker):
     """The attribute's name on disk."""
 
     attribute: str
 
 
 @dataclass(frozen=True, slots=True)
-class Stored(Marker):
+class Stored(FieldMarker):
     """A time's format on disk; numbers in epoch formats, otherwise fixed ISO text."""
 
     format: Literal["iso", "iso_ms", "iso_s", "iso_offset", "epoch", "epoch_ms"]
 
 
 @dataclass(frozen=True, slots=True)
-class AtMost(Marker):
+class AtMost(FieldMarker):
     """How many elements a list or set may hold, so that the item cannot grow to 400 KB."""
 
     items: int
 
 
 @dataclass(frozen=True, slots=True)
-class Normalised(Marker):
+class Normalised(FieldMarker):
     """Applied to the value before it is stored, so that lookups meet one spelling."""
 
     function: Callable[[str], str]
 
 
 @dataclass(frozen=True, slots=True)
-class Fixed(Marker):
+class Fixed(FieldMarker):
     """Set when the item is created, and never changed."""
 
 
 @dataclass(frozen=True, slots=True)
-class Unversioned(Marker):
+class Unversioned(FieldMarker):
     """A change of such fields alone is no edit: version and time of the last write stay."""
 
 
 @dataclass(frozen=True, slots=True)
-class From(Marker):
+class From(FieldMarker):
     """In a pointer: the field is a copy of the canonical's field of this name."""
 
     field: str
 
 
 @dataclass(frozen=True, slots=True)
-class InKey(Marker):
+class InKey(FieldMarker):
     """The field stands only in a key, as in tables that others made: it has no attribute."""
 
 
 @dataclass(frozen=True, slots=True)
-class Transient(Marker):
+class Transient(FieldMarker):
     """Computed, never stored."""
 
 

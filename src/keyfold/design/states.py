@@ -7,7 +7,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from keyfold.design import codes
-from keyfold.design.markers import Marker
+from keyfold.design.markers import FieldMarker
 from keyfold.errors import DeclarationError
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 S = TypeVar("S")
 
 
-class States(Marker, Generic[S]):
+class States(FieldMarker, Generic[S]):
     """Marks a field whose values follow each other: `States({NEW: {PAID}, PAID: {SENT}})`.
 
     A step may say what makes it: `{NEW: {PAID: "pay", VOID: "cancel"}}`. `start` are the values of

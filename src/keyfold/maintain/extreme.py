@@ -24,7 +24,7 @@ from keyfold.design.declaration import Declared
 from keyfold.design.entity import Entity
 from keyfold.design.follows import Follows
 from keyfold.design.formats import plain
-from keyfold.design.markers import Marker
+from keyfold.design.markers import FieldMarker
 from keyfold.errors import DeclarationError, Undecodable
 from keyfold.maintain.address import fetch, ref_bytes, value_digest, wire_bytes
 from keyfold.maintain.drift import Drift
@@ -39,7 +39,7 @@ from keyfold.runtime.intent import Derived, Intent, Pending
 from keyfold.runtime.writes import commit
 
 
-class KeptMark(Marker):
+class KeptMark(FieldMarker):
     """On fields that a structure keeps: nobody else writes them."""
 
     kind = "kept"
