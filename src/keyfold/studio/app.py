@@ -44,7 +44,11 @@ from keyfold.studio.view import NotWritable, PageMissing, PageView
 log = logging.getLogger("keyfold.studio")
 Page = Callable[[PageView], Html | Response]
 FORM_BYTES: Final = 2_000_000
-ASSETS: Final = {"studio.css": "text/css", "studio.js": "text/javascript"}
+ASSETS: Final = {
+    "colours.css": ("keyfold.api.pages.assets", "text/css"),
+    "studio.css": ("keyfold.studio.assets", "text/css"),
+    "studio.js": ("keyfold.studio.assets", "text/javascript"),
+}
 
 
 def create_studio(systems: Sequence[StudioSystem], gate: Gate) -> Starlette:
@@ -194,9 +198,10 @@ async def _asset(request: Request) -> Response:
     name = request.path_params["name"]
     if name not in ASSETS:
         return Response(status_code=404, headers=HEADERS)
-    content = (resources.files("keyfold.studio.assets") / name).read_bytes()
+    package, media_type = ASSETS[name]
+    content = (resources.files(package) / name).read_bytes()
     headers = {**HEADERS, "cache-control": "no-cache"}
-    return Response(content, media_type=ASSETS[name], headers=headers)
+    return Response(content, media_type=media_type, headers=headers)
 
 
 def _base(request: Request) -> str:

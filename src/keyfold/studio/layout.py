@@ -82,6 +82,7 @@ def document(
             el("meta", name="viewport", content="width=device-width, initial-scale=1"),
             el("title", f"{title} · keyfold studio"),
             el("link", rel="icon", href="data:,"),
+            el("link", rel="stylesheet", href=f"{base}/assets/colours.css"),
             el("link", rel="stylesheet", href=f"{base}/assets/studio.css"),
             el("script", src=f"{base}/assets/studio.js", defer=True),
         ),

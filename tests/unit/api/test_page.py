@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+import keyfold
 from keyfold.api import Service, anyone, query
 from keyfold.api.app import ApiSettings, create_app
 
@@ -70,3 +72,15 @@ async def test_a_service_without_a_page_has_none() -> None:
 
     async with asking(Plain()) as client:
         assert (await client.get("/plain/app/")).status_code == 404
+
+
+def test_colours_are_written_in_one_file_that_every_page_and_the_studio_share() -> None:
+    package = Path(keyfold.__file__).parent
+    assets = package / "api" / "pages" / "assets"
+    named = set(re.findall(r"^ *(--[\w-]+):", (assets / "colours.css").read_text(), re.MULTILINE))
+    assert {"--bg", "--text", "--accent", "--bad", "--e8"} <= named
+    others = [assets / "app.css", assets / "site.css", package / "studio" / "assets" / "studio.css"]
+    for sheet in others:
+        text = sheet.read_text()
+        assert not named & set(re.findall(r"(--[\w-]+):", text)), sheet.name
+        assert "light-dark(" not in text, sheet.name

@@ -52,7 +52,8 @@ def test_pages_allow_scripts_and_styles_of_their_own_only(browser: TestClient) -
 
 
 def test_assets_need_no_cookie_and_nothing_else_is_served_from_there(stranger: TestClient) -> None:
-    assert stranger.get("/assets/studio.css").status_code == 200
+    for name in ("colours.css", "studio.css", "studio.js"):
+        assert stranger.get(f"/assets/{name}").status_code == 200
     for name in ("__init__.py", "../app.py", "..%2fapp.py"):
         assert "def " not in stranger.get(f"/assets/{name}").text
 

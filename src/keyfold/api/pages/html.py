@@ -146,6 +146,7 @@ def framed(frame: Frame, content: str) -> str:
 <meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover">
 <meta name="color-scheme" content="light dark"><link rel="icon" href="data:,">
 <script src="../../assets/theme.js"></script>
+<link rel="stylesheet" href="../../assets/colours.css">
 <link rel="stylesheet" href="../../assets/app.css">{style}
 <script type="module" src="../../assets/app.js"></script>{script}</head><body>
 <a class="skip" href="#main">To the content</a>
@@ -212,5 +213,6 @@ def _page(title: str, body: str, head: str = "", *, kind: str = "", top: str = "
     return f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<link rel="icon" href="data:,">{head}<link rel="stylesheet" href="{top}assets/site.css">
+<link rel="icon" href="data:,">{head}<link rel="stylesheet" href="{top}assets/colours.css">
+<link rel="stylesheet" href="{top}assets/site.css">
 </head><body class="{kind}">{body}</body></html>"""

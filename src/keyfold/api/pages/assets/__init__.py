@@ -12,6 +12,7 @@ from starlette.responses import Response
 _OURS: Final = {
     "app.css": "text/css",
     "app.js": "text/javascript",
+    "colours.css": "text/css",
     "site.css": "text/css",
     "theme.js": "text/javascript",
     "docs.js": "text/javascript",
