@@ -34,7 +34,7 @@ def step_conditions(expressions: Expressions, spec: EntitySpec, intent: Update) 
         before = states.before(value)
         if not before:
             raise StepRefused(
-                f"{intent.ref}: nothing becomes {plain(value)} by a step of {name}",
+                f"{intent.ref}: {name} cannot become {plain(value)}: no step leads there",
                 field=name,
                 state="",
             )
@@ -49,9 +49,10 @@ def step_refused(spec: EntitySpec, intent: Update, held: Entity) -> StepRefused 
         now = getattr(held, name)
         if plain(value) in map(plain, states.after(now)):
             continue
-        ways = ", ".join(map(plain, states.after(now))) or "nothing"
+        ways = " or ".join(map(plain, states.after(now)))
+        allowed = f"from there it can become {ways}" if ways else "it is final"
         return StepRefused(
-            f"{intent.ref}: {name} is {plain(now)}, which becomes {ways}, and not {plain(value)}",
+            f"{intent.ref}: {name} cannot change from {plain(now)} to {plain(value)}; {allowed}",
             field=name,
             state=plain(now),
         )
@@ -65,6 +66,6 @@ def refuse_start(new: Entity) -> None:
         if value not in map(plain, states.start):
             begin = " or ".join(map(plain, states.start))
             raise ValueRefused(
-                f"{new.ref()}: {name} is {value}, and a new item is {begin}",
+                f"{new.ref()}: {name} cannot begin as {value}; a new item is {begin}",
                 {name: f"a new item is {begin}"},
             )
