@@ -5,18 +5,34 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 from pydantic import AfterValidator
 
+from keyfold.design import codes
+from keyfold.design.place import caller
+from keyfold.errors import DeclarationError
+
 if TYPE_CHECKING:
     from keyfold.design.entity import Entity
+
+
+TimeFormat = Literal["iso", "iso_ms", "iso_s", "iso_offset", "epoch", "epoch_ms"]
 
 
 class FieldMarker:
     """What a field says in its `Annotated`; anywhere else it does nothing, and is refused."""
 
     __slots__ = ()
+
+    def _demand(self, holds: bool, suggestion: str) -> None:
+        if not holds:
+            raise DeclarationError(
+                codes.MARKER_MISUSED,
+                f"{self} means nothing.",
+                place=str(caller()),
+                suggestion=suggestion,
+            )
 
 
 class StructureMarker(FieldMarker):
@@ -54,6 +70,9 @@ class Ttl(FieldMarker):
     days: float | None = None
     after: str = ""
 
+    def __post_init__(self) -> None:
+        self._demand(self.days is None or self.days > 0, "Give more than 0 days.")
+
 
 @dataclass(frozen=True, slots=True)
 class Name(FieldMarker):
@@ -61,12 +80,20 @@ class Name(FieldMarker):
 
     attribute: str
 
+    def __post_init__(self) -> None:
+        named = isinstance(self.attribute, str) and bool(self.attribute)
+        self._demand(named, 'Give the attribute\'s name, as Name("isPublic").')
+
 
 @dataclass(frozen=True, slots=True)
 class Stored(FieldMarker):
     """A time's format on disk; numbers in epoch formats, otherwise fixed ISO text."""
 
-    format: Literal["iso", "iso_ms", "iso_s", "iso_offset", "epoch", "epoch_ms"]
+    format: TimeFormat
+
+    def __post_init__(self) -> None:
+        known = get_args(TimeFormat)
+        self._demand(self.format in known, f"Formats are: {', '.join(known)}.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +102,19 @@ class AtMost(FieldMarker):
 
     items: int
 
+    def __post_init__(self) -> None:
+        whole = isinstance(self.items, int) and self.items >= 1
+        self._demand(whole, "Give a whole number of at least 1.")
+
 
 @dataclass(frozen=True, slots=True)
 class Normalised(FieldMarker):
     """Applied to the value before it is stored, so that lookups meet one spelling."""
 
     function: Callable[[str], str]
+
+    def __post_init__(self) -> None:
+        self._demand(callable(self.function), "Give a function of text, as str.casefold.")
 
 
 @dataclass(frozen=True, slots=True)

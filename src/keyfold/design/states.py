@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from keyfold.design import codes
 from keyfold.design.markers import FieldMarker
+from keyfold.design.place import caller
 from keyfold.errors import DeclarationError
 
 if TYPE_CHECKING:
@@ -31,6 +32,13 @@ class States(FieldMarker, Generic[S]):
         start: Iterable[S] | None = None,
         final: Iterable[S] | None = None,
     ) -> None:
+        if lone := [after for after in steps.values() if isinstance(after, str)]:
+            raise DeclarationError(
+                codes.MARKER_MISUSED,
+                f"the states after one are a set, and not {lone[0]!r}.",
+                place=str(caller()),
+                suggestion=f"Write {{{lone[0]!r}}}.",
+            )
         self.steps = {_plain(before): tuple(map(_plain, after)) for before, after in steps.items()}
         self.made_by = {
             (_plain(before), _plain(after)): by
@@ -63,6 +71,14 @@ class States(FieldMarker, Generic[S]):
                     suggestion="Give it one, or say States(..., start={...}).",
                 )
             self.start = (_plain(default),)
+            if self.start[0] not in known:
+                raise DeclarationError(
+                    codes.MARKER_MISUSED,
+                    f"{field.name} begins as {self.start[0]}, which no step leaves or reaches.",
+                    place=place,
+                    suggestion="Begin with one of "
+                    f"{', '.join(map(str, known))}, or say States(..., start={{...}}).",
+                )
 
     @property
     def final(self) -> tuple[Any, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import new_class
 from typing import Annotated, Any
 
@@ -24,6 +25,7 @@ from keyfold import (
     Normalised,
     On,
     Query,
+    States,
     Stored,
     Ttl,
     Unique,
@@ -80,3 +82,25 @@ def test_nothing_of_a_declaration_can_be_a_default(misplaced: Any) -> None:
 def test_a_marker_without_a_type_is_refused(marker: Any) -> None:
     with pytest.raises(DeclarationError, match=f"mark: mark = {called(marker)}"):
         declare(str, mark=marker)
+
+
+@pytest.mark.parametrize(
+    ("marker", "says"),
+    [
+        (lambda: Stored("unix"), "Formats are: iso, "),  # type: ignore[arg-type]
+        (lambda: AtMost(0), "at least 1"),
+        (lambda: AtMost("3"), "at least 1"),  # type: ignore[arg-type]
+        (lambda: Ttl(days=-3), "more than 0 days"),
+        (lambda: Name(""), "Give the attribute's name"),
+        (lambda: Normalised("lower"), "a function of text"),  # type: ignore[arg-type]
+        (lambda: States({"new": "paid"}), "Write {'paid'}"),
+    ],
+)
+def test_a_marker_that_means_nothing_is_refused(marker: Callable[[], Any], says: str) -> None:
+    with pytest.raises(DeclarationError, match=f"E3 .*test_marker_places.*{says}"):
+        marker()
+
+
+def test_a_state_that_no_step_knows_cannot_be_the_first() -> None:
+    with pytest.raises(DeclarationError, match="email begins as z, which no step leaves"):
+        declare(Annotated[str, States({"x": {"y"}})], email="z")
