@@ -28,7 +28,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="PLAN",
-        help="module:name of a Migration to watch and apply",
+        help="a plan of migrations/ by its name, its file, or module:name, to watch and apply",
     )
     add(
         "--write",

@@ -22,7 +22,7 @@ COMPACT = 12
 QUIET = 40
 """From more entities on, lines are drawn for the one that is pointed at."""
 PATIENCE = 1.5
-"""So long the first look at the tables is waited for, so that entities have their numbers."""
+"""Seconds that the first look at the tables is waited for, so that entities have their numbers."""
 EDGES = {"copy": "copy", "amount": "count", "shown": "field", "best": "field"}
 PROJECTIONS = {"ALL": "all attributes", "KEYS_ONLY": "keys only", "INCLUDE": "some attributes"}
 
@@ -40,11 +40,7 @@ def design_map(view: PageView) -> Html:
     classes += ["quiet"] if number > QUIET else []
     tables = [table for table in schema.tables if schema.entities_of(table.name)]
     ids = {entity.name: f"t-{at}" for at, entity in enumerate(schema.entities)}
-    left = [part for table in tables for part in _table(view, table, ids)]
-    right = [part for table in tables for part in _indexes(view, table, ids)]
-    lanes = [el("section", left, _folded(view, ids), class_="lane", aria_label="Tables")]
-    if right:
-        lanes.append(el("section", right, class_="lane", aria_label="Indexes"))
+    lanes = [lane for table in tables for lane in _lanes(view, table, ids)]
     picture = el(
         "div",
         el("svg", aria_hidden="true"),
@@ -71,6 +67,18 @@ def design_map(view: PageView) -> Html:
         ),
         current="map",
     )
+
+
+def _lanes(view: PageView, table: TableSchema, ids: dict[str, str]) -> list[Html]:
+    """A table, and beside it its indexes."""
+    own = el("section", _table(view, table, ids), class_="lane", aria_label=table.name)
+    placed = el(
+        "section",
+        _indexes(view, table, ids),
+        class_="lane",
+        aria_label=f"Indexes of {table.name}",
+    )
+    return [own, placed]
 
 
 def _pictures(view: PageView, tables: list[TableSchema]) -> Html:
@@ -183,6 +191,7 @@ def _table(view: PageView, table: TableSchema, ids: dict[str, str]) -> Iterator[
             ],
             class_="part",
         )
+    yield from _folded(view, table, ids)
 
 
 def _order(key: KeyTemplates | None) -> str:
@@ -192,9 +201,11 @@ def _order(key: KeyTemplates | None) -> str:
 def _indexes(view: PageView, table: TableSchema, ids: dict[str, str]) -> Iterator[Html]:
     schema = view.system.schema
     seen = view.system.survey.tables().get(table.name)
+    several = len(schema.tables) > 1
+    of_table = f" of {table.name}" if several else ""
     for at, index in enumerate(table.indexes):
         keys = ", ".join(filter(None, (index.partition, index.sort)))
-        yield el("h2", index.name, " ", el("small", keys))
+        yield el("h2", f"{index.name}{of_table}", " ", el("small", keys))
         frames: dict[str, list[tuple[EntitySchema, KeyTemplates, str]]] = {}
         for entity, placement in schema.placed_on(table.name, index.name):
             frames.setdefault(_shape(placement.key.partition), []).append(
@@ -215,7 +226,8 @@ def _indexes(view: PageView, table: TableSchema, ids: dict[str, str]) -> Iterato
             )
     for at, vector in enumerate(table.vectors):
         distance = vector.distance.replace("_", " ")
-        yield el("h2", vector.name, " ", el("small", f"{vector.attribute}, {distance}"))
+        about = el("small", f"{vector.attribute}, {distance}")
+        yield el("h2", f"{vector.name}{of_table}", " ", about)
         held = [one for one in schema.entities_of(table.name) if has(one, vector)]
         apart = el("code", vector.within or "all items", class_="key")
         numbers = el("small", f"{vector.dimensions:,} numbers")
@@ -272,13 +284,14 @@ def _ends(one: Follows) -> tuple[str, str]:
     return (one.target, one.source) if one.fact == "shown" else (one.source, one.target)
 
 
-def _folded(view: PageView, ids: dict[str, str]) -> Child:
-    support = [e for e in view.system.schema.entities if e.role == "support" or e.key is None]
+def _folded(view: PageView, table: TableSchema, ids: dict[str, str]) -> Iterator[Html]:
+    entities = view.system.schema.entities_of(table.name)
+    support = [e for e in entities if e.role == "support" or e.key is None]
     if not support:
-        return None
+        return
     nodes = [_node(view, one, one.key, ids[one.name], None, None) for one in support]
     number = plural(len(support), "support entity", "support entities")
-    return el(
+    yield el(
         "details",
         el("summary", f"{number} folded"),
         el("div", nodes, class_="part"),

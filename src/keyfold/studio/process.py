@@ -21,6 +21,7 @@ from keyfold.design.schema import Schema
 from keyfold.design.target import FILES, importing, load_design, load_schema
 from keyfold.errors import KeyfoldError
 from keyfold.migrations import Migration
+from keyfold.migrations import load as load_plan
 from keyfold.review.cost import load as load_workload
 from keyfold.runtime import Design
 from keyfold.studio.app import create_studio
@@ -33,7 +34,8 @@ PROMPT: Final = ClientOptions(
 """Somebody waits for the page: a backend that is away is said to be so soon."""
 SAMPLE: Final = 1000
 TABLES: Final = 20
-"""So many tables are drafted where none is named."""
+"""Tables that are drafted where none is named."""
+PLANS: Final = Path("migrations")
 
 
 @dataclass(frozen=True)
@@ -162,6 +164,11 @@ def _slug(name: str) -> str:
 
 
 def _migration(target: str) -> Migration:
+    """A plan by its file, by its name in the folder of plans, or module:name."""
+    if target.endswith(".py"):
+        return load_plan(target)
+    if (plan := PLANS / f"{target}.py").exists():
+        return load_plan(plan)
     module, _, name = target.partition(":")
     with importing(target):
         found = getattr(import_module(module), name or "migration", None)

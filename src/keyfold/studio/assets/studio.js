@@ -172,7 +172,7 @@ const map = $(".map");
 function draw() {
   if (!map) return;
   const svg = $("svg", map), at = map.getBoundingClientRect();
-  const narrow = matchMedia("(max-width: 820px)").matches;
+  const narrow = !getComputedStyle(map).gridTemplateColumns.includes(" ");
   svg.replaceChildren();
   const put = (name, attributes) => {
     const made = document.createElementNS("http://www.w3.org/2000/svg", name);
@@ -214,22 +214,21 @@ function draw() {
   }
 }
 if (map) {
-  const light = (id) => {
-    map.classList.toggle("dim", Boolean(id));
+  const light = (...ids) => {
+    map.classList.toggle("dim", ids.length > 0);
     $$(".lit", map).forEach((x) => x.classList.remove("lit"));
-    if (!id) return;
-    const near = new Set([id]);
+    const near = new Set(ids);
     for (const line of $$("[data-names]", map)) {
       const names = line.dataset.names.split(" ");
-      if (names.includes(id)) { line.classList.add("lit"); names.forEach((n) => near.add(n)); }
+      if (ids.some((id) => names.includes(id))) { line.classList.add("lit"); names.forEach((n) => near.add(n)); }
     }
     near.forEach((n) => document.getElementById(n)?.classList.add("lit"));
   };
   for (const node of $$(".node", map)) {
     node.addEventListener("pointerenter", () => light(node.id));
-    node.addEventListener("pointerleave", () => light(null));
+    node.addEventListener("pointerleave", () => light());
     node.addEventListener("focus", () => light(node.id));
-    node.addEventListener("blur", () => light(null));
+    node.addEventListener("blur", () => light());
   }
   $$("[data-lines]").forEach((b) => b.addEventListener("click", () => {
     $$("[data-lines]").forEach((o) => o.setAttribute("aria-pressed", o === b));
@@ -252,9 +251,11 @@ if (map) {
   if (steps.includes(Number(url.searchParams.get("zoom")))) zoom(Number(url.searchParams.get("zoom")));
   $("[data-sift]")?.addEventListener("input", (e) => {
     const word = e.target.value.trim().toLowerCase();
-    const hit = word && $$(".node", map).find((node) => $("b", node).textContent.toLowerCase().includes(word));
-    light(hit ? hit.id : null);
-    hit?.scrollIntoView({ block: "nearest" });
+    const name = (node) => node.dataset.name.toLowerCase();
+    const hits = word ? $$(".node", map).filter((node) => name(node).includes(word)) : [];
+    const best = hits.find((node) => name(node) === word) || hits.find((node) => name(node).startsWith(word)) || hits[0];
+    if (best && name(best) === word) light(best.id); else light(...hits.map((node) => node.id));
+    best?.scrollIntoView({ block: "nearest" });
   });
   new ResizeObserver(draw).observe(map);
   const lit = map.dataset.lit && $$(".node", map).find((node) => node.dataset.name === map.dataset.lit);
