@@ -124,13 +124,13 @@ def _keeps_none(model: type[BaseModel]) -> bool:
     return False
 
 
-def _read_document(value: dict[str, Any]) -> Any:
+def read_document(value: dict[str, Any]) -> Any:
     """A nested value as people write it: whole numbers come back as int."""
     kind, content = next(iter(value.items()))
     if kind == "M":
-        return {name: _read_document(inner) for name, inner in content.items()}
+        return {name: read_document(inner) for name, inner in content.items()}
     if kind == "L":
-        return [_read_document(inner) for inner in content]
+        return [read_document(inner) for inner in content]
     if kind == "N":
         number = Decimal(content)
         return int(number) if number == number.to_integral_value() else number
@@ -245,7 +245,7 @@ def compile_decoder(specs: list[FieldSpec]) -> Callable[[WireItem], dict[str, An
     namespace |= {
         "Decimal": Decimal,
         "b64decode": base64.b64decode,
-        "read_document": _read_document,
+        "read_document": read_document,
         "from_iso": datetime.fromisoformat,
         "from_duration": _from_duration,
         "from_seconds": from_seconds,

@@ -79,7 +79,7 @@ def put_many(
     for kind in {type(checked_item(entity)) for entity in entities}:
         _refuse_maintained(kind.__spec__, "put_many")
     _refuse_repeated([entity.ref() for entity in entities], "put_many")
-    new = [stamped(context, entity) for entity in entities]
+    new = [(entity, stamped(context, entity)[1]) for entity in entities]
     done = 0
     for chunk in in_chunks(new, BATCH_WRITE_ITEMS):
         present = (yield from _present(context, [e for e, _ in chunk])) if carry else set()

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Context, Decimal
 from functools import lru_cache
-from typing import Annotated, Any, Generic, TypeAlias
+from typing import Annotated, Any, Generic, TypeAlias, get_args
 
-from pydantic import TypeAdapter
+from pydantic import BaseModel, TypeAdapter
 from pydantic import ValidationError as Invalid
 from typing_extensions import TypeVar
 
+from keyfold.design.codec import document, read_document
 from keyfold.design.entity import Entity
 from keyfold.design.entity_spec import EntitySpec
 from keyfold.design.fields import FieldSpec, unwrap
@@ -216,7 +217,7 @@ def check_length(spec: EntitySpec, field: FieldSpec, value: Any) -> None:
 def validate(entity: type[Entity], field: str, value: Any, *, part: bool = False) -> Any:
     """The value as Pydantic accepts it for this field; a `part` of one is held to its type only."""
     try:
-        return _adapter(entity, field, part).validate_python(value)
+        return _check(entity, field, part)(value)
     except Invalid as problem:
         text = in_one_line(complaints(problem))
         raise ValueRefused(
@@ -225,13 +226,30 @@ def validate(entity: type[Entity], field: str, value: Any, *, part: bool = False
 
 
 @lru_cache(maxsize=4096)
-def _adapter(entity: type[Entity], field: str, part: bool) -> TypeAdapter[Any]:
+def _check(entity: type[Entity], field: str, part: bool) -> Callable[[Any], Any]:
     info = entity.model_fields[field]
     annotation: Any = info.annotation
     if part:
-        return TypeAdapter(unwrap(annotation)[0])
+        return check_of(unwrap(annotation)[0])
     marks = tuple(info.metadata)
-    return TypeAdapter(Annotated[(annotation, *marks)] if marks else annotation)
+    return check_of(Annotated[(annotation, *marks)] if marks else annotation)
+
+
+def check_of(annotation: Any) -> Callable[[Any], Any]:
+    """Gives a value of this type as it will be read back, or raises what Pydantic has against it.
+
+    Pydantic takes an instance of a model as it is, also one that was changed since it was made; so
+    models are read from what would be stored of them.
+    """
+    validate: Callable[[Any], Any] = TypeAdapter(annotation).validate_python
+    if not _holds_models(annotation):
+        return validate
+    return lambda value: validate(read_document(document(validate(value))))
+
+
+def _holds_models(annotation: Any) -> bool:
+    is_model = isinstance(annotation, type) and issubclass(annotation, BaseModel)
+    return is_model or annotation in (Any, object) or any(map(_holds_models, get_args(annotation)))
 
 
 def applied(changes: Mapping[str, Change], values: Mapping[str, Any]) -> dict[str, Any]:

@@ -73,22 +73,24 @@ def _draft_class(entity: type[Entity]) -> type[Entity]:
     spec = entity.__spec__
 
     def assign(self: Entity, name: str, value: Any) -> None:
+        if isinstance(value, change.Add) and isinstance(self.__dict__.get(name), _Tracked):
+            value = self.__dict__[name] + value.amount
         if isinstance(value, _Tracked) and value.field == name:
             read_changes(spec, {name: change.Add(value.by)})
         else:
-            value = _assigned(spec, name, untracked(value))
+            value = _assigned(spec, name, untracked(value), self.__dict__.get(name))
         self.__dict__[name] = value
 
     namespace = {"__setattr__": assign, "__slots__": (), "__module__": entity.__module__}
     return type.__new__(type(entity), f"{entity.__name__}Draft", (entity,), namespace)
 
 
-def _assigned(spec: EntitySpec, name: str, value: Any) -> Any:
+def _assigned(spec: EntitySpec, name: str, value: Any, before: Any) -> Any:
     """The value as the field takes it; refused at once where an update would refuse it."""
-    (done,) = read_changes(spec, {name: value}).values()
-    if isinstance(done, change.Set):
-        return done.value
-    return set() if spec.fields[name].kind.endswith("_set") else None
+    done = read_changes(spec, {name: value})
+    if isinstance(done[name], change.Clear):
+        return set() if spec.fields[name].kind.endswith("_set") else None
+    return change.applied(done, {name: before})[name]
 
 
 def _difference(item: Entity, draft: Entity) -> tuple[dict[str, Change], bool]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
-from pydantic import BaseModel, TypeAdapter
+from pydantic import BaseModel
 from pydantic import ValidationError as Invalid
 
 from keyfold.design.entity_spec import EntitySpec
@@ -16,7 +16,7 @@ from keyfold.design.recorder import record_path
 from keyfold.design.validation import complaints, in_one_line, read_validators
 from keyfold.errors import PlanError, ValueRefused
 from keyfold.runtime import changes as change
-from keyfold.runtime.changes import FromField, Inside, PlacedChange, total
+from keyfold.runtime.changes import FromField, Inside, PlacedChange, check_of, total
 
 E = TypeVar("E")
 T = TypeVar("T")
@@ -100,7 +100,7 @@ def _value(spec: EntitySpec, one: PathChange[Any], path: FieldPath, annotation: 
     if len(path.names) == 1:
         return one.value  # the field itself checks it
     try:
-        return TypeAdapter(annotation).validate_python(one.value)
+        return check_of(annotation)(one.value)
     except Invalid as problem:
         text = in_one_line(complaints(problem))
         raise ValueRefused(
