@@ -30,7 +30,7 @@ USERS: list[tuple[str, str, list[str]]] = [
 ]
 TRY = "/users/ada/feed"
 
-PEOPLE = 90
+PEOPLE = 60
 COMMENTS = 40
 DAYS = 10
 _FIRST = (
@@ -138,10 +138,10 @@ async def fill(db: AsyncDb) -> int:
     for name in dice.sample(everybody, PEOPLE - len(people)):
         people.append(name.lower().replace(" ", "."))
         names[people[-1]] = name
-    for user in people:
-        await db.create(
-            User(id=user, nickname=user, email=f"{user}@example.com", full_name=names[user])
-        )
+    await db.bulk(
+        User(id=user, nickname=user, email=f"{user}@example.com", full_name=names[user])
+        for user in people
+    )
     made = len(people)
     made += await _follows(db, dice, people)
     groups = await _groups(db, dice, people)

@@ -103,11 +103,10 @@ async def fill(db: AsyncDb) -> int:
     """Write the demo's data; gives how many items were made, pointers not counted."""
     dice = random.Random(7)
     people = [User(user_id=user, **spelt(name)) for user, name, _ in USERS]
-    for number in range(157):
+    for number in range(97):
         name = f"{dice.choice(_FIRST)} {dice.choice(_LAST)}"
         people.append(User(user_id=f"u{number:03d}", **spelt(name)))
-    for person in people:
-        await db.create(person)
+    await db.bulk(people)
     made = len(people)
     groups = []
     for number, name in enumerate(_GROUPS):
@@ -121,21 +120,27 @@ async def fill(db: AsyncDb) -> int:
         joins = [member_of(group, one) for one in members]
         await db.transact(create(group), *(create(join) for join in joins))
         made += 1 + len(members)
-    for number in range(140):
-        made += await _hangout(db, dice, number, groups)
+    hangouts: list[Hangout] = []
+    responses: list[Response] = []
+    for number in range(80):
+        group, members = dice.choice(groups)
+        hangouts.append(_hangout(db, dice, number, group, members))
+        responses += _responses(dice, hangouts[-1], group, members)
+    await db.bulk(hangouts)
+    await db.bulk(responses)
+    made += len(hangouts) + len(responses)
     for group, members in groups[9:11]:
         await db.create(_invitation(group, members[0], people[0]))
     return made + 2
 
 
-async def _hangout(
-    db: AsyncDb, dice: random.Random, number: int, groups: list[tuple[Group, list[User]]]
-) -> int:
-    group, members = dice.choice(groups)
+def _hangout(
+    db: AsyncDb, dice: random.Random, number: int, group: Group, members: list[User]
+) -> Hangout:
     host = dice.choice(members)
     starts = db.context.now() + timedelta(hours=dice.randint(-200, 400))
     friends = {one.user_id for one in dice.sample(members, 2)}
-    hangout = Hangout(
+    return Hangout(
         hangout_id=f"h{number:03d}",
         host_id=host.user_id,
         host_name=host.name,
@@ -148,18 +153,22 @@ async def _hangout(
         user_ids={*friends, host.user_id},
         cancelled=dice.random() < 0.04,
     )
-    await db.create(hangout)
+
+
+def _responses(
+    dice: random.Random, hangout: Hangout, group: Group, members: list[User]
+) -> list[Response]:
     guests = dice.sample(members, dice.randint(2, len(members) // 2))
-    for one in guests:
-        response = Response(
+    return [
+        Response(
             hangout_id=hangout.hangout_id,
             user_id=one.user_id,
             user_name=one.name,
             answer=dice.choices(list(Answer), [6, 2, 2])[0],
             group_id=group.group_id,
         )
-        await db.create(response)
-    return 1 + len(guests)
+        for one in guests
+    ]
 
 
 def _invitation(group: Group, by: User, user: User) -> GroupInvitation:

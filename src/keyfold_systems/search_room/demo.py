@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from datetime import datetime, timedelta
 
-from keyfold import AsyncDb, Entity, create, new_ulid
+from keyfold import AsyncDb, Entity, create, new_ulid, put
 from keyfold_systems.search_room.combination import combine
 from keyfold_systems.search_room.entities import (
     Activity,
@@ -32,7 +32,7 @@ USERS: list[tuple[str, str, list[str]]] = [
 ]
 TRY = "/users/mia/rooms"
 
-_OTHERS = 200
+_OTHERS = 100
 
 _PLACES = ["Bern", "Thun", "Köniz", "Ostermundigen", "Münsingen", "Muri", "Ittigen", "Worb"]
 _BRANDS = ["homegate", "immoscout24", "comparis", "flatfox"]
@@ -77,7 +77,7 @@ async def fill(db: AsyncDb) -> int:
     known = [(user, name) for user, name, _ in USERS]
     known += [(f"p{number:03d}", name) for number, name in enumerate(others)]
     made = await db.put_many([Person(user_id=user, name=name) for user, name in known])
-    for number in range(60):
+    for number in range(24):
         people = ["mia", "jonas"] if number == 0 else _people(dice, number)
         made += await _room(db, dice, number, people)
     return made
@@ -110,9 +110,11 @@ async def _room(db: AsyncDb, dice: random.Random, number: int, people: list[str]
         for user in people
     ]
     await db.transact(create(room), *(create(one) for one in members))
-    listings = dice.randint(8, 20)
-    for place in range(listings):
-        await _save(db, dice, room, people, place)
+    listings = [_listing(dice, room, people, place) for place in range(dice.randint(8, 20))]
+    await db.bulk(listings)
+    for listing in listings:
+        for step in dice.choice(_WAYS):
+            await db.update(listing.ref(), status=step)
     history: list[Entity] = []
     voices: list[Voice] = []
     references: list[str] = []
@@ -153,9 +155,8 @@ async def _room(db: AsyncDb, dice: random.Random, number: int, people: list[str]
         history.append(_said(dice, room, people, now - timedelta(minutes=dice.randint(1, 60000))))
     asked = [user for user, _, _ in USERS if user not in people and number % 10 == 3]
     history += [_asked(room, user, now - timedelta(hours=5)) for user in asked]
-    for one in history:
-        await db.put(one)
-    return 1 + len(members) + listings + len(history)
+    await db.bulk(put(one) for one in history)
+    return 1 + len(members) + len(listings) + len(history)
 
 
 def _asked(room: Room, user: str, at: datetime) -> Invitation:
@@ -168,11 +169,10 @@ def _asked(room: Room, user: str, at: datetime) -> Invitation:
     )
 
 
-async def _save(db: AsyncDb, dice: random.Random, room: Room, people: list[str], n: int) -> None:
-    """A listing that has come some way."""
+def _listing(dice: random.Random, room: Room, people: list[str], n: int) -> Listing:
     rooms, place = dice.randint(2, 6), dice.choice(_PLACES)
     size = dice.randint(18, 30) * rooms
-    listing = Listing(
+    return Listing(
         listing_id=f"l{n:03d}",
         room_id=room.room_id,
         source_brand=dice.choice(_BRANDS),
@@ -187,9 +187,6 @@ async def _save(db: AsyncDb, dice: random.Random, room: Room, people: list[str],
         liked_by=set(dice.sample(people, dice.randint(0, 1))),
         added_by=dice.choice(people),
     )
-    await db.create(listing)
-    for step in dice.choice(_WAYS):
-        await db.update(listing.ref(), status=step)
 
 
 def _criteria(dice: random.Random, room: Room, user: str, at: object) -> UserCriteria:

@@ -1,4 +1,4 @@
-"""A cookie season in one town: sellers, their helpers, seasons and a few thousand orders."""
+"""A cookie season in one town: sellers, their helpers, seasons and hundreds of orders."""
 
 from __future__ import annotations
 
@@ -65,12 +65,11 @@ _START = datetime(2025, 1, 10, 9, tzinfo=UTC)
 async def fill(db: AsyncDb) -> int:
     """Write everything; gives how many items."""
     found = records()
-    for record in found:
-        await db.create(record)
+    await db.bulk(found)
     return len(found)
 
 
-def records(profiles: int = 24) -> list[Entity]:
+def records(profiles: int = 12) -> list[Entity]:
     """The town, the same each time."""
     chance = random.Random(4)
     people = [f"u-{first.lower()}" for first in _FIRST]

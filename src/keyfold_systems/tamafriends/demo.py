@@ -25,7 +25,7 @@ USERS: list[tuple[str, str, list[str]]] = [
 ]
 TRY = "/users/yuki/followers"
 PASSWORD = "tamafriends"
-OTHERS = 60
+OTHERS = 45
 
 _FIRST = (
     *("Aiko", "Bela", "Cleo", "Dario", "Elif", "Finn", "Gaia", "Hugo", "Iva", "Jun", "Kim"),
@@ -73,24 +73,24 @@ async def fill(db: AsyncDb) -> int:
                 popular += [star, dice.choice(people).user_id]
     for follower, followee in sorted(edges):
         await db.transact(*home.following(Follow(follower_id=follower, followee_id=followee)))
-    posts = [await _post(db, dice, person) for person in people for _ in range(dice.randint(0, 5))]
-    posts += [await _post(db, dice, person) for person in people[:3] for _ in range(6)]
-    reactions = 0
+    posts = [_post(db, dice, person) for person in people for _ in range(dice.randint(0, 5))]
+    posts += [_post(db, dice, person) for person in people[:3] for _ in range(6)]
+    await db.bulk(posts)
+    reactions: list[Like | Comment] = []
     for post in posts:
         fans = dice.sample(people, min(len(people), int(dice.paretovariate(1.1)) + 1))
         for fan in fans[:25]:
-            await _react(db, dice, post, fan)
-            reactions += 1
-    return made + len(edges) + len(posts) + reactions
+            reactions += _reactions(db, dice, post, fan)
+    await db.bulk(reactions)
+    return made + len(edges) + len(posts) + len(reactions)
 
 
 async def _people(db: AsyncDb, dice: random.Random) -> list[UserProfile]:
-    people: list[UserProfile] = []
     known = [(user, name) for user, name, _ in USERS]
     names = dice.sample([f"{first} {last}" for first in _FIRST for last in _LAST], OTHERS)
     others = [(name.lower().replace(" ", "_"), name) for name in names]
-    for user, name in known + others:
-        profile = UserProfile(
+    people = [
+        UserProfile(
             user_id=user,
             email=f"{user}@example.com",
             username=user,
@@ -98,23 +98,23 @@ async def _people(db: AsyncDb, dice: random.Random) -> list[UserProfile]:
             display_name=name,
             bio=f"{_LIVES}{dice.choice(_PETS)}.",
         )
-        people.append(await db.create(profile))
+        for user, name in known + others
+    ]
+    await db.bulk(people)
     # One digest for all of them: each takes a quarter of a second.
     made = await Passwords(db, Credential).made(people[0].user_id, PASSWORD)
-    for person in people:
-        await db.create(made.model_copy(update={"user_id": person.user_id}))
+    await db.bulk(made.model_copy(update={"user_id": one.user_id}) for one in people)
     return people
 
 
-async def _post(db: AsyncDb, dice: random.Random, author: UserProfile) -> Post:
+def _post(db: AsyncDb, dice: random.Random, author: UserProfile) -> Post:
     at = db.context.now() - timedelta(minutes=dice.randint(1, 20_000))
-    post = Post(
+    return Post(
         user_id=author.user_id,
         post_id=new_post_id(at, author.user_id),
         text=_sentence(dice.choice(_DID), author.bio.removeprefix(_LIVES).removesuffix(".")),
         created_at=at,
     )
-    return await db.create(post)
 
 
 def _sentence(deed: str, pet: str) -> str:
@@ -122,7 +122,10 @@ def _sentence(deed: str, pet: str) -> str:
     return said[0].upper() + said[1:]
 
 
-async def _react(db: AsyncDb, dice: random.Random, post: Post, fan: UserProfile) -> None:
+def _reactions(
+    db: AsyncDb, dice: random.Random, post: Post, fan: UserProfile
+) -> list[Like | Comment]:
+    """A like, and now and then a comment."""
     later = post.created_at + timedelta(seconds=dice.randint(10, 50_000))
     at = min(later, db.context.now())
     where = {
@@ -132,11 +135,8 @@ async def _react(db: AsyncDb, dice: random.Random, post: Post, fan: UserProfile)
         "post_created_at": post.created_at,
         "created_at": at,
     }
-    await db.create(Like.model_validate(where))
-    if dice.random() < 0.3:
-        said = {
-            "comment_id": new_id(at),
-            "user_handle": fan.handle,
-            "text": dice.choice(_SAID),
-        }
-        await db.create(Comment.model_validate({**where, **said}))
+    like = Like.model_validate(where)
+    if dice.random() >= 0.3:
+        return [like]
+    said = {"comment_id": new_id(at), "user_handle": fan.handle, "text": dice.choice(_SAID)}
+    return [like, Comment.model_validate({**where, **said})]
