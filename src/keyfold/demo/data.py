@@ -58,14 +58,17 @@ async def fill(client: AsyncClient, system: System) -> int:
     return items
 
 
-def catch_up(engine: Engine, system: System) -> None:
-    """Let copies that follow the stream meet what was written; after days away, make them anew."""
+def renew(engine: Engine, system: System) -> None:
+    """After days away, make copies anew: the stream has forgotten what they missed."""
     db = system.design.open(EmbeddedClient(engine))
+    consumer = Consumer(db)
     try:
-        Consumer(db).drain()
+        consumer.run_once()
     except RebuildNeeded:
         db.run(resume(db.context))
         rebuild(db, settle=Consumer(db).drain)
+    finally:
+        consumer.close()
 
 
 _FILLED_TABLE = {

@@ -23,7 +23,8 @@ from keyfold.api.consumers import following
 from keyfold.api.exchange import BODY_BYTES
 from keyfold.api.media import LocalMedia
 from keyfold.clients.embedded import AsyncEmbeddedClient, EmbeddedClient
-from keyfold.demo.data import catch_up, fill, open_data, unfilled
+from keyfold.demo.behind import Behind
+from keyfold.demo.data import fill, open_data, renew, unfilled
 from keyfold.demo.examples import REGION, overview
 from keyfold.demo.journal import Journal
 from keyfold.demo.studio import studio_system
@@ -36,6 +37,7 @@ from keyfold.wire import ServerSettings as DynamoDbSettings
 
 HOST = "127.0.0.1"
 STUDIO = "/studio"
+UP_TO_DATE = "Copies, counters and events are up to date."
 Say = Callable[[str], None]
 
 
@@ -85,10 +87,9 @@ async def _serve(
     for system in new:
         say(f"Filling {system.title} ...")
         say(f"  {await fill(client, system):,} items")
-    if new:
-        say("Letting copies, counters and events follow ...")
     for system in systems:
-        catch_up(client.engine, system)
+        if system not in new:
+            renew(client.engine, system)
     databases = [await system.design.open_async(client) for system in systems]
     services = [system.serve(db) for system, db in zip(systems, databases, strict=True)]
     people = {service.name: system.users for system, service in zip(systems, services, strict=True)}
@@ -106,12 +107,13 @@ async def _serve(
     addresses = _address(web), _address(dynamodb)
     served = [(system, service.name) for system, service in zip(systems, services, strict=True)]
     app, gate, journal = create_app(services, settings), Gate(), Journal()
+    behind = Behind(databases)
     app.router.routes[:0] = journal.routes()
     shown = EmbeddedClient(client.engine)
     start_with_studio(
         app,
         [
-            studio_system(system, service, shown, options.data)
+            studio_system(system, service, shown, options.data, behind)
             for system, service in zip(systems, services, strict=True)
         ],
         gate,
@@ -121,7 +123,7 @@ async def _serve(
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, page.stop)
-    async with following(databases, [journal]):
+    async with following(databases, [journal]), behind.watched(lambda: say(UP_TO_DATE)):
         await page.serve(sockets=[web])
     await database.drain()
     if not page.started:

@@ -8,6 +8,7 @@ from keyfold.api.page import PATH as PAGE_PATH
 from keyfold.api.page import page_folder
 from keyfold.api.service import Service
 from keyfold.clients.protocol import Client
+from keyfold.demo.behind import Behind
 from keyfold.demo.systems import System
 from keyfold.design.file import load as load_schema
 from keyfold.design.schema import Schema
@@ -17,7 +18,9 @@ from keyfold.review.cost import load as load_workload
 from keyfold.studio import StudioSystem, Trial
 
 
-def studio_system(system: System, service: Service, client: Client, data: Path) -> StudioSystem:
+def studio_system(
+    system: System, service: Service, client: Client, data: Path, behind: Behind
+) -> StudioSystem:
     """A system with its document, its workload and its pages."""
     schema = system.design.schema
     written = system.folder / "as_written.yaml"
@@ -31,6 +34,7 @@ def studio_system(system: System, service: Service, client: Client, data: Path) 
         writable=True,
         design=system.design,
         description=description,
+        is_behind=lambda: schema.name in behind,
         workload=_workload(system.folder / "workload.yaml", schema),
         as_written=load_schema(written) if written.exists() else None,
         trial=Trial(

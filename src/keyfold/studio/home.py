@@ -59,6 +59,7 @@ def home(view: PageView) -> Html:
                 class_="cols wide-left",
             ),
             class_="stack",
+            data_refresh="1" if any(one.is_behind() for one in systems) else None,
         ),
     )
     return layout.document(view.base, "Systems", body, crumbs=[("All systems", None)])
@@ -122,6 +123,8 @@ def _findings(system: StudioSystem, where: str) -> Html:
 
 
 def _health(system: StudioSystem, where: str) -> Html:
+    if system.is_behind():
+        return link(where, state("run", "catching up"))
     checkup = system.checkup.last
     if checkup is None:
         return link(where, state("note", "not verified yet"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -48,6 +48,8 @@ class StudioSystem:
     design: Design | None = None
     """The design that runs; without it, a design file or a draft, nothing can be written."""
     description: str = ""
+    is_behind: Callable[[], bool] = bool
+    """Whether copies, counters and events wait that a consumer here will bring."""
     workload: Workload | None = None
     as_written: Schema | None = None
     trial: Trial | None = None

@@ -21,6 +21,8 @@ from random import getrandbits
 from types import new_class
 from typing import Annotated, Any, Literal
 
+from pydantic import ConfigDict
+
 from keyfold.design import markers
 from keyfold.design.entity import Entity
 from keyfold.design.keys import Key
@@ -64,6 +66,8 @@ def declare(name: str, table: Table, partition: str, reader: str) -> Support:
         def body(namespace: dict[str, Any]) -> None:
             namespace["__doc__"] = doc
             namespace["__module__"] = __name__
+            # No source has descriptions of their fields, and looking for one takes long.
+            namespace["model_config"] = ConfigDict(use_attribute_docstrings=False)
             namespace["__annotations__"] = fields
             namespace["key"] = key
             namespace.update(defaults)
