@@ -14,6 +14,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
+UP_TO_DATE = "Copies, counters and events are up to date."
 PICTURES = Path(__file__).parents[2] / "docs" / "guide" / "images"
 PAGES = ("map", "data", "patterns", "review", "streams", "migrations", "partitions", "try")
 SYSTEMS = ("gg_core", "inviter", "search_room", "sellers", "tamafriends")
@@ -22,7 +23,7 @@ EVERY = {
     **{page: f"/s/inviter/{page}" for page in PAGES},
     "partition": "/s/inviter/data?table=InviterTable&pk=GROUP%23g03",
     "pattern": "/s/inviter/patterns/group_feed?group_id=g03&limit=50&run=1",
-    "edit": "/s/inviter/edit?table=InviterTable&pk=EVENT%23h126&sk=METADATA",
+    "edit": "/s/inviter/edit?table=InviterTable&pk=EVENT%23h042&sk=METADATA",
     "map-gg": "/s/gg_core/map",
 }
 DRAWN = ("home", "map", "partition", "pattern", "edit", "review")
@@ -52,7 +53,7 @@ def start(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     try:
         for line in process.stdout:
             lines.append(line)
-            if line.startswith("Data:"):
+            if line.startswith(UP_TO_DATE):
                 break
         (found,) = [line.split()[-1] for line in lines if line.strip().startswith("Start page")]
         yield found
@@ -95,10 +96,10 @@ def test_somebody_new_finds_follows_runs_changes_and_repairs(page: Page) -> None
     page.click("table.systems >> text=Inviter")
     page.wait_for_url("**/s/inviter/map")
     page.keyboard.press("/")
-    page.keyboard.type("EVENT#h126")
-    expect(page.locator(".live a").first).to_contain_text("h126")
+    page.keyboard.type("EVENT#h042")
+    expect(page.locator(".live a").first).to_contain_text("h042")
     page.keyboard.press("Enter")
-    page.wait_for_url(re.compile("EVENT%23h126"))
+    page.wait_for_url(re.compile("EVENT%23h042"))
     page.click(".rows .row[data-kind=Hangout]")
     detail = page.locator("#detail")
     expect(detail).to_contain_text("All copies:")
@@ -109,7 +110,7 @@ def test_somebody_new_finds_follows_runs_changes_and_repairs(page: Page) -> None
     group = page.locator("h1").inner_text()
     assert group.startswith(("GROUP#", "USER#"))
     page.locator("#detail .jump", has_text="METADATA").first.click()
-    expect(page.locator("h1")).to_contain_text("EVENT#h126")
+    expect(page.locator("h1")).to_contain_text("EVENT#h042")
 
     # Run a pattern and see its cost.
     page.click(".side >> text=Patterns")

@@ -10,7 +10,7 @@ from typing import Final
 from keyfold.runtime import AsyncDb
 from keyfold.streams import AsyncConsumer, status
 
-_LOOK_SECONDS: Final = 0.25
+_LOOK_SECONDS: Final = 0.5
 
 
 class Behind:

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import os
 import time
 from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass
+from functools import partial
+from queue import SimpleQueue
 from threading import Thread
 from typing import Any, TypeAlias, TypeVar
 
@@ -153,22 +156,45 @@ async def _invoke_async(effect: Invoke) -> Any:
 
 
 def _in_thread(function: Callable[[], Any], name: str) -> Future[Any]:
-    # A thread cannot be stopped from outside: one that hangs is left behind, and as a daemon it
-    # keeps no process alive.
-    outcome: Future[Any] = Future()
-    context = copy_context()
+    thread = _IDLE.pop() if _IDLE else _SpareThread()
+    return thread.run(partial(copy_context().run, function), name)
 
-    def target() -> None:
+
+class _SpareThread:
+    """A thread for code that may hang; one that comes back is used again.
+
+    A thread cannot be stopped from outside: one that hangs is left behind, and as a daemon it keeps
+    no process alive.
+    """
+
+    def __init__(self) -> None:
+        self._given: SimpleQueue[tuple[Callable[[], Any], Future[Any]]] = SimpleQueue()
+        self._thread = Thread(target=self._work, daemon=True)
+        self._thread.start()
+
+    def run(self, function: Callable[[], Any], name: str) -> Future[Any]:
+        outcome: Future[Any] = Future()
+        self._thread.name = name
+        self._given.put((function, outcome))
+        return outcome
+
+    def _work(self) -> None:
+        while True:
+            self._carry_out(*self._given.get())
+            _IDLE.append(self)
+
+    def _carry_out(self, function: Callable[[], Any], outcome: Future[Any]) -> None:
         outcome.set_running_or_notify_cancel()
         try:
-            result = context.run(function)
+            result = function()
         except BaseException as problem:
             outcome.set_exception(problem)
         else:
             outcome.set_result(result)
 
-    Thread(target=target, name=name, daemon=True).start()
-    return outcome
+
+_IDLE: list[_SpareThread] = []
+os.register_at_fork(after_in_child=_IDLE.clear)
 
 
 def _late(effect: Invoke) -> Overdue:

@@ -14,8 +14,6 @@ from keyfold.streams.record_batch import Outcome
 
 QUICK_SECONDS: Final = 0.05
 """The rest after records, where nobody tells of new ones: at most 20 polls a second."""
-SPACING_SECONDS: Final = 0.005
-"""The part of a rest that no commit ends: at most 200 polls a second."""
 
 
 class Pace:
@@ -35,6 +33,11 @@ class Pace:
         return rest
 
 
+def _spacing(rest: float) -> float:
+    """The part of a rest that no commit ends: 200 polls a second, 20 where few bring a record."""
+    return min(rest / 10, QUICK_SECONDS)
+
+
 class WakeUp:
     """Ends a thread's rest: at a commit of this process, or for good."""
 
@@ -51,7 +54,7 @@ class WakeUp:
         self._woken.clear()
 
     def wait(self, seconds: float) -> None:
-        spacing = min(seconds, SPACING_SECONDS)
+        spacing = _spacing(seconds)
         time.sleep(spacing)
         if not self.stopped:
             self._woken.wait(seconds - spacing)
@@ -79,7 +82,7 @@ class AsyncAlarm:
         self._woken.clear()
 
     async def wait(self, seconds: float) -> None:
-        spacing = min(seconds, SPACING_SECONDS)
+        spacing = _spacing(seconds)
         await asyncio.sleep(spacing)
         if self.stopped:
             return

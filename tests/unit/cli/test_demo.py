@@ -21,6 +21,7 @@ import pytest
 from keyfold.streams.event import event_schema
 
 START_SECONDS = 120
+CATCH_UP_SECONDS = 400
 
 
 @contextmanager
@@ -52,6 +53,12 @@ def address(lines: list[str], label: str) -> str:
     return found
 
 
+def start_page(lines: list[str]) -> str:
+    browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+    with browser.open(address(lines, "Start page")) as answer:
+        return str(answer.read(), "utf-8")
+
+
 def stop(process: subprocess.Popen[str]) -> tuple[int, str]:
     process.send_signal(signal.SIGINT)
     rest = process.stdout.read() if process.stdout else ""
@@ -63,6 +70,7 @@ class Runs:
     """A first demo, stopped, and a second one on its data, running."""
 
     first: list[str]
+    first_page: str
     stopped: tuple[int, str]
     second: list[str]
 
@@ -71,9 +79,10 @@ class Runs:
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runs]:
     folder = tmp_path_factory.mktemp("demo")
     with demo(folder) as (process, first):
+        page = start_page(first)
         stopped = stop(process)
     with demo(folder) as (_, second):
-        yield Runs(first, stopped, second)
+        yield Runs(first, page, stopped, second)
 
 
 @pytest.fixture
@@ -88,6 +97,10 @@ def test_the_start_page_and_the_endpoint_answer(running: list[str]) -> None:
             assert answer.status == 200
 
 
+def test_pages_answer_and_say_who_is_catching_up(runs: Runs) -> None:
+    assert runs.first_page.count("catching up") == 5
+
+
 def test_events_are_taken_and_shown(running: list[str]) -> None:
     site = address(running, "Services").removesuffix("/services")
     request = urllib.request.Request(
@@ -97,7 +110,7 @@ def test_events_are_taken_and_shown(running: list[str]) -> None:
         method="PUT",
     )
     urllib.request.urlopen(request).close()
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + CATCH_UP_SECONDS
     while True:
         with urllib.request.urlopen(f"{address(running, 'Events')}.json?source=inviter") as answer:
             events = json.load(answer)["events"]
