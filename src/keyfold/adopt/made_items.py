@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from random import Random
 from typing import Any
 
@@ -79,8 +79,8 @@ class ItemMaker:
             if entity.__spec__.role == "canonical" and name not in counted
         }
 
-    def make(self, total: int, counts: Mapping[str, int] | None = None) -> Iterator[Entity]:
-        """About `total` items; `counts` fixes the number for some entities."""
+    def make(self, total: int, counts: Mapping[str, int] | None = None) -> list[Entity]:
+        """About `total` items, all or none; `counts` fixes the number for some entities."""
         if not self.specs:
             raise KeyfoldError(f"{self.design.name} has no canonical entity to make items of")
         for name in counts or ():
@@ -98,7 +98,7 @@ class ItemMaker:
                 if entity is None:
                     break
                 self.made[name].append(entity)
-                yield entity
+        return [entity for name in order for entity in self.made[name]]
 
     def _counts(
         self, order: list[str], parents: Mapping[str, set[str]], total: int
@@ -143,22 +143,23 @@ class ItemMaker:
         self, spec: EntitySpec, links: list[_Link], number: int, seen: set[str]
     ) -> Entity | None:
         """A new item with a key of its own; None where no more keys are to be had."""
+        refused = None
         for _ in range(_ATTEMPTS):
-            entity = self._valid(spec, self._values(spec, links, number))
+            try:
+                entity = spec.entity(**self._values(spec, links, number))
+            except ValidationError as problem:
+                refused = problem
+                continue
             key = repr(spec.key_of(entity.__dict__))
             if key not in seen:
                 seen.add(key)
                 return self._sized(spec, entity)
-        return None
-
-    def _valid(self, spec: EntitySpec, values: dict[str, Any]) -> Entity:
-        try:
-            return spec.entity(**values)
-        except ValidationError as problem:
-            raise KeyfoldError(
-                f"{spec.name}: what was made is refused: {in_one_line(complaints(problem))}; leave "
-                f"the entity out with a count of 0: {spec.name}=0"
-            ) from None
+        if refused is None:
+            return None
+        raise KeyfoldError(
+            f"{spec.name}: what was made is refused: {in_one_line(complaints(refused))}; leave "
+            f"the entity out with a count of 0: {spec.name}=0"
+        )
 
     def _values(self, spec: EntitySpec, links: list[_Link], number: int) -> dict[str, Any]:
         values: dict[str, Any] = {}
@@ -185,7 +186,10 @@ class ItemMaker:
             ):
                 continue
             copied = self._copied(name, linked)
-            values[name] = copied or self.values.make(spec, specced, number, created)
+            values[name] = made = copied or self.values.make(spec, specced, number, created)
+            if isinstance(made, datetime):
+                # Times follow each other as their fields do: what ends does so after it starts.
+                created = max(created, made)
         return values
 
     def _left_out(self, specced: FieldSpec) -> bool:
