@@ -11,6 +11,7 @@ import httpx
 import pytest
 from pydantic.alias_generators import to_snake
 
+from keyfold import AsyncDb
 from keyfold.api import Identity
 from keyfold.api.auth import DevelopmentTokens
 from keyfold.api.dispatch import Dispatch
@@ -67,6 +68,77 @@ def known_values(system: System, sandbox: Sandbox) -> dict[str, list[str]]:
                 if "S" in value:
                     found[to_snake(name)][value["S"]] = None
     return {name: list(values) for name, values in found.items()}
+
+
+async def sweep(system: System, sandbox: Sandbox) -> int:
+    """Delete by hand what is over, as the sweep does in the end; gives how many."""
+    now, count = int(sandbox.clock.now()), 0
+    for table in system.design.tables.values():
+        ttl = table.schema.ttl
+        for item in sandbox.items(table.name):
+            if ttl is not None and int(item.get(ttl, {}).get("N", now + 1)) <= now:
+                key = {name: item[name] for name in table.schema.key_attributes}
+                sandbox.engine.call("DeleteItem", {"TableName": table.name, "Key": key})
+                count += 1
+    return count
+
+
+class Reader:
+    """Asks for everything that can be asked for, as several callers."""
+
+    def __init__(self, system: System, sandbox: Sandbox, db: AsyncDb) -> None:
+        self.tokens = DevelopmentTokens(clock=sandbox.clock)
+        self.app = rest_app(Dispatch(system.serve(db)), self.tokens)
+        self.known = known_values(system, sandbox)
+        self.callers = [*system.users[:2], Identity.of("root", "admin")]
+
+    async def answers(self) -> dict[tuple[str, str], list[tuple[int, Any]]]:
+        """The answers by caller and path, all pages of each."""
+        found: dict[tuple[str, str], list[tuple[int, Any]]] = {}
+        transport = httpx.ASGITransport(self.app, raise_app_exceptions=False)
+        async with httpx.AsyncClient(transport=transport, base_url="http://system") as web:
+            paths: dict[str, Any] = (await web.get("/openapi.json")).json()["paths"]
+            for caller in self.callers:
+                token = self.tokens.issue(caller.id, *caller.groups)
+                web.headers["authorization"] = f"Bearer {token}"
+                values = {**self.known, "user_id": [caller.id]}
+                for path in (path for path, operations in paths.items() if "get" in operations):
+                    for asked in _filled(path, values):
+                        found[caller.id, asked] = await _pages(web, asked)
+        return found
+
+
+async def _pages(web: httpx.AsyncClient, asked: str) -> list[tuple[int, Any]]:
+    """The whole list page by page, its elements together; or the one answer."""
+    status, body = await _answer(web, asked)
+    if not isinstance(body, dict) or not isinstance(body.get("items"), list):
+        return [(status, body)]
+    elements, cursor = body["items"], body.get("cursor")
+    while cursor is not None:
+        _, more = await _answer(web, asked, cursor=cursor)
+        elements, cursor = elements + more["items"], more.get("cursor")
+    return [(status, elements)]
+
+
+async def _answer(web: httpx.AsyncClient, asked: str, **params: str) -> tuple[int, Any]:
+    answer = await web.get(asked, params=params)
+    text = answer.headers.get("content-type", "").split(";")[0]
+    return answer.status_code, answer.json() if text.endswith("json") else text
+
+
+async def test_reads_answer_as_they_do_after_the_sweep(system: System) -> None:
+    async with Sandbox() as sandbox:
+        db = await sandbox.open_async(system.design)
+        await system.fill(db)
+        sandbox.clock.advance(60)
+        reader = Reader(system, sandbox, db)
+        untouched = await reader.answers()
+        expired = await expire_half(system, sandbox, db.client)
+        before = await reader.answers()
+        assert await sweep(system, sandbox) >= expired
+        after = await reader.answers()
+        assert {asked for asked in before if before[asked] != after[asked]} == set()
+        assert (untouched == after) == (expired == 0), "what has expired was to be seen"
 
 
 async def test_no_read_and_no_delete_fails(system: System, sandbox: Sandbox) -> None:

@@ -1,8 +1,9 @@
 """Cursors: opaque and url-safe; only who was given one, for the same read, can go on with it.
 
-A cursor is encrypted and authenticated at once (the synthetic IV is a MAC over the scope and the
-contents, and the contents are covered by a key stream made from it), so that neither the position
-can be read nor another be made. Whatever is wrong with one, the answer is the same.
+A cursor is encrypted and authenticated by SIV (Rogaway and Shrimpton): a tag over the scope, the
+caller and the contents is the initial value of a key stream that covers the contents. So nobody
+can read a position, nor make another. Whatever is wrong with one, the answer is the same. ADR 25
+says why these parts, and what they do not promise.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ from keyfold.errors import CursorRefused, PlanError
 VARIABLE = "KEYFOLD_CURSOR_SECRET"
 GOOD_SECONDS = 7 * 86400
 """How long a cursor can be used."""
-_IV_BYTES = 16
+_TAG_BYTES = 16
+_DIGEST_BYTES = 32
 _LEAST_BYTES = 16
 _OF_THIS_PROCESS = secrets.token_bytes(32)
 
@@ -88,9 +90,9 @@ def _kept(data: Path) -> bytes:
 def seal(key: CursorKey, scope: str, position: Any) -> str:
     """A cursor that only the same scope and caller open again."""
     body = orjson.dumps([int(key.clock.now()), position])
-    masking, signing = _keys(key.secrets[0])
-    iv = _sign(signing, scope, body)
-    return _text(iv + _masked(masking, iv, body))
+    for_tags, for_streams = _keys(key.secrets[0])
+    tag = _tag(for_tags, scope, body)
+    return _text(tag + _covered(for_streams, tag, body))
 
 
 def unseal(key: CursorKey, scope: str, cursor: str) -> Any:
@@ -101,11 +103,11 @@ def unseal(key: CursorKey, scope: str, cursor: str) -> Any:
         raise refused() from None
     if _text(raw) != cursor:
         raise refused()
-    iv, hidden = raw[:_IV_BYTES], raw[_IV_BYTES:]
+    tag, hidden = raw[:_TAG_BYTES], raw[_TAG_BYTES:]
     for secret in key.secrets:
-        masking, signing = _keys(secret)
-        body = _masked(masking, iv, hidden)
-        if hmac.compare_digest(iv, _sign(signing, scope, body)):
+        for_tags, for_streams = _keys(secret)
+        body = _covered(for_streams, tag, hidden)
+        if hmac.compare_digest(tag, _tag(for_tags, scope, body)):
             made, position = orjson.loads(body)
             if key.clock.now() - made > GOOD_SECONDS:
                 raise refused()
@@ -140,18 +142,23 @@ def refused() -> CursorRefused:
 
 @lru_cache(64)
 def _keys(secret: bytes) -> tuple[bytes, bytes]:
-    both = hashlib.blake2b(secret, person=b"keyfold cursor").digest()
-    return both[:32], both[32:]
+    """Two keys by HKDF with SHA-256 (RFC 5869): for tags, for streams."""
+    extracted = hmac.digest(bytes(_DIGEST_BYTES), secret, "sha256")
+    first = hmac.digest(extracted, b"keyfold cursor\x01", "sha256")
+    return first, hmac.digest(extracted, first + b"keyfold cursor\x02", "sha256")
 
 
-def _sign(key: bytes, scope: str, body: bytes) -> bytes:
+def _tag(key: bytes, scope: str, body: bytes) -> bytes:
+    # JSON has no zero byte, so that no two pairs make the same text.
     bound = orjson.dumps([scope, cursor_holder.get()])
-    return hmac.digest(key, bound + b"\0" + body, hashlib.sha256)[:_IV_BYTES]
+    return hmac.digest(key, bound + b"\0" + body, "sha256")[:_TAG_BYTES]
 
 
-def _masked(key: bytes, iv: bytes, body: bytes) -> bytes:
-    blocks = range(-(-len(body) // 64))
+def _covered(key: bytes, tag: bytes, body: bytes) -> bytes:
+    """The body with a stream of HMAC in counter mode (SP 800-108) laid over it, or taken off."""
+    bits = (len(body) * 8).to_bytes(4, "big")
     stream = b"".join(
-        hashlib.blake2b(iv + block.to_bytes(4, "big"), key=key).digest() for block in blocks
+        hmac.digest(key, block.to_bytes(4, "big") + b"cursor\0" + tag + bits, "sha256")
+        for block in range(1, -(-len(body) // _DIGEST_BYTES) + 1)
     )
     return bytes(one ^ other for one, other in zip(body, stream, strict=False))

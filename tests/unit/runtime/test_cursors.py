@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import base64
+import json
 import random
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.hmac import HMAC
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+from cryptography.hazmat.primitives.kdf.kbkdf import KBKDFHMAC, CounterLocation, Mode
 
 from keyfold import Collected, Db, Design, Entity, Id, Key, Merge, Query, collection, each, merge
 from keyfold.errors import CursorRefused, PlanError
-from keyfold.runtime.cursor import GOOD_SECONDS, VARIABLE, cursor_holder
+from keyfold.runtime.cursor import GOOD_SECONDS, VARIABLE, CursorKey, cursor_holder, seal
 from keyfold.testing import Sandbox
 
 design = Design("cursors")
@@ -176,3 +181,22 @@ def test_a_collection_has_such_cursors_too(db: Db) -> None:
     assert [n.number for n in db.read(wanted, limit=2, cursor=first.cursor).items] == [2, 3]
     with pytest.raises(CursorRefused):
         db.read(collection(Note, owner_id="ben"), limit=2, cursor=first.cursor)
+
+
+def test_its_parts_are_those_of_the_standards(db: Db) -> None:
+    """Opened by another library: HKDF, HMAC in counter mode, and a tag over what is bound."""
+    position = {"PK": {"S": "NOTES#ada"}, "SK": {"S": "x" * 70}}
+    raw = base64.urlsafe_b64decode(
+        seal(CursorKey((OLD,), db.context.clock), "here", position) + "=="
+    )
+    tag, hidden = raw[:16], raw[16:]
+    keys = HKDF(hashes.SHA256(), 64, None, b"keyfold cursor").derive(OLD)
+    stream = KBKDFHMAC(
+        hashes.SHA256(), Mode.CounterMode, len(hidden), 4, 4, CounterLocation.BeforeFixed,
+        b"cursor", tag, None,
+    ).derive(keys[32:])  # fmt: skip
+    body = bytes(one ^ other for one, other in zip(hidden, stream, strict=True))
+    assert json.loads(body) == [int(db.context.clock.now()), position]
+    signed = HMAC(keys[:32], hashes.SHA256())
+    signed.update(b'["here",""]\0' + body)
+    assert signed.finalize()[:16] == tag
