@@ -24,7 +24,7 @@ class Issue(Protocol):
 
 
 class Service:
-    """Subclass it, take the database in `__init__`, declare operations with decorators.
+    """Subclass it, and declare operations with decorators; `db` is the database it was given.
 
     `design` is what `keyfold api` opens the database from. `name` is where the service is
     mounted; it defaults to the class's name in lower case with dashes. `title` is what people
@@ -73,6 +73,10 @@ class Service:
             elif hasattr(attribute, "__subscription__"):
                 subscription = read_subscription(attribute)
                 cls.subscriptions[subscription.operation.name] = subscription
+
+    def __init__(self, db: AsyncDb | None = None) -> None:
+        if db is not None:
+            self.db = db
 
     def tokens(self, given: Tokens | None) -> Tokens | None:
         """What turns bearer tokens into identities: the application's, unless it has its own."""

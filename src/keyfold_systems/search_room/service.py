@@ -27,9 +27,6 @@ class SearchRoom(
         relation(Notification, "room", Room, room_id="room_id"),
     )
 
-    def __init__(self, db: AsyncDb) -> None:
-        self.db = db
-
 
 def service(db: AsyncDb) -> SearchRoom:
     return SearchRoom(db)

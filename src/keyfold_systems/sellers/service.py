@@ -35,9 +35,6 @@ class Sellers(
     design: ClassVar[Design] = design
     idempotent = True
 
-    def __init__(self, db: AsyncDb) -> None:
-        self.db = db
-
 
 def service(db: AsyncDb) -> Sellers:
     return Sellers(db)

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterable
 from typing import Any
 
-from keyfold import AsyncDb, create, new_ulid
+from keyfold import create, new_ulid
 from keyfold.api import Arguments, Identity, NotAllowed, Service, rule
 from keyfold.runtime import Intent
 from keyfold_systems.gg_core.entities import Activity, Block, Group, GroupMember, Role, User
@@ -18,9 +18,6 @@ MODERATORS = "moderator"
 
 class Part(Service):
     """Some operations over the one database."""
-
-    def __init__(self, db: AsyncDb) -> None:
-        self.db = db
 
     async def role(self, group_id: str, user_id: str) -> Role | None:
         """A user's role in a group."""

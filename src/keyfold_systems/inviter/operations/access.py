@@ -13,9 +13,6 @@ from keyfold_systems.inviter.patterns import membership
 class Part(Service):
     """Some operations over the one database."""
 
-    def __init__(self, db: AsyncDb) -> None:
-        self.db = db
-
     async def person(self, user_id: str) -> User:
         """Somebody with a profile who is not leaving."""
         user = await self.db.get(User.key(user_id=user_id))

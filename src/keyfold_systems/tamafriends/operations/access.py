@@ -21,9 +21,6 @@ MODERATORS = ("moderator", "admin")
 class Part(Service):
     """Some operations over the one database."""
 
-    def __init__(self, db: AsyncDb) -> None:
-        self.db = db
-
     def views(self, caller: Identity) -> Views:
         """What the caller is shown."""
         return Views(self.db, caller.id, self.media)
