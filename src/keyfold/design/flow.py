@@ -89,6 +89,10 @@ class FeedSchema:
     cap: int | None = None
     support: tuple[tuple[str, str], ...] = ()
     """What the feed keeps for itself, and the entity of each: source, state, hint ..."""
+    replicas: int | None = None
+    """How often the list of what was removed is kept; a page reads one of them."""
+    listed: int | None = None
+    """The entries of that list that a page reads at most."""
     trimmed_by: str = ""
     """What removes the items beyond the cap: a consumer or an operation."""
     description: str = ""

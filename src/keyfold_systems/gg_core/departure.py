@@ -31,6 +31,8 @@ from keyfold_systems.gg_core.rooms import Message, Room, RoomMark, UserRoom
 
 AT_ONCE: Final = 10
 """So many things go in a step: with all that follows from each, a transaction holds them."""
+POSTS_AT_ONCE: Final = 1
+"""One post alone is written to every replica of the removed list."""
 MESSAGES_AT_ONCE: Final = 50
 RANKS: Final = (Role.OWNER, Role.ADMIN, Role.MEMBER)
 """In this order others get a group that is left; among equals, who is in it the longest."""
@@ -162,14 +164,14 @@ async def _take_back_messages(departure: Departure, delivery: Delivery) -> list[
 
 
 async def _take_back_posts(departure: Departure, delivery: Delivery) -> list[Intent]:
-    posts = GroupPost.key.query(author_id=departure.user_id).limit(AT_ONCE)
+    posts = GroupPost.key.query(author_id=departure.user_id).limit(POSTS_AT_ONCE)
     pointed = [
         Activity.key(actor_id=one.actor_id, activity_id=one.activity_id, created_at=one.created_at)
         for one in await delivery.read(posts)
     ]
     there = [post for ref in pointed if (post := await delivery.find(ref)) is not None]
     if not there:
-        own = Activity.key.query(actor_id=departure.user_id).limit(AT_ONCE)
+        own = Activity.key.query(actor_id=departure.user_id).limit(POSTS_AT_ONCE)
         there = list(await delivery.read(own.consistent()))
     return _on(departure, *(write for post in there for write in home.removing(post)))
 

@@ -280,6 +280,7 @@ home = Feed(
     item=FeedItem,
     ttl=timedelta(days=FEED_DAYS),
     policy=FeedPolicy(widest=MOST_COPIES),
+    removed=None,  # the home page reads the posts themselves
 )
 
 

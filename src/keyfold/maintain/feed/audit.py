@@ -11,6 +11,7 @@ import orjson
 
 from keyfold.design.entity import Entity
 from keyfold.design.template import HIGHEST
+from keyfold.maintain.feed.removed_list import name_of
 from keyfold.runtime.context import Context
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ CREATE TABLE edges {_PAIRS};
 CREATE TABLE marks (reader TEXT, source TEXT, since TEXT,
                     PRIMARY KEY (reader, source)) WITHOUT ROWID;
 CREATE TABLE subscriptions {_PAIRS};
-CREATE TABLE removed (source TEXT, position TEXT, PRIMARY KEY (source, position)) WITHOUT ROWID;
+CREATE TABLE removed (post TEXT, replica INTEGER, PRIMARY KEY (post, replica)) WITHOUT ROWID;
 CREATE TABLE activities (source TEXT, position TEXT, digest BLOB,
                          PRIMARY KEY (source, position)) WITHOUT ROWID;
 CREATE TABLE copies (reader TEXT, position TEXT, source TEXT, digest BLOB,
@@ -41,7 +42,7 @@ AND NOT EXISTS (SELECT 1 FROM marks m WHERE {_HIDDEN.format("e", "a")})
 _EXTRA: Final = f"""
 SELECT c.reader, c.source, c.position FROM copies c
 WHERE NOT EXISTS (SELECT 1 FROM marks m WHERE {_HIDDEN.format("c", "c")})
-AND NOT EXISTS (SELECT 1 FROM removed r WHERE r.source = c.source AND r.position = c.position)
+AND NOT EXISTS (SELECT 1 FROM removed r WHERE r.post = name_of(c.source, c.position))
 AND NOT EXISTS (SELECT 1 FROM edges e JOIN activities a USING (source)
     WHERE e.reader = c.reader AND e.source = c.source AND a.position = c.position)
 """
@@ -50,6 +51,10 @@ _UNMARKED: Final = f"""
 SELECT e.reader, e.source FROM edges e WHERE NOT {_LISTED}
 AND NOT EXISTS (SELECT 1 FROM marks m
     WHERE m.reader = e.reader AND m.source = e.source AND m.since = :all)
+"""
+_UNEVEN: Final = """
+SELECT post, MAX(replica) + 1 AS seen FROM removed GROUP BY post
+HAVING COUNT(*) != :replicas OR seen > :replicas
 """
 _WAITING: Final = 4_000
 
@@ -68,6 +73,9 @@ class Audit:
         for pragma in ("journal_mode = OFF", "synchronous = OFF"):
             self._database.execute(f"PRAGMA {pragma}").fetchall()
         self._database.execute(_SCHEMA)
+        self._database.create_scalar_function(
+            "name_of", lambda *place: name_of(*map(str, place)), 2, deterministic=True
+        )
         self._rows: dict[str, list[Row]] = {}
         self._waiting = 0
         self._notes: dict[type[Entity], Callable[[Any], None]] = {
@@ -98,6 +106,13 @@ class Audit:
         self._flush()
         yield from self._database.execute(_UNMARKED, {"all": HIGHEST})
 
+    def uneven(self) -> Iterator[tuple[str, int]]:
+        """What not all replicas of the removed list have, or too many, and how many to look at."""
+        self._flush()
+        replicas = self.feed.removed.replicas if self.feed.removed else 0
+        for post, seen in self._database.execute(_UNEVEN, {"replicas": replicas}):
+            yield post, max(seen, replicas)
+
     def _note_edge(self, edge: Entity) -> None:
         self._add("edges", self.feed.ends(edge))
 
@@ -110,7 +125,8 @@ class Audit:
         self._add("subscriptions", (getattr(one, self.feed.reader_field), one.source))
 
     def _note_removed(self, entry: Any) -> None:
-        self._add("removed", (entry.source, entry.position))
+        if entry.expires_at is None or entry.expires_at.timestamp() > self._now:
+            self._add("removed", (entry.post, entry.replica))
 
     def _note_activity(self, activity: Entity) -> None:
         position = self.feed.position(activity)

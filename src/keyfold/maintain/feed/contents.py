@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from keyfold.design.address import Ref
@@ -11,7 +11,7 @@ from keyfold.design.template import HIGHEST
 from keyfold.limits import BATCH_GET_ITEMS
 from keyfold.maintain.feed.newest_first import CONCURRENCY, PartitionRead, backwards
 from keyfold.runtime.context import Context
-from keyfold.runtime.flow import Call, Flow, Parallel
+from keyfold.runtime.flow import Answer, Call, Flow, Parallel
 from keyfold.runtime.walk import all_items, unprocessed_keys
 
 if TYPE_CHECKING:
@@ -60,21 +60,44 @@ def glance(context: Context, refs: Sequence[Ref[Any]]) -> Flow[dict[int, Any | N
 
     Read eventually consistent, for half the price.
     """
+    return glanced(context, refs, (yield from together(glances(context, refs))))
+
+
+def glances(context: Context, refs: Sequence[Ref[Any]]) -> list[Call]:
+    """The requests of a glance."""
     if not refs:
-        return {}
-    spec = refs[0].entity.__spec__
-    table, keys = context.physical(spec.table.schema), [ref.wire() for ref in refs]
-    calls = [
+        return []
+    table, keys = context.physical(refs[0].entity.__table__.schema), [ref.wire() for ref in refs]
+    return [
         Call("BatchGetItem", {"RequestItems": {table: {"Keys": keys[n : n + BATCH_GET_ITEMS]}}})
         for n in range(0, len(keys), BATCH_GET_ITEMS)
     ]
-    places = {repr(sorted(key.items())): place for place, key in enumerate(keys)}
+
+
+def glanced(
+    context: Context, refs: Sequence[Ref[Any]], answers: Iterable[Answer]
+) -> dict[int, Any | None]:
+    """What the answers to a glance say."""
+    places = {_address(ref.wire()): place for place, ref in enumerate(refs)}
     found: dict[int, Any | None] = dict.fromkeys(range(len(refs)))
-    for start in range(0, len(calls), CONCURRENCY):
-        for answer in (yield Parallel(calls[start : start + CONCURRENCY])):
-            for item in answer["Responses"].get(table, ()):
-                key = {name: item[name] for name in keys[0]}
-                found[places[repr(sorted(key.items()))]] = spec.decode(item)
-            for key in unprocessed_keys(answer, table):
-                del found[places[repr(sorted(key.items()))]]
+    for answer in answers:
+        spec = refs[0].entity.__spec__
+        table = context.physical(spec.table.schema)
+        for item in answer["Responses"].get(table, ()):
+            key = {name: item[name] for name in spec.table.schema.key_attributes}
+            found[places[_address(key)]] = spec.decode(item)
+        for key in unprocessed_keys(answer, table):
+            del found[places[_address(key)]]
     return found
+
+
+def together(calls: Sequence[Call]) -> Flow[list[Answer]]:
+    """The answers to requests that go out side by side, as many at once as a page may."""
+    answers: list[Answer] = []
+    for start in range(0, len(calls), CONCURRENCY):
+        answers += yield Parallel(calls[start : start + CONCURRENCY])
+    return answers
+
+
+def _address(key: Item) -> str:
+    return repr(sorted(key.items()))

@@ -14,9 +14,10 @@ from keyfold.design.keys import Key
 from keyfold.design.place import caller
 from keyfold.design.read import Page
 from keyfold.errors import DeclarationError
-from keyfold.maintain.feed import edges, support_items
+from keyfold.maintain.feed import edges, removed_list, support_items
 from keyfold.maintain.feed.policy import Decision, FeedPolicy
 from keyfold.maintain.feed.reach import FeedReach
+from keyfold.maintain.feed.removed_list import RemovedList
 from keyfold.runtime.async_db import AsyncDb
 from keyfold.runtime.db import Db
 from keyfold.runtime.flow import Flow
@@ -34,7 +35,8 @@ class Feed(Generic[I]):
     the copy in a reader's partition, with the same sort key; `edge` is who follows whom, with a
     key `followers` that lists it from the source's side. Several kinds of edges, or another name
     of that key, are given as `edge={Follow: "followers", GroupMember: "key"}`. `policy` decides who
-    gets copies; with None only promotion flags do.
+    gets copies; with None only promotion flags do. `removed` says how what was removed is listed;
+    None is for those who look at the activities of a page anyway, and leave out what is gone.
     """
 
     def __init__(
@@ -48,9 +50,11 @@ class Feed(Generic[I]):
         cap: int = 1000,
         ttl: timedelta = timedelta(days=30),
         policy: FeedPolicy | None = FeedPolicy(),  # noqa: B008 - it is frozen
+        removed: RemovedList | None = RemovedList(),  # noqa: B008 - it is frozen
     ) -> None:
         self.name, self.activity, self.item = name, activity, item
         self.promotion, self.cap, self.ttl, self.policy = promotion, cap, ttl, policy
+        self.removed = removed
         self.place = caller()
         self.source_field = self._only(activity, "partition")
         self.reader_field = self._only(item, "partition")
@@ -59,7 +63,9 @@ class Feed(Generic[I]):
         self.copied = tuple(f for f in item.__spec__.fields if f in activity.__spec__.fields)
         self._check()
         partition = item.__spec__.key.templates.partition.text
-        self.support = support_items.declare(name, item.__table__, partition, self.reader_field)
+        self.support = support_items.declare(
+            name, item.__table__, partition, self.reader_field, removals=removed is not None
+        )
         subscription = self.support.subscription
         self.subscribed = edges.FollowEdges(
             subscription, self.reader_field, "source", subscription.key
@@ -148,15 +154,11 @@ class Feed(Generic[I]):
         return Put(self.source_item(reader, source, "gone"), absent=False)
 
     def removing(self, activity: Entity) -> list[Intent]:
-        """The writes that take an activity out of every feed from this moment on."""
-        source, position = getattr(activity, self.source_field), self.position(activity)
-        listed = [
-            Put(
-                self.support.removed(replica=replica, source=source, position=position),
-                absent=False,
-            )
-            for replica in range(support_items.REPLICAS)
-        ]
+        """The writes that take an activity out of every feed from this moment on.
+
+        Without a removed list, it leaves feeds when the consumer comes by.
+        """
+        listed = [Put(entry, absent=False) for entry in removed_list.entries_of(self, activity)]
         return [Delete(activity.ref(), must_exist=True), *listed]
 
     def forgetting(self, who: str) -> list[Intent]:
@@ -218,6 +220,12 @@ class Feed(Generic[I]):
         key: Key = activity.__spec__.key
         return key.attributes[1].render(activity.__dict__, owner=activity.__spec__.name)["S"]
 
+    def activity_key(self, source: str, position: str) -> dict[str, Any]:
+        """Where the activity of a copy is."""
+        partition, sort = self.activity.__spec__.key.attributes
+        rendered = partition.render({self.source_field: source}, owner=self.name)
+        return {partition.attribute: rendered, sort.attribute: {"S": position}}
+
     def copy(self, activity: Entity, reader: str) -> I:
         """The item that stands for an activity in a reader's feed."""
         values = {name: getattr(activity, name) for name in self.copied}
@@ -271,6 +279,8 @@ class Feed(Generic[I]):
                 f"{item.name} never expires.",
                 "Give it a field Annotated[Timestamp | None, Ttl()] = None.",
             )
+        if self.removed is not None and self.removed.faults:
+            self._refuse(self.removed.faults, "Give it as RemovedList(replicas=16, entries=40).")
 
     def _refuse(self, message: str, suggestion: str) -> None:
         raise DeclarationError(

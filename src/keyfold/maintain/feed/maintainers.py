@@ -20,7 +20,7 @@ from keyfold.maintain.feed.decisions import begin, consider, reason_of
 from keyfold.maintain.feed.edges import FOLLOWERS_AT_ONCE
 from keyfold.maintain.feed.fan_out import fan_out
 from keyfold.maintain.feed.jobs import for_all
-from keyfold.maintain.feed.support_items import REPLICAS
+from keyfold.maintain.feed.removed_list import name_of, refs_of
 from keyfold.maintain.feed.switch import pull, push
 from keyfold.maintain.feed.verification import Verifying, fix
 from keyfold.maintain.job import StreamWork
@@ -87,7 +87,11 @@ class Activities(FeedMaintainer, Audited):
             edges=tuple(edge.__name__ for edge in feed.edges) if len(feed.edges) > 1 else (),
             mode="hybrid",
             cap=feed.cap,
-            support=tuple((role, made.__name__) for role, made in vars(feed.support).items()),
+            support=tuple(
+                (role, made.__name__) for role, made in vars(feed.support).items() if made
+            ),
+            replicas=feed.removed.replicas if feed.removed else None,
+            listed=feed.removed.entries if feed.removed else None,
             trimmed_by="TTL and a window on read",
             description=(
                 f"Up to {feed.cap} items of the last {feed.ttl.days} days, from "
@@ -211,8 +215,12 @@ class Removals(FeedMaintainer):
         if old is None or new is not None:
             return
         source, position = getattr(old, feed.source_field), feed.position(old)
-        if position <= feed.oldest(context.now()):
-            return  # its copies are over
+        if position > feed.oldest(context.now()):
+            yield from self._clean(context, source, position)
+        yield from delete_many(context, refs_of(feed, name_of(source, position)))
+
+    def _clean(self, context: Context, source: str, position: str) -> Flow[None]:
+        feed = self.feed
 
         def delete_from(edges: list[Any]) -> Flow[bool]:
             readers = {
@@ -228,11 +236,6 @@ class Removals(FeedMaintainer):
         everybody = [*feed.edges.values(), feed.subscribed]
         name = f"remove {source} {position}"
         yield from for_all(context, feed, source, name, delete_from, everybody)
-        entries = [
-            feed.support.removed.key(replica=replica, position=position, source=source)
-            for replica in range(REPLICAS)
-        ]
-        yield from delete_many(context, entries)
 
     def _delete(self, context: Context, readers: list[str], position: str) -> Flow[None]:
         """A copy's key is known without reading: the reader's partition and the position."""

@@ -33,8 +33,6 @@ SourceState = Literal["pull", "push", "gone"]
 READER = "SOURCE"
 """The sort key of the reader's own item: a page reads all that begins with it."""
 SOURCE_PREFIX = f"{READER}#"
-REPLICAS = 4
-"""Copies of the removed list, so that no partition is read by every reader of every feed."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +45,7 @@ class Support:
     reader: Any
     crowd: Any
     removed: Any
+    """None if what was removed is not listed."""
     job: Any
 
 
@@ -54,7 +53,7 @@ def new_token() -> str:
     return f"{getrandbits(40):010x}"
 
 
-def declare(name: str, table: Table, partition: str, reader: str) -> Support:
+def declare(name: str, table: Table, partition: str, reader: str, *, removals: bool) -> Support:
     """Declare the support entities; `partition` is the items' partition template."""
     expires = Annotated[Timestamp | None, markers.Ttl()]
     title = "".join(part.capitalize() for part in name.split("_"))
@@ -138,10 +137,12 @@ def declare(name: str, table: Table, partition: str, reader: str) -> Support:
         removed=entity(
             "Removed",
             "An activity that was deleted while copies of it may still be in feeds.",
-            {"replica": int, "source": Id, "position": str, "expires_at": expires},
-            Key(f"{prefix}_REMOVED#{{replica:02d}}", "{position}#{source}", escape=True),
+            {"replica": int, "post": str, "expires_at": expires},
+            Key(f"{prefix}_REMOVED#{{replica:02d}}", "{post}"),
             {"expires_at": None},
-        ),
+        )
+        if removals
+        else None,
         job=entity(
             "Job",
             "How far a fan-out has come.",

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from keyfold.design.address import Ref
 from keyfold.design.entity import Entity
-from keyfold.errors import Undecodable
+from keyfold.errors import AlreadyExists, ConditionFailed, NotFound, Undecodable
 from keyfold.maintain.address import raw
 from keyfold.maintain.drift import Drift, differences
 from keyfold.maintain.feed.audit import Audit
 from keyfold.maintain.feed.edges import FollowEdges, edge_between
+from keyfold.maintain.feed.removed_list import name_of, refs_of
 from keyfold.maintain.feed.switch import pull
 from keyfold.maintain.reconcile import unchanged
+from keyfold.runtime.batch import get_many
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Call, Flow
 from keyfold.runtime.intent import Check, Delete, Put
@@ -53,11 +56,20 @@ class Verifying(Audit):
                 mark = feed.source_ref(reader, source)
                 expected = {"state": {"S": "pull"}}
                 yield from found(Drift("feed", label, table, mark.wire(), expected, None, mark))
+        for post, replicas in self.uneven():
+            for entry in (yield from _entries(context, feed, post, replicas)):
+                if entry.wanted != entry.found:
+                    expected, there = differences(entry.wanted, entry.found)
+                    key = entry.ref.wire()
+                    yield from found(Drift("feed", label, table, key, expected, there, entry.ref))
 
 
 def fix(context: Context, feed: Feed[Any], drift: Drift) -> Flow[None]:
     """Put one drift right, by what is there now."""
-    assert drift.subject is not None, "a feed's drift knows its reader and source"
+    assert drift.subject is not None, "a feed's drift knows its reader and source, or its entry"
+    if drift.subject.entity is feed.support.removed:
+        yield from _fix_entry(context, feed, drift.subject)
+        return
     reader, source = drift.subject.values[feed.reader_field], drift.subject.values["source"]
     if drift.key == drift.subject.wire():
         yield from pull(context, feed, reader, source)
@@ -80,6 +92,41 @@ def fix(context: Context, feed: Feed[Any], drift: Drift) -> Flow[None]:
 
 
 @dataclass(frozen=True)
+class _Entry:
+    """An entry of the removed list as it should be, and as it is."""
+
+    ref: Ref[Any]
+    wanted: Entity | None
+    found: Entity | None
+
+
+def _entries(context: Context, feed: Feed[Any], post: str, replicas: int) -> Flow[list[_Entry]]:
+    """All entries of one removal: in every replica that is written, while any of those has it."""
+    refs = [feed.support.removed.key(replica=number, post=post) for number in range(replicas)]
+    found = yield from get_many(context, refs)
+    written = feed.removed.replicas if feed.removed else 0
+    kept = next((entry for entry in found[:written] if entry is not None), None)
+    wanted = [
+        None if kept is None or number >= written else kept.model_copy(update={"replica": number})
+        for number in range(replicas)
+    ]
+    return [_Entry(*one) for one in zip(refs, wanted, found, strict=True)]
+
+
+def _fix_entry(context: Context, feed: Feed[Any], ref: Ref[Any]) -> Flow[None]:
+    seen = max(feed.removed.replicas if feed.removed else 0, ref.values["replica"] + 1)
+    entries = yield from _entries(context, feed, ref.values["post"], seen)
+    entry = entries[ref.values["replica"]]
+    if entry.wanted is not None and entry.found is None:
+        other = next(one for one in entries if one.found is not None)
+        # One that is carried out meanwhile must not come back.
+        with suppress(AlreadyExists, ConditionFailed, NotFound):
+            yield from commit(context, [Put(entry.wanted), Check(other.ref)])
+    elif entry.wanted is None and entry.found is not None:
+        yield from commit(context, [Delete(ref)])
+
+
+@dataclass(frozen=True)
 class _Copy:
     """A copy as it should be, and as it is."""
 
@@ -98,20 +145,22 @@ class _Copy:
 def _look(
     context: Context, feed: Feed[Any], reader: str, source: str, position: str
 ) -> Flow[_Copy]:
-    key = _key(feed.item, feed.reader_field, reader, position)
+    partition, sort = feed.item.__spec__.key.attributes
+    rendered = partition.render({feed.reader_field: reader}, owner=feed.item.__name__)
+    key = {partition.attribute: rendered, sort.attribute: {"S": position}}
     mark = yield from find(context, feed.source_ref(reader, source))
     edge = yield from edge_between(context, feed, reader, source)
     item = yield from _item(context, feed.item, key)
     found = None if item is None else feed.item.__spec__.decode(item)
     wanted = None
     if edge is not None:
-        origin = _key(feed.activity, feed.source_field, source, position)
+        origin = feed.activity_key(source, position)
         activity = yield from _item(context, feed.activity, origin)
         if activity is not None:
             wanted = feed.copy(feed.activity.__spec__.decode(activity), reader)
-    listed = feed.support.removed.key(replica=0, position=position, source=source)
-    relied = mark is None or (mark.state == "push" and mark.since <= position)
-    counts = relied and (yield from raw(context, listed)) is None
+    counts = mark is None or (mark.state == "push" and mark.since <= position)
+    for entry in refs_of(feed, name_of(source, position))[:1]:
+        counts = counts and (yield from raw(context, entry)) is None
     return _Copy(key, edge, wanted, found, counts)
 
 
@@ -128,12 +177,6 @@ def _activity_ref(feed: Feed[Any], copy: Entity) -> Ref[Any]:
     """A copy has the source and the sort key of its activity."""
     fields = feed.activity.__spec__.key.address
     return Ref(feed.activity, {field: getattr(copy, field) for field in fields})
-
-
-def _key(entity: type[Entity], field: str, value: str, position: str) -> Item:
-    partition, sort = entity.__spec__.key.attributes
-    rendered = partition.render({field: value}, owner=entity.__name__)
-    return {partition.attribute: rendered, sort.attribute: {"S": position}}
 
 
 def _item(context: Context, entity: type[Entity], key: Item) -> Flow[Item | None]:

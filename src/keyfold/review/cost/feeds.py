@@ -11,9 +11,8 @@ from typing import Final
 
 from keyfold.design.schema import Effect, EntitySchema, FeedSchema
 from keyfold.maintain.feed.edges import FOLLOWERS_AT_ONCE
-from keyfold.maintain.feed.page import FIRST_READ, HINTS_FROM, LISTED
+from keyfold.maintain.feed.page import FIRST_READ, HINTS_FROM
 from keyfold.maintain.feed.policy import EdgeRates, FadingCount, FeedPolicy, FeedPrices, born
-from keyfold.maintain.feed.support_items import REPLICAS
 from keyfold.review.cost.figures import Figures
 from keyfold.review.cost.item import APPEARS, listed, looked_up, written
 from keyfold.review.cost.part import Part, Store, times
@@ -43,22 +42,25 @@ def page(figures: Figures, feed: FeedSchema) -> FeedPage | None:
     item, post = figures.schema.by_entity.get(feed.item), figures.schema.by_entity[feed.post]
     source, removed = figures.support(feed, "Source"), figures.support(feed, "Removed")
     hint = figures.support(feed, "Hint")
-    if item is None or source is None or removed is None or hint is None:
+    if item is None or source is None or hint is None:
         return None
     load = figures.feed(feed)
     pulled = figures.sources(feed) * (1 - pushed_share(figures, feed))
     copied = min(load.page + 1, figures.matched(item, _partition(item)))
-    gone = figures.items(removed) / REPLICAS
     parts = [
         listed(figures, item, copied, "feed", page=copied + 1),
         listed(figures, source, pulled, "feed", page=pulled + 1),
-        listed(figures, removed, min(gone, LISTED), "feed", page=LISTED),
     ]
-    requests, asked = 3.0, pulled
-    if gone > LISTED:
-        units = copied * read_units(figures.item_bytes(removed), consistent=True)
-        parts.append(Part(Store(removed.table), removed.name, units, "feed", True))
+    requests, asked = 2.0, pulled
+    if removed is not None:
+        gone, first = figures.items(removed) / (feed.replicas or 1), feed.listed or 1
+        parts.append(listed(figures, removed, min(gone, first), "feed", page=first))
         requests += 1
+        if gone >= first:
+            shown = min(load.page, copied)
+            units = shown * read_units(figures.item_bytes(post), consistent=True)
+            parts.append(Part(Store(post.table), post.name, units, "feed", True))
+            requests += 1
     # Hints are half a unit each: they pay where less than half of the sources is on a page.
     if pulled > HINTS_FROM and load.page < pulled / 2:
         units = pulled * read_units(figures.item_bytes(hint), consistent=False)
@@ -200,8 +202,9 @@ def _removed(figures: Figures, feed: FeedSchema, item: EntitySchema) -> Iterator
     # Those on the list come twice, and those who pull have nothing: a unit each all the same.
     yield Part(Store(item.table), item.name, count, "feed")
     removed = figures.support(feed, "Removed")
-    assert removed is not None, f"the feed {feed.name} keeps no removed posts"
-    yield from times(written(figures, removed, Effect("delete", removed.name), "feed"), REPLICAS)
+    if removed is not None:
+        entry = written(figures, removed, Effect("delete", removed.name), "feed")
+        yield from times(entry, feed.replicas or 1)
 
 
 def _followed(

@@ -47,6 +47,8 @@ PARTITIONS = 10.0
 EACH = 10.0
 HOT_FACTOR = 10.0
 """The most popular key is taken to get so many times the traffic of an average one."""
+REMOVED_SECONDS = 10.0
+"""How long a removed post is listed, until a consumer has deleted its copies."""
 ALONE = ("email", "username", "handle", "slug")
 """Fields that have about as many values as there are items, in most designs."""
 
@@ -92,8 +94,26 @@ class Figures:
             return stated
         if entity.copy is not None and (source := self.schema.by_entity.get(entity.copy.of)):
             return self.items(source) * self.copies(entity)
+        if (feed := self._listing_removed(entity)) is not None:
+            return self._removed(feed)
         self.assume(f"{entity.name} has {ITEMS:,} items")
         return float(ITEMS)
+
+    def _listing_removed(self, entity: EntitySchema) -> FeedSchema | None:
+        """The feed whose removed posts an entity lists."""
+        feeds = (f for f in self.schema.feeds if ("removed", entity.name) in f.support)
+        return next(feeds, None)
+
+    def _removed(self, feed: FeedSchema) -> float:
+        """Entries of the removed list, in all replicas."""
+        rate = sum(
+            load.rate or 0.0
+            for load in self.workload.writes
+            for effect in load.effects
+            if effect.entity == feed.post and effect.action == "delete" and not load.expired
+        )
+        self.assume(f"a removed {feed.post} is listed for {REMOVED_SECONDS:g} seconds")
+        return rate * REMOVED_SECONDS * (feed.replicas or 1)
 
     def copies(self, entity: EntitySchema) -> float:
         """How many items of a pointer one canonical item has."""
@@ -166,6 +186,9 @@ class Figures:
 
     def distinct(self, entity: EntitySchema, fields: Iterable[str]) -> float:
         """How many different values a set of fields has, over an entity's items."""
+        fields = tuple(fields)
+        if (feed := self._listing_removed(entity)) is not None and fields == ("replica",):
+            return float(feed.replicas or 1)
         items = max(self.items(entity), 1.0)
         found = 1.0
         for field in dict.fromkeys(fields):
@@ -222,6 +245,8 @@ class Figures:
 
     def hottest(self, entity: EntitySchema, fields: tuple[str, ...]) -> float:
         """The share of traffic that the most popular partition gets."""
+        if self._listing_removed(entity) is not None and fields == ("replica",):
+            return 1 / self.distinct(entity, fields)  # pages choose by chance
         stated = self.load(entity).hottest
         spreading = [f for f in fields if self._is_shard(entity, f)]
         shards = self.distinct(entity, spreading)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from keyfold.design.schema import Effect, EntitySchema, Follows
-from keyfold.maintain.feed.support_items import REPLICAS
 from keyfold.review.cost.figures import Figures
 from keyfold.review.cost.item import APPEARS, checked, listed, looked_up, written
 from keyfold.review.cost.part import Part, Store, Why, called, times
@@ -183,4 +182,4 @@ def _feeds(figures: Figures, entity: EntitySchema, effect: Effect) -> Iterator[P
         removed = figures.support(feed, "Removed")
         if removed is not None and effect.action == "delete":
             parts = written(figures, removed, Effect("put", removed.name), "feed")
-            yield from times(parts, REPLICAS)
+            yield from times(parts, feed.replicas or 1)

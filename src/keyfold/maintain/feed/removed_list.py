@@ -1,0 +1,121 @@
+"""The list of removed activities: what copies may still show, and a page must not.
+
+A removal is in every replica of the list, from its own transaction until its copies are deleted.
+A page reads one replica before it reads copies. So it either meets the entry, or comes after the
+copies are gone. Where the list is longer than a page reads of it, copies are held against their
+activities, which lie apart from each other, and not in one partition.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any, Final
+
+from keyfold.design.entity import Entity
+from keyfold.design.keys import Ref
+from keyfold.runtime.context import Context
+from keyfold.runtime.flow import Answer, Call, Flow
+from keyfold.runtime.walk import get_batches, position_of
+
+if TYPE_CHECKING:
+    from keyfold.maintain.feed.declaration import Feed
+
+MOST_REPLICAS: Final = 80
+"""A transaction has 100 writes: these, the removal itself, and what else belongs to it."""
+MOST_ENTRIES: Final = 1_000
+
+
+@dataclass(frozen=True)
+class RemovedList:
+    """How a feed keeps what was removed."""
+
+    replicas: int = 4
+    """Each removal is written to all of them. One serves 3,000 pages a second."""
+    read: int | None = None
+    """Pages read only the first so many: those that all writers know, while the number changes."""
+    entries: int = 40
+    """A page reads no more of the list: what a read unit holds."""
+
+    @property
+    def served(self) -> int:
+        """The replicas that pages read."""
+        return self.read or self.replicas
+
+    @property
+    def faults(self) -> str:
+        """What cannot be kept like this; nothing where all is well."""
+        if not 1 <= self.replicas <= MOST_REPLICAS:
+            return f"its removed list has 1 to {MOST_REPLICAS} replicas, not {self.replicas}."
+        if not 1 <= self.served <= self.replicas:
+            return f"it reads {self.read} replicas of {self.replicas} of its removed list."
+        if not 1 <= self.entries <= MOST_ENTRIES:
+            return f"a page reads 1 to {MOST_ENTRIES:,} entries of the list, not {self.entries}."
+        return ""
+
+
+def name_of(source: str, position: str) -> str:
+    """How an activity is called in the list: short, so that a read unit holds many."""
+    return blake2b(f"{source}\0{position}".encode(), digest_size=10).hexdigest()
+
+
+def entries_of(feed: Feed[Any], activity: Entity) -> list[Entity]:
+    """The entries of one removal; they expire when its copies do."""
+    if feed.removed is None:
+        return []
+    expires_at = getattr(activity, feed.time_field) + feed.ttl
+    post = name_of(getattr(activity, feed.source_field), feed.position(activity))
+    return [
+        feed.support.removed(replica=replica, post=post, expires_at=expires_at)
+        for replica in range(feed.removed.replicas)
+    ]
+
+
+def refs_of(feed: Feed[Any], post: str) -> list[Ref[Any]]:
+    """Where the entries of one removal are."""
+    if feed.removed is None:
+        return []
+    return [
+        feed.support.removed.key(replica=replica, post=post)
+        for replica in range(feed.removed.replicas)
+    ]
+
+
+def asked(context: Context, feed: Feed[Any]) -> list[Call]:
+    """The request for one replica, any of them, if there is a list."""
+    if feed.removed is None:
+        return []
+    table = feed.support.removed.__table__.schema
+    key = feed.support.removed.key(replica=random.randrange(feed.removed.served), post="x").wire()
+    request = {
+        "TableName": context.physical(table),
+        "ConsistentRead": True,
+        "KeyConditionExpression": "#p = :p",
+        "ExpressionAttributeNames": {"#p": table.partition},
+        "ExpressionAttributeValues": {":p": key[table.partition]},
+        "Limit": feed.removed.entries,
+    }
+    return [Call("Query", request)]
+
+
+def listed(feed: Feed[Any], answers: Sequence[Answer]) -> frozenset[str] | None:
+    """The names in the list; None if it is longer than what was read."""
+    found: list[str] = []
+    for answer in answers:
+        if position_of(answer) is not None:
+            return None
+        found += [feed.support.removed.__spec__.decode(item).post for item in answer["Items"]]
+    return frozenset(found)
+
+
+def missing(
+    context: Context, feed: Feed[Any], places: Iterable[tuple[str, str]]
+) -> Flow[frozenset[str]]:
+    """The names of those activities, by source and position, that are not there any more."""
+    keys = {name_of(*place): feed.activity_key(*place) for place in places}
+    table = context.physical(feed.activity.__table__.schema)
+    found = yield from get_batches(((table, key) for key in keys.values()), keys_alone=True)
+    there = {repr(sorted(item.items())) for _, item in found}
+    return frozenset(n for n, key in keys.items() if repr(sorted(key.items())) not in there)
