@@ -269,13 +269,31 @@ def _read(stage: Stage, history: list[Transaction], start: float, keys: Sequence
     history.append(Transaction(start, stage.world.now(), reads=reads))
 
 
+VERBS = ["follow"] * 3 + ["post"] * 4 + ["read"] * 2 + ["remove", "unfollow", "promote"]
+
+
 def feeds(stage: Stage) -> None:
-    """People follow, post and are promoted: in the end everybody sees what they should."""
+    """People follow, post, take back and read: pages are right, and complete in the end."""
     people = ["ann", "ben", "cat", "dan"]
     quiet = EmbeddedClient(stage.engine)
     settled = network.open(quiet, clock=stage.world)
     follows: set[tuple[str, str]] = set()
     posted: list[Activity] = []
+    removed: set[str] = set()
+
+    def look(db: Db, name: str) -> None:
+        """What was taken back before, or is not followed, is not shown; nothing comes twice."""
+        before, cursor, shown = set(removed), None, list[str]()
+        while True:
+            page = stage.insist(partial(feed.page, db, name, limit=3, cursor=cursor))
+            assert len(page) == 3 or page.cursor is None
+            assert all((name, item.actor_id) in follows for item in page)
+            shown += [item.activity_id for item in page]
+            cursor = page.cursor
+            if cursor is None:
+                break
+        assert len(set(shown)) == len(shown)
+        assert not before.intersection(shown)
 
     def live(name: str) -> Callable[[], None]:
         def once(work: Callable[[], object]) -> None:
@@ -288,9 +306,9 @@ def feeds(stage: Stage) -> None:
         def work() -> None:
             db = network.open(stage.backend, clock=stage.world, create_tables=False)
             chance = random.Random(f"{stage.world.seed} {name}")
-            for step in range(9):
+            for step in range(12):
                 other = chance.choice([each for each in people if each != name])
-                verb = chance.choice(["follow"] * 3 + ["post"] * 4 + ["unfollow", "promote"])
+                verb = chance.choice(VERBS)
                 edge = Follow(follower_id=name, followee_id=other)
                 if verb == "follow" and (name, other) not in follows:
                     once(partial(db.transact, *feed.following(edge)))
@@ -305,6 +323,13 @@ def feeds(stage: Stage) -> None:
                     )
                     once(partial(feed.post, db, activity))
                     posted.append(activity)
+                elif verb == "remove" and (own := [p for p in posted if p.actor_id == name]):
+                    gone = chance.choice(own)
+                    once(partial(db.transact, *feed.removing(gone)))
+                    posted.remove(gone)
+                    removed.add(gone.activity_id)
+                elif verb == "read":
+                    look(db, name)
                 elif verb == "promote":
                     promotion = Promotion(user_id=name, fanout_enabled=chance.random() < 0.7)
                     stage.insist(partial(db.put, promotion))

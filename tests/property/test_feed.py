@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any
 
 import pytest
@@ -22,6 +22,7 @@ from keyfold import (
     Index,
     Key,
     On,
+    RemovedList,
     Sharded,
     Timestamp,
     Ttl,
@@ -98,6 +99,7 @@ feed = Feed(
     item=FeedItem,
     promotion=Promotion,
     cap=60,
+    removed=RemovedList(replicas=3, entries=2, settled_after=timedelta(minutes=2)),
 )
 
 START = datetime(2025, 1, 1, tzinfo=UTC)

@@ -53,6 +53,8 @@ MOST_COPIES = 1_000_000
 """A post is copied to so many followers at most: some 25 seconds at 40,000 writes a second."""
 MOST_REPLICAS = 80
 """Of the list of removed activities: 240,000 pages of the feed a second."""
+SETTLED_AFTER = timedelta(seconds=10)
+"""With 10^8 users and two removals a second, a page then reads the whole list for one unit."""
 MOST_ACTIVE_QUESTS = 20
 
 Text = Annotated[str, Field(min_length=1, max_length=200)]
@@ -361,7 +363,7 @@ home = Feed(
     cap=FEED_CAP,
     ttl=timedelta(days=FEED_DAYS),
     policy=FeedPolicy(widest=MOST_COPIES),
-    removed=RemovedList(replicas=MOST_REPLICAS),
+    removed=RemovedList(replicas=MOST_REPLICAS, settled_after=SETTLED_AFTER),
 )
 
 

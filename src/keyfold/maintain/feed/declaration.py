@@ -226,6 +226,12 @@ class Feed(Generic[I]):
         rendered = partition.render({self.source_field: source}, owner=self.name)
         return {partition.attribute: rendered, sort.attribute: {"S": position}}
 
+    def copy_key(self, reader: str, position: str) -> dict[str, Any]:
+        """Where a reader's copy of an activity is, whether it is there or not."""
+        partition, sort = self.item.__spec__.key.attributes
+        rendered = partition.render({self.reader_field: reader}, owner=self.name)
+        return {partition.attribute: rendered, sort.attribute: {"S": position}}
+
     def copy(self, activity: Entity, reader: str) -> I:
         """The item that stands for an activity in a reader's feed."""
         values = {name: getattr(activity, name) for name in self.copied}

@@ -20,12 +20,11 @@ from keyfold.maintain.feed.decisions import begin, consider, reason_of
 from keyfold.maintain.feed.edges import FOLLOWERS_AT_ONCE
 from keyfold.maintain.feed.fan_out import fan_out
 from keyfold.maintain.feed.jobs import for_all
-from keyfold.maintain.feed.removed_list import name_of, refs_of
+from keyfold.maintain.feed.removal_work import carry_out
 from keyfold.maintain.feed.switch import pull, push
 from keyfold.maintain.feed.verification import Verifying, fix
 from keyfold.maintain.job import StreamWork
 from keyfold.maintain.structure import Audited
-from keyfold.runtime.batch import delete_keys, delete_many
 from keyfold.runtime.changes import Set
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Flow
@@ -92,6 +91,7 @@ class Activities(FeedMaintainer, Audited):
             ),
             replicas=feed.removed.replicas if feed.removed else None,
             listed=feed.removed.entries if feed.removed else None,
+            settled_after=feed.removed.settled_after.total_seconds() if feed.removed else None,
             trimmed_by="TTL and a window on read",
             description=(
                 f"Up to {feed.cap} items of the last {feed.ttl.days} days, from "
@@ -211,47 +211,9 @@ class Removals(FeedMaintainer):
         self.label = f"feed {feed.name} removals"
 
     def reconcile(self, context: Context, old: Entity | None, new: Entity | None) -> Flow[None]:
-        feed = self.feed
-        if old is None or new is not None:
-            return
-        source, position = getattr(old, feed.source_field), feed.position(old)
-        if position > feed.oldest(context.now()):
-            yield from self._clean(context, source, position)
-        yield from delete_many(context, refs_of(feed, name_of(source, position)))
-
-    def _clean(self, context: Context, source: str, position: str) -> Flow[None]:
-        feed = self.feed
-
-        def delete_from(edges: list[Any]) -> Flow[bool]:
-            readers = {
-                getattr(edge, feed.reader_field)
-                if isinstance(edge, feed.support.subscription)
-                else feed.ends(edge)[0]
-                for edge in edges
-            }
-            yield from self._delete(context, sorted(readers), position)
-            return True
-
-        # Subscribers once more: an index of followers may be behind.
-        everybody = [*feed.edges.values(), feed.subscribed]
-        name = f"remove {source} {position}"
-        yield from for_all(context, feed, source, name, delete_from, everybody)
-
-    def _delete(self, context: Context, readers: list[str], position: str) -> Flow[None]:
-        """A copy's key is known without reading: the reader's partition and the position."""
-        spec = self.feed.item.__spec__
-        partition, sort = spec.key.attributes
-        name = context.physical(spec.table.schema)
-        keys = [
-            {
-                partition.attribute: partition.render(
-                    {self.feed.reader_field: reader}, owner=spec.name
-                ),
-                sort.attribute: {"S": position},
-            }
-            for reader in readers
-        ]
-        yield from delete_keys(name, keys)
+        if old is not None and new is None:
+            source = getattr(old, self.feed.source_field)
+            yield from carry_out(context, self.feed, source, self.feed.position(old))
 
 
 def of(feed: Feed[Any]) -> Iterator[FeedMaintainer]:

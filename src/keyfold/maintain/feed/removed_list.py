@@ -1,6 +1,7 @@
 """The list of removed activities: what copies may still show, and a page must not.
 
-A removal is in every replica of the list, from its own transaction until its copies are deleted.
+A removal is in every replica of the list, from its own transaction until its copies are deleted
+and none can be under way.
 A page reads one replica before it reads copies. So it either meets the entry, or comes after the
 copies are gone. Where the list is longer than a page reads of it, copies are held against their
 activities, which lie apart from each other, and not in one partition.
@@ -11,6 +12,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Final
 
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
 MOST_REPLICAS: Final = 80
 """A transaction has 100 writes: these, the removal itself, and what else belongs to it."""
 MOST_ENTRIES: Final = 1_000
+SETTLED_AFTER: Final = timedelta(seconds=60)
+"""By then a copy that was under way has arrived."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +42,8 @@ class RemovedList:
     """Pages read only the first so many: those that all writers know, while the number changes."""
     entries: int = 40
     """A page reads no more of the list: what a read unit holds."""
+    settled_after: timedelta = SETTLED_AFTER
+    """An entry stays for so long after the copies were deleted: they are deleted once more then."""
 
     @property
     def served(self) -> int:
@@ -51,6 +57,8 @@ class RemovedList:
             return f"its removed list has 1 to {MOST_REPLICAS} replicas, not {self.replicas}."
         if not 1 <= self.served <= self.replicas:
             return f"it reads {self.read} replicas of {self.replicas} of its removed list."
+        if self.settled_after < timedelta(0):
+            return "it settles removals before they are carried out."
         if not 1 <= self.entries <= MOST_ENTRIES:
             return f"a page reads 1 to {MOST_ENTRIES:,} entries of the list, not {self.entries}."
         return ""

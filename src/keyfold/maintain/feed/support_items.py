@@ -8,6 +8,7 @@
 - `Reader`: how often somebody reads, counted by samples; every page reads it with the sources.
 - `Crowd`: what readers are like, by some looks at them; one for the feed.
 - `Removed`: activities that were deleted while copies of them may still be in feeds.
+- `Settlement`: a removal that was carried out, and is to be looked at once more.
 - `Job`: how far a fan-out has come.
 
 A `token` is new with every switch. What was decided by one state is written only on that state, so
@@ -46,6 +47,7 @@ class Support:
     crowd: Any
     removed: Any
     """None if what was removed is not listed."""
+    settlement: Any
     job: Any
 
 
@@ -143,6 +145,13 @@ def declare(name: str, table: Table, partition: str, reader: str, *, removals: b
         )
         if removals
         else None,
+        settlement=entity(
+            "Settlement",
+            "A removal whose copies were deleted, and will be once more.",
+            {"name": Id, "due": Timestamp, "source": Id, "position": str, "expires_at": expires},
+            Key(f"{prefix}_SETTLEMENTS#{{name}}", "{due:iso}#{source}#{position}", escape=True),
+            {"expires_at": None},
+        ),
         job=entity(
             "Job",
             "How far a fan-out has come.",

@@ -145,9 +145,7 @@ class _Copy:
 def _look(
     context: Context, feed: Feed[Any], reader: str, source: str, position: str
 ) -> Flow[_Copy]:
-    partition, sort = feed.item.__spec__.key.attributes
-    rendered = partition.render({feed.reader_field: reader}, owner=feed.item.__name__)
-    key = {partition.attribute: rendered, sort.attribute: {"S": position}}
+    key = feed.copy_key(reader, position)
     mark = yield from find(context, feed.source_ref(reader, source))
     edge = yield from edge_between(context, feed, reader, source)
     item = yield from _item(context, feed.item, key)

@@ -193,15 +193,18 @@ def _posted(
 
 
 def _removed(figures: Figures, feed: FeedSchema, item: EntitySchema) -> Iterator[Part]:
-    """A removed post's copies are deleted by their keys, whether they are there or not."""
+    """A removed post's copies are deleted by their keys, and once more when it is settled."""
     count, pushed = figures.followers(feed), pushed_share(figures, feed)
-    yield _listed_followers(figures, feed)
-    yield _listed_subscribers(figures, feed)
+    yield from times([_listed_followers(figures, feed), _listed_subscribers(figures, feed)], 2)
     gone = written(figures, item, Effect("delete", item.name), "feed")
     yield from times(gone, count * pushed)
-    # Those on the list come twice, and those who pull have nothing: a unit each all the same.
-    yield Part(Store(item.table), item.name, count, "feed")
-    removed = figures.support(feed, "Removed")
+    # Those on the list come twice, and all come again: a unit each, though nothing is there.
+    yield Part(Store(item.table), item.name, count * (2 + pushed), "feed")
+    settlement, removed = figures.support(feed, "Settlement"), figures.support(feed, "Removed")
+    assert settlement is not None, f"the feed {feed.name} settles nothing"
+    yield from written(figures, settlement, Effect("put", settlement.name), "feed")
+    yield listed(figures, settlement, 1, "feed")
+    yield from written(figures, settlement, Effect("delete", settlement.name), "feed")
     if removed is not None:
         entry = written(figures, removed, Effect("delete", removed.name), "feed")
         yield from times(entry, feed.replicas or 1)

@@ -47,8 +47,8 @@ PARTITIONS = 10.0
 EACH = 10.0
 HOT_FACTOR = 10.0
 """The most popular key is taken to get so many times the traffic of an average one."""
-REMOVED_SECONDS = 10.0
-"""How long a removed post is listed, until a consumer has deleted its copies."""
+REMOVED_SECONDS = 2.0
+"""How long it takes until a consumer has deleted the copies of a removed post."""
 ALONE = ("email", "username", "handle", "slug")
 """Fields that have about as many values as there are items, in most designs."""
 
@@ -112,8 +112,9 @@ class Figures:
             for effect in load.effects
             if effect.entity == feed.post and effect.action == "delete" and not load.expired
         )
-        self.assume(f"a removed {feed.post} is listed for {REMOVED_SECONDS:g} seconds")
-        return rate * REMOVED_SECONDS * (feed.replicas or 1)
+        seconds = REMOVED_SECONDS + (feed.settled_after or 0.0)
+        self.assume(f"a removed {feed.post} is listed for {seconds:g} seconds")
+        return rate * seconds * (feed.replicas or 1)
 
     def copies(self, entity: EntitySchema) -> float:
         """How many items of a pointer one canonical item has."""

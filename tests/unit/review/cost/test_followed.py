@@ -31,6 +31,7 @@ from keyfold.clock import ManualClock
 from keyfold.engine import Engine
 from keyfold.maintain import Cascade, Edge, Feed
 from keyfold.maintain.feed import FeedPolicy
+from keyfold.maintain.feed.removed_list import SETTLED_AFTER
 from keyfold.maintain.feed.switch import push as feed_push
 from keyfold.review.cost import EntityLoad, Workload, bill, upkeep
 from keyfold.review.cost import loads as workload
@@ -419,11 +420,19 @@ def test_an_unfollow_hides_the_source_and_cleans_up(network: Town) -> None:
     assert paid == network.modelled("delete Follow", loads, stated)
 
 
-def test_a_removed_post_is_taken_out_of_every_feed(network: Town) -> None:
+def test_a_removed_post_is_taken_out_of_every_feed(
+    network: Town, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(home, "policy", None)
     push(network, "a")
-    loads = network.sizes() | {"HomeRemoved": EntityLoad(items=0, bytes=100)}
-    gone = post(network, "a", "gone")
-    home.post(network.db, gone)
+    small = EntityLoad(items=0, bytes=100)
+    loads = network.sizes() | {"HomeRemoved": small, "HomeSettlement": small}
+    earlier, gone = post(network, "a", "earlier"), post(network, "a", "gone")
+    for one in (earlier, gone):
+        home.post(network.db, one)
+    network.db.transact(*home.removing(earlier))
+    network.settle()
+    network.clock.advance(SETTLED_AFTER.total_seconds() + 1)
     paid = network.paid(lambda: network.db.transact(*home.removing(gone)))
     stated = "feeds:\n  home: {followers: 3, pushed: 1}\n"
     assert paid == network.modelled("delete Post", loads, stated)
