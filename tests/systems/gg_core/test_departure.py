@@ -79,10 +79,11 @@ async def exported(world: World, limit: int = 50) -> list[tuple[str, dict[str, A
 
 
 async def traces(world: World) -> list[str]:
-    """Keys of what still names her; marks of the feed alone, which expire, are left out."""
+    """Keys of what still names her; what the feed keeps, and expires, is left out."""
     found = []
     for item in await stored(world.db, "gg_core"):
-        if "SOURCE#" in item["SK"]["S"] and "ttl" in item:
+        kept = "SOURCE#" in item["SK"]["S"] or "_SETTLEMENTS#" in item["PK"]["S"]
+        if kept and "ttl" in item:
             continue
         if "olga" in json.dumps(item, default=str):
             found.append(f"{item['PK']['S']} {item['SK']['S']}")

@@ -19,7 +19,7 @@ from keyfold.errors import DeclarationError
 from keyfold.maintain import repair, verify
 from keyfold.maintain.feed import RemovedList
 from keyfold.maintain.feed.page import read_page
-from keyfold.maintain.feed.removal_work import carry_out
+from keyfold.maintain.feed.removal_work import settle
 from keyfold.maintain.feed.removed_list import SETTLED_AFTER
 from keyfold.maintain.feed.switch import push
 from keyfold.runtime.flow import Answer, Call, Effect, Parallel
@@ -76,9 +76,14 @@ def clock() -> ManualClock:
 
 
 @pytest.fixture
-def db(clock: ManualClock) -> Iterator[Db]:
+def engine(clock: ManualClock) -> Iterator[Engine]:
     with Engine.open(":memory:", clock=clock) as engine:
-        yield design.open(EmbeddedClient(engine), clock=clock)
+        yield engine
+
+
+@pytest.fixture
+def db(engine: Engine, clock: ManualClock) -> Db:
+    return design.open(EmbeddedClient(engine), clock=clock)
 
 
 @pytest.fixture
@@ -268,8 +273,9 @@ def test_what_is_settled_leaves_the_list_and_what_is_not_stays(
     assert verify(db).counts == {}
 
 
-def test_a_consumer_that_dies_while_it_settles_leaves_nothing_undone(
-    db: Db, consumer: Consumer, clock: ManualClock
+@pytest.mark.parametrize("after", range(8))
+def test_a_consumer_that_dies_while_it_settles_shows_nothing(
+    db: Db, consumer: Consumer, after: int
 ) -> None:
     _followed(db, "star")
     posts = _posted(db, "star", 2)
@@ -278,21 +284,31 @@ def test_a_consumer_that_dies_while_it_settles_leaves_nothing_undone(
     consumer.drain()
     late = feed.copy(posts[1], "reader")
     db.put_many([late])
-    clock.advance(SETTLED_AFTER.total_seconds() + 1)
-    position = feed.position(posts[0])
-    for after in range(12):
-        flow = carry_out(db.context, feed, "nobody", position)
-        answer: Answer | None = None
-        with suppress(StopIteration):
-            for _ in range(after):
-                effect = flow.send(answer)
-                assert isinstance(effect, Call)
-                answer = db.client.call(effect.operation, effect.request)
-        flow.close()
-        assert _shown(feed.page(db, "reader")) == ["star000"]
-    db.run(carry_out(db.context, feed, "nobody", position))
-    assert db.find(late.ref()) is None
+    position = feed.position(posts[1])
+    flow = settle(db.context, feed, "star", position)
+    answer: Answer | None = None
+    with suppress(StopIteration):
+        for _ in range(after):
+            effect = flow.send(answer)
+            assert isinstance(effect, Call)
+            answer = db.client.call(effect.operation, effect.request)
+    flow.close()
     assert _shown(feed.page(db, "reader")) == ["star000"]
+    db.run(settle(db.context, feed, "star", position))
+    assert db.find(late.ref()) is None
+    assert _listed(db) == 0
+
+
+def test_a_removal_after_which_no_other_comes_is_settled_when_its_time_is_over(
+    db: Db, consumer: Consumer, clock: ManualClock, engine: Engine
+) -> None:
+    _remove(db, *_posted(db, "star", 1))
+    consumer.drain()
+    assert _listed(db) == REPLICAS
+    clock.advance(SETTLED_AFTER.total_seconds() + 1)
+    engine.sweep()
+    consumer.drain()
+    assert _listed(db) == 0
 
 
 def test_an_entry_that_nobody_carries_out_expires_with_the_copies(

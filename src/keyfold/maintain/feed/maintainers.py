@@ -20,7 +20,7 @@ from keyfold.maintain.feed.decisions import begin, consider, reason_of
 from keyfold.maintain.feed.edges import FOLLOWERS_AT_ONCE
 from keyfold.maintain.feed.fan_out import fan_out
 from keyfold.maintain.feed.jobs import for_all
-from keyfold.maintain.feed.removal_work import carry_out
+from keyfold.maintain.feed.removal_work import carry_out, settle
 from keyfold.maintain.feed.switch import pull, push
 from keyfold.maintain.feed.verification import Verifying, fix
 from keyfold.maintain.job import StreamWork
@@ -216,6 +216,14 @@ class Removals(FeedMaintainer):
             yield from carry_out(context, self.feed, source, self.feed.position(old))
 
 
+class Settlements(FeedMaintainer):
+    """A removal is settled when its settlement is deleted, or expires."""
+
+    def reconcile(self, context: Context, old: Any | None, new: Entity | None) -> Flow[None]:
+        if old is not None and new is None:
+            yield from settle(context, self.feed, old.source, old.position)
+
+
 def of(feed: Feed[Any]) -> Iterator[FeedMaintainer]:
     """All maintainers of a feed."""
     yield Activities(feed, feed.activity)
@@ -224,5 +232,6 @@ def of(feed: Feed[Any]) -> Iterator[FeedMaintainer]:
     yield Sources(feed, feed.support.source)
     yield Readers(feed, feed.support.reader)
     yield Removals(feed)
+    yield Settlements(feed, feed.support.settlement)
     if feed.promotion is not None:
         yield Promotions(feed, feed.promotion)

@@ -1,8 +1,8 @@
 """A removal is carried out: copies are deleted, and a while later once more, with the entries.
 
 A copy may still be under way when the others are deleted: a request that arrives after its sender
-gave up, or a consumer that stalled. So the entries stay for a while, and hide it. What is due is
-settled with later removals, which needs no clock that rings.
+gave up, or a consumer that stalled. So the entries stay for a while, and hide it. A settlement is
+due when it is deleted: with a later removal, or by its time to live if none comes.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from keyfold.design.formats import iso
+from keyfold.design.keys import Ref
 from keyfold.maintain.feed.jobs import for_all
 from keyfold.maintain.feed.removed_list import SETTLED_AFTER, name_of, refs_of
 from keyfold.runtime.batch import delete_keys, delete_many
@@ -23,11 +24,11 @@ if TYPE_CHECKING:
     from keyfold.maintain.feed.declaration import Feed
 
 AT_ONCE = 2
-"""Settled with each removal: more than it adds, so that what is due gets less."""
+"""Due with each removal: more than it adds, so that they do not pile up."""
 
 
 def carry_out(context: Context, feed: Feed[Any], source: str, position: str) -> Flow[None]:
-    """Delete the copies of a removed activity, and settle what is due."""
+    """Delete the copies of a removed activity, and have settled what is due."""
     if position <= feed.oldest(context.now()):
         # Its copies are over.
         yield from delete_many(context, refs_of(feed, name_of(source, position)))
@@ -35,13 +36,19 @@ def carry_out(context: Context, feed: Feed[Any], source: str, position: str) -> 
     yield from _clean(context, feed, source, position)
     due = context.now() + (feed.removed.settled_after if feed.removed else SETTLED_AFTER)
     settlement = feed.support.settlement(
-        name=feed.name, due=due, source=source, position=position, expires_at=due + feed.ttl
+        name=feed.name, due=due, source=source, position=position, expires_at=due
     )
     yield from commit(context, [Put(settlement, absent=False)])
-    yield from _settle(context, feed)
+    yield from delete_many(context, (yield from _due(context, feed)))
 
 
-def _settle(context: Context, feed: Feed[Any]) -> Flow[None]:
+def settle(context: Context, feed: Feed[Any], source: str, position: str) -> Flow[None]:
+    """Delete the copies once more, and what hides them."""
+    yield from _clean(context, feed, source, position)
+    yield from delete_many(context, refs_of(feed, name_of(source, position)))
+
+
+def _due(context: Context, feed: Feed[Any]) -> Flow[list[Ref[Any]]]:
     spec = feed.support.settlement.__spec__
     partition, sort = spec.key.attributes
     request = {
@@ -54,11 +61,7 @@ def _settle(context: Context, feed: Feed[Any]) -> Flow[None]:
             ":s": {"S": iso(context.now())},
         },
     }
-    for item in (yield from all_items(request, AT_ONCE)):
-        one = spec.decode(item)
-        yield from _clean(context, feed, one.source, one.position)
-        yield from delete_many(context, refs_of(feed, name_of(one.source, one.position)))
-        yield from delete_many(context, [one.ref()])
+    return [spec.decode(item).ref() for item in (yield from all_items(request, AT_ONCE))]
 
 
 def _clean(context: Context, feed: Feed[Any], source: str, position: str) -> Flow[None]:
