@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from keyfold.design.address import Ref
 from keyfold.design.formats import iso
-from keyfold.design.keys import Ref
 from keyfold.maintain.feed.jobs import for_all
 from keyfold.maintain.feed.removed_list import SETTLED_AFTER, name_of, refs_of
 from keyfold.runtime.batch import delete_keys, delete_many

@@ -16,8 +16,8 @@ from datetime import timedelta
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Final
 
+from keyfold.design.address import Ref
 from keyfold.design.entity import Entity
-from keyfold.design.keys import Ref
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Answer, Call, Flow
 from keyfold.runtime.walk import get_batches, position_of
