@@ -14,6 +14,8 @@ import uvicorn
 from playwright.sync_api import Browser, ConsoleMessage, Page, Route, sync_playwright
 from starlette.applications import Starlette
 
+STOP_SECONDS = 60
+
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
@@ -40,12 +42,20 @@ def served(opened: Callable[[], AbstractAsyncContextManager[Starlette]]) -> Iter
             begun.set()
             await servers[0].serve(sockets=[listener])
 
-    thread = threading.Thread(target=asyncio.run, args=[serve()])
+    def run() -> None:
+        try:
+            asyncio.run(serve())
+        finally:
+            begun.set()
+
+    thread = threading.Thread(target=run, daemon=True)
     thread.start()
     begun.wait()
+    assert servers, "the application could not be opened; its error is above"
     yield f"http://127.0.0.1:{listener.getsockname()[1]}"
     servers[0].should_exit = True
-    thread.join()
+    thread.join(STOP_SECONDS)
+    assert not thread.is_alive(), "the application does not stop"
     listener.close()
 
 

@@ -24,7 +24,7 @@ from keyfold.migrations.plan import draft
 from tests.fault.migrated_world import Record, World, wire
 from tests.unit.migrations.witness import contents, frozen_items, witness
 
-MANY = int(os.environ.get("MIGRATIONS", "8"))
+MANY = int(os.environ.get("MIGRATIONS", "4"))
 
 
 class Killed(Exception):

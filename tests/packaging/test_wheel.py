@@ -30,10 +30,16 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def installed(requirement: str, folder: Path) -> Path:
     """The `bin` folder of an environment that has this and nothing else."""
-    venv.create(folder, with_pip=True)
-    install = ["-m", "pip", "install", "-qq", "-c", str(ROOT / "constraints.txt"), requirement]
-    run(folder / "bin/python", *install, cwd=folder)
+    venv.create(folder)
+    constraints = ("-c", str(ROOT / "constraints.txt"))
+    pip(folder / "bin", "install", "-qq", "--no-compile", *constraints, requirement)
     return folder / "bin"
+
+
+def pip(programs: Path, *arguments: str) -> str:
+    """Our pip, for an environment that has none of its own."""
+    command = [sys.executable, "-m", "pip", "--python", programs / "python", *arguments]
+    return run(*command, cwd=programs)
 
 
 @pytest.fixture(scope="module")
@@ -47,9 +53,9 @@ def test_the_command_runs_from_the_core_alone(environment: Path, tmp_path: Path)
 
 
 def test_the_core_needs_three_packages_and_what_they_need(
-    environment: Path, tmp_path: Path
+    environment: Path,
 ) -> None:
-    listed = run(environment / "pip", "list", "--format=freeze", cwd=tmp_path)
+    listed = pip(environment, "list", "--format=freeze")
     names = {line.partition("==")[0].lower().replace("-", "_") for line in listed.splitlines()}
     pydantic_needs = {"annotated_types", "pydantic_core", "typing_extensions", "typing_inspection"}
     assert (

@@ -116,7 +116,7 @@ def engine() -> Iterator[Engine]:
         yield opened
 
 
-@settings(max_examples=300, suppress_health_check=list(HealthCheck))
+@settings(suppress_health_check=list(HealthCheck))
 @given(CALLS)
 def test_any_request_is_answered_or_refused(
     engine: Engine, asked: tuple[str, dict[str, Any]]

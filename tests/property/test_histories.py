@@ -212,7 +212,6 @@ def consume(db: Db, client: Troubled, clock: ManualClock, *, deadly: float) -> N
         client.deadly = 0.0
 
 
-@settings(max_examples=200)
 @given(seed=st.integers(0, 2**32))
 def test_histories_under_faults_end_verified_with_exact_counters(seed: int) -> None:
     chance = random.Random(seed)

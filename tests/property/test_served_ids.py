@@ -78,7 +78,7 @@ writes = st.lists(st.tuples(ids, ids), min_size=1, max_size=8)
 
 
 @given(writes=writes)
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(deadline=None, suppress_health_check=list(HealthCheck))
 def test_what_is_written_under_odd_ids_is_found_there_and_nowhere_else(
     runner: asyncio.Runner, writes: list[tuple[str, str]]
 ) -> None:

@@ -43,7 +43,7 @@ from .conftest import ROOT, START, World
 pytestmark = LATER
 PEOPLE = [Identity.of(f"p{number}") for number in range(6)]
 TURNS = 40
-SEEDS = range(int(os.environ.get("FAULT_HISTORIES", "2")))
+SEEDS = range(int(os.environ.get("FAULT_HISTORIES", "1")))
 Asked = tuple[str, Identity, dict[str, Any]]
 """An operation, who asks for it, and with what."""
 

@@ -57,7 +57,7 @@ VERBS = {
 }
 TURNS = 40
 LAG = 5
-SEEDS = range(int(os.environ.get("FAULT_HISTORIES", "2")))
+SEEDS = range(int(os.environ.get("FAULT_HISTORIES", "1")))
 ALL = PageRequest(limit=200, cursor=None)
 
 

@@ -31,7 +31,9 @@ def port() -> Iterator[int]:
     app = Starlette(routes=[Route("/", _echo, methods=["GET", "POST"])])
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
-        server = uvicorn.Server(uvicorn.Config(app, http=Hasty, log_level="critical"))
+        server = uvicorn.Server(
+            uvicorn.Config(app, http=Hasty, log_level="critical", timeout_graceful_shutdown=3)
+        )
         thread = threading.Thread(target=lambda: asyncio.run(server.serve([listener])), daemon=True)
         thread.start()
         while not server.started:

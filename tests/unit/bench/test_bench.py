@@ -30,6 +30,15 @@ def _bench(*arguments: str, **environment: str) -> subprocess.CompletedProcess[s
     )
 
 
+def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    from bench.__main__ import main as bench
+
+    with pytest.raises(SystemExit) as end:
+        bench([*arguments])
+    assert end.value.code == 2
+    return capsys.readouterr().err
+
+
 @pytest.fixture
 def wire(monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.syspath_prepend(str(ROOT))
@@ -71,18 +80,20 @@ def test_a_peer_that_is_not_installed_is_named_with_the_reason(
     assert missing == ["dynalite: Node and npm are not installed"]
 
 
-def test_an_unknown_case_is_refused_with_those_there_are() -> None:
-    done = _bench("engin", "--no-write")
-    assert done.returncode == 2
-    assert "no case engin; there are" in done.stderr
-    assert "engine" in done.stderr
+def test_an_unknown_case_is_refused_with_those_there_are(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    said = refused(capsys, "engin", "--no-write")
+    assert "no case engin; there are" in said
+    assert "engine" in said
 
 
 @pytest.mark.parametrize("wrong", ["localhost:8000", "other=https://x:1", "=http://x:1", "other="])
-def test_a_server_is_given_by_name_and_address(wrong: str) -> None:
-    done = _bench("wire", "--no-write", "--server", wrong)
-    assert done.returncode == 2
-    assert f"{wrong!r} is not like other=http://localhost:8000" in done.stderr
+def test_a_server_is_given_by_name_and_address(
+    wrong: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = refused(capsys, "wire", "--no-write", "--server", wrong)
+    assert f"{wrong!r} is not like other=http://localhost:8000" in said
 
 
 def test_outside_of_the_repository_there_is_nothing_to_run(

@@ -11,16 +11,16 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from keyfold.cli import main
 from keyfold.streams.event import event_schema
 
-START_SECONDS = 120
 CATCH_UP_SECONDS = 400
 
 
@@ -149,43 +149,41 @@ def test_only_the_first_run_fills_the_tables(runs: Runs) -> None:
     assert not any(line.startswith("Filling") for line in runs.second)
 
 
-def refused(folder: Path, *arguments: str) -> str:
-    answer = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "keyfold",
-            "demo",
-            "--port",
-            "0",
-            "--dynamodb-port",
-            "0",
-            *arguments,
-        ],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=START_SECONDS,
-    )
-    assert answer.returncode == 2
-    assert len(answer.stderr.splitlines()) == 1, answer.stderr
-    return answer.stderr
+@pytest.fixture
+def refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., str]:
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: str) -> str:
+        assert main(["demo", "--port", "0", "--dynamodb-port", "0", *arguments]) == 2
+        message = capsys.readouterr().err
+        assert len(message.splitlines()) == 1, message
+        return message
+
+    return run
 
 
 @pytest.mark.parametrize("flag", ["--port", "--dynamodb-port"])
-def test_a_port_in_use_is_one_line_that_names_the_flag(tmp_path: Path, flag: str) -> None:
+def test_a_port_in_use_is_one_line_that_names_the_flag(
+    refused: Callable[..., str], flag: str
+) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
-        message = refused(tmp_path, flag, str(taken.getsockname()[1]))
+        message = refused(flag, str(taken.getsockname()[1]))
     assert f"or choose another: keyfold demo {flag} NUMBER" in message
 
 
-def test_a_folder_that_cannot_be_written_is_one_line_that_says_what_to_do(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_written_is_one_line_that_says_what_to_do(
+    refused: Callable[..., str], tmp_path: Path
+) -> None:
     (tmp_path / "file").touch()
-    message = refused(tmp_path, "--data", "file/demo.db")
+    message = refused("--data", "file/demo.db")
     assert "choose another place: keyfold demo --data FILE" in message
 
 
-def test_a_damaged_data_file_is_one_line_that_says_what_to_do(tmp_path: Path) -> None:
+def test_a_damaged_data_file_is_one_line_that_says_what_to_do(
+    refused: Callable[..., str], tmp_path: Path
+) -> None:
     (tmp_path / "demo.db").write_bytes(b"no database" * 1000)
-    message = refused(tmp_path, "--data", "demo.db")
+    message = refused("--data", "demo.db")
     assert "move the file away" in message

@@ -123,7 +123,7 @@ CASES = st.builds(
     tags=st.sampled_from([set(), {"a"}, {"a", "b"}]),
     urgent=st.booleans(),
 )
-QUICK = settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
+QUICK = settings(deadline=None, suppress_health_check=list(HealthCheck))
 
 
 @QUICK
@@ -171,7 +171,7 @@ EVERY = [
 ]
 
 
-@settings(QUICK, max_examples=100)
+@QUICK
 @given(CONDITIONS, CONDITIONS)
 def test_what_is_said_to_exclude_each_other_does(one: Predicate, other: Predicate) -> None:
     if excludes(tree(one, SPEC), tree(other, SPEC), SPEC):

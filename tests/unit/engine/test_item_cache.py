@@ -252,4 +252,4 @@ class SharedMemory(RuleBasedStateMachine):
 
 
 TestSharedMemory = SharedMemory.TestCase
-TestSharedMemory.settings = settings(max_examples=300, stateful_step_count=30, deadline=None)
+TestSharedMemory.settings = settings(stateful_step_count=30, deadline=None)

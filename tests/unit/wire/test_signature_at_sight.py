@@ -25,7 +25,7 @@ def is_refused(authorization: str) -> bool:
 
 
 def test_the_server_takes_what_reads_as_a_signature_and_nothing_else(asker: Any) -> None:
-    @settings(max_examples=150, deadline=None)
+    @settings(deadline=None)
     @given(
         st.lists(PARTS, min_size=1, max_size=9).map("".join)
         | st.tuples(st.integers(0, len(USUAL)), PARTS).map(

@@ -42,10 +42,10 @@ from keyfold.migrations import Backend, CreateTable, DropTable, Migration, Migra
 Work = Callable[[], object]
 Case = Callable[[Path, int], AbstractContextManager[Work]]
 
-FEW = 1_500
+FEW = 1_000
 TIMES = 10
 SLACK = 1_000_000
-"""Beside the 15 MB that the larger table has more: buffers, samples, modules that are imported."""
+"""Beside the 9 MB that the larger table has more: buffers, samples, modules that are imported."""
 TEXT = "x" * 1_000
 LONG_TEXT = "x" * 8_000
 DAY = 86_400
