@@ -15,6 +15,7 @@ from keyfold.migrations import (
     applications,
     backend,
     copier,
+    item_work,
     progress,
     router,
     runner,
@@ -126,7 +127,7 @@ def moved_into(world: World) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         for module in (flow, pace, backend, copier, applications, progress, router, runner):
             patch.setattr(module, "time", world)
-        for module in (pace, runner, copier, progress, router, table_scan, verify):
+        for module in (pace, item_work, copier, progress, router, table_scan, verify):
             patch.setattr(module, "threading", _Threading(world))
         patch.setattr(table_scan, "ThreadPoolExecutor", _Inline)
         patch.setattr(flow, "_in_thread", _in_thread)
