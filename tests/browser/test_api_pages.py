@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 from starlette.applications import Starlette
 
@@ -124,3 +125,101 @@ def test_the_graphql_page_offers_what_can_stand_at_the_caret(page: Page, site: s
     expect(page.locator("#query")).to_have_value(expected)
     page.keyboard.press("Control+Enter")
     expect(page.locator("#answer")).to_contain_text("By keys")
+
+
+def open_explorer(page: Page, site: str) -> None:
+    sign_in(page, site)
+    page.goto(f"{site}/notes/graphql")
+    page.wait_for_selector("#schema button")
+
+
+def test_the_graphql_page_colours_lays_out_and_runs_the_operation_at_the_caret(
+    page: Page, site: str
+) -> None:
+    open_explorer(page, site)
+    page.fill("#query", 'mutation W{write(text:"One"){nope noteId}} query R{notesSoFar{text}}')
+    expect(page.locator(".q-unknown")).to_have_text(["nope"])
+    expect(page.locator(".q-keyword")).to_have_text(["mutation", "query"])
+    page.fill("#query", 'mutation W{write(text:"One"){noteId}} query R{notesSoFar{text}}')
+    expect(page.locator(".q-unknown")).to_have_count(0)
+    page.click("#prettify")
+    laid_out = 'mutation W {\n  write(text: "One") {\n    noteId\n  }\n}\n\nquery R {\n'
+    assert page.input_value("#query").startswith(laid_out)
+    page.focus("#query")
+    page.keyboard.press("Control+Home")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("#answer")).to_contain_text('"write"')
+    expect(page.locator("#took")).to_contain_text("200, ")
+    page.keyboard.press("Control+End")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("#answer")).to_contain_text('"notesSoFar"')
+    page.fill("#query", "{ notesSoFar {")
+    page.click("#prettify")
+    expect(page.locator("#answer")).to_contain_text("This cannot be laid out: line 1")
+    assert page.input_value("#query") == "{ notesSoFar {"
+
+
+def test_the_graphql_page_walks_through_types_and_back(page: Page, site: str) -> None:
+    open_explorer(page, site)
+    page.click("#schema button[aria-label='About Note'] >> nth=0")
+    expect(page.locator("#schema h3")).to_have_text("Note")
+    expect(page.locator("#schema")).to_contain_text("authorId: String!")
+    page.click("#schema button.type >> nth=0")
+    expect(page.locator("#schema h3")).to_have_text("String")
+    page.click("#schema .back")
+    expect(page.locator("#schema h3")).to_have_text("Note")
+    page.click("#schema .back")
+    expect(page.locator("#schema")).to_contain_text("notesSoFar: [Note!]")
+    page.fill("#filter", "note")
+    expect(page.locator("#schema button.type", has_text="Note")).to_be_visible()
+
+
+def test_the_graphql_page_remembers_what_ran_and_shares_it_without_the_token(
+    page: Page, site: str
+) -> None:
+    open_explorer(page, site)
+    asked = "{ notesSoFar { text } }"
+    page.fill("#query", asked)
+    page.fill("#variables", '{"a": 1}')
+    page.click("#run")
+    expect(page.locator("#answer")).to_contain_text("notesSoFar")
+    page.fill("#query", "{ __typename }")
+    page.click("#past summary")
+    page.click("#runs button >> text=notesSoFar")
+    assert page.input_value("#query") == asked
+    assert page.input_value("#variables") == '{"a": 1}'
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.click("#copy-link")
+    expect(page.locator("#took")).to_contain_text("holds no token")
+    link = page.evaluate("navigator.clipboard.readText()")
+    assert "eyJ" not in link
+    page.evaluate("localStorage.clear()")
+    page.goto("about:blank")
+    page.goto(link)
+    assert page.input_value("#query") == asked
+    expect(page.locator("#past")).to_be_hidden()
+
+
+def test_headers_are_sent_and_wrong_ones_are_told(page: Page, site: str) -> None:
+    open_explorer(page, site)
+    page.click("summary:has-text('Headers')")
+    page.fill("#headers", '{"x-trace": "t1"}')
+    with page.expect_request("**/notes/graphql") as sent:
+        page.click("#run")
+    assert sent.value.headers["x-trace"] == "t1"
+    page.fill("#headers", "{")
+    page.click("#run")
+    expect(page.locator("#answer")).to_contain_text("Headers are no JSON")
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
+def test_axe_finds_nothing_serious_on_the_graphql_page(
+    page: Page, site: str, scheme: str, width: int
+) -> None:
+    page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+    page.set_viewport_size({"width": width, "height": 900})
+    open_explorer(page, site)
+    page.click("#schema button[aria-label='About Note'] >> nth=0")
+    found = Axe().run(page).response["violations"]
+    assert [one["id"] for one in found if one["impact"] in ("serious", "critical")] == []
+    assert not page.evaluate("document.documentElement.scrollWidth > innerWidth")

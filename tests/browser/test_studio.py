@@ -259,6 +259,37 @@ def test_on_a_phone_the_detail_takes_the_place_of_the_list(page: Page, start: st
     expect(page.locator(".rows")).to_be_visible()
 
 
+PAINTED = """() => new Promise((done) => {
+    const told = () => {
+        const [page] = performance.getEntriesByType('navigation');
+        const paint = performance.getEntriesByName('first-contentful-paint')[0];
+        if (!paint) return requestAnimationFrame(told);
+        const before = [page, ...performance.getEntriesByType('resource')]
+            .filter((one) => one.startTime < paint.startTime);
+        done({ at: paint.startTime, names: before.map((one) => new URL(one.name).pathname),
+               bytes: before.reduce((sum, one) => sum + one.encodedBodySize, 0),
+               transferred: before.reduce((sum, one) => sum + one.transferSize, 0) });
+    };
+    told();
+})"""
+
+
+@pytest.mark.parametrize("name", ["home", "map", "partition", "pattern", "review"])
+def test_a_page_is_painted_after_four_requests_and_few_bytes(
+    page: Page, start: str, name: str
+) -> None:
+    page.goto(base(start) + EVERY[name])
+    painted = page.evaluate(PAINTED)
+    own = [one for one in painted["names"] if not one.endswith((".css", ".js"))]
+    assert len(own) == 1, "the page itself; nothing else is asked for before it is seen"
+    assert len(painted["names"]) <= 4
+    assert painted["bytes"] < 250_000
+    page.goto(base(start) + EVERY[name])
+    again = page.evaluate(PAINTED)
+    assert again["transferred"] < painted["bytes"], "style and script are asked for once"
+    print(f"first paint of {name}: {painted['at']:.0f} ms, again {again['at']:.0f} ms")
+
+
 @pytest.mark.parametrize("name", DRAWN)
 def test_pictures_of_the_guide_can_be_taken(
     page: Page, start: str, name: str, tmp_path: Path

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from importlib import resources
 from typing import Final
 from urllib.parse import parse_qsl
 
@@ -35,6 +34,7 @@ from keyfold.studio import (
     streams,
     trial,
 )
+from keyfold.studio.asset import KEPT, asset
 from keyfold.studio.gate import HEADERS, Gate
 from keyfold.studio.markup import Html, el, text
 from keyfold.studio.parts import banner, head
@@ -44,11 +44,6 @@ from keyfold.studio.view import NotWritable, PageMissing, PageView
 log = logging.getLogger("keyfold.studio")
 Page = Callable[[PageView], Html | Response]
 FORM_BYTES: Final = 2_000_000
-ASSETS: Final = {
-    "colours.css": ("keyfold.api.pages.assets", "text/css"),
-    "studio.css": ("keyfold.studio.assets", "text/css"),
-    "studio.js": ("keyfold.studio.assets", "text/javascript"),
-}
 
 
 def create_studio(systems: Sequence[StudioSystem], gate: Gate) -> Starlette:
@@ -196,12 +191,12 @@ async def _form(request: Request) -> list[tuple[str, str]] | None:
 
 async def _asset(request: Request) -> Response:
     name = request.path_params["name"]
-    if name not in ASSETS:
+    found = asset(name)
+    if found is None:
         return Response(status_code=404, headers=HEADERS)
-    package, media_type = ASSETS[name]
-    content = (resources.files(package) / name).read_bytes()
-    headers = {**HEADERS, "cache-control": "no-cache"}
-    return Response(content, media_type=media_type, headers=headers)
+    named = request.query_params.get("v") == found.digest
+    headers = {**HEADERS, "cache-control": KEPT if named else "no-cache"}
+    return Response(found.content, media_type=found.media_type, headers=headers)
 
 
 def _base(request: Request) -> str:

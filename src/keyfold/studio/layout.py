@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from urllib.parse import quote, urlencode
 
+from keyfold.studio.asset import address
 from keyfold.studio.markup import Child, Html, el, text
 from keyfold.studio.notation import count
 from keyfold.studio.parts import link, state
@@ -82,9 +83,9 @@ def document(
             el("meta", name="viewport", content="width=device-width, initial-scale=1"),
             el("title", f"{title} · keyfold studio"),
             el("link", rel="icon", href="data:,"),
-            el("link", rel="stylesheet", href=f"{base}/assets/colours.css"),
-            el("link", rel="stylesheet", href=f"{base}/assets/studio.css"),
-            el("script", src=f"{base}/assets/studio.js", defer=True),
+            el("link", rel="stylesheet", href=address(base, "colours.css")),
+            el("link", rel="stylesheet", href=address(base, "studio.css")),
+            el("script", src=address(base, "studio.js"), defer=True),
         ),
         el(
             "body",

@@ -92,17 +92,25 @@ def explorer(name: str, *, development: bool) -> str:
 <a href="docs">REST</a> {_who(_BELOW) if development else ""}</nav>
 <main class="explorer">
 <section><label for="query">Query</label>
+<div class="editor"><pre id="paint" aria-hidden="true"></pre>
 <textarea id="query" spellcheck="false" autofocus role="combobox" aria-expanded="false"
-aria-controls="offers" aria-autocomplete="list"></textarea>
+aria-controls="offers" aria-autocomplete="list" wrap="off"></textarea></div>
 <ul id="offers" role="listbox" aria-label="What can stand here" hidden></ul>
 <label for="variables">Variables (JSON)</label>
 <textarea id="variables" spellcheck="false">{{}}</textarea>
 <label for="token">Token</label><input id="token" autocomplete="off" placeholder="from sign-in">
-<button id="run">Run (Ctrl+Enter)</button></section>
-<section><label for="answer">Answer</label><pre id="answer" tabindex="0"></pre></section>
+<details><summary>Headers</summary><textarea id="headers" spellcheck="false"
+aria-label="Headers (JSON)" placeholder='{{"idempotency-key": "..."}}'></textarea></details>
+<p class="choices"><button id="run">Run (Ctrl+Enter)</button>
+<button id="stop" hidden>Stop</button> <button id="prettify" title="Ctrl+Shift+P">Prettify</button>
+<button id="copy-link">Copy link</button></p>
+<details id="past" hidden><summary>History</summary><div id="runs"></div>
+<button id="forget">Forget all</button></details></section>
+<section><label for="answer">Answer</label> <span id="took" class="quiet" role="status"></span>
+<pre id="answer" tabindex="0"></pre></section>
 <section><label for="filter">Schema</label><input id="filter" placeholder="find a field">
 <div id="schema"></div></section>
-</main><script src="../assets/explorer.js"></script>"""
+</main><script type="module" src="../assets/explorer.js"></script>"""
     return _page(f"{name}: GraphQL", body, top=_BELOW)
 
 

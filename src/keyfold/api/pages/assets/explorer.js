@@ -1,33 +1,57 @@
-"use strict";
+import { classified, innermost as named, operationAt, pretty } from "./query-text.js";
+
 const at = (id) => document.getElementById(id);
 const kept = `keyfold-query:${location.pathname}`;
+const past = `keyfold-history:${location.pathname}`;
+const REMEMBERED = 30;
 const SCHEMA = `{ __schema { queryType { name } mutationType { name } subscriptionType { name } types { name kind description
-  fields { name description args { name type { ...T } } type { ...T } }
-  inputFields { name type { ...T } } enumValues { name } } } }
+  fields { name description deprecationReason args { name description defaultValue type { ...T } } type { ...T } }
+  inputFields { name description defaultValue type { ...T } } enumValues { name description }
+  possibleTypes { name } interfaces { name } } } }
 fragment T on __Type { kind name ofType { kind name ofType { kind name ofType { kind name } } } }`;
 let types = new Map();
 let roots = {};
 
 at("token").value = localStorage.getItem("keyfold-token") || "";
-at("query").value = localStorage.getItem(kept) || "{\n  __typename\n}\n";
+const shared = new URLSearchParams(location.hash.slice(1));
+at("query").value = shared.get("query") || localStorage.getItem(kept) || "{\n  __typename\n}\n";
+if (shared.get("variables")) at("variables").value = shared.get("variables");
+
+const made = (tag, words, more = {}) => Object.assign(document.createElement(tag), { textContent: words }, more);
 
 let listening = new AbortController();
 
-function post(query, variables, more = {}) {
-  const headers = { "content-type": "application/json", ...more };
+function post(query, variables, more = {}, operationName = undefined) {
+  const headers = { "content-type": "application/json", ...asked("headers"), ...more };
   const token = at("token").value.trim();
   if (token) headers.authorization = `Bearer ${token}`;
-  const body = JSON.stringify({ query, variables });
+  const body = JSON.stringify({ query, variables, operationName });
   return fetch(location.pathname, { method: "POST", headers, body, signal: listening.signal });
 }
 
-const send = async (query, variables) => (await post(query, variables)).json();
+// What stands in a box of JSON; nothing where it is empty.
+function asked(id) {
+  try {
+    return JSON.parse(at(id).value.trim() || "{}");
+  } catch (error) {
+    throw new Error(`${id === "headers" ? "Headers" : "Variables"} are no JSON: ${error.message}`);
+  }
+}
+
+async function send(query, variables, operationName) {
+  const begun = performance.now();
+  const answer = await post(query, variables, {}, operationName);
+  const text = await answer.text();
+  at("took").textContent = `${answer.status}, ${Math.round(performance.now() - begun)} ms, ${text.length.toLocaleString()} characters`;
+  return JSON.parse(text);
+}
 
 // The answers of a subscription one by one, the newest first, until another query runs.
-async function listen(query, variables) {
-  const answer = await post(query, variables, { accept: "text/event-stream" });
+async function listen(query, variables, operationName) {
+  const answer = await post(query, variables, { accept: "text/event-stream" }, operationName);
   if (!answer.headers.get("content-type").startsWith("text/event-stream")) return answer.json();
   at("answer").textContent = "Listening ...";
+  at("stop").hidden = false;
   const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
   const heard = [];
   for (let text = ""; ;) {
@@ -47,25 +71,78 @@ async function listen(query, variables) {
 async function run() {
   localStorage.setItem(kept, at("query").value);
   localStorage.setItem("keyfold-token", at("token").value.trim());
-  let variables;
-  try {
-    variables = JSON.parse(at("variables").value || "{}");
-  } catch (error) {
-    at("answer").textContent = `Variables are no JSON: ${error.message}`;
-    return;
-  }
-  listening.abort();
-  listening = new AbortController();
+  stop();
+  const mine = listening = new AbortController();
   const query = at("query").value;
   const ask = /^\s*subscription\b/m.test(query) ? listen : send;
   try {
-    at("answer").textContent = JSON.stringify(await ask(query, variables), null, 2);
+    const variables = asked("variables");
+    remember(query, at("variables").value);
+    const found = await ask(query, variables, operationAt(query, at("query").selectionStart) || undefined);
+    at("answer").textContent = JSON.stringify(found, null, 2);
   } catch (error) {
-    if (error.name !== "AbortError") at("answer").textContent = `No answer: ${error.message}`;
+    if (error.name !== "AbortError") at("answer").textContent = error.message;
+  }
+  if (mine === listening) at("stop").hidden = true;
+}
+
+function stop() {
+  listening.abort();
+  at("stop").hidden = true;
+  at("took").textContent = "";
+}
+
+// What ran in this browser, kept here only; tokens and headers are not.
+const history = () => { try { return JSON.parse(localStorage.getItem(past)) || []; } catch { return []; } };
+function remember(query, variables) {
+  const others = history().filter((one) => one.query !== query || one.variables !== variables);
+  localStorage.setItem(past, JSON.stringify([{ query, variables, at: new Date().toLocaleString() }, ...others].slice(0, REMEMBERED)));
+  showHistory();
+}
+function showHistory() {
+  const all = history();
+  at("past").hidden = !all.length;
+  at("runs").replaceChildren(...all.map((one) => {
+    const line = one.query.replace(/\s+/g, " ").trim().slice(0, 90);
+    return made("button", line, { type: "button", title: `${one.at}\n${one.query}`, onclick: () => fill(one.query, one.variables) });
+  }));
+}
+function fill(query, variables) {
+  at("query").value = query;
+  at("variables").value = variables;
+  paint();
+}
+
+// The colours of the query lie behind the box, whose own letters are not seen.
+function paint() {
+  const box = at("query"), shown = [];
+  let end = 0;
+  for (const { token, at: place, kind } of classified(box.value, types, roots)) {
+    shown.push(box.value.slice(end, place), kind ? made("span", token, { className: `q-${kind}` }) : token);
+    end = place + token.length;
+  }
+  at("paint").replaceChildren(...shown, `${box.value.slice(end)}\n`);
+  at("paint").scrollTop = box.scrollTop;
+  at("paint").scrollLeft = box.scrollLeft;
+}
+at("query").addEventListener("scroll", () => { at("paint").scrollTop = at("query").scrollTop; at("paint").scrollLeft = at("query").scrollLeft; });
+
+function layOut() {
+  try {
+    fill(pretty(at("query").value), JSON.stringify(asked("variables"), null, 2));
+  } catch (error) {
+    at("answer").textContent = `This cannot be laid out: ${error.message}`;
   }
 }
 
-const named = (type) => (type.ofType ? named(type.ofType) : type.name);
+async function copyLink() {
+  const link = new URL(location.href);
+  link.hash = new URLSearchParams({ query: at("query").value, variables: at("variables").value });
+  try {
+    await navigator.clipboard.writeText(link.href);
+    at("took").textContent = "The link is copied; it holds no token.";
+  } catch { at("took").textContent = "The browser did not allow copying."; }
+}
 function written(type) {
   if (type.kind === "NON_NULL") return `${written(type.ofType)}!`;
   if (type.kind === "LIST") return `[${written(type.ofType)}]`;
@@ -105,11 +182,49 @@ function compose(kind, field) {
   const declared = required.map((arg) => `$${arg.name}: ${written(arg.type)}`).join(", ");
   const passed = required.map((arg) => `${arg.name}: $${arg.name}`).join(", ");
   const variables = Object.fromEntries(required.map((arg) => [arg.name, blank(arg.type)]));
-  at("query").value = `${kind}${declared ? ` (${declared})` : ""} {
+  const query = `${kind}${declared ? ` (${declared})` : ""} {
   ${field.name}${passed ? `(${passed})` : ""}${selection(named(field.type), 2)}
 }
 `;
-  at("variables").value = JSON.stringify(variables, null, 2);
+  fill(query, JSON.stringify(variables, null, 2));
+}
+
+// A type by its name: what it has, and the way on and back.
+const trail = [];
+function opener(type) {
+  const name = named(type);
+  const known = types.get(name);
+  if (!known || (known.kind === "SCALAR" && !known.description)) return made("code", written(type));
+  return made("button", written(type), { type: "button", className: "type", onclick: () => openType(name) });
+}
+function openType(name) {
+  trail.push(name);
+  showType(name);
+}
+function showType(name) {
+  const type = types.get(name), box = document.createElement("div");
+  const back = () => { trail.pop(); if (trail.length) showType(trail.at(-1)); else showRoots(); };
+  const before = trail.length > 1 ? trail.at(-2) : "Schema";
+  box.append(made("button", `‹ ${before}`, { type: "button", className: "back", onclick: back }));
+  box.append(made("h3", name), made("p", [type.kind.toLowerCase().replace("_", " "), type.description].filter(Boolean).join(". "), { className: "quiet" }));
+  for (const one of type.fields || type.inputFields || []) {
+    const line = document.createElement("div");
+    line.append(made("code", one.name));
+    (one.args || []).forEach((arg, place) => line.append(place ? ", " : "(", `${arg.name}: `, opener(arg.type), arg.defaultValue ? ` = ${arg.defaultValue}` : ""));
+    line.append(one.args?.length ? "): " : ": ", opener(one.type), one.defaultValue ? ` = ${one.defaultValue}` : "");
+    const told = [one.description, one.deprecationReason && `Deprecated: ${one.deprecationReason}`].filter(Boolean).join(" ");
+    if (told) line.append(made("small", told));
+    box.append(line);
+  }
+  for (const one of type.enumValues || []) box.append(made("div", one.name + (one.description ? `: ${one.description}` : "")));
+  for (const [words, all] of [["Implements", type.interfaces], ["Is one of", type.possibleTypes]]) {
+    if (!all?.length) continue;
+    const line = made("p", `${words} `);
+    all.forEach((one, place) => line.append(place ? ", " : "", opener({ name: one.name })));
+    box.append(line);
+  }
+  at("schema").replaceChildren(box);
+  box.querySelector("button").focus({ preventScroll: true });
 }
 
 function listing(kind, typeName, wanted) {
@@ -123,7 +238,12 @@ function listing(kind, typeName, wanted) {
     button.textContent = `${field.name}${args ? `(${args})` : ""}: ${written(field.type)}`;
     button.title = field.description || "";
     button.addEventListener("click", () => compose(kind, field));
-    details.append(button);
+    const line = document.createElement("div");
+    line.append(button);
+    if (types.get(named(field.type))?.fields) {
+      line.append(made("button", "?", { type: "button", className: "about", title: `About ${named(field.type)}`, ariaLabel: `About ${named(field.type)}`, onclick: () => openType(named(field.type)) }));
+    }
+    details.append(line);
   }
   return details;
 }
@@ -136,17 +256,22 @@ async function showSchema() {
   }
   const schema = answer.data.__schema;
   types = new Map(schema.types.map((type) => [type.name, type]));
-  roots = { query: schema.queryType.name, mutation: schema.mutationType?.name };
-  const show = () => {
-    const wanted = at("filter").value.toLowerCase();
-    at("schema").replaceChildren(listing("query", schema.queryType.name, wanted));
-    for (const kind of ["mutation", "subscription"]) {
-      const type = schema[`${kind}Type`];
-      if (type) at("schema").append(listing(kind, type.name, wanted));
-    }
-  };
-  at("filter").addEventListener("input", show);
-  show();
+  roots = {};
+  for (const kind of ["query", "mutation", "subscription"]) {
+    if (schema[`${kind}Type`]) roots[kind] = schema[`${kind}Type`].name;
+  }
+  at("filter").addEventListener("input", showRoots);
+  showRoots();
+  paint();
+}
+
+function showRoots() {
+  trail.length = 0;
+  const wanted = at("filter").value.toLowerCase();
+  const lists = Object.entries(roots).map(([kind, name]) => listing(kind, name, wanted));
+  const others = [...types.values()].filter((type) => wanted && !type.name.startsWith("__") && type.name.toLowerCase().includes(wanted));
+  const found = others.map((type) => { const line = document.createElement("div"); line.append(opener({ name: type.name })); return line; });
+  at("schema").replaceChildren(...lists, ...found);
 }
 
 // Completion: what can stand where the caret is, by the schema and the text before it.
@@ -185,7 +310,7 @@ function offered(text) {
     const values = given && types.get(named(given.type))?.enumValues;
     if (values) found = values.map((one) => [one.name, ""]);
     else if (!given) found = (place.field?.args || []).map((one) => [`${one.name}: `, written(one.type)]);
-  } else if (!place.kind) found = [["query", ""], ["mutation", ""]].filter(([name]) => roots[name]);
+  } else if (!place.kind) found = Object.keys(roots).map((name) => [name, ""]);
   const low = word.toLowerCase();
   const fit = found.filter(([name]) => name.toLowerCase().startsWith(low) && name !== word);
   return { word, fit: fit.slice(0, 8) };
@@ -218,9 +343,10 @@ function take(item) {
   const box = at("query"), end = box.selectionStart;
   const { word } = offered(box.value.slice(0, end));
   box.setRangeText(item.dataset.text, end - word.length, end, "end");
+  paint();
   offer(item.dataset.text.endsWith(" "));
 }
-at("query").addEventListener("input", () => offer(false));
+at("query").addEventListener("input", () => { paint(); offer(false); });
 at("query").addEventListener("blur", () => { at("offers").hidden = true; });
 at("query").addEventListener("keydown", (event) => {
   if (event.key === " " && event.ctrlKey) { event.preventDefault(); offer(true); return; }
@@ -235,7 +361,15 @@ at("query").addEventListener("keydown", (event) => {
 });
 
 at("run").addEventListener("click", run);
+at("stop").addEventListener("click", stop);
+at("prettify").addEventListener("click", layOut);
+at("copy-link").addEventListener("click", copyLink);
+at("forget").addEventListener("click", () => { localStorage.removeItem(past); showHistory(); });
 document.addEventListener("keydown", (event) => {
-  if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) run();
+  if (!event.ctrlKey && !event.metaKey) return;
+  if (event.key === "Enter") run();
+  else if (event.shiftKey && event.key.toLowerCase() === "p") { event.preventDefault(); layOut(); }
 });
+showHistory();
+paint();
 showSchema();
