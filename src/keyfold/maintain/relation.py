@@ -8,6 +8,7 @@ from typing import Any, Final
 from keyfold.design import codes
 from keyfold.design.address import OpenKey, Ref
 from keyfold.design.entity import Entity
+from keyfold.design.placement import On
 from keyfold.design.predicate import FieldComparison, FieldPath, Predicate
 from keyfold.design.query import Query
 from keyfold.design.source import Place
@@ -16,6 +17,7 @@ from keyfold.maintain.address import raw
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Call, Flow
 from keyfold.runtime.query import query_request
+from keyfold.runtime.recognition import is_expired
 from keyfold.runtime.walk import Walk
 
 PAGE: Final = 100
@@ -103,8 +105,13 @@ class Related:
 
         Whoever looks through the index after this record was handled finds the item.
         """
-        placed = self.key.declared.parts_of(child)
-        if self.key.declared.index is None or None in placed.values():
+        declared = self.key.declared
+        if declared.index is None or (
+            isinstance(declared, On) and not declared.applies(child.__dict__)
+        ):
+            return
+        placed = declared.parts_of(child)
+        if None in placed.values():
             return
         request = query_request(context, self.key.query(**placed), {})
         assert request is not None, "one key is not an empty range"
@@ -112,11 +119,13 @@ class Related:
         answer = yield Call("Query", request)
         if any(address.items() <= item.items() for item in answer["Items"]):
             return
-        item = yield from raw(context, child.ref())
-        found = None if item is None else self.child.__spec__.decode(item)
-        if found is None or any(getattr(found, name) != one for name, one in placed.items()):
-            return  # it is gone or elsewhere by now, and a record of its own says so
-        raise IndexBehind(f"{self.key.declared.index} does not show {child.ref()} yet")
+        spec, item = self.child.__spec__, (yield from raw(context, child.ref()))
+        if item is None or is_expired(context, spec, item):
+            return  # nobody finds it any more
+        found = spec.decode(item)
+        if any(getattr(found, name) != one for name, one in placed.items()):
+            return  # it is elsewhere by now, and a record of its own says so
+        raise IndexBehind(f"{declared.index} does not show {child.ref()} yet")
 
     def all(self, context: Context, parent: Ref[Any]) -> Flow[list[Any]]:
         """All of the items."""
