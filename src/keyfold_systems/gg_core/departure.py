@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable
 from typing import Final
 
 from keyfold import Entity, Id, Key, Pointer, Timestamp, add, delete, exists, remove, update
+from keyfold.errors import CursorRefused
 from keyfold.runtime import Intent
 from keyfold.streams import Delivery
 from keyfold_systems.gg_core import departure_types as typed
@@ -30,7 +31,7 @@ from keyfold_systems.gg_core.entities import (
 from keyfold_systems.gg_core.rooms import Message, Room, RoomMark, UserRoom
 
 AT_ONCE: Final = 10
-"""So many things go in a step: with all that follows from each, a transaction holds them."""
+"""Things that go in a step: with all that follows from each, a transaction holds them."""
 POSTS_AT_ONCE: Final = 1
 """One post alone is written to every replica of the removed list."""
 MESSAGES_AT_ONCE: Final = 50
@@ -154,7 +155,11 @@ async def _take_back_messages(departure: Departure, delivery: Delivery) -> list[
             return []
         room_id = marks[0].room_id
     wanted = Message.key.query(room_id=room_id).where(lambda m: m.user_id == user_id)
-    page = await delivery.read(wanted.limit(MESSAGES_AT_ONCE), cursor=departure.cursor)
+    try:
+        page = await delivery.read(wanted.limit(MESSAGES_AT_ONCE), cursor=departure.cursor)
+    except CursorRefused:
+        # One that is too old, or of another room: what is gone is not found again.
+        page = await delivery.read(wanted.limit(MESSAGES_AT_ONCE))
     gone: list[Intent] = [delete(message.ref()) for message in page]
     if page.cursor is None:
         gone.append(delete(RoomMark.key(user_id=user_id, room_id=room_id)))
