@@ -5,11 +5,10 @@ Python declarations and design files (YAML) both end here.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal as Choice
-from typing import TypeVar
 
 from keyfold.design.change import PlannedStep as PlannedStep
 from keyfold.design.change import Retention as Retention
@@ -19,20 +18,22 @@ from keyfold.design.flow import Effect as Effect
 from keyfold.design.flow import FeedSchema as FeedSchema
 from keyfold.design.flow import OperationSchema as OperationSchema
 from keyfold.design.follows import Follows as Follows
+from keyfold.design.key_templates import KeyTemplates as KeyTemplates
 from keyfold.design.replication import Replication as Replication
 from keyfold.design.source import INTENTS as INTENTS
 from keyfold.design.source import NOWHERE as NOWHERE
 from keyfold.design.source import Intent as Intent
 from keyfold.design.source import Place as Place
 from keyfold.design.source import Silence as Silence
-from keyfold.design.template import Slot, Template
+from keyfold.design.table_schema import Billing as Billing
+from keyfold.design.table_schema import Index as Index
+from keyfold.design.table_schema import KeyType as KeyType
+from keyfold.design.table_schema import TableSchema as TableSchema
+from keyfold.design.template import Template
 from keyfold.design.vector_index import SearchSchema as SearchSchema
 from keyfold.design.vector_index import VectorSchema as VectorSchema
 from keyfold.expressions.ast import Condition as Condition
 
-T = TypeVar("T")
-KeyType = Choice["S", "N", "B"]
-Billing = Choice["PAY_PER_REQUEST", "PROVISIONED"]
 Role = Choice["canonical", "pointer", "edge", "counter", "feed_item", "support"]
 
 
@@ -104,44 +105,6 @@ class AttributeSchema:
 
 
 @dataclass(frozen=True)
-class KeyTemplates:
-    """The templates of a key: its partition and, where it has one, its sort attribute."""
-
-    partition: Template
-    sort: Template | None = None
-
-    @property
-    def fields(self) -> tuple[str, ...]:
-        return self.partition.fields + (self.sort.fields if self.sort else ())
-
-    @property
-    def slots(self) -> Iterator[Slot]:
-        for template in (self.partition, self.sort):
-            yield from (p for p in (template.parts if template else ()) if isinstance(p, Slot))
-
-    @cached_property
-    def sort_fields(self) -> tuple[str, ...]:
-        """The fields that the sort key adds to what the partition says, each once."""
-        found = self.sort.fields if self.sort else ()
-        known = {*self.partition.fields} - self.partition.buckets
-        return tuple(dict.fromkeys(field for field in found if field not in known))
-
-    def sorting(self, values: Mapping[str, T]) -> Mapping[str, T]:
-        """The given values that the sort key shows; a bucket in the partition says less."""
-        hidden = self._hidden
-        if not hidden:
-            return values
-        return {name: value for name, value in values.items() if name not in hidden}
-
-    @cached_property
-    def _hidden(self) -> frozenset[str]:
-        return self.partition.buckets & {*self.sort_fields}
-
-    def __str__(self) -> str:
-        return f"{self.partition} / {self.sort}" if self.sort else str(self.partition)
-
-
-@dataclass(frozen=True)
 class Placement:
     """An entity's appearance in an index; `when` says which items are there, if not all."""
 
@@ -162,72 +125,12 @@ class Placement:
 
 
 @dataclass(frozen=True)
-class Index:
-    """A secondary index of a table."""
-
-    name: str
-    partition: str
-    sort: str | None = None
-    partition_type: KeyType = "S"
-    sort_type: KeyType = "S"
-    projection: Choice["ALL", "KEYS_ONLY", "INCLUDE"] = "ALL"
-    included: tuple[str, ...] = ()
-    local: bool = False
-    sparse: bool | None = None
-    """What the document claims; None where it claims nothing."""
-    purpose: str = ""
-    holds: str = ""
-    """The allocation rule of this index: identifier, owner, alternative, ... or nothing."""
-    place: Place = field(default=NOWHERE, compare=False)
-    silences: tuple[Silence, ...] = ()
-    intents: tuple[Intent, ...] = ()
-
-
-@dataclass(frozen=True)
 class TtlSchema:
     """When items expire: a number of days after a field, or a field that holds the moment."""
 
     attribute: str
     days: float | None = None
     after: str = ""
-
-
-@dataclass(frozen=True)
-class TableSchema:
-    """A table with its key attributes and indexes."""
-
-    name: str
-    partition: str = "PK"
-    sort: str | None = "SK"
-    partition_type: KeyType = "S"
-    sort_type: KeyType = "S"
-    indexes: tuple[Index, ...] = ()
-    vectors: tuple[VectorSchema, ...] = ()
-    replication: Replication | None = None
-    ttl: str | None = None
-    stream: str | None = None
-    billing: Billing = "PAY_PER_REQUEST"
-    type_attribute: str | None = "type"
-    name_variable: str = ""
-    """The environment variable that overrides the name."""
-    prefixes: tuple[str, ...] = ()
-    """The document's own list of key prefixes, where it has one."""
-    needs: tuple[str, ...] = ()
-    """Locks, markers or records that the document names for this table."""
-    description: str = ""
-    place: Place = field(default=NOWHERE, compare=False)
-    silences: tuple[Silence, ...] = ()
-    intents: tuple[Intent, ...] = ()
-
-    def index(self, name: str) -> Index | None:
-        return next((index for index in self.indexes if index.name == name), None)
-
-    def vector(self, name: str) -> VectorSchema | None:
-        return next((vector for vector in self.vectors if vector.name == name), None)
-
-    @cached_property
-    def key_attributes(self) -> tuple[str, ...]:
-        return (self.partition,) if self.sort is None else (self.partition, self.sort)
 
 
 @dataclass(frozen=True)

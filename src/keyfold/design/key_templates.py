@@ -1,0 +1,50 @@
+"""The templates of a key, as data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeVar
+
+from keyfold.design.template import Slot, Template
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class KeyTemplates:
+    """The templates of a key: its partition and, where it has one, its sort attribute."""
+
+    partition: Template
+    sort: Template | None = None
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        return self.partition.fields + (self.sort.fields if self.sort else ())
+
+    @property
+    def slots(self) -> Iterator[Slot]:
+        for template in (self.partition, self.sort):
+            yield from (p for p in (template.parts if template else ()) if isinstance(p, Slot))
+
+    @cached_property
+    def sort_fields(self) -> tuple[str, ...]:
+        """The fields that the sort key adds to what the partition says, each once."""
+        found = self.sort.fields if self.sort else ()
+        known = {*self.partition.fields} - self.partition.buckets
+        return tuple(dict.fromkeys(field for field in found if field not in known))
+
+    def sorting(self, values: Mapping[str, T]) -> Mapping[str, T]:
+        """The given values that the sort key shows; a bucket in the partition says less."""
+        hidden = self._hidden
+        if not hidden:
+            return values
+        return {name: value for name, value in values.items() if name not in hidden}
+
+    @cached_property
+    def _hidden(self) -> frozenset[str]:
+        return self.partition.buckets & {*self.sort_fields}
+
+    def __str__(self) -> str:
+        return f"{self.partition} / {self.sort}" if self.sort else str(self.partition)
