@@ -14,7 +14,8 @@ def table_schema(described: Mapping[str, Any], ttl: str | None = None) -> TableS
     """A table of the design, from its description in DynamoDB's words."""
     types = {a["AttributeName"]: a["AttributeType"] for a in described["AttributeDefinitions"]}
     stream = described.get("StreamSpecification") or {}
-    partition, sort = _pair(described["KeySchema"])
+    [partition], sorts = _sides(described["KeySchema"])
+    sort = sorts[0] if sorts else None
     return TableSchema(
         name=described["TableName"],
         partition=partition,
@@ -41,20 +42,24 @@ def _billing(described: Mapping[str, Any]) -> Any:
     return summary.get("BillingMode") or described.get("BillingMode") or "PROVISIONED"
 
 
-def _pair(schema: Any) -> tuple[str, str | None]:
-    names = [part["AttributeName"] for part in schema]
-    return names[0], names[1] if len(names) > 1 else None
+def _sides(schema: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The attributes of the partition key, and of the sort key."""
+    partition, sort = (
+        tuple(part["AttributeName"] for part in schema if part["KeyType"] == kind)
+        for kind in ("HASH", "RANGE")
+    )
+    return partition, sort
 
 
 def _index(index: Mapping[str, Any], types: Mapping[str, Any], *, local: bool) -> Index:
-    partition, sort = _pair(index["KeySchema"])
+    partition, sort = _sides(index["KeySchema"])
     projection = index.get("Projection") or {}
     return Index(
         name=index["IndexName"],
         partition=partition,
-        sort=sort,
-        partition_type=types.get(partition, "S"),
-        sort_type=types.get(sort, "S") if sort else "S",
+        sort=sort or None,
+        partition_type=tuple(types.get(name, "S") for name in partition),
+        sort_type=tuple(types.get(name, "S") for name in sort) or "S",
         projection=projection.get("ProjectionType", "ALL"),
         included=tuple(projection.get("NonKeyAttributes") or ()),
         local=local,

@@ -98,7 +98,7 @@ def draft(
 
 
 def _with_discriminator(table: TableSchema, found: Grouping) -> TableSchema:
-    keyed = {name for each in table.indexes for name in (each.partition, each.sort)}
+    keyed = {name for each in table.indexes for name in each.key_attributes}
     kept = found.discriminator if found.discriminator not in keyed else None
     return replace(table, type_attribute=kept)
 
@@ -112,14 +112,10 @@ def _only(values: Sequence[Mapping[str, object]]) -> tuple[str, ...]:
 def _keys(table: TableSchema, each: ItemGroup, hidden: set[str]) -> Keys:
     """Every key attribute of table and indexes that the items have."""
     attributes = dict.fromkeys(table.key_attributes)
-    kinds = {table.partition: table.partition_type}
-    if table.sort:
-        kinds[table.sort] = table.sort_type
+    kinds = {**table.key_types}
     for index in table.indexes:
-        attributes |= dict.fromkeys(name for name in (index.partition, index.sort) if name)
-        kinds[index.partition] = index.partition_type
-        if index.sort:
-            kinds[index.sort] = index.sort_type
+        attributes |= dict.fromkeys(index.key_attributes)
+        kinds |= index.key_types
     others = hidden | {name for name in attributes if item_names.is_synthetic(name)}
     found: Keys = {}
     for name in attributes:
@@ -268,13 +264,12 @@ def _placements(
     each: ItemGroup,
 ) -> Iterator[Placement]:
     for index in table.indexes:
-        attributes = [name for name in (index.partition, index.sort) if name]
-        if not all(name in templates for name in attributes):
+        if not all(name in templates for name in index.key_attributes):
             continue
-        inside = [all(name in item for name in attributes) for item in each.items]
+        inside = [all(name in item for name in index.key_attributes) for item in each.items]
         if not any(inside):
             continue
-        key = KeyTemplates(*(templates[name] for name in attributes))
+        key = index.key_of(templates)
         when, note = _when(each, inside, key, fields)
         yield Placement(index.name, index.name, key, when=when, note=note)
 

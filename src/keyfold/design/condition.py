@@ -133,6 +133,13 @@ def there(*fields: str) -> Condition | None:
     return None if not tests else tests[0] if len(tests) == 1 else And(tests)
 
 
+def is_presence(condition: Condition) -> bool:
+    """Whether it asks for nothing but that fields have values."""
+    if isinstance(condition, And):
+        return all(map(is_presence, condition.terms))
+    return isinstance(condition, Function) and condition.function == "attribute_exists"
+
+
 def parsed(text: str) -> Condition:
     """A condition as a design file states it; the name of a field alone says it has a value."""
     named = text.strip()

@@ -25,6 +25,7 @@ from keyfold.design.schema import (
     EntitySchema,
     Index,
     KeyTemplates,
+    KeyType,
     PatternSchema,
     Placement,
     Schema,
@@ -36,9 +37,10 @@ from keyfold.design.schema import (
     VectorSchema,
 )
 from keyfold.design.source import Place
-from keyfold.design.template import Template
+from keyfold.design.template import Template, apart
 from keyfold.design.yaml_writer import dump, dumps
 from keyfold.errors import DeclarationError, KeyfoldError
+from keyfold.limits import INDEX_KEY_ATTRIBUTES
 from keyfold.settings import nearest
 
 if TYPE_CHECKING:
@@ -137,23 +139,49 @@ def _record(kind: type[_T]) -> Callable[[str, Node], _T]:
 
 def _key_attributes(value: Node) -> dict[str, Any]:
     """`key: [PK, SK]`, or `key: {PK: S, SK: N}`."""
-    if value.is_mapping:
-        pairs = [(n.text("an attribute"), v) for n, v in value.items("key attributes")]
-        types = [
-            records.convert(records.hints(TableSchema)["sort_type"][1], v, n) for n, v in pairs
-        ]
-        names = [name for name, _ in pairs]
-    else:
-        names = [v.text("an attribute") for v in value.elements("key attributes")]
-        types = ["S"] * len(names)
+    types = _typed_names(value)
+    names = list(types)
     if not 1 <= len(names) <= 2:
         value.refuse(f"a key has a partition attribute and perhaps a sort one, found {len(names)}")
     return {
         "partition": names[0],
-        "partition_type": types[0],
+        "partition_type": types[names[0]],
         "sort": names[1] if len(names) > 1 else None,
-        "sort_type": types[1] if len(names) > 1 else "S",
+        "sort_type": types[names[1]] if len(names) > 1 else "S",
     }
+
+
+def _typed_names(value: Node) -> dict[str, KeyType]:
+    """`[country, city]`, or `{country: S, rent: N}`."""
+    if not value.is_mapping:
+        names = [one.text("an attribute") for one in value.elements("key attributes")]
+        return dict.fromkeys(names, "S")
+    kind = records.hints(TableSchema)["sort_type"][1]
+    pairs = [(n.text("an attribute"), v) for n, v in value.items("key attributes")]
+    return {name: records.convert(kind, v, name) for name, v in pairs}
+
+
+def _index_attributes(value: Node) -> dict[str, Any]:
+    """The key of an index; of several attributes: `{partition: [country, city], sort: [rent]}`."""
+    sides = dict(_sides(value)) if value.is_mapping else {}
+    if not any(side.is_list or side.is_mapping for side in sides.values()):
+        return _key_attributes(value)
+    if "partition" not in sides or not sides.keys() <= {"partition", "sort"}:
+        value.refuse("a key of several attributes is {partition: [...], sort: [...]}")
+    stated: dict[str, Any] = {}
+    for side, attributes in sides.items():
+        types = _typed_names(attributes)
+        if not 1 <= len(types) <= INDEX_KEY_ATTRIBUTES:
+            attributes.refuse(
+                f"a {side} key has 1 to {INDEX_KEY_ATTRIBUTES} attributes, found {len(types)}"
+            )
+        stated |= {side: tuple(types), f"{side}_type": tuple(types.values())}
+    return stated
+
+
+def _sides(value: Node) -> Iterator[tuple[str, Node]]:
+    for name, inner in value.items("key attributes"):
+        yield name.text("an attribute"), inner
 
 
 def _table(name: str, value: Node) -> TableSchema:
@@ -166,7 +194,7 @@ def _table(name: str, value: Node) -> TableSchema:
 
 
 def _index(name: str, value: Node) -> Index:
-    stated = {**records.read(Index, value, also={"key": _key_attributes}), "name": name}
+    stated = {**records.read(Index, value, also={"key": _index_attributes}), "name": name}
     if "partition" not in stated:
         value.refuse(f"the index {name} needs its key attributes, as key: [GSI1PK, GSI1SK]")
     built: Index = records.build(Index, stated, value)
@@ -286,8 +314,13 @@ def _clause(value: Node, text: str) -> tuple[str, SortCondition] | None:
 
 def _where(value: Node, table: TableSchema, index: str | None) -> dict[str, Any]:
     """`PK=ROOM#<roomId>, SK begins_with MEMBER#`, as a document writes it."""
-    found = table.index(index) if index else None
-    partition, sort = (found.partition, found.sort) if found else (table.partition, table.sort)
+    owner = (table.index(index) if index else None) or table
+    partition, sort = owner.partition, owner.sort
+    if isinstance(owner, Index) and owner.has_several:
+        value.refuse(
+            f"{owner.name} is keyed by several attributes; write partition: apart "
+            f"{{{'}, {'.join(owner.partition_types)}}} and condition: instead of where:"
+        )
     stated: dict[str, Any] = {}
     for text in shorthand.clauses(value.text("a key condition")):
         clause = _clause(value, text)
@@ -299,7 +332,7 @@ def _where(value: Node, table: TableSchema, index: str | None) -> dict[str, Any]
         elif name == sort:
             stated["condition"] = asked
         else:
-            known = [attribute for attribute in (partition, sort) if attribute]
+            known = owner.key_attributes
             value.refuse(f"{text!r} is not about {' or '.join(known)}; {nearest(name, known)}")
     return stated
 
@@ -344,11 +377,15 @@ def _placement(index: Index, value: Node) -> Placement:
 
         return read
 
-    own = {name: part(name) for name in (index.partition, index.sort) if name}
+    own = {name: part(name) for name in index.key_attributes}
     stated = records.read(Placement, value, also=own)
-    if index.partition not in parts:
-        value.refuse(f"the key in {index.name} needs {index.partition}")
-    key = KeyTemplates(parts[index.partition], parts.get(index.sort) if index.sort else None)
+    missing = [name for name in index.partition_types if name not in parts]
+    given = [name for name in index.sort_types if name in parts]
+    missing += [name for name in index.sort_types if given and name not in parts]
+    if missing:
+        value.refuse(f"the key in {index.name} needs {', '.join(missing)}")
+    partition = apart([parts[name] for name in index.partition_types])
+    key = KeyTemplates(partition, apart([parts[name] for name in given]) if given else None)
     return Placement(**{"name": index.name, **stated, "index": index.name, "key": key})
 
 
@@ -356,14 +393,13 @@ def _by_attributes(entity: EntitySchema, table: TableSchema) -> Iterator[Placeme
     """Indexes over plain attributes: an item that has them is there, nothing more to declare."""
     plain = {one.name: one for one in entity.attributes if one.is_stored}
     for index in table.indexes:
-        names = (index.partition,) if index.sort is None else (index.partition, index.sort)
-        if entity.placement(index.name) or not all(name in plain for name in names):
+        if entity.placement(index.name) or not all(name in plain for name in index.key_attributes):
             continue
-        held = [plain[name] for name in names]
-        templates = [shorthand.template(f"{{{attribute.field}}}") for attribute in held]
+        held = [plain[name] for name in index.key_attributes]
+        bare = {name: shorthand.template(f"{{{plain[name].field}}}") for name in plain}
         when = tuple(attribute.field for attribute in held if attribute.optional)
         yield Placement(
-            index.name, index.name, KeyTemplates(*templates), there(*when), place=entity.place
+            index.name, index.name, index.key_of(bare), there(*when), place=entity.place
         )
 
 

@@ -15,7 +15,7 @@ from keyfold.design.derivation import Derivation, derivation
 from keyfold.design.key_attribute import KeyAttribute, check_type, is_whole, normalising
 from keyfold.design.renderer import QuickKey, compile_key
 from keyfold.design.signatures import Addresses, Queries, Untyped
-from keyfold.design.template import parse_template
+from keyfold.design.template import Template, parse_template
 from keyfold.errors import DeclarationError
 from keyfold.limits import PARTITION_KEY_BYTES, SORT_KEY_BYTES
 
@@ -44,26 +44,28 @@ class Key(Declared, Generic[K_co]):
         silence: Silences = (),
     ) -> None:
         super().__init__()
-        for text in (partition, *(() if sort is None else (sort,))):
-            if not isinstance(text, str) or not text:
-                raise DeclarationError(
-                    "K1",
-                    f"{text!r} cannot be a key template.",
-                    place=str(self.place),
-                    suggestion='Give text with the fields in braces, as "ROOM#{room_id}".',
-                )
         self.templates = schema.KeyTemplates(
-            parse_template(partition, place=str(self.place), escape=escape),
-            parse_template(sort, place=str(self.place), escape=escape)
-            if sort is not None
-            else None,
+            self._template(partition, escape=escape),
+            None if sort is None else self._template(sort, escape=escape),
         )
         self.silences = tuple(schema.Silence(code, reason) for code, reason in silence)
         self.attributes: tuple[KeyAttribute, ...] = ()
+        self.partition_attributes: tuple[KeyAttribute, ...] = ()
+        self.sort_attributes: tuple[KeyAttribute, ...] = ()
         self.derived: dict[str, Derivation] = {}
         """Its parts that are no fields, by the names under which queries give them."""
         self.held: dict[str, FieldSpec] = {}
         """What stands in it, by name."""
+
+    def _template(self, text: object, *, escape: bool) -> Template:
+        if not isinstance(text, str) or not text:
+            raise DeclarationError(
+                "K1",
+                f"{text!r} cannot be a key template.",
+                place=str(self.place),
+                suggestion='Give text with the fields in braces, as "ROOM#{room_id}".',
+            )
+        return parse_template(text, place=str(self.place), escape=escape)
 
     # Read from a class, a key is a KeyOf. A type checker sees the declaration itself where the
     # class has written types: mypy takes a base's type over only if reading does not change it.
@@ -82,8 +84,7 @@ class Key(Declared, Generic[K_co]):
         def query(self: Key[Queries[R_co]]) -> R_co: ...
 
     def attach(self, entity: type[Entity]) -> None:
-        table = entity.__table__.schema
-        self._build(entity, table.partition, table.partition_type, table.sort, table.sort_type)
+        self._build(entity, entity.__table__.schema)
         spec = entity.__spec__
         place = f"{self.place} {entity.__name__}.{self.name}"
         if "key" in spec.__dict__:
@@ -114,35 +115,51 @@ class Key(Declared, Generic[K_co]):
             )
         spec.key = self
 
-    def _build(
-        self,
-        entity: type[Entity],
-        partition: str,
-        partition_type: schema.KeyType,
-        sort: str | None,
-        sort_type: schema.KeyType,
-    ) -> None:
+    def _build(self, entity: type[Entity], owner: schema.TableSchema | schema.Index) -> None:
         place = f"{self.place} {entity.__name__}.{self.name}"
         declared = self.held = self._fields(entity, place)
-        if (sort is None) != (self.templates.sort is None):
-            wanted = "only a partition key" if sort is None else "a partition and a sort key"
+        if (owner.sort is None) != (self.templates.sort is None):
+            wanted = "only a partition key" if owner.sort is None else "a partition and a sort key"
             raise DeclarationError(
                 "K2",
                 f"{self.index or entity.__table__.name} has {wanted}.",
                 place=place,
                 suggestion="Give one template for each of its key attributes.",
             )
-        attributes = [(partition, partition_type, self.templates.partition, PARTITION_KEY_BYTES)]
-        if sort is not None and self.templates.sort is not None:
-            attributes.append((sort, sort_type, self.templates.sort, SORT_KEY_BYTES))
-        self.attributes = tuple(
-            KeyAttribute(
-                name, kind, normalising(declared, template), limit, is_whole(declared, template)
-            )
-            for name, kind, template, limit in attributes
+        self.partition_attributes = self._attributes(
+            owner.partition_types, self.templates.partition, PARTITION_KEY_BYTES, place
         )
+        self.sort_attributes = self._attributes(
+            owner.sort_types, self.templates.sort, SORT_KEY_BYTES, place
+        )
+        self.attributes = self.partition_attributes + self.sort_attributes
         for attribute in self.attributes:
             check_type(declared, attribute, place)
+
+    def _attributes(
+        self,
+        types: Mapping[str, schema.KeyType],
+        template: Template | None,
+        limit: int,
+        place: str,
+    ) -> tuple[KeyAttribute, ...]:
+        """The attributes of one side of the key, each with its own template."""
+        templates = template.attributes if template is not None else ()
+        if len(templates) != len(types):
+            raise DeclarationError(
+                "K3",
+                f"{self.index} is keyed by {' and '.join(types)}, and {self.name} gives "
+                f"{' and '.join(one.text for one in templates)}.",
+                place=place,
+                suggestion="Give a field for each of its attributes, in their order: "
+                f"({', '.join(map(repr, types))})."
+                if len(types) > 1
+                else 'Give one template, as "ROOM#{room_id}".',
+            )
+        return tuple(
+            KeyAttribute(name, kind, normalising(self.held, one), limit, is_whole(self.held, one))
+            for (name, kind), one in zip(types.items(), templates, strict=True)
+        )
 
     def _fields(self, entity: type[Entity], place: str) -> dict[str, FieldSpec]:
         """What stands in the key: fields of the entity, and values that follow from them."""

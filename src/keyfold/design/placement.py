@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 from typing_extensions import TypeVar
 
 from keyfold.design import schema
-from keyfold.design.condition import evaluator, tree, written
+from keyfold.design.condition import evaluator, is_presence, tree, written
 from keyfold.design.exclusion import excludes
 from keyfold.design.keys import Key, Silences
 from keyfold.design.predicate import FieldPath, Predicate, Test
 from keyfold.design.recorder import declare
 from keyfold.design.signatures import Untyped
+from keyfold.design.template import Template, apart, parse_template
 from keyfold.errors import DeclarationError
 
 if TYPE_CHECKING:
@@ -25,26 +26,52 @@ K_co = TypeVar("K_co", covariant=True, default=Untyped)
 class On(Key[K_co]):
     """An appearance in an index: `On("GSI1", "USER#{user_id}", "POST#{post_id}")`.
 
+    An index whose key is several attributes takes a field for each:
+    `On("ByPlace", ("country", "city"), ("opened", "rent"))`.
+
     `when` makes it sparse: the name of a field that must have a value, or a condition.
     """
 
     def __init__(
         self,
         index: str,
-        partition: str,
-        sort: str | None = None,
+        partition: str | tuple[str, ...],
+        sort: str | tuple[str, ...] | None = None,
         *,
         when: str | tuple[str, ...] | Callable[[Any], object] = (),
         escape: bool = False,
         silence: Silences = (),
     ) -> None:
-        super().__init__(partition, sort, escape=escape, silence=silence)
+        # Both are read by _template, which takes fields too.
+        super().__init__(partition, sort, escape=escape, silence=silence)  # type: ignore[arg-type]
         self.index = index
         self._when = when
         self.condition: Predicate | None = None
         self.when: schema.Condition | None = None
         """The condition as data."""
         self._holds: Callable[[Mapping[str, Any]], bool] | None = None
+
+    def _template(self, given: object, *, escape: bool) -> Template:
+        if not isinstance(given, tuple | list):
+            return super()._template(given, escape=escape)
+        place = str(self.place)
+        for field in given:
+            if not isinstance(field, str) or not field:
+                raise DeclarationError(
+                    "K1",
+                    f"{field!r} cannot be one of several key attributes.",
+                    place=place,
+                    suggestion='Give the names of fields, as ("country", "city").',
+                )
+        if not given:
+            raise DeclarationError(
+                "K1",
+                "a key needs at least one field.",
+                place=place,
+                suggestion='Give the names of fields, as ("country", "city").',
+            )
+        texts = [field if "{" in field else f"{{{field}}}" for field in given]
+        return apart([parse_template(text, place=place, escape=escape) for text in texts])
 
     def attach(self, entity: type[Entity]) -> None:
         table = entity.__table__.schema
@@ -58,7 +85,7 @@ class On(Key[K_co]):
                 place=place,
                 suggestion=f"Its indexes are: {known}.",
             )
-        self._build(entity, found.partition, found.partition_type, found.sort, found.sort_type)
+        self._build(entity, found)
         self.condition = self._read_when(entity)
         if self.condition is not None:
             self.when = tree(self.condition, entity.__spec__)
@@ -79,8 +106,24 @@ class On(Key[K_co]):
                 suggestion="Make it required, or say so with "
                 f"when={min(self.sources(optional[:1]))!r}.",
             )
+        self._keep_out(entity, place)
         self._keep_apart(entity, place)
         entity.__spec__.placements[self.name] = self
+
+    def _keep_out(self, entity: type[Entity], place: str) -> None:
+        """An item is in an index as soon as it has all its attributes, whatever was meant."""
+        own = {field.attribute for field in entity.__spec__.fields.values()}
+        names = [attribute.attribute for attribute in self.attributes]
+        if self.when is None or not own.issuperset(names) or is_presence(self.when):
+            return
+        raise DeclarationError(
+            "K3",
+            f"an item is in {self.index} as soon as it has {' and '.join(names)}: "
+            f"{written(self.when)!r} cannot keep it out.",
+            place=place,
+            suggestion="Give the index an attribute of its own, as "
+            f'Index({self.index!r}, "{self.index}PK", ...), which only these items get.',
+        )
 
     def _keep_apart(self, entity: type[Entity], place: str) -> None:
         """An item has one key in an index, so at most one placement may apply to it."""

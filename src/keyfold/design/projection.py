@@ -52,7 +52,7 @@ def check_projected(spec: EntitySpec, declared: Key, fields: tuple[str, ...]) ->
     index = table.index(declared.index or "")
     if index is None or index.projection == "ALL":
         return
-    held = {*table.key_attributes, index.partition, index.sort, *index.included}
+    held = {*table.key_attributes, *index.key_attributes, *index.included}
     missing = [name for name in fields if spec.fields[name].attribute not in held]
     if missing:
         raise DeclarationError(

@@ -60,12 +60,12 @@ def merge(*queries: Query[Any] | Collection[Any], unique: str = "") -> Merge[Any
             suggestion="Make all of them ascending or all descending.",
         )
     for key in (key for query in queries for key in query.keys):
-        attributes = key.declared.attributes
-        if len(attributes) < 2 or attributes[1].type == "B":
+        sort = key.declared.sort_attributes
+        if len(sort) != 1 or sort[0].type == "B":
             raise DeclarationError(
                 "Q5",
-                f"{key.entity.__name__}.{key.declared.name} has no sort key of text or "
-                "numbers, by which a merge could order.",
+                f"{key.entity.__name__}.{key.declared.name} has no sort key of one text or "
+                "number, by which a merge could order.",
                 suggestion="Merge queries on keys that have one.",
             )
         if unique and unique not in key.entity.__spec__.fields:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from keyfold.design import schema
@@ -13,7 +14,7 @@ from keyfold.design.projection import check_projected
 from keyfold.design.query import Count, Exists, First, Projected, Query
 from keyfold.design.query_merge import Merge
 from keyfold.design.read import Each, Get, GetMany, GetTogether
-from keyfold.design.template import Literal, Slot, Template
+from keyfold.design.template import Literal, Slot, Template, apart, leading
 from keyfold.errors import PlanError
 
 if TYPE_CHECKING:
@@ -195,6 +196,11 @@ def _condition(query: Query[Any]) -> schema.SortCondition:
 
 def _cut(template: Template, given: set[str], *, whole: bool = True) -> Template:
     """The template up to its first slot that has no value; or up to the last that has one."""
+    if template.apart:
+        pieces = [*takewhile(lambda piece: {*piece.fields} <= given, template.pieces)]
+        if len(pieces) == len(template.pieces):
+            return template
+        return leading(pieces) if whole else apart(pieces)
     parts: list[Literal | Slot] = []
     for part in template.parts:
         if isinstance(part, Slot) and part.field not in given:

@@ -8,7 +8,7 @@ from typing import Any, cast, get_args
 
 from keyfold.design.flow import Action, Effect
 from keyfold.design.schema import AttributeSchema, SortCondition
-from keyfold.design.template import Template, parse_template
+from keyfold.design.template import SEPARATOR, Template, apart, leading, parse_template
 
 TYPES = [
     "any",
@@ -50,19 +50,26 @@ _CALL = re.compile(r"begins_with\s*\(\s*(?P<attr>[\w.#-]+)\s*,\s*(?P<value>.+?)\
 _INFIX = re.compile(
     r"(?:(?P<attr>[\w.#-]+)\s*)??(?P<op>begins_with\b|between\b|<=|>=|=|<|>)\s*(?P<value>.+)", re.I
 )
+_ESCAPED, _APART = "escaped ", "apart "
 _OPERATORS = {"=": "eq", "<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
 SIGNS = {name: sign for sign, name in _OPERATORS.items()}
 
 
 def template(text: str, *, place: str = "") -> Template:
     """A key template; fields as `{name}` or, as documents write them, `<name>`."""
-    escape = text.startswith("escaped ")
-    text = text.removeprefix("escaped ")
+    if text.startswith(_APART):
+        *pieces, last = text.removeprefix(_APART).split(SEPARATOR)
+        known = [template(piece, place=place) for piece in (*pieces, last) if piece]
+        return apart(known) if last else leading(known)
+    escape = text.startswith(_ESCAPED)
+    text = text.removeprefix(_ESCAPED)
     return parse_template(_ANGLED.sub(r"{\1\2}", text), place=place, escape=escape)
 
 
 def template_text(value: Template) -> str:
-    return f"escaped {value.text}" if value.escape else value.text
+    if value.apart:
+        return f"{_APART}{value.text}"
+    return f"{_ESCAPED}{value.text}" if value.escape else value.text
 
 
 def attribute(field: str, text: str) -> AttributeSchema | str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, get_args
 
 from keyfold.design import codes, schema
 from keyfold.errors import DeclarationError
-from keyfold.limits import GLOBAL_INDEXES, LOCAL_INDEXES
+from keyfold.limits import GLOBAL_INDEXES, INDEX_KEY_ATTRIBUTES, LOCAL_INDEXES
 
 if TYPE_CHECKING:
     from keyfold.design.design import Declarations
@@ -107,9 +107,35 @@ def _index_problems(table: schema.TableSchema, index: schema.Index) -> Iterator[
             f"{', '.join(index.included) or 'no attributes'}.",
             'projection="INCLUDE" and included=("title", ...) go together.',
         )
+    for side, names, kinds in (
+        ("partition", index.partition, index.partition_type),
+        ("sort", index.sort, index.sort_type),
+    ):
+        several = names if isinstance(names, tuple) else (names,)
+        if not 1 <= len(several) <= INDEX_KEY_ATTRIBUTES:
+            yield (
+                f"the index {index.name} has {len(several)} attributes as its {side} key.",
+                f"DynamoDB takes 1 to {INDEX_KEY_ATTRIBUTES}.",
+            )
+        if len({*several}) != len(several):
+            yield (
+                f"the index {index.name} has an attribute of its {side} key twice.",
+                "Name each attribute once.",
+            )
+        if isinstance(kinds, tuple) and len(kinds) != len(several):
+            yield (
+                f"the index {index.name} has {len(several)} {side} attributes and "
+                f"{len(kinds)} types for them.",
+                f"Give {side}_type one type for all, or one for each.",
+            )
+    if index.local and index.has_several:
+        yield (
+            f"the local index {index.name} is keyed by {index.key_text}.",
+            "Only a global index has several attributes as its key.",
+        )
     if index.local and (index.partition != table.partition or index.sort is None):
         yield (
-            f"the local index {index.name} is keyed by {index.partition} and {index.sort}.",
+            f"the local index {index.name} is keyed by {index.partition_text} and {index.sort}.",
             f"A local index has the table's partition key {table.partition}, and a sort key.",
         )
 
@@ -118,14 +144,13 @@ def _key_problems(table: schema.TableSchema) -> Iterator[tuple[str, str]]:
     types: dict[str, schema.KeyType] = {}
     owners: list[schema.TableSchema | schema.Index] = [table, *table.indexes]
     for owner in owners:
-        if owner.partition == owner.sort:
+        twice = owner.partition_types.keys() & owner.sort_types.keys()
+        if twice:
             yield (
-                f"{owner.name} has {owner.sort} as partition and as sort key.",
+                f"{owner.name} has {', '.join(sorted(twice))} as partition and as sort key.",
                 "Give it two attributes, or sort=None.",
             )
-        keys = [(owner.partition, owner.partition_type)]
-        keys += [(owner.sort, owner.sort_type)] if owner.sort is not None else []
-        for attribute, kind in keys:
+        for attribute, kind in owner.key_types.items():
             if kind not in _KEY_TYPES:
                 yield (
                     f"the key attribute {attribute} of {owner.name} has the type {kind!r}.",

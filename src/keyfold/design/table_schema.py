@@ -2,27 +2,86 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal as Choice
 
+from keyfold.design.key_templates import KeyTemplates
 from keyfold.design.replication import Replication
 from keyfold.design.source import NOWHERE, Intent, Place, Silence
+from keyfold.design.template import Template, apart
 from keyfold.design.vector_index import VectorSchema
 
 KeyType = Choice["S", "N", "B"]
 Billing = Choice["PAY_PER_REQUEST", "PROVISIONED"]
 
 
+KeyNames = str | tuple[str, ...]
+KeyTypes = KeyType | tuple[KeyType, ...]
+
+
+class Keyed(ABC):
+    """What has a key: a partition key and perhaps a sort key, of one attribute or of several."""
+
+    @property
+    @abstractmethod
+    def partition_types(self) -> dict[str, KeyType]:
+        """The attributes of the partition key, each with its type."""
+
+    @property
+    @abstractmethod
+    def sort_types(self) -> dict[str, KeyType]:
+        """The attributes of the sort key, each with its type."""
+
+    @cached_property
+    def key_types(self) -> dict[str, KeyType]:
+        return self.partition_types | self.sort_types
+
+    @cached_property
+    def key_attributes(self) -> tuple[str, ...]:
+        return tuple(self.key_types)
+
+    @property
+    def partition_text(self) -> str:
+        return ", ".join(self.partition_types)
+
+    @property
+    def sort_text(self) -> str:
+        return ", ".join(self.sort_types)
+
+    @property
+    def key_text(self) -> str:
+        """`country, city / opened, rent`."""
+        return " / ".join(filter(None, (self.partition_text, self.sort_text)))
+
+    def key_of(self, templates: Mapping[str, Template]) -> KeyTemplates:
+        """The key whose attributes have these templates."""
+        sides = ([templates[n] for n in names] for names in (self.partition_types, self.sort_types))
+        return KeyTemplates(*(apart(side) for side in sides if side))
+
+    def templates(self, key: KeyTemplates) -> Iterator[tuple[str, KeyType, Template]]:
+        """Each attribute of the key that a template is given for, with its type."""
+        sides = ((self.partition_types, key.partition), (self.sort_types, key.sort))
+        for types, template in sides:
+            given = template.attributes if template is not None else ()
+            yield from ((name, types[name], one) for name, one in zip(types, given, strict=False))
+
+
 @dataclass(frozen=True)
-class Index:
-    """A secondary index of a table."""
+class Index(Keyed):
+    """A secondary index of a table.
+
+    A global index may have several attributes as its partition key and as its sort key:
+    `Index("ByPlace", ("country", "city"), ("opened", "rent"), sort_type=("S", "N"))`.
+    """
 
     name: str
-    partition: str
-    sort: str | None = None
-    partition_type: KeyType = "S"
-    sort_type: KeyType = "S"
+    partition: KeyNames
+    sort: KeyNames | None = None
+    partition_type: KeyTypes = "S"
+    sort_type: KeyTypes = "S"
     projection: Choice["ALL", "KEYS_ONLY", "INCLUDE"] = "ALL"
     included: tuple[str, ...] = ()
     local: bool = False
@@ -35,9 +94,35 @@ class Index:
     silences: tuple[Silence, ...] = ()
     intents: tuple[Intent, ...] = ()
 
+    def __post_init__(self) -> None:
+        for name in ("partition", "sort", "partition_type", "sort_type"):
+            given = getattr(self, name)
+            if isinstance(given, list | tuple):
+                same = len(given) == 1 or (name.endswith("type") and len(set(given)) == 1)
+                object.__setattr__(self, name, given[0] if same else tuple(given))
+
+    @cached_property
+    def partition_types(self) -> dict[str, KeyType]:
+        return _types(self.partition, self.partition_type)
+
+    @cached_property
+    def sort_types(self) -> dict[str, KeyType]:
+        return {} if self.sort is None else _types(self.sort, self.sort_type)
+
+    @property
+    def has_several(self) -> bool:
+        """Whether its partition key or its sort key is several attributes."""
+        return isinstance(self.partition, tuple) or isinstance(self.sort, tuple)
+
+
+def _types(names: KeyNames, types: KeyTypes) -> dict[str, KeyType]:
+    several = (names,) if isinstance(names, str) else names
+    kinds = (types,) * len(several) if isinstance(types, str) else types
+    return dict(zip(several, kinds, strict=False))
+
 
 @dataclass(frozen=True)
-class TableSchema:
+class TableSchema(Keyed):
     """A table with its key attributes and indexes."""
 
     name: str
@@ -69,6 +154,10 @@ class TableSchema:
     def vector(self, name: str) -> VectorSchema | None:
         return next((vector for vector in self.vectors if vector.name == name), None)
 
-    @cached_property
-    def key_attributes(self) -> tuple[str, ...]:
-        return (self.partition,) if self.sort is None else (self.partition, self.sort)
+    @property
+    def partition_types(self) -> dict[str, KeyType]:
+        return {self.partition: self.partition_type}
+
+    @property
+    def sort_types(self) -> dict[str, KeyType]:
+        return {} if self.sort is None else {self.sort: self.sort_type}

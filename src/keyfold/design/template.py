@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -13,6 +13,8 @@ from keyfold.design.formats import Format, parse_format
 from keyfold.errors import DeclarationError, KeyValueRefused, MissingKeyField
 
 DELIMITER: Final = "#"
+SEPARATOR: Final = ", "
+"""Between the attributes of a key that has several."""
 HIGHEST: Final = "\U0010ffff"
 """Sorts after every character that a key may hold."""
 
@@ -49,10 +51,23 @@ Part = Literal | Slot
 
 @dataclass(frozen=True)
 class Template:
-    """One key attribute's format; `escape` keeps delimiters in values by escaping them."""
+    """One key attribute's format; `escape` keeps delimiters in values by escaping them.
+
+    A key of several attributes has `pieces`, one for each, and its own text only shows them.
+    """
 
     parts: tuple[Part, ...]
     escape: bool = False
+    pieces: tuple[Template, ...] = ()
+
+    @property
+    def apart(self) -> bool:
+        return bool(self.pieces)
+
+    @property
+    def attributes(self) -> tuple[Template, ...]:
+        """One template for each key attribute."""
+        return self.pieces or (self,)
 
     @cached_property
     def text(self) -> str:
@@ -171,6 +186,25 @@ class Template:
 
     def __str__(self) -> str:
         return self.text
+
+
+def apart(templates: Sequence[Template]) -> Template:
+    """Several templates, each of an attribute of its own, as one key."""
+    if len(templates) == 1:
+        return templates[0]
+    parts: list[Part] = []
+    for template in templates:
+        parts += [Literal(SEPARATOR)] if parts else []
+        parts += template.parts
+    return Template(tuple(parts), pieces=tuple(templates))
+
+
+def leading(templates: Sequence[Template]) -> Template:
+    """The first of a key's attributes, after which others follow."""
+    if not templates:
+        return Template(())
+    known = apart(templates)
+    return Template((*known.parts, Literal(SEPARATOR)), pieces=tuple(templates))
 
 
 def parse_template(text: str, *, place: str = "", escape: bool = False) -> Template:

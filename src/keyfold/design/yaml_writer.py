@@ -13,6 +13,7 @@ from keyfold.design.schema import (
     EntitySchema,
     Index,
     KeyTemplates,
+    KeyType,
     PatternSchema,
     Schema,
     SortCondition,
@@ -76,11 +77,14 @@ def _plain_schema(schema: Schema) -> dict[str, Any]:
 
 
 def _plain_key(owner: TableSchema | Index) -> Any:
-    types = (owner.partition_type, owner.sort_type)
-    names = [owner.partition, *([owner.sort] if owner.sort else [])]
-    if types == ("S", "S"):
-        return names
-    return dict(zip(names, types, strict=False))
+    if isinstance(owner, Index) and owner.has_several:
+        sides = {"partition": owner.partition_types, "sort": owner.sort_types}
+        return {side: _plain_types(types) for side, types in sides.items() if types}
+    return _plain_types(owner.key_types)
+
+
+def _plain_types(types: dict[str, KeyType]) -> list[str] | dict[str, KeyType]:
+    return types if {*types.values()} != {"S"} else list(types)
 
 
 _KEY_FIELDS = ("partition", "sort", "partition_type", "sort_type")
@@ -103,10 +107,7 @@ def _plain_table(table: TableSchema) -> dict[str, Any]:
 
 
 def _templates(key: KeyTemplates, owner: TableSchema | Index) -> dict[str, str]:
-    out = {owner.partition: shorthand.template_text(key.partition)}
-    if key.sort is not None and owner.sort:
-        out[owner.sort] = shorthand.template_text(key.sort)
-    return out
+    return {name: shorthand.template_text(one) for name, _, one in owner.templates(key)}
 
 
 def _plain_entity(entity: EntitySchema, schema: Schema) -> dict[str, Any]:

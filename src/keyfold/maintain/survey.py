@@ -180,7 +180,7 @@ def wrong_attributes(spec: EntitySpec, entity: Entity, item: Mapping[str, Any]) 
         return Drift("key", f"key {spec.name}", table.name, key, own, key)
     if not table.indexes:
         return None
-    names = [n for index in table.indexes for n in (index.partition, index.sort) if n]
+    names = [name for index in table.indexes for name in index.key_attributes]
     whole = spec.index_attributes(entity.__dict__)
     if not {field.attribute for field in spec.fields.values()}.isdisjoint(names):
         whole = {**spec.attributes_of(entity.__dict__), **whole}

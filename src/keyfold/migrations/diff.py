@@ -324,15 +324,13 @@ def _condition(text: str) -> str:
     return f"where {text}" if text else "always"
 
 
-def _index_attributes(entity: EntitySchema, table: TableSchema | None) -> set[str | None]:
+def _index_attributes(entity: EntitySchema, table: TableSchema | None) -> set[str]:
     """The attributes that hold an entity's keys in indexes, though they may be no fields."""
     indexes = [table.index(p.index) for p in entity.placements] if table else []
-    return {name for index in indexes if index for name in (index.partition, index.sort)}
+    return {name for index in indexes if index for name in index.key_attributes}
 
 
-def _attributes(
-    old: EntitySchema, new: EntitySchema, placed: set[str | None]
-) -> Iterator[SchemaChange]:
+def _attributes(old: EntitySchema, new: EntitySchema, placed: set[str]) -> Iterator[SchemaChange]:
     before = {a.name: a for a in old.attributes if a.is_stored}
     after = {a.name: a for a in new.attributes if a.is_stored}
     for name, attribute in after.items():

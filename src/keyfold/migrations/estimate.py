@@ -151,7 +151,8 @@ def _look(migration: Migration, sides: Sides, table: str, items: list[Item]) -> 
             found.output_bytes += size
             found.output_blocks += read_units(size, consistent=True)
             found.write_units += _TWICE * write_units(size)
-            held = [i for i in indexes.get(output.table, ()) if i.partition in output.item]
+            there = output.item.keys()
+            held = [i for i in indexes.get(output.table, ()) if i.partition_types.keys() <= there]
             found.write_units += len(held) * write_units(size)
             stays = output.table not in migration.created
             found.write_units += _NOTE if stays else 0

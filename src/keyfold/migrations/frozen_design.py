@@ -246,9 +246,7 @@ class _Bare:
 
 def _composed(names: Any, key: KeyTemplates | None) -> Iterator[tuple[str, Template]]:
     if names is not None and key is not None:
-        yield names.partition, key.partition
-        if key.sort is not None:
-            yield names.sort, key.sort
+        yield from ((name, template) for name, _, template in names.templates(key))
 
 
 def _texts(key: KeyTemplates) -> tuple[str, ...]:

@@ -96,8 +96,7 @@ class CreateIndex(TableChange):
     when: ClassVar[When] = "expand"
 
     def words(self) -> str:
-        keys = " / ".join(k for k in (self.index.partition, self.index.sort) if k)
-        return f"create the index {self.index.name} of {self.table} ({keys})"
+        return f"create the index {self.index.name} of {self.table} ({self.index.key_text})"
 
     def is_done(self, backend: Backend) -> bool:
         found = backend.live(self.table)
@@ -110,10 +109,7 @@ class CreateIndex(TableChange):
         if found.index(self.index.name) is not None:
             return
         # Some servers take the list for the whole truth, so it is complete.
-        types = _types(found)
-        types[self.index.partition] = self.index.partition_type
-        if self.index.sort:
-            types[self.index.sort] = self.index.sort_type
+        types = _types(found) | self.index.key_types
         definitions = [{"AttributeName": n, "AttributeType": t} for n, t in types.items()]
         create = {"Create": index_request(self.index, backend.billing(self.table))}
         _update(
@@ -307,20 +303,16 @@ class DisableStream(TableChange):
 
 
 def _types(table: TableSchema) -> dict[str, str]:
-    types: dict[str, str] = {table.partition: table.partition_type}
-    if table.sort:
-        types[table.sort] = table.sort_type
+    types: dict[str, str] = {**table.key_types}
     for index in table.indexes:
-        types[index.partition] = index.partition_type
-        if index.sort:
-            types[index.sort] = index.sort_type
+        types |= index.key_types
     for vector in table.vectors:
         types |= {name: "N" if name in vector.numbers else "S" for name in vector.asked}
     return types
 
 
 def _key_words(table: TableSchema) -> str:
-    return " / ".join(table.key_attributes)
+    return table.key_text
 
 
 def _update(backend: Backend, table: str, **members: Any) -> None:

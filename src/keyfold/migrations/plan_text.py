@@ -20,6 +20,7 @@ from keyfold.design.schema import (
     TableSchema,
     VectorSchema,
 )
+from keyfold.design.shorthand import template_text
 from keyfold.errors import MigrationError
 from keyfold.expressions.text import written
 from keyfold.migrations.diff import MOVES, SchemaChange
@@ -357,7 +358,8 @@ def _tuple(texts: list[str]) -> str:
 def _key_texts(key: KeyTemplates | None) -> list[str]:
     if key is None:
         return []
-    return [key.partition.text, *([key.sort.text] if key.sort else [])]
+    given = [one for one in (key.partition, key.sort) if one is not None]
+    return [template_text(one) if one.apart else one.text for one in given]
 
 
 def _variable(table: str) -> str:

@@ -63,7 +63,7 @@ def refuse_index_keys(changes: list[SchemaChange], before: Schema | None) -> Non
             continue
         table = before.by_table.get(entity.table)
         for index in table.indexes if table is not None and stays(change.old, entity) else ():
-            if change.detail in (index.partition, index.sort):
+            if change.detail in index.key_attributes:
                 raise Dangerous(
                     f"{change.words}. It is a key of the index {index.name}, from which all of "
                     "these items would vanish. The safe way: move the access patterns away from "

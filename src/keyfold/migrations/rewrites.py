@@ -9,8 +9,8 @@ from typing import Any, Literal, NoReturn
 from keyfold.design.condition import stored
 from keyfold.design.entity import Entity
 from keyfold.design.entity_spec import EntitySpec
-from keyfold.design.schema import TableSchema
-from keyfold.design.template import parse_template
+from keyfold.design.schema import KeyTemplates, TableSchema
+from keyfold.design.shorthand import template
 from keyfold.errors import MigrationError
 from keyfold.expressions.evaluate import compiled
 from keyfold.expressions.parser import literal_condition
@@ -243,11 +243,10 @@ class _OldPlace:
         found = spec.table.schema.index(index)
         if found is None:
             raise MigrationError(f"the table {spec.table.name} has no index {index}")
-        names = [name for name in (found.partition, found.sort) if name]
-        kinds = (found.partition_type, found.sort_type)
         self._spec = spec
-        self.templates = dict(zip(names, map(parse_template, templates), strict=True))
-        self._kinds = dict(zip(names, kinds, strict=False))
+        old = found.templates(KeyTemplates(*map(template, templates)))
+        self.templates = {name: one for name, _, one in old}
+        self._kinds = found.key_types
         self._holds = compiled(stored(literal_condition(condition), spec)) if condition else None
 
     def keys(self, item: Item) -> Item:

@@ -23,7 +23,8 @@ from keyfold.design.schema import (
     TableSchema,
     VectorSchema,
 )
-from keyfold.design.template import Template, parse_template
+from keyfold.design.shorthand import template, template_text
+from keyfold.design.template import Template
 from keyfold.errors import MigrationError
 from keyfold.expressions.ast import Function
 from keyfold.expressions.parser import literal_condition
@@ -211,13 +212,14 @@ def _first_records(body: dict[str, Any]) -> Iterator[Follows]:
 def _templates(key: KeyTemplates | None) -> list[str] | None:
     if key is None:
         return None
-    return [key.partition.text, *([key.sort.text] if key.sort else [])]
+    given = [one for one in (key.partition, key.sort) if one is not None]
+    return [template_text(one) if one.apart else one.text for one in given]
 
 
 def _read_templates(texts: list[str] | None) -> KeyTemplates | None:
     if texts is None:
         return None
-    return KeyTemplates(*(parse_template(text) for text in texts))
+    return KeyTemplates(*(template(text) for text in texts))
 
 
 _UNKNOWN = written(UNKNOWN)

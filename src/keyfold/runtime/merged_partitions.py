@@ -149,7 +149,7 @@ def _sources(
             filtered = "FilterExpression" in request
             first = max(size + 1, FIRST_READ) if filtered else size + 1
             walk, readers = Walk("Query", request), _readers(context, one)
-            sort = query.keys[0].declared.attributes[1].attribute
+            sort = query.keys[0].declared.sort_attributes[0].attribute
             sources.append(_Source(walk, first, *readers, sort, wanted.unique, query.backwards))
     return sources
 

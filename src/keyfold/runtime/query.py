@@ -15,7 +15,7 @@ from keyfold.design.read import resolve
 from keyfold.design.template import HIGHEST
 from keyfold.runtime.context import Context
 from keyfold.runtime.expression import Expressions
-from keyfold.runtime.ranges import NOTHING, Condition, narrowed, sort_condition
+from keyfold.runtime.ranges import NOTHING, Condition, narrowed, sort_conditions
 
 Request = dict[str, Any]
 
@@ -34,21 +34,19 @@ def query_request(
     declared = query.source.declared
     spec = query.entity.__spec__
     expressions = Expressions()
-    partition = declared.attributes[0]
     given = {name: resolve(value, arguments) for name, value in query.values.items()}
-    values = declared.extended(given)
-    rendered = partition.render(values, owner=f"{query.entity.__name__}.{declared.name}")
-    condition = f"{expressions.name(partition.attribute)} = {expressions.value(rendered)}"
-    sought = sort_condition(query, arguments)
-    operator, operands = sought if at is None else narrowed(sought, at, backwards=query.backwards)
-    if operator == NOTHING[0]:
+    owner = f"{query.entity.__name__}.{declared.name}"
+    clauses = _partition(declared, declared.extended(given), owner, expressions)
+    sought = sort_conditions(query, arguments)
+    if at is not None:
+        # Merges are by keys of one sort attribute.
+        sought = [(n, narrowed(c, at, backwards=query.backwards)) for n, c in sought]
+    if any(condition == NOTHING for _, condition in sought):
         return None
-    if operator:
-        name = expressions.name(declared.attributes[1].attribute)
-        condition += " AND " + _sort_text(name, operator, [expressions.value(v) for v in operands])
+    clauses += [_sort_text(expressions, *one) for one in sought if one[1][0]]
     request: Request = {
         "TableName": context.physical(spec.table.schema),
-        "KeyConditionExpression": condition,
+        "KeyConditionExpression": " AND ".join(clauses),
     }
     if declared.index is not None:
         request["IndexName"] = declared.index
@@ -80,10 +78,8 @@ def collection_request(
     first: EntitySpec = read.entities[0].__spec__
     declared = read.keys[0].declared
     expressions = Expressions()
-    partition = declared.attributes[0]
     given = {name: resolve(value, arguments) for name, value in read.values.items()}
-    rendered = partition.render(declared.extended(given), owner=first.name)
-    condition = f"{expressions.name(partition.attribute)} = {expressions.value(rendered)}"
+    clauses = _partition(declared, declared.extended(given), first.name, expressions)
     low, high = "", HIGHEST
     sought: Condition = ("", ())
     span = read.span()
@@ -92,16 +88,17 @@ def collection_request(
         high = span[1].literal_prefix + ("" if span[1].is_literal else HIGHEST)
         sought = ("BETWEEN", ({"S": low}, {"S": high}))
     if read.ranged is not None:
-        sought = sort_condition(read.as_query(), arguments)
-    operator, operands = sought if at is None else narrowed(sought, at, backwards=read.backwards)
-    if operator == NOTHING[0]:
+        # A range of a collection is over the first sort field.
+        [(_, sought), *_] = sort_conditions(read.as_query(), arguments)
+    if at is not None:
+        sought = narrowed(sought, at, backwards=read.backwards)
+    if sought == NOTHING:
         return None
-    if operator:
-        name = expressions.name(declared.attributes[1].attribute)
-        condition += " AND " + _sort_text(name, operator, [expressions.value(v) for v in operands])
+    if sought[0]:
+        clauses.append(_sort_text(expressions, declared.sort_attributes[0].attribute, sought))
     request: Request = {
         "TableName": context.physical(first.table.schema),
-        "KeyConditionExpression": condition,
+        "KeyConditionExpression": " AND ".join(clauses),
     }
     if read.index is not None:
         request["IndexName"] = read.index
@@ -119,7 +116,17 @@ def collection_request(
     return request
 
 
-def _sort_text(name: str, operator: str, values: list[str]) -> str:
+def _partition(
+    declared: Key[Any], values: Mapping[str, Any], owner: str, expressions: Expressions
+) -> list[str]:
+    """What a query asks of the partition key: every attribute of it is one value."""
+    rendered = ((a.attribute, a.render(values, owner=owner)) for a in declared.partition_attributes)
+    return [f"{expressions.name(name)} = {expressions.value(value)}" for name, value in rendered]
+
+
+def _sort_text(expressions: Expressions, attribute: str, condition: Condition) -> str:
+    operator, operands = condition
+    name, values = expressions.name(attribute), [expressions.value(one) for one in operands]
     if operator == "begins_with":
         return f"begins_with({name}, {values[0]})"
     if operator == "BETWEEN":
@@ -156,7 +163,7 @@ def _overlap(ours: Key, theirs: Key) -> bool:
         return False
     if ours.templates.sort is None or theirs.templates.sort is None:
         return True
-    if ours.attributes[1].type == "N":
+    if ours.sort_attributes[0].type == "N":
         return True
     return _compatible(ours.templates.sort.literal_prefix, theirs.templates.sort.literal_prefix)
 

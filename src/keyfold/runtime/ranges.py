@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from base64 import b64decode
 from collections.abc import Mapping
+from dataclasses import dataclass
 from decimal import Context, Decimal
 from typing import Any
 
@@ -24,31 +25,59 @@ NOTHING: Condition = ("nothing", ())
 """A range that holds nothing; DynamoDB refuses to be asked for one."""
 
 
-def sort_condition(query: Query[Any], arguments: Mapping[str, Any]) -> Condition:
-    """What the query asks of the sort key, with the parameters' values in place."""
+@dataclass(frozen=True)
+class _Asked:
+    """What a query asks of the sort key, with the parameters' values in place."""
+
+    values: Mapping[str, Any]
+    ranged: str | None
+    low: tuple[Any, bool] | None
+    high: tuple[Any, bool] | None
+    beginning: Any
+    owner: str
+
+
+def sort_conditions(query: Query[Any], arguments: Mapping[str, Any]) -> list[tuple[str, Condition]]:
+    """What the query asks of each attribute of the sort key: the given ones from the left."""
     declared = query.source.declared
-    if len(declared.attributes) < 2:
-        return "", ()
-    attribute = declared.attributes[1]
-    owner = f"{query.entity.__name__}.{declared.name}"
     given = {name: resolve(value, arguments) for name, value in query.values.items()}
-    values = declared.templates.sorting(declared.extended(given))
-    low, high = _bound(query.low, arguments), _bound(query.high, arguments)
-    beginning = resolve(query.beginning, arguments)
+    asked = _Asked(
+        declared.templates.sorting(declared.extended(given)),
+        query.ranged,
+        _bound(query.low, arguments),
+        _bound(query.high, arguments),
+        resolve(query.beginning, arguments),
+        f"{query.entity.__name__}.{declared.name}",
+    )
+    first, *others = declared.sort_attributes or (None,)
+    if first is None:
+        return []
+    conditions = [(first.attribute, _condition(first, asked))]
+    for attribute in others:
+        # DynamoDB asks no attribute after one that is open or a range.
+        if conditions[-1][1][0] != "=":
+            break
+        conditions.append((attribute.attribute, _condition(attribute, asked)))
+    return conditions
+
+
+def _condition(attribute: KeyAttribute, asked: _Asked) -> Condition:
+    template, values, owner = attribute.template, asked.values, asked.owner
+    here = asked.ranged in template.fields
+    low, high = (asked.low, asked.high) if here else (None, None)
     if attribute.type != "S":
         return _value_condition(attribute, values, low, high, owner)
-    template = attribute.template
-    if beginning is not None and query.ranged is not None:
-        slot = next(p for p in template.parts if isinstance(p, Slot) and p.field == query.ranged)
+    if asked.beginning is not None and asked.ranged is not None and here:
+        slot = next(p for p in template.parts if isinstance(p, Slot) and p.field == asked.ranged)
         prefix = template.render_prefix(values, owner=owner)
-        more = template.render_slot(slot, {slot.field: beginning}, owner=owner)
+        more = template.render_slot(slot, {slot.field: asked.beginning}, owner=owner)
         return "begins_with", ({"S": prefix + more},)
-    if query.ranged is None or (low is None and high is None):
+    if asked.ranged is None or (low is None and high is None):
         prefix = template.render_prefix(values, owner=owner)
         if all(field in values for field in template.fields):
             return "=", (attribute.value(prefix, owner=owner),)
         return ("begins_with", ({"S": prefix},)) if prefix else ("", ())
-    return _text_range(template, query.ranged, values, low, high, owner)
+    return _text_range(template, asked.ranged, values, low, high, owner)
 
 
 def _bound(side: tuple[Any, bool] | None, arguments: Mapping[str, Any]) -> tuple[Any, bool] | None:

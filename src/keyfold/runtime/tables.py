@@ -24,20 +24,16 @@ _THROUGHPUT = {"ReadCapacityUnits": FIRST_UNITS, "WriteCapacityUnits": FIRST_UNI
 
 def create_request(table: TableSchema, name: str) -> Request:
     """The CreateTable request of a declared table."""
-    types: dict[str, str] = {table.partition: table.partition_type}
-    if table.sort is not None:
-        types[table.sort] = table.sort_type
+    types: dict[str, str] = {**table.key_types}
     request: Request = {
         "TableName": name,
-        "KeySchema": key_schema(table.partition, table.sort),
+        "KeySchema": key_schema(table),
         "BillingMode": table.billing,
     }
     if table.billing == "PROVISIONED":
         request["ProvisionedThroughput"] = _THROUGHPUT
     for index in table.indexes:
-        types[index.partition] = index.partition_type
-        if index.sort is not None:
-            types[index.sort] = index.sort_type
+        types |= index.key_types
         member = "LocalSecondaryIndexes" if index.local else "GlobalSecondaryIndexes"
         request.setdefault(member, []).append(index_request(index, table.billing))
     for vector in table.vectors:
@@ -58,7 +54,7 @@ def index_request(index: Index, billing: str) -> Request:
         projection["NonKeyAttributes"] = list(index.included)
     request: Request = {
         "IndexName": index.name,
-        "KeySchema": key_schema(index.partition, index.sort),
+        "KeySchema": key_schema(index),
         "Projection": projection,
     }
     if billing == "PROVISIONED" and not index.local:
@@ -82,11 +78,9 @@ def vector_request(vector: VectorSchema) -> Request:
     }
 
 
-def key_schema(partition: str, sort: str | None) -> list[Request]:
-    keys = [{"AttributeName": partition, "KeyType": "HASH"}]
-    if sort is not None:
-        keys.append({"AttributeName": sort, "KeyType": "RANGE"})
-    return keys
+def key_schema(owner: TableSchema | Index) -> list[Request]:
+    kinds = dict.fromkeys(owner.partition_types, "HASH") | dict.fromkeys(owner.sort_types, "RANGE")
+    return [{"AttributeName": name, "KeyType": kind} for name, kind in kinds.items()]
 
 
 def create_tables(context: Context) -> Flow[list[str]]:

@@ -11,7 +11,7 @@ import orjson
 from keyfold.design.schema import EntitySchema, Index, TableSchema
 from keyfold.runtime.flow import run_by
 from keyfold.runtime.walk import Walk
-from keyfold.studio.items import KnownItem
+from keyfold.studio.items import KnownItem, partition_values
 from keyfold.studio.system import StudioSystem
 from keyfold.studio.view import PageMissing
 
@@ -60,11 +60,12 @@ def partition_page(
 ) -> ItemPage:
     """A page of one partition, in sort order."""
     owner = index or table
+    values = partition_values(owner, key)
     request: dict[str, Any] = {
         "TableName": system.physical(table),
-        "KeyConditionExpression": "#p = :p",
-        "ExpressionAttributeNames": {"#p": owner.partition},
-        "ExpressionAttributeValues": {":p": {owner.partition_type: key}},
+        "KeyConditionExpression": " AND ".join(f"#p{n} = :p{n}" for n in range(len(values))),
+        "ExpressionAttributeNames": {f"#p{n}": name for n, name in enumerate(values)},
+        "ExpressionAttributeValues": {f":p{n}": one for n, one in enumerate(values.values())},
         "Limit": ROWS,
         "ReturnConsumedCapacity": "TOTAL",
     }

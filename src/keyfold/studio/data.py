@@ -13,7 +13,7 @@ from keyfold.studio.collection import (
 from keyfold.studio.detail import detail
 from keyfold.studio.findings import finding_list, findings_about
 from keyfold.studio.item_list import chosen_item, filter_of, split
-from keyfold.studio.items import KnownItem, scalar
+from keyfold.studio.items import KnownItem, partition_of
 from keyfold.studio.markup import Child, Html, el, text
 from keyfold.studio.notation import count, place_words, plural, size, sized, units
 from keyfold.studio.parts import banner, empty, grid, head, link, panel, state, stats
@@ -108,8 +108,8 @@ def _switch(
     ]
     for one in table.indexes:
         there = key
-        if chosen is not None and one.partition in chosen.wire:
-            there = scalar(chosen.wire[one.partition])
+        if chosen is not None and one.partition_types.keys() <= chosen.wire.keys():
+            there = partition_of(chosen.wire, one)
         where = view.partition(table.name, there, one.name, ipk=first, isk=isk)
         ways.append(link(where, one.name, aria_current="true" if one is index else None))
     return el("span", ways, class_="tabs", role="group", aria_label="Read through")

@@ -7,10 +7,10 @@ from typing import Any
 
 import orjson
 
-from keyfold.design.schema import AttributeSchema, EntitySchema
+from keyfold.design.schema import AttributeSchema, EntitySchema, Index
 from keyfold.studio import relatives
 from keyfold.studio.collection import stored
-from keyfold.studio.items import KnownItem, WireItem, scalar, shown
+from keyfold.studio.items import KnownItem, WireItem, partition_of, scalar, shown
 from keyfold.studio.likeness import shortened
 from keyfold.studio.markup import Child, Html, el, text
 from keyfold.studio.notation import plural, size, units
@@ -100,7 +100,7 @@ def _fields(view: PageView, item: KnownItem) -> Html:
         ]
     declared = {a.name for a in item.entity.attributes}
     keys = {*item.table.key_attributes}
-    keys |= {n for index in item.table.indexes for n in (index.partition, index.sort) if n}
+    keys |= {name for index in item.table.indexes for name in index.key_attributes}
     extra = sorted(set(item.wire) - declared - keys - {item.table.type_attribute})
     if extra:
         more.append(el("h3", "Not declared"))
@@ -174,28 +174,25 @@ def _relatives(view: PageView, item: KnownItem) -> Html:
     if item.indexes:
         parts.append(el("h3", "In indexes"))
         for index in item.indexes:
-            first = scalar(item.wire[index.partition])
+            first = partition_of(item.wire, index)
             where = view.partition(
                 item.table.name, first, index.name, ipk=item.partition, isk=item.sort
             )
-            shown_key = [_index_key(view, item, index.name, index.partition)]
-            if index.sort is not None:
+            shown_key: list[Child] = []
+            for attribute in index.key_attributes:
                 separator = el("span", "›", class_="sep", aria_hidden="true")
-                shown_key += [separator, _index_key(view, item, index.name, index.sort)]
+                shown_key += [separator] if shown_key else []
+                shown_key.append(_index_key(view, item, index, attribute))
             name = el("span", index.name, class_="small")
             parts.append(link(where, name, el("span", shown_key), class_="jump"))
     return el("div", parts, class_="links")
 
 
-def _index_key(view: PageView, item: KnownItem, index: str, attribute: str) -> Html:
-    placements = item.entity.placement(index) if item.entity is not None else ()
-    found = item.table.index(index)
-    assert found is not None, "an item is in an index of its table"
-    template = None
-    if placements:
-        key = placements[0].key
-        template = key.partition if attribute == found.partition else key.sort
-    return view.key(scalar(item.wire[attribute]), item.entity, template)
+def _index_key(view: PageView, item: KnownItem, index: Index, attribute: str) -> Html:
+    placements = item.entity.placement(index.name) if item.entity is not None else ()
+    given = index.templates(placements[0].key) if placements else ()
+    templates = {name: template for name, _, template in given}
+    return view.key(scalar(item.wire[attribute]), item.entity, templates.get(attribute))
 
 
 def _copy(view: PageView, one: relatives.Relative, *, here: bool) -> Html:

@@ -94,7 +94,7 @@ class KnownItem:
         return [
             index
             for index in self.table.indexes
-            if index.partition in self.wire and (index.sort is None or index.sort in self.wire)
+            if all(name in self.wire for name in index.key_attributes)
         ]
 
 
@@ -139,14 +139,27 @@ def _fits(table: TableSchema, entity: EntitySchema, wire: WireItem) -> bool:
 
 def key_templates(table: TableSchema, entity: EntitySchema) -> list[tuple[str, Template]]:
     """The attributes that hold an entity's keys, with their templates."""
-    pairs: list[tuple[str | None, Template | None]] = []
-    if entity.key is not None:
-        pairs += [(table.partition, entity.key.partition), (table.sort, entity.key.sort)]
-    for placement in entity.placements:
-        index = table.index(placement.index)
-        if index is not None:
-            pairs += [(index.partition, placement.key.partition), (index.sort, placement.key.sort)]
-    return [(name, template) for name, template in pairs if name and template]
+    found = [(table.index(placement.index), placement.key) for placement in entity.placements]
+    return [
+        (name, template)
+        for owner, key in [(table, entity.key), *found]
+        if owner is not None and key is not None
+        for name, _, template in owner.templates(key)
+    ]
+
+
+def partition_of(wire: WireItem, index: Index) -> str:
+    """The partition of an index that an item is in, as one text."""
+    values = [scalar(wire[name]) for name in index.partition_types]
+    return values[0] if len(values) == 1 else json.dumps(values, ensure_ascii=False)
+
+
+def partition_values(owner: TableSchema | Index, text: str) -> dict[str, dict[str, str]]:
+    """The key attributes of a partition that is given as one text."""
+    types = owner.partition_types
+    values = [text] if len(types) == 1 else json.loads(text)
+    pairs = zip(types.items(), values, strict=True)
+    return {name: {kind: str(value)} for (name, kind), value in pairs}
 
 
 def scalar(value: Mapping[str, Any]) -> str:

@@ -124,5 +124,5 @@ def test_text_in_a_binary_key_is_refused_when_declared() -> None:
 
 
 def test_a_merge_by_binary_keys_is_refused_when_declared() -> None:
-    with pytest.raises(DeclarationError, match="no sort key of text or numbers"):
+    with pytest.raises(DeclarationError, match="no sort key of one text or number"):
         merge(Blob.key.query(owner_id="a"), Blob.key.query(owner_id="b"))

@@ -45,7 +45,13 @@ def _model(schema: Schema, table: TableSchema, entity: EntitySchema) -> dict[str
         index = table.index(placement.index)
         if index is None:
             continue
-        made = _index(entity, placement.key, index.partition, index.sort)
+        if index.has_several:
+            raise KeyfoldError(
+                f"{entity.name}: {index.name} is keyed by {index.key_text}; ElectroDB's keys are "
+                "one attribute each"
+            )
+        partition, *sort = index.key_attributes
+        made = _index(entity, placement.key, partition, sort[0] if sort else None)
         kind = {"type": "local"} if index.local else {}
         indexes[placement.name] = {"index": index.name, **kind, **made}
     version = next((a.values[0] for a in entity.attributes if a.name == VERSION and a.values), "1")

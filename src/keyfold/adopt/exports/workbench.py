@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from keyfold.design.schema import AttributeSchema, EntitySchema, Index, Schema, TableSchema
+from keyfold.errors import KeyfoldError
 
 _TYPES = {
     "number": "N",
@@ -69,15 +70,16 @@ def _type(attribute: AttributeSchema) -> str:
 
 
 def _keys(owner: TableSchema | Index) -> dict[str, Any]:
-    made = {
-        "PartitionKey": {
-            "AttributeName": owner.partition,
-            "AttributeType": owner.partition_type,
-        }
+    if isinstance(owner, Index) and owner.has_several:
+        raise KeyfoldError(
+            f"{owner.name} is keyed by {owner.key_text}; a model of NoSQL Workbench has one "
+            "attribute for each key"
+        )
+    words = ("PartitionKey", "SortKey")
+    return {
+        word: {"AttributeName": name, "AttributeType": kind}
+        for word, (name, kind) in zip(words, owner.key_types.items(), strict=False)
     }
-    if owner.sort:
-        made["SortKey"] = {"AttributeName": owner.sort, "AttributeType": owner.sort_type}
-    return made
 
 
 def _index(index: Index) -> dict[str, Any]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from keyfold.adopt.sources.material import Imported, SourceError
 from keyfold.adopt.sources.plain_models import add_model
-from keyfold.design.schema import AttributeSchema, Index
+from keyfold.design.schema import AttributeSchema, Index, KeyType
 from keyfold.design.source import Place
 from keyfold.errors import KeyfoldError
 
@@ -98,8 +99,8 @@ def _model(
             f"{title} has the key {missing[0]}, which is not a field",
         )
     for index in indexes:
-        for name in (index.partition, index.sort):
-            if name and name not in known:
+        for name in index.key_attributes:
+            if name not in known:
                 raise SourceError(
                     Place(source, type_.loc.start_token.line if type_.loc else 1),
                     f"{title}: the index {index.name} has the key {name}, which is not a field",
@@ -111,17 +112,12 @@ def _model(
 
 
 def _typed(index: Index, attributes: list[AttributeSchema]) -> Index:
-    kinds = {
+    kinds: dict[str, KeyType] = {
         a.name: "N" if a.type in ("number", "decimal") or a.stored == "epoch" else "S"
         for a in attributes
     }
-    return Index(
-        index.name,
-        index.partition,
-        index.sort,
-        kinds[index.partition],  # type: ignore[arg-type]
-        kinds[index.sort] if index.sort else "S",  # type: ignore[arg-type]
-    )
+    partition, *sort = (kinds[name] for name in index.key_attributes)
+    return replace(index, partition_type=partition, sort_type=sort[0] if sort else "S")
 
 
 def _directive(node: Any, name: str) -> Any:

@@ -11,6 +11,7 @@ from keyfold.adopt.description import table_schema
 from keyfold.adopt.sources.material import Imported, PlacedMapping, placed, projection
 from keyfold.design.schema import KeyType, TableSchema
 from keyfold.design.source import Place
+from keyfold.limits import INDEX_KEY_ATTRIBUTES
 
 TABLES = ("AWS::DynamoDB::Table", "AWS::DynamoDB::GlobalTable")
 SIMPLE = "AWS::Serverless::SimpleTable"
@@ -191,9 +192,13 @@ def key_schema(owner: PlacedMapping, what: str, known: Known) -> list[dict[str, 
             part.refuse(f"{what}: a key is AttributeName and KeyType (HASH or RANGE)")
         parts.append({"AttributeName": name, "KeyType": str(kind)})
     kinds = [part["KeyType"] for part in parts]
-    if kinds.count("HASH") != 1 or kinds.count("RANGE") > 1:
+    most = INDEX_KEY_ATTRIBUTES if "IndexName" in owner else 1
+    if not 1 <= kinds.count("HASH") <= most or kinds.count("RANGE") > most:
         owner.refuse(
             f"{what} needs a KeySchema with its partition key (one HASH, and perhaps one RANGE)"
+            if most == 1
+            else f"{what} needs a KeySchema with its partition key (1 to {most} HASH, and up to "
+            f"{most} RANGE)"
         )
     return sorted(parts, key=lambda part: part["KeyType"])
 

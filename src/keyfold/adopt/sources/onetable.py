@@ -86,8 +86,8 @@ def _entity(
     params: PlacedMapping,
     found: Imported,
 ) -> EntitySchema:
-    keys = {table.partition, table.sort}
-    keys |= {n for index in table.indexes for n in (index.partition, index.sort)}
+    keys = {*table.key_attributes}
+    keys |= {name for index in table.indexes for name in index.key_attributes}
     iso, place = bool(params.get("isoDates")), model.place
     held: dict[str, AttributeSchema] = {}
     for name, stated in model.items():
@@ -104,7 +104,8 @@ def _entity(
         model.refuse(f"the model {title} needs a value for {table.partition}")
     placements = []
     for index in table.indexes:
-        own = _templates(title, model, (index.partition, index.sort), held, place)
+        partition, *sorts = index.key_attributes
+        own = _templates(title, model, (partition, sorts[0] if sorts else None), held, place)
         if own is not None:
             by_field = {a.field: a for a in held.values()}
             optional = [f for f in dict.fromkeys(own.fields) if by_field[f].optional]

@@ -46,7 +46,7 @@ def add_model(
         Placement(
             index.name,
             index.name,
-            _key(index.partition, index.sort, slots),
+            index.key_of(slots),
             when=_when(index, by_name, slots),
         )
         for index in indexes
@@ -107,6 +107,6 @@ def _key_type(attribute: AttributeSchema) -> KeyType:
 
 def _when(index: Index, by_name: dict[str, AttributeSchema], slots: dict[str, Template]):  # type: ignore[no-untyped-def]
     """An item without one of the attributes is not in the index."""
-    used = {f for n in (index.partition, index.sort) if n for f in slots[n].fields}
+    used = {field for name in index.key_attributes for field in slots[name].fields}
     optional = [a.field for a in by_name.values() if a.field in used and a.optional]
     return there(*optional) if optional else None

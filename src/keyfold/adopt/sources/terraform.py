@@ -182,6 +182,12 @@ def _called(name: str, stated: Any, found: Imported) -> str:
 
 
 def _key(stated: PlacedMapping, default: str = "") -> list[dict[str, str]]:
+    schema = _blocks(stated, "key_schema")
+    if schema:
+        return [
+            {"AttributeName": part.text("attribute_name"), "KeyType": part.text("key_type")}
+            for part in schema
+        ]
     partition = stated.text("hash_key", default) or default
     if not partition:
         stated.refuse("expected hash_key as text")

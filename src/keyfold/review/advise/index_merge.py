@@ -31,11 +31,14 @@ def _pairs(schema: Schema, table: TableSchema) -> Iterator[tuple[Index, Index]]:
     able = [
         index
         for index in table.indexes
-        if not index.local and index.projection == "ALL" and is_generic_index(schema, table, index)
+        if not index.local
+        and not index.has_several
+        and index.projection == "ALL"
+        and is_generic_index(schema, table, index)
     ]
     for one, other in combinations(able, 2):
         alike = one.partition_type == other.partition_type and one.sort_type == other.sort_type
-        own = {one.partition, one.sort}.isdisjoint({other.partition, other.sort})
+        own = {*one.key_attributes}.isdisjoint(other.key_attributes)
         if alike and own and (one.sort is None) == (other.sort is None):
             yield one, other
 

@@ -89,7 +89,7 @@ def is_generic(schema: Schema, table: TableSchema) -> bool:
 def is_generic_index(schema: Schema, table: TableSchema, index: Index) -> bool:
     """Whether an index's key attributes belong to no field."""
     names = {a.name for entity in schema.entities_of(table.name) for a in entity.attributes}
-    return index.partition not in names and index.sort not in names
+    return names.isdisjoint(index.key_attributes)
 
 
 def table_for(schema: Schema, entity: EntitySchema, field: str) -> str:

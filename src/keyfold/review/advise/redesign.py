@@ -284,6 +284,7 @@ class _Builder:
                 if index.name not in used
                 and not index.local
                 and index.sort is not None
+                and not index.has_several
                 and index.sort_type == index.partition_type == "S"
                 and index.projection == "ALL"
                 and new_names.is_generic_index(self.schema, table, index)

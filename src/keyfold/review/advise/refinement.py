@@ -55,7 +55,7 @@ def _projected(
         return
     wanted = {field for need in needs if need for field in need}
     placed = [entity for entity, _ in schema.placed_on(name, index.name)]
-    keys = {table.partition, table.sort, index.partition, index.sort}
+    keys = {*table.key_attributes, *index.key_attributes}
     # A value inside a composed key is not read back from it.
     held = {
         entity.by_field[field].name
@@ -63,7 +63,7 @@ def _projected(
         for field in wanted
         if field in entity.by_field
     }
-    included = tuple(sorted(held - {key for key in keys if key}))
+    included = tuple(sorted(held - keys))
     narrowed = replace(index, projection="INCLUDE" if included else "KEYS_ONLY", included=included)
     today = before.by_table.get(name)
     if today is not None and today.index(index.name) is not None:

@@ -130,7 +130,8 @@ def _is_mergeable(schema: Schema, entity: EntitySchema, placement: Placement) ->
     sorted_ = index is not None and (
         index.sort is not None or not new_names.is_generic_index(schema, table, index)
     )
-    return alone and sorted_ and not followed and entity.copy is None
+    several = index is not None and index.has_several
+    return alone and sorted_ and not several and not followed and entity.copy is None
 
 
 def _spread(schema: Schema, entity: EntitySchema, placement: Placement, shards: int) -> Schema:

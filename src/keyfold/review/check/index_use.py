@@ -50,13 +50,13 @@ def projection_mismatch(facts: Reach) -> Iterator[Defect]:
 
 
 def _narrowing(index: Index, included: str) -> Fix:
-    key = f"[{index.partition}, {index.sort}]" if index.sort else f"[{index.partition}]"
+    key = f"[{', '.join(index.key_attributes)}]"
     return Fix(f"key: {key}}}", f"key: {key}, projection: INCLUDE, included: [{included}]}}")
 
 
 def _missing(facts: Reach, table: TableSchema, index: Index, pattern: PatternSchema) -> list[str]:
     """What a pattern shows and its index does not hold."""
-    keys = {*table.key_attributes, index.partition, index.sort}
+    keys = {*table.key_attributes, *index.key_attributes}
     needed = {*pattern.projection, *pattern.shows}
     return [
         attribute.name
@@ -71,7 +71,7 @@ def _missing(facts: Reach, table: TableSchema, index: Index, pattern: PatternSch
 def _reads_whole(facts: Reach, table: TableSchema, index: Index, pattern: PatternSchema) -> bool:
     if pattern.projection or pattern.shows or pattern.kind in ("count", "exists"):
         return False
-    keys = {*table.key_attributes, index.partition, index.sort}
+    keys = {*table.key_attributes, *index.key_attributes}
     return any(
         attribute.name not in keys and attribute.field not in _in_keys(entity)
         for entity in _entities(facts, pattern)
@@ -89,7 +89,7 @@ def _in_keys(entity: EntitySchema) -> set[str]:
     return {field for key in keys if key is not None for field in key.fields}
 
 
-def _is_projected(attribute: AttributeSchema, index: Index, keys: set[str | None]) -> bool:
+def _is_projected(attribute: AttributeSchema, index: Index, keys: set[str]) -> bool:
     if index.projection == "ALL" or attribute.name in keys or not attribute.is_stored:
         return True
     return index.projection == "INCLUDE" and attribute.name in index.included
@@ -161,7 +161,8 @@ def index_repeats_key(facts: Reach) -> Iterator[Defect]:
                 yield Defect(
                     second,
                     f"{first.name} and {second.name}",
-                    f"both are over {first.partition} and {first.sort}: every write pays for both",
+                    f"both are over {' and '.join(first.key_attributes)}: "
+                    "every write pays for both",
                     f"Keep {first.name}, with what both project.",
                     (first, table),
                 )
@@ -178,12 +179,8 @@ def index_key_not_written(facts: Reach) -> Iterator[Defect]:
                 index = table.index(placement.index)
                 if index is None or not effect.fields:
                     continue
-                parts = (
-                    (index.partition, placement.key.partition),
-                    (index.sort, placement.key.sort),
-                )
-                for name, template in parts:
-                    if name is None or template is None or name in effect.fields:
+                for name, _, template in index.templates(placement.key):
+                    if name in effect.fields:
                         continue
                     if template.is_bare_field and template.fields[0] == name:
                         continue

@@ -239,7 +239,7 @@ def index_as_data_carrier(facts: Reach) -> Iterator[Defect]:
         table = facts.schema.by_table.get(consumer.table) or facts.schema.tables[0]
         for name in consumer.reads:
             for index in table.indexes:
-                if name not in (index.partition, index.sort):
+                if name not in index.key_attributes:
                     continue
                 yield Defect(
                     consumer,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from keyfold.design.schema import AttributeSchema, EntitySchema, Placement
+from keyfold.design.schema import AttributeSchema, EntitySchema, KeyTemplates, Placement
 from keyfold.design.template import DELIMITER, Slot, Template
 from keyfold.limits import PARTITION_KEY_BYTES, SORT_KEY_BYTES
 from keyfold.review.check.keys import keys_of, templates_of
@@ -106,9 +106,12 @@ def timestamp_unsortable(facts: Reach) -> Iterator[Defect]:
         return
     for entity in facts.schema.entities:
         for subject, key, placement in keys_of(entity):
-            if key.sort is None or _is_number_key(facts, entity, placement):
+            if key.sort is None:
                 continue
+            numbers = _number_fields(facts, entity, key, placement)
             for slot in slots(key.sort):
+                if slot.field in numbers:
+                    continue
                 attribute = entity.by_field.get(slot.field)
                 if attribute is None or slot.format.sortable or attribute.stored:
                     continue
@@ -142,12 +145,17 @@ def _is_shard(attribute: AttributeSchema) -> bool:
     return attribute.shards is not None or "shard" in name or "bucket" in name
 
 
-def _is_number_key(facts: Reach, entity: EntitySchema, placement: Placement | None) -> bool:
+def _number_fields(
+    facts: Reach, entity: EntitySchema, key: KeyTemplates, placement: Placement | None
+) -> set[str]:
+    """The fields that are sort attributes of their own, and numbers."""
     table = facts.schema.by_table[entity.table]
-    if placement is None:
-        return table.sort_type == "N"
-    index = table.index(placement.index)
-    return index is not None and index.sort_type == "N"
+    owner = table if placement is None else table.index(placement.index)
+    if owner is None:
+        return set()
+    sort = owner.sort_types
+    numbers = [t for name, kind, t in owner.templates(key) if kind == "N" and name in sort]
+    return {field for template in numbers for field in template.fields}
 
 
 @rule("K13", "lookup-not-normalised", "warning", "A lookup by text depends on case and spacing")

@@ -90,12 +90,13 @@ def index_template_missing(facts: Reach) -> Iterator[Defect]:
                     (entity,),
                 )
                 continue
-            if index.sort and placement.key.sort is None and index.sort not in held:
+            unset = ", ".join(name for name in index.sort_types if name not in held)
+            if unset and placement.key.sort is None:
                 yield Defect(
                     placement,
                     subject,
-                    f"{index.sort} is never set, so no {entity.name} appears in {index.name}",
-                    f"Give {index.sort} a template: an index holds only items with all of its "
+                    f"{unset} is never set, so no {entity.name} appears in {index.name}",
+                    f"Give {unset} a template: an index holds only items with all of its "
                     "key attributes.",
                     (entity,),
                 )
@@ -253,12 +254,7 @@ def key_type_invalid(facts: Reach) -> Iterator[Defect]:
         for subject, key, placement in keys_of(entity):
             index = table.index(placement.index) if placement else None
             owner = index or table
-            for template, type_ in (
-                (key.partition, owner.partition_type),
-                (key.sort, owner.sort_type),
-            ):
-                if template is None:
-                    continue
+            for _, type_, template in owner.templates(key):
                 problem = _wrong_type(entity, template, type_)
                 if problem:
                     yield Defect(

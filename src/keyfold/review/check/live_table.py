@@ -48,10 +48,8 @@ def _differences(table: TableSchema, live: TableSchema) -> Iterator[str]:
         if there is None:
             yield f"it has no index {index.name}"
         elif (there.partition, there.sort) != (index.partition, index.sort):
-            yield (
-                f"{index.name} is over {there.partition} / {there.sort}, and the design has "
-                f"{index.partition} / {index.sort}"
-            )
+            wanted, found = index.key_text, there.key_text
+            yield f"{index.name} is over {found}, and the design has {wanted}"
     for there in live.indexes:
         if table.index(there.name) is None:
             yield f"it has the index {there.name}, which the design does not declare"
@@ -142,6 +140,6 @@ def attribute_undeclared(facts: Reach) -> Iterator[Defect]:
 def _key_names(table: TableSchema) -> Iterator[str]:
     yield from table.key_attributes
     for index in table.indexes:
-        yield from (name for name in (index.partition, index.sort) if name)
+        yield from index.key_attributes
     if table.type_attribute is not None:
         yield table.type_attribute

@@ -69,13 +69,13 @@ def index_never_created(facts: Reach) -> Iterator[Defect]:
         for index in table.indexes:
             if index.name in added | known:
                 continue
-            definer = _definer(own, index.partition)
+            definer = _definer(own, index.key_attributes[0])
             if definer is not None:
                 yield Defect(
                     definer,
                     f"{index.name} in {definer.name}",
-                    f"defines {index.partition} and never creates {index.name}: the definition is "
-                    "dropped without a word",
+                    f"defines {index.partition_text} and never creates {index.name}: the "
+                    "definition is dropped without a word",
                     f"Add an update that creates {index.name}.",
                     (index,),
                 )

@@ -21,7 +21,6 @@ from keyfold.design.schema import (
     Placement,
     Schema,
     SortCondition,
-    TableSchema,
 )
 from keyfold.design.template import HIGHEST, Literal, Slot, Template
 from keyfold.expressions.ast import And, Compare, Condition, In, Path
@@ -43,14 +42,6 @@ class Appearance:
     entity: EntitySchema
     key: KeyTemplates
     placement: Placement | None = None
-
-
-@dataclass(frozen=True)
-class KeyParts:
-    """The key attributes of a table or an index."""
-
-    partition: str
-    sort: str | None
 
 
 class Reach:
@@ -125,12 +116,6 @@ class Reach:
         found = witness(self.spaces(template, entity)[0], Space((), open=True))
         return found or template.text
 
-    def key_parts(self, table: TableSchema, index: str | None) -> KeyParts | None:
-        if index is None:
-            return KeyParts(table.partition, table.sort)
-        found = table.index(index)
-        return KeyParts(found.partition, found.sort) if found else None
-
     def appearances(self, table: str, index: str | None) -> tuple[Appearance, ...]:
         """Every way in which items of a table appear in it, or in one of its indexes."""
         known = (table, index)
@@ -157,26 +142,20 @@ class Reach:
         if declared is None:
             return None
         held = self.templates(entity)
-        partition = held.get(declared.partition)
-        sort = held.get(declared.sort) if declared.sort else None
-        if not partition or (declared.sort and not sort):
+        if not all(name in held for name in declared.key_attributes):
             return None
-        return Appearance(entity, KeyTemplates(partition[0], sort[0] if sort else None))
+        return Appearance(entity, declared.key_of({name: held[name][0] for name in held}))
 
     def templates(self, entity: EntitySchema) -> dict[str, list[Template]]:
         """Every attribute of an entity's items that holds a key, with what it holds."""
         table = self.schema.by_table[entity.table]
         held: dict[str, list[Template]] = {}
-        pairs = [(KeyParts(table.partition, table.sort), entity.key)]
-        for placement in entity.placements:
-            pairs.append(
-                (self.key_parts(table, placement.index) or KeyParts("", None), placement.key)
-            )
-        for parts, key in pairs:
-            if key is None:
+        keys = [(table.index(placement.index), placement.key) for placement in entity.placements]
+        for owner, key in [(table, entity.key), *keys]:
+            if owner is None or key is None:
                 continue
-            for name, template in ((parts.partition, key.partition), (parts.sort, key.sort)):
-                if name and template is not None and template not in held.setdefault(name, []):
+            for name, _, template in owner.templates(key):
+                if template not in held.setdefault(name, []):
                     held[name].append(template)
         for attribute in (one for one in entity.attributes if one.is_stored):
             held.setdefault(attribute.name, [_bare(attribute.field)])

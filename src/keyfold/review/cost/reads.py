@@ -145,7 +145,7 @@ def _rows(
         return 0.0, 0.0
     needs = figures.pattern(pattern).needs or pattern.shows or pattern.projection
     table = figures.schema.by_table[pattern.table]
-    held = {table.partition, table.sort, index.partition, index.sort, *index.included}
+    held = {*table.key_attributes, *index.key_attributes, *index.included}
     units = requests = 0.0
     for appearance in found:
         entity = appearance.entity

@@ -71,8 +71,8 @@ def attributes(schema: Schema, entity: EntitySchema) -> dict[str, int]:
             table.type_attribute, len(table.type_attribute) + len(entity.type_name or entity.name)
         )
     for owner, key in keys(table, entity):
-        for name, template in ((owner.partition, key.partition), (owner.sort, key.sort)):
-            if name and template is not None and name not in sizes:
+        for name, _, template in owner.templates(key):
+            if name not in sizes:
                 sizes[name] = len(name.encode()) + template_bytes(template, entity)
     return sizes
 
@@ -111,5 +111,4 @@ def projected(table: TableSchema, index: Index, names: set[str]) -> set[str]:
     """The attributes that an index holds of an item that has these."""
     if index.projection == "ALL":
         return names
-    keys = {table.partition, table.sort, index.partition, index.sort}
-    return names & (keys | set(index.included))
+    return names & {*table.key_attributes, *index.key_attributes, *index.included}

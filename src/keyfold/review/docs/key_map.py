@@ -74,8 +74,7 @@ def _columns(schema: Schema, table: TableSchema) -> list[tuple[str, str, _Placed
     columns = [(table.name, " / ".join(table.key_attributes), _grouped(own))]
     for index in table.indexes:
         placed = [(e, p.key) for e, p in schema.placed_on(table.name, index.name)]
-        keys = f"{index.partition} / {index.sort}" if index.sort else index.partition
-        columns.append((index.name, keys, _grouped(placed)))
+        columns.append((index.name, index.key_text, _grouped(placed)))
     return columns
 
 

@@ -72,11 +72,11 @@ def _asked(schema: Schema, pattern: PatternSchema) -> str:
     owner = (table.index(pattern.index) if pattern.index else None) or table
     template = condition.template.text
     if condition.operator == "begins_with":
-        return f"{owner.sort} begins with {template}"
+        return f"{owner.sort_text} begins with {template}"
     if condition.operator in SIGNS:
-        return f"{owner.sort} {SIGNS[condition.operator]} {template}"
+        return f"{owner.sort_text} {SIGNS[condition.operator]} {template}"
     if condition.upper is not None:
-        return f"{owner.sort} from {template} to {condition.upper}"
+        return f"{owner.sort_text} from {template} to {condition.upper}"
     low = f"{template}{{{condition.low.parameter}}}" if condition.low else f"{template}…"
     high = f"{template}{{{condition.high.parameter}}}" if condition.high else f"{template}…"
-    return f"{owner.sort} from {low} to {high}"
+    return f"{owner.sort_text} from {low} to {high}"

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from keyfold.design.condition import written
 from keyfold.design.schema import PatternSchema, Schema, SearchSchema, SortCondition
 from keyfold.design.shorthand import SIGNS
-from keyfold.design.template import Template
+from keyfold.design.template import Slot, Template
 from keyfold.limits import PAGE_BYTES, READ_UNIT_BYTES, WRITE_UNIT_BYTES
 
 ASSUMED_BYTES = 1024
@@ -59,18 +61,11 @@ def _laid_out(body: dict[str, Any]) -> str:
     return "{\n" + ",\n".join(lines) + "\n}"
 
 
-def _names(schema: Schema, pattern: PatternSchema) -> tuple[str, str | None, str, str]:
-    table = schema.by_table[pattern.table]
-    owner = table.index(pattern.index) if pattern.index else None
-    found = owner or table
-    return found.partition, found.sort, found.partition_type, found.sort_type
-
-
 def _get(schema: Schema, pattern: PatternSchema) -> dict[str, Any]:
-    partition, sort, partition_type, sort_type = _names(schema, pattern)
-    key = {partition: {partition_type: _text(pattern.partition)}}
-    if sort and pattern.condition.template is not None:
-        key[sort] = {sort_type: _text(pattern.condition.template)}
+    table = schema.by_table[pattern.table]
+    key = {table.partition: {table.partition_type: _text(pattern.partition)}}
+    if table.sort and pattern.condition.template is not None:
+        key[table.sort] = {table.sort_type: _text(pattern.condition.template)}
     body: dict[str, Any] = {"TableName": pattern.table, "Key": key}
     if pattern.consistent:
         body["ConsistentRead"] = True
@@ -88,19 +83,22 @@ def _several(schema: Schema, pattern: PatternSchema) -> str:
 
 
 def _query(schema: Schema, pattern: PatternSchema) -> dict[str, Any]:
-    partition, sort, partition_type, sort_type = _names(schema, pattern)
+    table = schema.by_table[pattern.table]
+    owner = (table.index(pattern.index) if pattern.index else None) or table
     body: dict[str, Any] = {"TableName": pattern.table}
     if pattern.index:
         body["IndexName"] = pattern.index
-    names = {"#pk": partition}
-    values = {":pk": {partition_type: _text(pattern.partition)}}
-    asked = "#pk = :pk"
-    if sort and pattern.condition.operator != "none":
-        names["#sk"] = sort
-        clause, operands = _clause(pattern.condition)
-        asked += f" AND {clause}"
-        values |= {name: {sort_type: text} for name, text in operands.items()}
-    body["KeyConditionExpression"] = asked
+    asked = [*_conditions("pk", owner.partition_types, SortCondition("eq", pattern.partition))]
+    asked += _conditions("sk", owner.sort_types, pattern.condition)
+    names: dict[str, str] = {}
+    values: dict[str, dict[str, str]] = {}
+    clauses = []
+    for mark, name, kind, condition in asked:
+        clause, operands = _clause(mark, condition)
+        clauses.append(clause)
+        names[f"#{mark}"] = name
+        values |= {operand: {kind: text} for operand, text in operands.items()}
+    body["KeyConditionExpression"] = " AND ".join(clauses)
     body["ExpressionAttributeNames"] = names
     body["ExpressionAttributeValues"] = values
     if pattern.filter is not None:
@@ -117,21 +115,44 @@ def _query(schema: Schema, pattern: PatternSchema) -> dict[str, Any]:
     return body
 
 
-def _clause(condition: SortCondition) -> tuple[str, dict[str, str]]:
+def _conditions(
+    word: str, types: Mapping[str, str], condition: SortCondition
+) -> Iterator[tuple[str, str, str, SortCondition]]:
+    """A mark, an attribute, its type and what is asked of it, for each that is asked."""
+    names = [*types.items()]
+    if not names or condition.operator == "none":
+        return
+    if len(names) == 1:
+        yield (word, *names[0], condition)
+        return
+    marked = [(f"{word}{number}", *each) for number, each in enumerate(names, 1)]
+    template = condition.template or Template(())
+    pieces = template.attributes if template.parts else ()
+    # All are equal but the last, which may be a range or a beginning.
+    beginning = condition.operator == "begins_with" and isinstance(template.parts[-1], Slot)
+    equal = pieces[:-1] if beginning else pieces
+    for mark, piece in zip(marked, equal, strict=False):
+        yield (*mark, SortCondition("eq", piece))
+    if beginning or condition.operator == "between":
+        last = replace(condition, template=pieces[-1] if beginning else Template(()))
+        yield (*marked[len(equal)], last)
+
+
+def _clause(mark: str, condition: SortCondition) -> tuple[str, dict[str, str]]:
     operand = _text(condition.template)
     if condition.operator == "begins_with":
-        return "begins_with(#sk, :sk)", {":sk": operand}
+        return f"begins_with(#{mark}, :{mark})", {f":{mark}": operand}
     if condition.operator != "between":
-        return f"#sk {SIGNS[condition.operator]} :sk", {":sk": operand}
+        return f"#{mark} {SIGNS[condition.operator]} :{mark}", {f":{mark}": operand}
     if condition.upper is not None:
-        return "#sk BETWEEN :low AND :high", {":low": operand, ":high": _text(condition.upper)}
+        return f"#{mark} BETWEEN :low AND :high", {":low": operand, ":high": _text(condition.upper)}
     low = f"{operand}{{{condition.low.parameter}}}" if condition.low else operand
     high = f"{operand}{{{condition.high.parameter}}}" if condition.high else f"{operand}\U0010ffff"
     if not operand and condition.high is None:
-        return "#sk >= :low", {":low": low}
+        return f"#{mark} >= :low", {":low": low}
     if not operand and condition.low is None:
-        return "#sk <= :high", {":high": high}
-    return "#sk BETWEEN :low AND :high", {":low": low, ":high": high}
+        return f"#{mark} <= :high", {":high": high}
+    return f"#{mark} BETWEEN :low AND :high", {":low": low, ":high": high}
 
 
 def _text(template: Template | None) -> str:

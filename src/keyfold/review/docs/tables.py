@@ -129,8 +129,8 @@ def indexes(schema: Schema) -> Iterator[Block]:
                 tuple(
                     (
                         f"**{index.name}**" + (" (local)" if index.local else ""),
-                        f"`{index.partition}`",
-                        f"`{index.sort}`" if index.sort else "–",
+                        f"`{index.partition_text}`",
+                        f"`{index.sort_text}`" if index.sort else "–",
                         index.projection.lower().replace("_", " "),
                         index.purpose,
                     )

@@ -113,9 +113,11 @@ def _table(schema: Schema, table: TableSchema) -> str:
 
 
 def _index(index: Index) -> str:
-    arguments = [names.quoted(word) for word in (index.name, index.partition, index.sort) if word]
-    arguments += [f'partition_type="{index.partition_type}"'] if index.partition_type != "S" else []
-    arguments += [f'sort_type="{index.sort_type}"'] if index.sort_type != "S" else []
+    arguments = [_quoted(word) for word in (index.name, index.partition, index.sort) if word]
+    if index.partition_type != "S":
+        arguments.append(f"partition_type={_quoted(index.partition_type)}")
+    if index.sort_type != "S":
+        arguments.append(f"sort_type={_quoted(index.sort_type)}")
     if index.projection != "ALL":
         arguments.append(f"projection={names.quoted(index.projection)}")
     if index.included:
@@ -124,6 +126,12 @@ def _index(index: Index) -> str:
     arguments += ["local=True"] if index.local else []
     arguments += [f"purpose={names.quoted(index.purpose)}"] if index.purpose else []
     return names.call("Index", arguments, indent=8)
+
+
+def _quoted(words: str | tuple[str, ...]) -> str:
+    if isinstance(words, str):
+        return names.quoted(words)
+    return f"({', '.join(map(names.quoted, words))})"
 
 
 def _ordered(schema: Schema) -> list[EntitySchema]:
@@ -189,7 +197,15 @@ def _keys(entity: EntitySchema) -> Iterator[str]:
 
 
 def _rendered(partition: Template, sort: Template | None) -> list[str]:
-    return [names.quoted(_text(t)) for t in (partition, sort) if t is not None]
+    return [_side(template) for template in (partition, sort) if template is not None]
+
+
+def _side(template: Template) -> str:
+    """A template, or a tuple of the fields that are key attributes of their own."""
+    if not template.apart:
+        return names.quoted(_text(template))
+    texts = {_text(piece): piece.is_bare_field for piece in template.pieces}
+    return _quoted(tuple(text.strip("{}") if bare else text for text, bare in texts.items()))
 
 
 def _text(template: Template) -> str:

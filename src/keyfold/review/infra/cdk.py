@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from keyfold import literals
 from keyfold.design.schema import Index, Schema, TableSchema
@@ -145,17 +145,24 @@ def _index(name: str, table: TableSchema, index: Index) -> Iterator[str]:
     yield f"        self.{name}.add_{what}_secondary_index("
     yield f"            index_name={text(index.name)},"
     if not index.local:
-        kind = f"dynamodb.AttributeType.{_TYPES[index.partition_type]}"
-        yield f"            partition_key=attribute({text(index.partition)}, {kind}),"
-    if index.sort:
-        kind = f"dynamodb.AttributeType.{_TYPES[index.sort_type]}"
-        yield f"            sort_key=attribute({text(index.sort)}, {kind}),"
+        yield from _keys("partition_key", index.partition_types)
+    yield from _keys("sort_key", index.sort_types)
     if table.billing == "PROVISIONED" and not index.local:
         yield from _UNITS
     yield f"            projection_type=dynamodb.ProjectionType.{index.projection},"
     if index.included:
         yield f"            non_key_attributes={list(index.included)!r},"
     yield "        )"
+
+
+def _keys(word: str, types: Mapping[str, str]) -> Iterator[str]:
+    shown = [f"attribute({text(n)}, dynamodb.AttributeType.{_TYPES[t]})" for n, t in types.items()]
+    if len(shown) == 1:
+        yield f"            {word}={shown[0]},"
+    elif shown:
+        yield f"            {word}s=["
+        yield from (f"                {one}," for one in shown)
+        yield "            ],"
 
 
 def _consumer(made: Stack, each: StreamFunction) -> Iterator[str]:

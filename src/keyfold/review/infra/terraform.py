@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import Any
 
 from keyfold import literals
-from keyfold.design.schema import Schema, TableSchema
+from keyfold.design.schema import Index, Schema, TableSchema
 from keyfold.review.infra.permissions import application, consumer
 from keyfold.review.infra.plan import (
     ATTEMPTS,
@@ -26,7 +26,7 @@ from keyfold.review.infra.plan import (
     request,
     snake,
 )
-from keyfold.runtime.tables import FIRST_UNITS
+from keyfold.runtime.tables import FIRST_UNITS, key_schema
 
 HEAD = """\
 terraform {
@@ -131,8 +131,8 @@ def _table(table: TableSchema) -> dict[str, Any]:
         body[word] = [
             {
                 "name": index.name,
-                **({} if local else {"hash_key": index.partition, **units}),
-                **({"range_key": index.sort} if index.sort else {}),
+                **_keys(index),
+                **({} if local else units),
                 "projection_type": index.projection,
                 **({"non_key_attributes": list(index.included)} if index.included else {}),
             }
@@ -144,6 +144,18 @@ def _table(table: TableSchema) -> dict[str, Any]:
     body["point_in_time_recovery"] = [{"enabled": True}]
     body["lifecycle"] = [{"prevent_destroy": True}]
     return body
+
+
+def _keys(index: Index) -> dict[str, Any]:
+    if index.has_several:
+        return {
+            "key_schema": [
+                {"attribute_name": one["AttributeName"], "key_type": one["KeyType"]}
+                for one in key_schema(index)
+            ]
+        }
+    partition = {} if index.local else {"hash_key": index.partition}
+    return {**partition, **({"range_key": index.sort} if index.sort else {})}
 
 
 def _consumer(made: Stack, each: StreamFunction) -> list[str]:
