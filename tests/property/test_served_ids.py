@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from keyfold import AsyncDb, Design, Entity, Key, Page
+from keyfold import Design, Entity, Key, Page
 from keyfold.api import Identity, PageRequest, Service, authenticated, mutation, query
 from keyfold.api.auth import DevelopmentTokens
 from keyfold.api.dispatch import Dispatch
@@ -32,9 +32,6 @@ class Box(Entity, table=table):
 
 class Boxes(Service):
     design: ClassVar[Design] = design
-
-    def __init__(self, db: AsyncDb) -> None:
-        self.db = db
 
     @mutation("/boxes/{box_id}", method="PUT", allow=authenticated)
     async def fill(self, box_id: str, text: str, caller: Identity) -> Box:

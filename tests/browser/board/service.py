@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from keyfold import AsyncDb, Design, Entity, Key, Timestamp, new_ulid
+from keyfold import Design, Entity, Key, Timestamp, new_ulid
 from keyfold.api import (
     Identity,
     Payload,
@@ -52,9 +52,6 @@ class Board(Service):
     """Notes among neighbours."""
 
     design: ClassVar[Design] = design
-
-    def __init__(self, db: AsyncDb) -> None:
-        self.db = db
 
     @query("/boards/{board_id}/notes", allow=anyone)
     async def notes(self, board_id: str) -> list[Note]:

@@ -241,9 +241,6 @@ class Library(PersonalData, Service):
         Belonging("person", lambda id: Person.key(user_id=id)),
     )
 
-    def __init__(self, db: AsyncDb) -> None:
-        self.db = db
-
 
 BOOKS = {"a": 3, "b": 0, "c": 5}
 

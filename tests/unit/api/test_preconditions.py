@@ -9,7 +9,7 @@ import httpx
 import pytest
 from pydantic import Field, model_validator
 
-from keyfold import AsyncDb, Counter, Design, Entity, Key, Version
+from keyfold import Counter, Design, Entity, Key, Version
 from keyfold.api import Service, anyone, mutation, query
 from keyfold.api.dispatch import Dispatch
 from keyfold.api.rest import rest_app
@@ -42,9 +42,6 @@ class Show(Entity, table=table):
 
 class Halls(Service):
     """Halls."""
-
-    def __init__(self, db: AsyncDb) -> None:
-        self.db = db
 
     @query("/halls/{hall_id}", allow=anyone)
     async def hall(self, hall_id: str) -> Hall:

@@ -55,9 +55,6 @@ class Notes(Service):
 
     design: ClassVar[Design] = design
 
-    def __init__(self, db: AsyncDb) -> None:
-        self.db = db
-
     @mutation("/notes/{note_id}", allow=authenticated, method="PUT")
     async def write(self, note_id: str, text: str, caller: Identity) -> Note:
         """Write a note."""

@@ -10,7 +10,7 @@ import httpx
 import orjson
 import pytest
 
-from keyfold import AsyncDb, Design, Entity, Key, Page, Query
+from keyfold import Design, Entity, Key, Page, Query
 from keyfold.api import PageRequest, Service, authenticated, query
 from keyfold.api.auth import DevelopmentTokens
 from keyfold.api.dispatch import Dispatch, OperationMetrics
@@ -41,9 +41,6 @@ class Lists(Service):
     """Lists."""
 
     design: ClassVar[Design] = design
-
-    def __init__(self, db: AsyncDb) -> None:
-        self.db = db
 
     @query("/lists/{list_id}", allow=authenticated)
     async def entries(self, list_id: str, page: PageRequest) -> Page[Entry]:

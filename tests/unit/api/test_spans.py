@@ -22,7 +22,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import SpanKind, StatusCode, get_current_span
 
-from keyfold import AsyncDb, Design, Entity, Id, Index, Key, On, create
+from keyfold import Design, Entity, Id, Index, Key, On, create
 from keyfold.api import Missing, Service, anyone, mutation, query
 from keyfold.api.app import ApiSettings, create_app
 from keyfold.clients import connect
@@ -44,9 +44,6 @@ class Note(Entity, table=table):
 
 class Notes(Service):
     design: ClassVar[Design] = design
-
-    def __init__(self, db: AsyncDb) -> None:
-        self.db = db
 
     @query("/notes/{note_id}", allow=anyone)
     async def note(self, note_id: str) -> Note:

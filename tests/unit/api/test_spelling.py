@@ -10,7 +10,7 @@ import httpx
 import pytest
 from pydantic import BaseModel, Field, computed_field
 
-from keyfold import AsyncDb, Design, Entity, Key
+from keyfold import Design, Entity, Key
 from keyfold.api import (
     Payload,
     Service,
@@ -75,9 +75,6 @@ class Houses(Service):
         relation(House, "owner", Person, person_id="owner_id"),
         relation(House, "guests", Person, person_id="guest_ids"),
     )
-
-    def __init__(self, db: AsyncDb) -> None:
-        self.db = db
 
     @query("/houses/{house_id}", allow=anyone)
     async def house(self, house_id: str) -> House:

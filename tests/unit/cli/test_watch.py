@@ -35,9 +35,6 @@ class Words(Service):
 
     design: ClassVar[Design] = design
 
-    def __init__(self, db: AsyncDb) -> None:
-        self.db = db
-
     @query("/word", allow=anyone)
     async def word(self) -> str:
         '''A word.'''
