@@ -9,6 +9,7 @@ from contextlib import suppress
 import pytest
 
 from keyfold.api import Identity, PageRequest
+from keyfold.maintain.feed.removed_list import SETTLED_AFTER
 from keyfold.streams import AsyncConsumer
 from keyfold_systems.tamafriends.entities import Credential, home
 from keyfold_systems.tamafriends.payloads import Login, NewAccount, NewReport
@@ -60,7 +61,10 @@ async def lived(world: World) -> Identity:
 
 async def traces(world: World, who: Identity) -> list[str]:
     """What still names somebody, in whatever attribute: its key, and whether it expires."""
-    await sweep(world.db, world.sandbox, "tamafriends")
+    for _ in range(2):
+        await world.settle()
+        world.sandbox.clock.advance(SETTLED_AFTER.total_seconds() + 1)
+        await sweep(world.db, world.sandbox, "tamafriends")
     await world.settle()
     found = [item for item in await world.items() if who.id in str(item)]
     return sorted(f"{item['PK']['S']} {item['SK']['S']} {'ttl' in item}" for item in found)
