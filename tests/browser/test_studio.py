@@ -233,7 +233,7 @@ def test_sliders_move_the_bill_at_once(page: Page, start: str) -> None:
 def test_two_people_at_once_and_the_slower_one_sees_what_changed(
     browser: Browser, page: Page, start: str
 ) -> None:
-    edit = "/s/inviter/edit?table=InviterTable&pk=EVENT%23h100&sk=METADATA"
+    edit = "/s/inviter/edit?table=InviterTable&pk=EVENT%23h050&sk=METADATA"
     other = browser.new_context()
     theirs = other.new_page()
     theirs.goto(start)
