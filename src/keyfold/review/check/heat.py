@@ -144,6 +144,8 @@ def low_cardinality_partition(facts: Reach) -> Iterator[Defect]:
                 continue
             if entity.rate is not None or _is_small(entity, placement):
                 continue
+            if placement is not None and entity.key and key.partition == entity.key.partition:
+                continue  # said of the table already
             yield Defect(
                 placement or entity,
                 subject,

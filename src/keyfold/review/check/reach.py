@@ -23,7 +23,7 @@ from keyfold.design.schema import (
     SortCondition,
 )
 from keyfold.design.template import HIGHEST, Literal, Slot, Template
-from keyfold.expressions.ast import And, Compare, Condition, In, Path
+from keyfold.expressions.ast import And, Between, Compare, Condition, In, Or, Path
 from keyfold.review.keyspace import Range, Space, meet, spaces, witness
 from keyfold.review.references import References
 
@@ -355,6 +355,16 @@ def equal_fields(condition: Condition | None) -> list[str]:
         case And(terms):
             return [field for term in terms for field in equal_fields(term)]
         case Compare("=", Path(), _) | In():
+            return sorted(fields_of(condition))
+    return []
+
+
+def ranged_fields(condition: Condition | None) -> list[str]:
+    """The fields that a condition holds against bounds: a sort key could serve these."""
+    match condition:
+        case And(terms) | Or(terms):
+            return sorted({field for term in terms for field in ranged_fields(term)})
+        case Between() | Compare("<" | "<=" | ">" | ">=", Path(), _):
             return sorted(fields_of(condition))
     return []
 

@@ -8,7 +8,7 @@ from keyfold.design.schema import EntitySchema, PatternSchema
 from keyfold.design.template import Literal, Template
 from keyfold.limits import GB, PAGE_BYTES, READ_UNIT_BYTES
 from keyfold.review.check.patterns import asked
-from keyfold.review.check.reach import Reach, equal_fields, slots
+from keyfold.review.check.reach import Reach, equal_fields, ranged_fields, slots
 from keyfold.review.check.rule import Defect, rule
 
 
@@ -53,7 +53,7 @@ def _names(row: EntitySchema, target: EntitySchema, attributes: tuple[str, ...])
 @rule("Q13", "scan", "warning", "A pattern that reads the whole table")
 def scan(facts: Reach) -> Iterator[Defect]:
     for pattern in facts.schema.patterns:
-        if pattern.kind != "scan":
+        if pattern.kind != "scan" or _reads_few(pattern):
             continue
         store = pattern.index or pattern.table
         yield Defect(
@@ -63,6 +63,12 @@ def scan(facts: Reach) -> Iterator[Defect]:
             "Give it a key or an index to read by; a scan that is meant (an export, a count once "
             "a day) says `on_purpose: {scan: REASON}`.",
         )
+
+
+def _reads_few(pattern: PatternSchema) -> bool:
+    """Whether it takes the first few of a sparse index, whichever these are."""
+    few = pattern.limit is not None and pattern.filter is None and not pattern.order
+    return few and pattern.index is not None
 
 
 def _price(pattern: PatternSchema) -> str:
@@ -79,21 +85,22 @@ def filter_instead_of_key(facts: Reach) -> Iterator[Defect]:
         if pattern.filter is None or pattern.kind in ("scan", "get") or pattern.partition is None:
             continue
         marker = facts.schema.by_table[pattern.table].type_attribute
-        equal = [
-            f
-            for f in equal_fields(pattern.filter)
-            if f != marker and not _expires(facts, pattern, f)
-        ]
-        if not equal:
+        equal, ranged = (
+            [f for f in found if f != marker and not _expires(facts, pattern, f)]
+            for found in (equal_fields(pattern.filter), ranged_fields(pattern.filter))
+        )
+        if not equal and not ranged:
             continue
         few = facts.most(pattern)
         yield Defect(
             pattern,
             pattern.name,
-            f"filters by {', '.join(equal)} after reading: every item of the partition is paid "
-            "for, and a page can come back empty",
+            f"filters by {', '.join(equal or ranged)} after reading: every item of the partition "
+            "is paid for, and a page can come back empty",
             f"Put {equal[0]} before the rest of the sort key of an index, or make an index that "
-            "holds only these items.",
+            "holds only these items."
+            if equal
+            else f"Make {ranged[0]} the sort key of an index, and read the range by it.",
             severity="question" if few is not None and few <= SMALL else None,
         )
 
