@@ -68,7 +68,7 @@ def _feeds(schema: Schema, seen: Workload | None) -> Iterator[str]:
 
 
 def _counted(stated: EntityLoad) -> str:
-    words = [f"items: {stated.items:g}", f"bytes: {stated.bytes}"]
+    words = [f"items: {stated.items:g}", _size(stated)]
     if stated.distinct:
         pairs = ", ".join(f"{name}: {count:g}" for name, count in stated.distinct.items())
         words.append(f"distinct: {{{pairs}}}")
@@ -76,6 +76,13 @@ def _counted(stated: EntityLoad) -> str:
         pairs = ", ".join(f"{name}: {share:g}" for name, share in stated.hottest.items())
         words.append(f"hottest: {{{pairs}}}")
     return ", ".join(words)
+
+
+def _size(stated: EntityLoad) -> str:
+    if stated.sizes is None:
+        return f"bytes: {stated.bytes}"
+    pairs = ", ".join(f"p{100 * share:g}: {size}" for share, size in stated.sizes.quantiles)
+    return f"sizes: {{{pairs}}}"
 
 
 def _entity(figures: Figures, entity: EntitySchema) -> str:

@@ -16,7 +16,6 @@ from keyfold.maintain.feed.policy import EdgeRates, FadingCount, FeedPolicy, Fee
 from keyfold.review.cost.figures import Figures
 from keyfold.review.cost.item import APPEARS, listed, looked_up, written
 from keyfold.review.cost.part import Part, Store, times
-from keyfold.values.units import read_units
 
 DAY_SECONDS: Final = 86_400
 FEED_DAYS: Final = 30.0
@@ -58,12 +57,12 @@ def page(figures: Figures, feed: FeedSchema) -> FeedPage | None:
         requests += 1
         if gone >= first:
             shown = min(load.page, copied)
-            units = shown * read_units(figures.item_bytes(post), consistent=True)
+            units = shown * figures.read_units(post, consistent=True)
             parts.append(Part(Store(post.table), post.name, units, "feed", True))
             requests += 1
     # Hints are half a unit each: they pay where less than half of the sources is on a page.
     if pulled > HINTS_FROM and load.page < pulled / 2:
-        units = pulled * read_units(figures.item_bytes(hint), consistent=False)
+        units = pulled * figures.read_units(hint, consistent=False)
         parts.append(Part(Store(hint.table), hint.name, units, "feed", True))
         asked = load.page
         requests += ceil(pulled / 100)
@@ -154,7 +153,7 @@ def _eventual_read(figures: Figures, feed: FeedSchema, kind: str, count: float =
     """An eventually consistent read of small items."""
     entity = figures.support(feed, kind)
     assert entity is not None, f"the feed {feed.name} keeps no {kind}"
-    units = count * read_units(figures.item_bytes(entity), consistent=False)
+    units = count * figures.read_units(entity, consistent=False)
     return Part(Store(entity.table), entity.name, units, "feed", True)
 
 

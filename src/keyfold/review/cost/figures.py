@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from math import ceil
+from statistics import fmean
 
 from keyfold.design.consequence_words import with_follows
 from keyfold.design.flow import Action
@@ -35,6 +36,7 @@ from keyfold.review.cost.workload import (
     Workload,
     WriteLoad,
 )
+from keyfold.values.units import read_units, write_units
 
 ITEMS = 10_000
 PAGE = 25
@@ -159,6 +161,27 @@ class Figures:
     def item_bytes(self, entity: EntitySchema) -> int:
         stated = self.load(entity).bytes or entity.bytes
         return stated or ceil(sum(self.attribute_bytes(entity).values()) - 1e-6)
+
+    def read_units(self, entity: EntitySchema, *, consistent: bool) -> float:
+        """Units of reading one item, on average."""
+        return fmean(read_units(size, consistent=consistent) for size in self.item_sizes(entity))
+
+    def write_units(self, entity: EntitySchema) -> float:
+        """Units of writing one item, on average."""
+        saving = self.item_bytes(entity) - self.written_bytes(entity)
+        return fmean(write_units(max(1, size - saving)) for size in self.item_sizes(entity))
+
+    def entry_sizes(self, entity: EntitySchema, index: Index) -> tuple[int, ...]:
+        """Bytes of entries in an index: one size, or those of equal parts of all items."""
+        entry = self.entry_bytes(entity, index)
+        if index.projection != "ALL":
+            return (entry,)
+        return self.item_sizes(entity)
+
+    def item_sizes(self, entity: EntitySchema) -> tuple[int, ...]:
+        """Bytes of items: one size, or those of equal parts of them."""
+        spread = self.load(entity).sizes
+        return (self.item_bytes(entity),) if spread is None else spread.slices
 
     def written_bytes(self, entity: EntitySchema) -> int:
         """What a write of an item is billed for: of an indexed vector, four bytes a number."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import ceil
+from statistics import fmean
 
 from keyfold.design.condition import fields_of
 from keyfold.design.schema import Effect, EntitySchema, Index, Placement, TableSchema
@@ -20,7 +21,7 @@ def written(
 ) -> Iterator[Part]:
     """One item with its index entries, outside a transaction."""
     table = figures.schema.by_table[entity.table]
-    units = write_units(figures.written_bytes(entity))
+    units = figures.write_units(entity)
     yield Part(Store(table.name), entity.name, units, why, effect=effect, items=1.0)
     for placement in entity.placements:
         index = table.index(placement.index)
@@ -34,14 +35,14 @@ def written(
 
 def looked_up(figures: Figures, entity: EntitySchema, why: Why, *, gone: bool = False) -> Part:
     """One consistent read of an item; of one that is gone, too."""
-    size = 0 if gone else figures.item_bytes(entity)
-    return Part(Store(entity.table), entity.name, read_units(size, consistent=True), why, True)
+    units = 1.0 if gone else figures.read_units(entity, consistent=True)
+    return Part(Store(entity.table), entity.name, units, why, True)
 
 
 def checked(figures: Figures, entity: EntitySchema, *, gone: bool = False) -> Part:
     """A condition on an item that a transaction does not write."""
-    size = 0 if gone else figures.item_bytes(entity)
-    return Part(Store(entity.table), entity.name, write_units(size), "check")
+    units = 1.0 if gone else fmean(map(write_units, figures.item_sizes(entity)))
+    return Part(Store(entity.table), entity.name, units, "check")
 
 
 def listed(
@@ -72,11 +73,11 @@ def _entry(
     placement: Placement,
     effect: Effect,
 ) -> float:
-    size = figures.entry_bytes(entity, index)
+    entries = figures.entry_sizes(entity, index)
     if effect.action in APPEARS:
-        return entry_units(None, size, moved=True, changed=True)
+        return fmean(entry_units(None, size, moved=True, changed=True) for size in entries)
     if effect.action == "delete":
-        return entry_units(size, None, moved=True, changed=True)
+        return fmean(entry_units(size, None, moved=True, changed=True) for size in entries)
     touched = set(effect.fields)
     moved = bool(touched & {*placement.key.fields, *fields_of(placement.when)})
     names = {a.field: a.name for a in entity.attributes}
@@ -86,4 +87,4 @@ def _entry(
     whole = index.projection == "ALL" or bool(changed & held)
     if not touched and index.projection == "KEYS_ONLY":
         whole = False
-    return entry_units(size, size, moved=moved, changed=whole)
+    return fmean(entry_units(size, size, moved=moved, changed=whole) for size in entries)

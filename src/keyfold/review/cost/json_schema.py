@@ -21,6 +21,13 @@ NUMBER: Json = {"type": "number"}
 AMOUNT: Json = {"type": "number", "minimum": 0}
 POSITIVE: Json = {"type": "number", "exclusiveMinimum": 0}
 BYTES: Json = {"type": "integer", "minimum": 1}
+SIZES: Json = {
+    "type": "object",
+    "patternProperties": {r"^p\d+(\.\d+)?$": BYTES},
+    "additionalProperties": False,
+    "minProperties": 1,
+    "description": "bytes by quantiles: {p50: 300, p90: 2000, p99: 12000}",
+}
 SHARE: Json = {"type": "number", "minimum": 0, "maximum": 1}
 HOUR: Json = {"type": "number", "minimum": 0, "exclusiveMaximum": 24}
 RATE: Json = {"type": ["number", "string"], "description": "20 (a second), 300/hour, 5 a minute"}
@@ -64,6 +71,7 @@ def _entity() -> Json:
         {
             "items": AMOUNT,
             "bytes": BYTES,
+            "sizes": SIZES,
             "growth": NUMBER,
             "copies": AMOUNT,
             "attributes": _under_names(AMOUNT),

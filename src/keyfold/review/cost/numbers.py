@@ -8,10 +8,13 @@ from math import isfinite, nan
 from typing import Any
 
 from keyfold.design.nodes import Node
+from keyfold.review.cost.size_spread import SizeSpread
 from keyfold.settings import nearest
 
 SECONDS = {"second": 1, "minute": 60, "hour": 3600, "day": 86400, "month": 2_628_000}
 _RATE = re.compile(r"(?P<number>-?[\d_.,]+)\s*(?:/|per|an?)\s*(?P<unit>\w+)")
+
+_QUANTILE = re.compile(r"p(\d+(?:\.\d+)?)")
 
 Words = Mapping[str, Callable[[Node], Any]]
 
@@ -53,6 +56,22 @@ def whole(value: Node) -> int:
     if found != int(found) or not found:
         value.refuse(f"expected a whole number of bytes, 1 or more, found {found:g}")
     return int(found)
+
+
+def sizes(value: Node) -> SizeSpread:
+    """Bytes by quantiles: `{p50: 300, p90: 2000, p99: 12000}`."""
+    found: list[tuple[float, int]] = []
+    for name, inner in value.items("bytes by quantiles, such as p50: 300"):
+        word = name.text("a quantile such as p50")
+        if not (at := _QUANTILE.fullmatch(word)) or not 0 <= float(at[1]) <= 100:
+            name.refuse(f"{word!r} is not a quantile; write p50, p90, p99.9 or p100")
+        found.append((float(at[1]) / 100, whole(inner)))
+    if not found:
+        value.refuse("expected bytes by quantiles, such as p50: 300, found none")
+    found.sort()
+    if [size for _, size in found] != sorted(size for _, size in found):
+        value.refuse("a higher quantile is of fewer bytes than a lower one")
+    return SizeSpread(tuple(found))
 
 
 def rate(value: Node) -> float:

@@ -13,6 +13,7 @@ from keyfold.clients.protocol import Client
 from keyfold.design import shorthand
 from keyfold.design.schema import Effect, EntitySchema, Schema, TableSchema
 from keyfold.errors import KeyfoldError, TableNotFound
+from keyfold.review.cost.size_spread import SizeSpread, spread_of
 from keyfold.review.cost.workload import (
     EntityLoad,
     FeedLoad,
@@ -22,6 +23,7 @@ from keyfold.review.cost.workload import (
 )
 from keyfold.runtime.walk import Walk, pages
 from keyfold.values.size import item_size
+from keyfold.values.units import write_units
 
 CALLS = "keyfold_design_calls_total"
 _LINE = re.compile(rf"{CALLS}\{{(?P<labels>[^}}]*)\}} (?P<value>\S+)")
@@ -98,7 +100,7 @@ def traffic(schema: Schema, seen: Mapping[str, tuple[float, float]]) -> Workload
 @dataclass
 class _Seen:
     items: int = 0
-    bytes: int = 0
+    sizes: list[int] = field(default_factory=list)
     values: dict[str, Counter[str]] = field(default_factory=dict)
 
 
@@ -127,11 +129,18 @@ def entities(
             distinct = {f: float(len(v)) for f, v in each.values.items()} if whole else {}
             found[entity_name] = EntityLoad(
                 items=round(items),
-                bytes=round(each.bytes / each.items),
+                bytes=round(sum(each.sizes) / each.items),
+                sizes=_spread(each.sizes),
                 distinct=distinct,
                 hottest=_hottest(each),
             )
     return found
+
+
+def _spread(sizes: list[int]) -> SizeSpread | None:
+    """How sizes differ, where a few of many are more than one unit and others are not."""
+    units = {write_units(size) for size in sizes}
+    return spread_of(sizes) if len(sizes) >= ENOUGH_ITEMS and len(units) > 1 else None
 
 
 def _hottest(seen: _Seen) -> dict[str, float]:
@@ -146,7 +155,7 @@ def _hottest(seen: _Seen) -> dict[str, float]:
 
 def _add(seen: _Seen, entity: EntitySchema, item: Item) -> None:
     seen.items += 1
-    seen.bytes += item_size(item)
+    seen.sizes.append(item_size(item))
     keyed = {f for p in entity.placements for f in p.key.partition.fields}
     keyed |= set(entity.key.partition.fields if entity.key else ())
     for name in keyed:

@@ -47,8 +47,8 @@ def read(figures: Figures, pattern: PatternSchema) -> PricedRead:
         else figures.facts.reached(pattern)
     )
     if pattern.kind == "get" and index is None:
-        size = max((figures.item_bytes(a.entity) for a in found), default=0)
-        units = read_units(size, consistent=consistent)
+        each = (figures.read_units(a.entity, consistent=consistent) for a in found)
+        units = max(each, default=read_units(0, consistent=consistent))
         items = figures.partitions(pattern)
         requests = float(ceil(items / BATCH_GET_ITEMS))
         # A transaction reads everything twice.
@@ -117,7 +117,7 @@ def _fetched(figures: Figures, pattern: PatternSchema, rows: float) -> tuple[flo
         fields = set(target.key.fields if target.key else ())
         way = figures.facts.way_to(held, target)
         if way is None or all(fields <= set(figures.facts.held(row, target)) for row in held):
-            units += rows * read_units(figures.item_bytes(target), consistent=False)
+            units += rows * figures.read_units(target, consistent=False)
             requests += ceil(rows / BATCH_GET_ITEMS)
         else:
             once = read(figures, way)
@@ -154,6 +154,6 @@ def _rows(
         templated = set(entity.key.fields if entity.key else ()) | set(appearance.key.fields)
         if wanted - held - {names.get(f, f) for f in templated}:
             part = rows / len(found)
-            units += part * read_units(figures.item_bytes(entity), consistent=False)
+            units += part * figures.read_units(entity, consistent=False)
             requests += ceil(part / BATCH_GET_ITEMS)
     return units, requests

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from keyfold.design.schema import Effect
+from keyfold.review.cost.size_spread import SizeSpread
 
 HORIZON_MONTHS = 12
 
@@ -24,6 +25,9 @@ class EntityLoad:
 
     items: float | None = None
     bytes: int | None = None
+    """Of an item, on average."""
+    sizes: SizeSpread | None = None
+    """How they differ, where that is known."""
     growth: float | None = None
     """Items that are added every month, deletions taken off."""
     copies: float | None = None

@@ -28,6 +28,7 @@ from keyfold.review.cost.numbers import (
     refuse_low_peak,
     share,
     shares,
+    sizes,
     whole,
 )
 from keyfold.review.cost.workload import (
@@ -132,6 +133,7 @@ class _Reader:
                 {
                     "items": amount,
                     "bytes": whole,
+                    "sizes": sizes,
                     "growth": number,
                     "copies": amount,
                     "attributes": partial(byte_sizes, names=names),
@@ -140,6 +142,10 @@ class _Reader:
                     "share": partial(shares, what="indexes", known=placed),
                 },
             )
+            if (spread := stated.get("sizes")) is not None:
+                if "bytes" in stated:
+                    inner.refuse(f"{word} has both bytes and sizes; leave one of them out")
+                stated["bytes"] = spread.mean
             found[word] = EntityLoad(**stated)
         return found
 
