@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import platform
 import re
 from collections.abc import Sequence
@@ -25,10 +26,16 @@ def write(measured: Sequence[Outcome], command: str) -> None:
     ran = {outcome.case for outcome in measured}
     kept = [outcome for outcome in _latest() if outcome.case not in ran]
     outcomes = sorted([*kept, *measured], key=lambda outcome: outcome.case)
-    machine = f"Python {platform.python_version()}, {platform.system()} {platform.machine()}"
-    commands = {**_commands(), **dict.fromkeys(sorted(ran), command)}
+    machine = (
+        f"Python {platform.python_version()}, {platform.system()} {platform.machine()}, "
+        f"{os.cpu_count()} cores"
+    )
+    commands = {**_kept("commands"), **dict.fromkeys(sorted(ran), command)}
+    machines = {**dict.fromkeys(commands, _kept_machine()), **_kept("machines")}
+    machines |= dict.fromkeys(sorted(ran), machine)
     document = {
         "commands": commands,
+        "machines": machines,
         "machine": machine,
         "outcomes": [asdict(outcome) for outcome in outcomes],
     }
@@ -38,9 +45,10 @@ def write(measured: Sequence[Outcome], command: str) -> None:
             [
                 "# Benchmarks",
                 "",
-                machine,
-                "",
-                *(f"- {case}: `{made_by}`" for case, made_by in sorted(commands.items())),
+                *(
+                    f"- {case}: `{made_by}`, {machines[case]}"
+                    for case, made_by in sorted(commands.items())
+                ),
                 "",
                 table(outcomes),
                 "",
@@ -56,10 +64,15 @@ def write(measured: Sequence[Outcome], command: str) -> None:
     _into_readme(outcomes)
 
 
-def _commands() -> dict[str, str]:
-    """The command that made the last results of each case."""
+def _kept(what: str) -> dict[str, str]:
+    """What is known of the last results of each case: its command, and its machine."""
     path = RESULTS / "latest.json"
-    return dict(json.loads(path.read_text())["commands"]) if path.exists() else {}
+    return dict(json.loads(path.read_text()).get(what, {})) if path.exists() else {}
+
+
+def _kept_machine() -> str:
+    path = RESULTS / "latest.json"
+    return str(json.loads(path.read_text())["machine"]) if path.exists() else ""
 
 
 def _latest() -> list[Outcome]:
