@@ -138,10 +138,13 @@ class Stack:
     def function(self, mapping: str) -> Db:
         """The function's own view of the database."""
         name = self.resources[mapping]["Properties"]["FunctionName"]["Ref"]
-        [policy] = self.resources[f"{name}Role"]["Properties"]["Policies"]
+        policy, _ = self.resources[f"{name}Role"]["Properties"]["Policies"]
         client = Function(self.engine, Policy(policy["PolicyDocument"]["Statement"], self.tables))
         prefix = self.resources[name]["Properties"]["Environment"]["Variables"]
-        assert prefix == {"KEYFOLD_TABLE_PREFIX": {"Ref": "Prefix"}}
+        assert prefix == {
+            "KEYFOLD_TABLE_PREFIX": {"Ref": "Prefix"},
+            "EVENT_BUS": {"Ref": "EventBus"},
+        }
         return self.design.open(client, table_prefix=PREFIX, create_tables=False)
 
     def run(self) -> None:

@@ -34,6 +34,7 @@ _HEAD = """\
 from aws_cdk import Duration, RemovalPolicy, Stack
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_dynamodb as dynamodb
+from aws_cdk import aws_events as events
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_lambda_event_sources as sources
@@ -51,7 +52,15 @@ def allow(sid: str, actions: list[str], resources: list[str]) -> iam.PolicyState
 
 class {name}Stack(Stack):
     def __init__(
-        self, scope: Construct, id: str, *, code: str = "dist", prefix: str = "", **kwargs
+        self,
+        scope: Construct,
+        id: str,
+        *,
+        code: str = "dist",
+        prefix: str = "",
+        event_bus: events.IEventBus | None = None,
+        event_target: events.IRuleTarget | None = None,
+        **kwargs,
     ) -> None:
         super().__init__(scope, id, **kwargs)
         recovery = dynamodb.PointInTimeRecoverySpecification(point_in_time_recovery_enabled=True)
@@ -98,12 +107,16 @@ def render(schema: Schema) -> str:
     )
     if not made.consumers:
         head = "\n".join(line for line in head.split("\n") if not _is_of_consumers(line))
+    if not made.emits:
+        head = "\n".join(line for line in head.split("\n") if not _is_of_events(line))
     lines = [head]
     for table in made.tables:
         lines += _table(table)
     lines += _application(made)
     for each in made.consumers:
         lines += _consumer(made, each)
+    if made.emits:
+        lines += _rule(schema)
     for alarm in alarms(made):
         lines += _alarm(alarm)
     return "\n".join([*lines, "", _ALARM]).rstrip() + "\n"
@@ -111,6 +124,22 @@ def render(schema: Schema) -> str:
 
 def _is_of_consumers(line: str) -> bool:
     return line.startswith("from") and line.endswith(("lambda_", "sources", "sqs"))
+
+
+def _is_of_events(line: str) -> bool:
+    return line.endswith(" events") or line.lstrip().startswith(("event_bus:", "event_target:"))
+
+
+def _rule(schema: Schema) -> Iterator[str]:
+    yield "        if event_bus is not None and event_target is not None:"
+    yield "            events.Rule("
+    yield "                self,"
+    yield '                "EventRule",'
+    yield f"                description={text(f'Every event of {schema.name}.'[:512])},"
+    yield "                event_bus=event_bus,"
+    yield f"                event_pattern=events.EventPattern(source=[{text(schema.name)}]),"
+    yield "                targets=[event_target],"
+    yield "            )"
 
 
 def _table(table: TableSchema) -> Iterator[str]:
@@ -182,6 +211,15 @@ def _consumer(made: Stack, each: StreamFunction) -> Iterator[str]:
     yield "            memory_size=512,"
     yield '            environment={"KEYFOLD_TABLE_PREFIX": prefix},'
     yield "        )"
+    if made.emits:
+        yield "        if event_bus is not None:"
+        yield f'            {name}.add_environment("EVENT_BUS", event_bus.event_bus_name)'
+        announcing = '"events:PutEvents"], resources=[event_bus.event_bus_arn]'
+        yield f"            {name}.add_to_role_policy("
+        yield "                iam.PolicyStatement("
+        yield f'                    sid="Announce", actions=[{announcing}'
+        yield "                )"
+        yield "            )"
     for statement in consumer(made, each, _arn):
         yield f"        {name}.add_to_role_policy("
         yield from _statement(statement, 12)

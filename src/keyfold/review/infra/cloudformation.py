@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import yaml
 
@@ -26,6 +26,21 @@ from keyfold.review.infra.plan import (
 )
 
 Resource = dict[str, Any]
+_EVENT_PARAMETERS: Final[dict[str, Any]] = {
+    "EventBus": {
+        "Type": "String",
+        "Default": "",
+        "Description": "The bus that consumers announce events on; leave empty to disable.",
+    },
+    "EventTarget": {
+        "Type": "String",
+        "Default": "",
+        "Description": (
+            "The ARN of what every event goes to, such as a queue or a function; its own policy "
+            "must let events.amazonaws.com in. Leave empty to disable."
+        ),
+    },
+}
 
 
 def template(schema: Schema) -> dict[str, Any]:
@@ -67,11 +82,19 @@ def template(schema: Schema) -> dict[str, Any]:
             "Type": "String",
             "Description": "The archive that holds handlers.py with its dependencies.",
         }
+    conditions = {"TellsSomebody": _is_given("AlarmTopic")}
+    if made.emits:
+        parameters |= _EVENT_PARAMETERS
+        conditions["HasEventBus"] = _is_given("EventBus")
+        conditions["HasEventTarget"] = {
+            "Fn::And": [_is_given("EventBus"), _is_given("EventTarget")]
+        }
+        resources["EventRule"] = _rule(schema)
     return {
         "AWSTemplateFormatVersion": "2010-09-09",
         "Description": f"The tables of {schema.name}, their consumers and alarms.",
         "Parameters": parameters,
-        "Conditions": {"TellsSomebody": {"Fn::Not": [{"Fn::Equals": [{"Ref": "AlarmTopic"}, ""]}]}},
+        "Conditions": conditions,
         "Resources": resources,
         "Outputs": {
             f"{_table_id(table)}Name": {"Value": {"Ref": _table_id(table)}} for table in made.tables
@@ -129,10 +152,43 @@ def _table(table: TableSchema) -> Resource:
     }
 
 
+def _is_given(parameter: str) -> dict[str, Any]:
+    return {"Fn::Not": [{"Fn::Equals": [{"Ref": parameter}, ""]}]}
+
+
+def _rule(schema: Schema) -> Resource:
+    return {
+        "Type": "AWS::Events::Rule",
+        "Condition": "HasEventTarget",
+        "Properties": {
+            "Description": f"Every event of {schema.name}."[:512],
+            "EventBusName": {"Ref": "EventBus"},
+            "EventPattern": {"source": [schema.name]},
+            "Targets": [{"Id": "EventTarget", "Arn": {"Ref": "EventTarget"}}],
+        },
+    }
+
+
+def _announcing() -> dict[str, Any]:
+    """The permission to put events on the bus, where one is given."""
+    bus = "arn:${AWS::Partition}:events:${AWS::Region}:${AWS::AccountId}:event-bus/${EventBus}"
+    statement = {
+        "Sid": "Announce",
+        "Effect": "Allow",
+        "Action": ["events:PutEvents"],
+        "Resource": [{"Fn::Sub": bus}],
+    }
+    policy = {"PolicyName": "events", "PolicyDocument": _policy([statement])}
+    return {"Fn::If": ["HasEventBus", policy, {"Ref": "AWS::NoValue"}]}
+
+
 def _consumer(made: Stack, each: StreamFunction) -> dict[str, Resource]:
     name = identifier(each.name)
     queue = {"Fn::GetAtt": [f"{name}DeadLetters", "Arn"]}
     logs = {"Sid": "Log", "Effect": "Allow", "Action": list(LOGS), "Resource": "*"}
+    variables = {"KEYFOLD_TABLE_PREFIX": {"Ref": "Prefix"}}
+    if made.emits:
+        variables["EVENT_BUS"] = {"Ref": "EventBus"}
     letters = {"Sid": "Fail", "Effect": "Allow", "Action": ["sqs:SendMessage"], "Resource": [queue]}
     return {
         f"{name}DeadLetters": {
@@ -157,7 +213,8 @@ def _consumer(made: Stack, each: StreamFunction) -> dict[str, Resource]:
                     {
                         "PolicyName": "consumer",
                         "PolicyDocument": _policy([*consumer(made, each, _arn), letters, logs]),
-                    }
+                    },
+                    *([_announcing()] if made.emits else []),
                 ],
             },
         },
@@ -171,7 +228,7 @@ def _consumer(made: Stack, each: StreamFunction) -> dict[str, Resource]:
                 "MemorySize": 512,
                 "Role": {"Fn::GetAtt": [f"{name}Role", "Arn"]},
                 "Code": {"S3Bucket": {"Ref": "CodeBucket"}, "S3Key": {"Ref": "CodeKey"}},
-                "Environment": {"Variables": {"KEYFOLD_TABLE_PREFIX": {"Ref": "Prefix"}}},
+                "Environment": {"Variables": variables},
             },
         },
         f"{name}Mapping": {

@@ -41,6 +41,11 @@ class Stack:
     tables: tuple[TableSchema, ...]
     consumers: tuple[StreamFunction, ...]
 
+    @property
+    def emits(self) -> bool:
+        """Whether processors may announce events, which go to a bus by the design's name."""
+        return bool(self.consumers and self.schema.consumers)
+
 
 def plan(schema: Schema) -> Stack:
     """The tables and consumers of a design."""

@@ -58,6 +58,26 @@ variable "consumer_archive" {
 """
 
 
+EVENTS = """
+variable "event_bus" {
+  type        = string
+  default     = ""
+  description = "The bus that consumers announce events on; leave empty to disable."
+}
+
+variable "event_target" {
+  type        = string
+  default     = ""
+  description = "The ARN of what every event goes to; it must let events.amazonaws.com in."
+}
+
+data "aws_cloudwatch_event_bus" "events" {
+  count = var.event_bus != "" ? 1 : 0
+  name  = var.event_bus
+}
+"""
+
+
 @dataclass(frozen=True)
 class Raw:
     """An expression, written as it is."""
@@ -71,7 +91,7 @@ Block = Mapping[str, Any]
 def render(schema: Schema) -> str:
     refuse_newer(schema, "Terraform")
     made = plan(schema)
-    parts = [HEAD + (CODE if made.consumers else "")]
+    parts = [HEAD + (CODE if made.consumers else "") + (EVENTS if made.emits else "")]
     parts += [_resource("aws_dynamodb_table", snake(t.name), _table(t)) for t in made.tables]
     parts.append(_document("application", application(made, _arn)))
     parts.append(
@@ -87,6 +107,8 @@ def render(schema: Schema) -> str:
     )
     for each in made.consumers:
         parts += _consumer(made, each)
+    if made.emits:
+        parts += _rule(schema)
     parts += [
         _resource("aws_cloudwatch_metric_alarm", snake(a.name), _alarm(a)) for a in alarms(made)
     ]
@@ -158,6 +180,55 @@ def _keys(index: Index) -> dict[str, Any]:
     return {**partition, **({"range_key": index.sort} if index.sort else {})}
 
 
+def _rule(schema: Schema) -> list[str]:
+    wanted = Raw('var.event_bus != "" && var.event_target != "" ? 1 : 0')
+    return [
+        _resource(
+            "aws_cloudwatch_event_rule",
+            "events",
+            {
+                "count": wanted,
+                "name_prefix": f"{schema.name}-",
+                "description": f"Every event of {schema.name}."[:512],
+                "event_bus_name": Raw("var.event_bus"),
+                "event_pattern": Raw(
+                    f"jsonencode({{ source = [{literals.terraform(schema.name)}] }})"
+                ),
+            },
+        ),
+        _resource(
+            "aws_cloudwatch_event_target",
+            "events",
+            {
+                "count": wanted,
+                "rule": Raw("aws_cloudwatch_event_rule.events[0].name"),
+                "event_bus_name": Raw("var.event_bus"),
+                "arn": Raw("var.event_target"),
+            },
+        ),
+    ]
+
+
+def _announcing(name: str) -> list[str]:
+    """The permission to put events on the bus, where one is given."""
+    count = Raw('var.event_bus != "" ? 1 : 0')
+    bus = Raw("data.aws_cloudwatch_event_bus.events[0].arn")
+    statement = {"sid": "Announce", "actions": ["events:PutEvents"], "resources": [bus]}
+    document = {"count": count, "statement": [statement]}
+    return [
+        _data("aws_iam_policy_document", f"{name}_events", document),
+        _resource(
+            "aws_iam_role_policy",
+            f"{name}_events",
+            {
+                "count": count,
+                "role": Raw(f"aws_iam_role.{name}.id"),
+                "policy": Raw(f"data.aws_iam_policy_document.{name}_events[0].json"),
+            },
+        ),
+    ]
+
+
 def _consumer(made: Stack, each: StreamFunction) -> list[str]:
     name = snake(each.name)
     queue = f"aws_sqs_queue.{name}_dead_letters"
@@ -166,6 +237,9 @@ def _consumer(made: Stack, each: StreamFunction) -> list[str]:
         {"Sid": "Fail", "Action": ["sqs:SendMessage"], "Resource": [Raw(f"{queue}.arn")]},
         {"Sid": "Log", "Action": list(LOGS), "Resource": ["*"]},
     ]
+    variables = "KEYFOLD_TABLE_PREFIX = var.prefix"
+    if made.emits:
+        variables += ", EVENT_BUS = var.event_bus"
     trust = {
         "statement": [
             {
@@ -195,6 +269,7 @@ def _consumer(made: Stack, each: StreamFunction) -> list[str]:
                 "policy": Raw(f"data.aws_iam_policy_document.{name}.json"),
             },
         ),
+        *(_announcing(name) if made.emits else ()),
         _resource(
             "aws_lambda_function",
             name,
@@ -207,7 +282,7 @@ def _consumer(made: Stack, each: StreamFunction) -> list[str]:
                 "filename": Raw("var.consumer_archive"),
                 "timeout": 60,
                 "memory_size": 512,
-                "environment": [{"variables": Raw("{ KEYFOLD_TABLE_PREFIX = var.prefix }")}],
+                "environment": [{"variables": Raw(f"{{ {variables} }}")}],
             },
         ),
         _resource(

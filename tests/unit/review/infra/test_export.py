@@ -201,6 +201,28 @@ def test_a_consumer_comes_with_its_queue_mapping_and_alarms() -> None:
     assert resources["NotesTable"]["Properties"]["StreamSpecification"]
 
 
+@pytest.mark.parametrize("target", SYSTEMS)
+def test_events_of_processors_have_a_bus_a_rule_and_a_target(target: str) -> None:
+    schema = load_schema(target)
+    announces = target != SYSTEMS[1]
+    template = cloudformation.template(schema)
+    assert ({"EventBus", "EventTarget"} <= template["Parameters"].keys()) == announces
+    assert ("EventRule" in template["Resources"]) == announces
+    terraform, cdk = FORMATS["terraform"](schema), FORMATS["cdk"](schema)
+    for text, rule in ((terraform, "aws_cloudwatch_event_rule"), (cdk, "events.Rule(")):
+        assert (rule in text) == announces
+        assert ("events:PutEvents" in text) == announces
+    if announces:
+        rule = template["Resources"]["EventRule"]["Properties"]
+        assert rule["EventPattern"] == {"source": [schema.name]}
+        assert rule["Targets"] == [{"Id": "EventTarget", "Arn": {"Ref": "EventTarget"}}]
+        for name, resource in template["Resources"].items():
+            if resource["Type"] == "AWS::Lambda::Function":
+                role = str(template["Resources"][f"{name}Role"])
+                assert "events:PutEvents" in role
+                assert "EVENT_BUS" in resource["Properties"]["Environment"]["Variables"]
+
+
 def test_a_table_without_consumers_has_no_function() -> None:
     kinds = {
         resource["Type"]
