@@ -31,13 +31,12 @@ from keyfold.migrations.moves import Output, Route
 from keyfold.migrations.router import Routing
 from keyfold.migrations.sides import difference, unchanged
 from keyfold.migrations.spelling import equal
-from keyfold.migrations.state import SUPPORT, key_text, marker_key
+from keyfold.migrations.state import SUPPORT, State, key_text, marker_key
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Answer, Call, Flow, Pause, drive, drive_async
 from keyfold.runtime.walk import all_written
 
 _TRIES: Final = 40
-_PAUSE: Final = 0.05
 _SINGLE: Final = {"PutItem": "Put", "UpdateItem": "Update", "DeleteItem": "Delete"}
 _WRITES: Final = frozenset((*_SINGLE, "TransactWriteItems", "BatchWriteItem"))
 _REFUSED: Final = "ConditionalCheckFailed"
@@ -45,6 +44,14 @@ _REFUSED: Final = "ConditionalCheckFailed"
 
 class _OutOfStep(Exception):
     """The sides differ at this moment: a change is on its way."""
+
+    pause = 0.05
+
+
+class _Raced(_OutOfStep):
+    """Somebody else wrote the same item."""
+
+    pause = 0.005
 
 
 class RoutedMigration:
@@ -131,63 +138,67 @@ class Routed:
             )
 
     def _written(self, operation: str, request: Mapping[str, Any]) -> Flow[Answer]:
+        """A write by the state of this moment; whoever waits for a copy looks at it again."""
         started = time.monotonic()
+        for attempt in range(_TRIES):
+            state = yield from self._opened(started)
+            self.routing.begin(state)
+            try:
+                if not state.active or state.writes == "new":
+                    answer: Answer = yield Call(operation, request)
+                    return answer
+                if operation != "BatchWriteItem":
+                    return (yield from self._doubled(operation, request))
+            except _OutOfStep as found:
+                late = found
+            finally:
+                self.routing.end(state)
+            if operation == "BatchWriteItem":
+                return (yield from self._one_by_one(request))
+            yield Pause(late.pause * min(attempt + 1, 5))
+            yield from self.routing.refresh()
+        raise Unavailable(
+            f"{self.routed.migration.name}: the two sides differ for too long, at {late}. "
+            "Copying has to go on while applications follow: keyfold migrations apply"
+        )
+
+    def _opened(self, started: float) -> Flow[State]:
+        """The state, once it lets writes through."""
         while (state := self.routing.state).closed:
             if self.routing.waited(time.monotonic() - started):
                 yield from self.routing.open_again(state)
             yield Pause(ROUTER_REFRESH / 5)
             yield from self.routing.refresh()
-        self.routing.begin(state)
-        try:
-            if not state.active or state.writes == "new":
-                answer: Answer = yield Call(operation, request)
-                return answer
-            if operation == "BatchWriteItem":
-                return (yield from self._one_by_one(request))
-            return (yield from self._doubled(operation, request))
-        finally:
-            self.routing.end(state)
+        return state
 
     def _one_by_one(self, request: Mapping[str, Any]) -> Flow[Answer]:
         for name, requests in request["RequestItems"].items():
             for each in requests:
                 ((kind, inner),) = each.items()
                 operation = "PutItem" if kind == "PutRequest" else "DeleteItem"
-                yield from self._doubled(operation, {"TableName": name, **inner})
+                yield from self._written(operation, {"TableName": name, **inner})
         return all_written()
 
     def _doubled(self, operation: str, request: Mapping[str, Any]) -> Flow[Answer]:
         """The request and what it means for the old side, in one transaction."""
         actions = list(_actions(operation, request))
-        late = ""
-        for attempt in range(_TRIES):
-            images: list[tuple[Item | None, Item | None]] = []
-            more: list[Item] = []
-            try:
-                for kind, one in actions:
-                    image, added = yield from self._meant(kind, one)
-                    images.append(image)
-                    more += added
-            except _OutOfStep as found:
-                late = str(found)
-                yield Pause(_PAUSE * min(attempt + 1, 5))
-                continue
-            parts = [{kind: one} for kind, one in actions]
-            try:
-                yield Call("TransactWriteItems", {"TransactItems": [*parts, *more]})
-            except TransactionCanceled as cancelled:
-                own, others = cancelled.reasons[: len(parts)], cancelled.reasons[len(parts) :]
-                if any(reason.code == _REFUSED for reason in own):
-                    raise _refusal(operation, own) from None
-                if not any(reason.code not in ("None", _REFUSED) for reason in (*own, *others)):
-                    yield Pause(_PAUSE / 10)
-                    continue  # somebody else wrote the same item
-                raise
-            return _answer(operation, request, images)
-        raise Unavailable(
-            f"{self.routed.migration.name}: the two sides differ for too long, at {late}. "
-            "Copying has to go on while applications follow: keyfold migrations apply"
-        )
+        images: list[tuple[Item | None, Item | None]] = []
+        more: list[Item] = []
+        for kind, one in actions:
+            image, added = yield from self._meant(kind, one)
+            images.append(image)
+            more += added
+        parts = [{kind: one} for kind, one in actions]
+        try:
+            yield Call("TransactWriteItems", {"TransactItems": [*parts, *more]})
+        except TransactionCanceled as cancelled:
+            own, others = cancelled.reasons[: len(parts)], cancelled.reasons[len(parts) :]
+            if any(reason.code == _REFUSED for reason in own):
+                raise _refusal(operation, own) from None
+            if not any(reason.code not in ("None", _REFUSED) for reason in (*own, *others)):
+                raise _Raced(", ".join(sorted(set(_tables(request))))) from None
+            raise
+        return _answer(operation, request, images)
 
     def _meant(
         self, kind: str, one: Mapping[str, Any]

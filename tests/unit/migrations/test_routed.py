@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 import pytest
 
 from keyfold import Db, create, update
+from keyfold.clock import ManualClock
 from keyfold.errors import ConditionFailed, CursorRefused, NotFound, Pending, TableNotFound
 from keyfold.migrations import Migrator
 
@@ -124,6 +126,21 @@ def test_apply_goes_on_when_the_application_reports_and_old_writers_are_gone(sho
     with reading(new):
         shop.migrator().rollback()
     assert shop.old.get(OldOrder.key(order_id="late")).total == 42
+
+
+def test_a_write_that_waits_for_the_other_side_notices_the_switch(shop: Shop) -> None:
+    shop.old_order("o1")
+    shop.migrator().apply("verify")
+    key = Order.key(season_id="s1", order_id="o1")
+    # By its clock no time passes, so that it acts by what it has read.
+    late = after.open(shop.backend.client, migration=shop.migration, clock=ManualClock(time.time()))
+    late.get(key)
+    shop.migrator().apply("hold")
+    other = after.open(shop.backend.client, migration=shop.migration)
+    other.update(key, cents=900)  # on the new side alone
+    late.update(key, cents=1000)
+    assert other.get(key).cents == 1000
+    shop.migrator().apply("contract")
 
 
 async def test_from_an_event_loop_too(shop: Shop) -> None:
