@@ -37,6 +37,9 @@ class Copier:
         ]
         self._lock = threading.Lock()
         self._told = 0.0
+        self.switching: float | None = None
+        """Writes wait for it so long; it says all the while that it is alive."""
+        self._beats, self._beat_at = 0, float("-inf")
         self._noted_foreign = float("-inf")
         self._reached = 0.0
         """Every change before this moment has been copied."""
@@ -55,6 +58,9 @@ class Copier:
                         reached = min(reached, records[-1].created)
                     seen += len(records)
             self._reached = max(self._reached, reached)
+        if self.switching is not None and time.monotonic() > self._beat_at + _TELL_EVERY:
+            self._beats, self._beat_at = self._beats + 1, time.monotonic()
+            self.store.note_switching(self._beats, self.switching)
         if self._reached > self._told + _TELL_EVERY:
             self.store.caught_up(self._reached)
             self._told = self._reached

@@ -24,13 +24,22 @@ from keyfold.clock import Clock, SystemClock
 from keyfold.errors import ConditionFailed, TableNotFound, Unavailable
 from keyfold.migrations.applications import ROUTER_LEASE, ROUTER_REFRESH
 from keyfold.migrations.migration import Side
-from keyfold.migrations.state import CAUGHT_UP, SUPPORT, State, part_key, state_attributes
+from keyfold.migrations.state import (
+    CAUGHT_UP,
+    SUPPORT,
+    SWITCHING,
+    State,
+    part_key,
+    state_attributes,
+)
 from keyfold.runtime.flow import Answer, Call, Flow, drive, drive_async
 
 STALE_SECONDS: Final = 5.0
 """When copying is behind by more than this, reads go to the side that is written."""
 PATIENCE_SECONDS: Final = 15.0
-"""How long writes wait while they change sides, before they go back to where they were."""
+"""How long writes wait while they change sides, unless the migrator asks for less."""
+SILENCE_SECONDS: Final = 0.75
+"""How long they wait for a migrator that says nothing any more."""
 MARGIN_SECONDS: Final = 1.0
 """Clocks of two machines may differ by this much."""
 _REMEMBERED: Final = 10_000
@@ -50,6 +59,9 @@ class Routing:
         self._lease_until = 0.0
         self._running: dict[int, int] = {}
         self._wrote: dict[str, float] = {}
+        self._beat: object = None
+        self._beat_at = float("-inf")
+        self._patience: float | None = None
 
     def is_fresh(self) -> bool:
         """Whether the state may be acted by."""
@@ -91,6 +103,8 @@ class Routing:
             self.state = State.read((yield from self._get("state")))
         except TableNotFound:
             self.state = State()
+        if self.state.closed:
+            yield from self._listen()
         if self.state.active:
             if self.state.reads != self.state.writes:
                 item = yield from self._get(CAUGHT_UP)
@@ -116,7 +130,15 @@ class Routing:
         """Whether writes have waited long enough to go back; too long is an error."""
         if seconds > 2 * PATIENCE_SECONDS:
             raise Unavailable(f"the migration {self.name} does not let writes through")
-        return seconds > PATIENCE_SECONDS
+        silent = self._beat is not None and time.monotonic() - self._beat_at > SILENCE_SECONDS
+        return silent or seconds > (self._patience or PATIENCE_SECONDS)
+
+    def _listen(self) -> Flow[None]:
+        """Whether the migrator that holds writes back still says something."""
+        beat = yield from self._get(SWITCHING)
+        if beat != self._beat:
+            self._beat, self._beat_at = beat, time.monotonic()
+            self._patience = float(beat["patience"]["N"]) if beat else None
 
     def _acknowledge(self) -> Flow[None]:
         """Say by which epoch everything here runs: the oldest one still in use."""

@@ -34,6 +34,7 @@ from keyfold.migrations.table_shape import Say, Shaping
 
 _ATTEMPTS: Final = 5
 _LOOK_SECONDS: Final = 0.5
+_MOST_PATIENCE: Final = 15.0
 QUIET_SECONDS: Final = 30.0
 """How long nobody else may have written before a switch."""
 
@@ -275,7 +276,7 @@ class Migrator:
             # Who writes both sides may be late: nothing of it is on one side only.
             routers = self.store.routers(self.backend.clock.now())
             if not routers or not all(router.doubles for router in routers):
-                self._close_writes(copier)
+                self._close_writes(copier, attempt)
                 self._refuse_problems_of_the_switch()
                 back.skip_to_end()
             try:
@@ -288,8 +289,13 @@ class Migrator:
                     raise
                 self._state = self.store.load()
 
-    def _close_writes(self, copier: Copier) -> None:
-        """Nobody writes, and everything that was written is copied."""
+    def _close_writes(self, copier: Copier, attempt: int) -> None:
+        """Nobody writes, and everything that was written is copied.
+
+        Writes wait a moment; a write that runs longer than that finds more patience next time.
+        """
+        copier.switching = self.settle + min(2.0**attempt, _MOST_PATIENCE)
+        copier.poll()
         if not self._state.closed:
             self._change(closed=True)
         wait_for_routers(self.store, self._state.epoch, copier)
@@ -317,10 +323,22 @@ class Migrator:
                 )
             )
         self.items.refuse_problems()
-        self._close_writes(self.items.copier("old"))
-        self._refuse_problems_of_the_switch()
-        self._change(writes="old", reads="old", closed=False, phase="verify")
+        self._open_old_side()
         wait_for_routers(self.store, self._state.epoch)
+
+    def _open_old_side(self) -> None:
+        copier = self.items.copier("old")
+        for attempt in range(_ATTEMPTS):
+            copier.catch_up()
+            self._close_writes(copier, attempt)
+            self._refuse_problems_of_the_switch()
+            try:
+                self._change(writes="old", reads="old", closed=False, phase="verify")
+                return
+            except Overtaken:
+                if attempt == _ATTEMPTS - 1:
+                    raise
+                self._state = self.store.load()
 
     def _hold(self) -> None:
         """Changes of the new side reach the old one, so that going back loses nothing."""

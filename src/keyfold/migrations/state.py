@@ -26,6 +26,7 @@ from keyfold.runtime.walk import Walk, pages
 SUPPORT: Final = MIGRATIONS
 MARKER_PARTITIONS: Final = 16
 CAUGHT_UP: Final = "caught-up"
+SWITCHING: Final = "switching"
 _HISTORY: Final = "history:"
 _LONGEST: Final = 900
 """Bytes of a text in a sort key, which takes 1024."""
@@ -223,6 +224,10 @@ class StateStore:
     def caught_up_at(self) -> float:
         item = self._get(CAUGHT_UP)
         return float(item["at"]["N"]) if item else 0.0
+
+    def note_switching(self, beat: int, patience: float) -> None:
+        """Tell routers that whoever holds writes back is alive, and how long they may wait."""
+        self._put(SWITCHING, {"beat": {"N": str(beat)}, "patience": {"N": repr(patience)}})
 
     def position(self, towards: Side, table: str, shard: str) -> str | None:
         item = self._get(f"position:{towards}:{table}:{shard}")

@@ -73,6 +73,11 @@ async def keep_asking(router: Router) -> None:
         await asyncio.sleep(0.005)
 
 
+async def one_write(router: Router) -> str:
+    async with router.writing("x") as side:
+        return side
+
+
 async def stop(task: asyncio.Task[None]) -> None:
     task.cancel()
     with suppress(asyncio.CancelledError):
@@ -172,3 +177,37 @@ def test_threads_follow_the_phases_too(shop: Shop, monkeypatch: pytest.MonkeyPat
         for job in jobs:
             job.result()
     assert {order.order_id for order in shop.new.scan(Order)} == set(written)
+
+
+async def test_writes_go_on_as_soon_as_the_migrator_that_holds_them_is_silent(
+    shop: Shop, router: Router, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await apply(shop, "switch-reads")
+    monkeypatch.setattr(router_module, "PATIENCE_SECONDS", float("inf"))
+    migrator = shop.migrator()
+    migrator.store.note_switching(1, patience=1e9)
+    migrator.store.change(migrator.store.load(), closed=True)
+    await asyncio.sleep(0.3)
+    async with router.writing("ada") as side:
+        assert side == "old"
+    assert not migrator.store.load().closed
+
+
+async def test_writes_wait_for_a_migrator_that_is_alive_as_long_as_it_asked(
+    shop: Shop, router: Router, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await apply(shop, "switch-reads")
+    monkeypatch.setattr(router_module, "PATIENCE_SECONDS", float("inf"))
+    migrator = shop.migrator()
+    copier = migrator.items.copier("new")
+    copier.switching = 1.5
+    copier.poll()
+    migrator.store.change(migrator.store.load(), closed=True)
+    await asyncio.sleep(0.3)
+    writing = asyncio.create_task(one_write(router))
+    while not writing.done():
+        await asyncio.to_thread(copier.poll)
+        await asyncio.sleep(0.02)
+    assert await writing == "old"
+    assert copier._beats > 8  # it was heard long after a silent one is given up
+    assert not migrator.store.load().closed
