@@ -145,13 +145,14 @@ def _takes_connections(port: int) -> bool:
 
 
 @contextmanager
-def keyfold_server(folder: Path) -> Iterator[str]:
+def keyfold_server(folder: Path, workers: int = 2) -> Iterator[str]:
     """`keyfold serve` on a file, in a process of its own."""
     command = (
         sys.executable,
         "-c",
         "import sys; from keyfold.cli import main; sys.exit(main())",
-        *("serve", "--port", "0", "--data", str(folder / "peers.db"), "--workers", "2"),
+        *("serve", "--port", "0", "--data", str(folder / "peers.db")),
+        *("--workers", str(workers)),
     )
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None

@@ -137,7 +137,7 @@ class ItemWork:
         forward = copier.towards == "new"
         moves = self.migration.moves
         back = [m.backward if forward else m.forward for m in moves]
-        dropped = self.migration.dropped if forward else set()
+        dropped = self.migration.emptied if forward else set()
         sides = Sides(self.backend, back, natives=self._natives)
         verifier = MigrationVerifier(self.store, copier, sides, dropped=dropped)
         return verifier.run(self.pace, repair=repair, report=self.report)
@@ -180,7 +180,7 @@ class ItemWork:
             )
 
     def refuse_unmoved(self) -> None:
-        for table in sorted(self.migration.dropped):
+        for table in sorted(self.migration.emptied):
             left = unmoved(self.store, self.sides("new"), table, self.pace)
             if left:
                 raise Pending(

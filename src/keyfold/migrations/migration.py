@@ -142,6 +142,12 @@ class Migration:
         return {step.table.name for step in self.steps if isinstance(step, DropTable)}
 
     @property
+    def emptied(self) -> set[str]:
+        """Those dropped tables that may hold nothing that no move took along."""
+        drops = [step for step in self.steps if isinstance(step, DropTable)]
+        return {step.table.name for step in drops if not step.with_items}
+
+    @property
     def writes_staying(self) -> bool:
         """Whether it writes to tables that are there before it, so that there is more to undo."""
         targets = {route.target for route in self.routes("new")}

@@ -65,13 +65,14 @@ class CreateTable(TableChange):
 
 @dataclass(frozen=True)
 class DropTable(TableChange):
-    """A table and everything in it gone: refused while it holds what no move took along."""
+    """A table gone: refused while it holds what no move took along, unless that goes, too."""
 
     table: TableSchema
+    with_items: bool = False
     when: ClassVar[When] = "contract"
 
     def words(self) -> str:
-        return f"drop the table {self.table.name}"
+        return f"drop the table {self.table.name}{' with all of its items' * self.with_items}"
 
     def is_done(self, backend: Backend) -> bool:
         return backend.describe(self.table.name) is None

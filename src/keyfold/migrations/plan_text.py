@@ -112,6 +112,10 @@ class PlanText:
             if isinstance(old, Index):
                 drop = self._call("DropIndex", _quoted(change.subject), self._index(old))
                 asked = replace(asked, answers=(" ".join(drop.split()),))
+            elif isinstance(old, TableSchema) and new is None:
+                table = self._table(old)
+                answers = (f"DropTable({table})", f"DropTable({table}, with_items=True)")
+                asked = replace(asked, answers=answers)
             self.questions.append(f"{asked.text} {'; '.join(asked.answers)}")
             self.imports |= {"undecided", *(answer.partition("(")[0] for answer in asked.answers)}
             yield asked.step()
@@ -202,6 +206,8 @@ class PlanText:
                 if table.type_attribute != "type":
                     parts.append(_quoted(table.type_attribute))
                 yield self._call("remove_items", *parts)
+        elif change.kind == "attribute changed" and isinstance(new, EntitySchema):
+            yield self._converted(change, new)
         elif change.kind == "attribute added" and isinstance(new, EntitySchema):
             attribute = next(a for a in new.attributes if a.name == change.detail)
             if attribute.optional or self._is_counted(change) or self._is_merged(attribute):
@@ -270,6 +276,32 @@ class PlanText:
         declared = self._declared(entity.name)
         return self._call("derive", declared, _quoted(attribute.field), function)
 
+    def _converted(self, change: SchemaChange, entity: EntitySchema) -> str:
+        """A value of another type: only people know what becomes of it, there and back."""
+        old = change.old
+        assert isinstance(old, EntitySchema)
+        name = change.detail
+        was = next(a for a in old.attributes if a.name == name)
+        now = next(a for a in entity.attributes if a.name == name)
+        function = f"{_snake(entity.name)}_{_snake(now.field)}"
+        for called, given, made in ((function, was, now), (f"{function}_back", now, was)):
+            question = (
+                f"what does a {given.type} become as a {made.type}? An application that declares "
+                f"it as a {given.type} cannot read it then: where one runs meanwhile, declare the "
+                "new one under another name instead, and derive it."
+            )
+            self.imports.add("undecided")
+            self.questions.append(f"{called}: {question}")
+            about = f"{name} of {entity.name}; what is a {made.type} already stays as it is."
+            self.functions.append(
+                f"@undecided({_quoted(question)})\ndef {called}(value):\n"
+                f"    {literals.docstring(about)}\n    return {_likely(made.type)}"
+            )
+        declared = self._declared(entity.name)
+        return self._call(
+            "transform_attribute", declared, _quoted(name), function, f"{function}_back"
+        )
+
     def _left_out(self, old: object, entity: EntitySchema, type: str) -> list[str]:
         """Attributes of this type that the entity had before and has no more."""
         kept = {one.name for one in entity.attributes}
@@ -330,6 +362,12 @@ class PlanText:
         self.imports.add("VectorSchema")
         parts = _written(vector, ("name", "place", "silences", "intents"))
         return _wrapped("VectorSchema(", [_quoted(vector.name), *parts], ")", 8)
+
+
+def _likely(type: str) -> str:
+    made = {"string": "str(value)", "id": "str(value)", "number": "int(value)"}
+    made |= {"list": "value if isinstance(value, list) else [value]"}
+    return made.get(type, "value")
 
 
 def _wrapped(start: str, parts: list[str], end: str, indent: int, *, trailing: bool = False) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from keyfold.design.schema import EntitySchema, Index, Schema
+from keyfold.design.schema import EntitySchema, Index, Schema, TableSchema
 from keyfold.literals import python as quoted
 from keyfold.migrations.diff import MOVES, SchemaChange
 
@@ -34,6 +34,8 @@ def question_of(
             return _removed_attribute(change.detail, old, new, before, after)
     elif change.kind == "entity removed" and isinstance(old, EntitySchema) and not change.detail:
         return _removed_entity(old, before, after)
+    elif change.kind == "table removed" and isinstance(old, TableSchema):
+        return _removed_table(old, changes, before)
     elif change.kind == "index removed" and isinstance(old, Index):
         text = f"{change.words}: nothing finds items by it any more, and queries of it fail."
         return Question(text, ())
@@ -42,6 +44,24 @@ def question_of(
 
 def _is_moved(change: SchemaChange, changes: Sequence[SchemaChange]) -> bool:
     return any(c.kind in MOVES and c.subject == change.subject for c in changes)
+
+
+def _removed_table(
+    old: TableSchema, changes: Sequence[SchemaChange], before: Schema
+) -> Question | None:
+    """Nothing to ask where every entity moves out: the table is dropped when it is empty."""
+    copies = {each.target for each in before.follows if each.fact == "copy"}
+    held = [e.name for e in before.entities if e.table == old.name and e.name not in copies]
+    moved = {c.old.name for c in changes if c.kind in MOVES and isinstance(c.old, EntitySchema)}
+    left = [name for name in held if name not in moved]
+    if held and not left:
+        return None
+    what = ", ".join(left) or "what is in it"
+    text = (
+        f"The table {old.name} is declared no more, and no step moves {what} out of it: is it to "
+        "be dropped when it is empty, or with all of its items? Without a step it stays."
+    )
+    return Question(text, ())
 
 
 def _removed_attribute(
@@ -68,7 +88,7 @@ def _removed_attribute(
     return Question(text, tuple(answers))
 
 
-def _removed_entity(old: EntitySchema, before: Schema, after: Schema) -> Question:
+def _removed_entity(old: EntitySchema, before: Schema, after: Schema) -> Question | None:
     entity = f"old.entities[{quoted(old.name)}]"
     answers = [
         f"rename({entity}, new.entities[{quoted(other.name)}])"
@@ -82,7 +102,10 @@ def _removed_entity(old: EntitySchema, before: Schema, after: Schema) -> Questio
             listed = ", ".join(map(quoted, shared))
             target = f"new.entities[{quoted(other.name)}]"
             answers.append(f"merge({entity}, {target}, fields=[{listed}])")
-    answers.append(f"drop({entity})")
+    if old.table in after.by_table:
+        answers.append(f"drop({entity})")
+    elif not answers:
+        return None  # the question about its table is the same
     text = (
         f"{old.name} is declared no more: was it renamed, is it a part of another one now, or are "
         "its items to be lost? Without a step they stay where they are."

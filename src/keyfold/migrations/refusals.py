@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from keyfold.design.schema import EntitySchema, Index, Schema
 from keyfold.errors import MigrationError
-from keyfold.migrations.diff import SchemaChange
+from keyfold.migrations.diff import MOVES, SchemaChange
 
 
 class Dangerous(MigrationError):
@@ -44,12 +44,24 @@ def refuse_dangerous(changes: list[SchemaChange]) -> None:
                 f"declare {change.subject} with type_name={change.old.type_name!r}, which keeps "
                 "the name on disk"
             )
-        if change.kind == "attribute changed":
+        if change.kind == "attribute changed" and (why := _needed(change, changes)):
             raise Dangerous(
-                f"{change.words}. Old readers cannot read the new values, nor new readers the "
-                "old ones. The safe way: add an attribute under another name, fill it with "
-                "transform_attribute, switch the readers, then drop the old one"
+                f"{change.words}, and {why}. The safe way: add an attribute under another name, "
+                "fill it with derive, switch the readers, then drop the old one"
             )
+
+
+def _needed(change: SchemaChange, changes: list[SchemaChange]) -> str:
+    """Why a value cannot change its type where it is."""
+    entity = change.new
+    assert isinstance(entity, EntitySchema)
+    field = next(a.field for a in entity.attributes if a.name == change.detail)
+    keys = [entity.key, *(place.key for place in entity.placements)]
+    if any(field in key.fields for key in keys if key is not None):
+        return "keys are made of it"
+    if any(c.kind in MOVES and c.subject == change.subject for c in changes):
+        return f"{change.subject} moves in the same plan"
+    return ""
 
 
 def refuse_index_keys(changes: list[SchemaChange], before: Schema | None) -> None:

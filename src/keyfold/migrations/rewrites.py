@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NoReturn
 
-from keyfold.design.condition import stored
+from keyfold.design.condition import fields_of, stored
 from keyfold.design.entity import Entity
 from keyfold.design.entity_spec import EntitySpec
 from keyfold.design.schema import KeyTemplates, TableSchema
@@ -53,31 +53,56 @@ def _rewrite(
     when: Literal["backfill", "contract"] = "backfill",
     follow: Callable[[Item, Item], Item] | None = None,
     adds: frozenset[str] = frozenset(),
+    where: str = "",
 ) -> Rewrite:
-    """A rewrite of one entity's items, or of all items of the table that is named."""
-    if isinstance(items, str):
-        return Rewrite(f"{does} of {items}", items, change, undo, when, follow, adds)
-    spec = items.__spec__
+    """A rewrite of one entity's items, or of all items of the table that is named.
+
+    `where` leaves the others alone: `level > 3 AND attribute_exists(email)`.
+    """
+    spec = None if isinstance(items, str) else items.__spec__
+    table = items if isinstance(items, str) else items.__table__.name
+    named = f"{does} of {table}" if spec is None else f"{does} of {spec.name} in {table}"
+    concerns = _selection(spec, where)
 
     def within(one: Change) -> Change:
-        return lambda item: one(item) if spec.recognises(item) else item
+        return lambda item: one(item) if concerns(item) else item
 
     return Rewrite(
-        f"{does} of {spec.name} in {spec.table.name}",
-        spec.table.name,
+        f"{named} where {where}" if where else named,
+        table,
         within(change),
         None if undo is None else within(undo),
         when,
         None
         if follow is None
-        else lambda before, item: follow(before, item) if spec.recognises(item) else item,
+        else lambda before, item: follow(before, item) if concerns(item) else item,
         adds,
-        spec.table.schema,
+        None if spec is None else spec.table.schema,
     )
 
 
+def _selection(spec: EntitySpec | None, where: str) -> Callable[[Item], bool]:
+    """Whether an item is an entity's, where there is one, and what `where` says of it holds."""
+    if spec is None:
+        return compiled(literal_condition(where, "where")) if where else lambda _: True
+    if not where:
+        return spec.recognises
+    condition = literal_condition(where, "where")
+    if unknown := sorted(fields_of(condition) - {*spec.fields, *spec.attributes}):
+        raise MigrationError(
+            f"where={where!r}: {spec.name} has no field {unknown[0]!r}; it has "
+            f"{', '.join(spec.fields)}"
+        )
+    holds = compiled(stored(condition, spec))
+    return lambda item: spec.recognises(item) and holds(item)
+
+
 def add_attribute(
-    items: str | type[Entity], attribute: str, value: Callable[[dict[str, Any]], Any]
+    items: str | type[Entity],
+    attribute: str,
+    value: Callable[[dict[str, Any]], Any],
+    *,
+    where: str = "",
 ) -> Rewrite:
     """Give items an attribute, computed from the others; items that have one keep it."""
 
@@ -90,7 +115,7 @@ def add_attribute(
     def undo(item: Item) -> Item:
         return {name: wire for name, wire in item.items() if name != attribute}
 
-    return _rewrite(f"add {attribute} to items", items, change, undo)
+    return _rewrite(f"add {attribute} to items", items, change, undo, where=where)
 
 
 class undecided:
@@ -115,13 +140,13 @@ class undecided:
         )
 
 
-def drop_attribute(items: str | type[Entity], attribute: str) -> Rewrite:
+def drop_attribute(items: str | type[Entity], attribute: str, *, where: str = "") -> Rewrite:
     """Take an attribute away, at the very end."""
 
     def change(item: Item) -> Item:
         return {name: wire for name, wire in item.items() if name != attribute}
 
-    return _rewrite(f"drop {attribute} from items", items, change, when="contract")
+    return _rewrite(f"drop {attribute} from items", items, change, when="contract", where=where)
 
 
 def rename_attribute(items: str | type[Entity], old: str, new: str) -> Rewrite:
@@ -164,6 +189,8 @@ def transform_attribute(
     attribute: str,
     forward: Callable[[Any], Any],
     backward: Callable[[Any], Any] | None = None,
+    *,
+    where: str = "",
 ) -> Rewrite:
     """Change an attribute's value; `forward` leaves values alone that it has changed before.
 
@@ -186,7 +213,8 @@ def transform_attribute(
 
     undo = using(backward) if backward is not None else None
     back = () if backward is None else (backward,)
-    return _rewrite(f"transform {attribute} in items", items, using(forward, *back), undo)
+    does = f"transform {attribute} in items"
+    return _rewrite(does, items, using(forward, *back), undo, where=where)
 
 
 def _once_and_for_all(function: Callable[[Any], Any], value: Any) -> Any:
@@ -261,7 +289,7 @@ class _OldPlace:
 
 
 def remove_items(table: str, type_name: str, type_attribute: str = "type") -> Rewrite:
-    """Take away the items of a copy that the design keeps no more, at the very end."""
+    """Take away all items of a type, at the very end."""
 
     def change(item: Item) -> Item | None:
         return None if item.get(type_attribute, {}).get("S") == type_name else item

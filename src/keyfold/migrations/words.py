@@ -49,11 +49,21 @@ def rename(first: type[Entity], second: Any, third: str = "", /) -> Steps:
     return ()
 
 
-def drop(entity: type[Entity], *fields: str) -> Steps:
-    """Take fields of an entity away in `contract`, or all of its items."""
+def drop(entity: type[Entity], *fields: str, where: str = "") -> Steps:
+    """Take fields of an entity away in `contract`, or all of its items.
+
+    `where` says of which items fields go.
+    """
     spec = entity.__spec__
     if fields:
-        return tuple(drop_attribute(entity, _attribute(spec, field)) for field in fields)
+        names = [_attribute(spec, field) for field in fields]
+        return tuple(drop_attribute(entity, name, where=where) for name in names)
+    if where:
+        raise MigrationError(
+            f"drop({spec.name}, where=...) names no fields. Some of its items cannot be dropped: "
+            "what follows from them, pointers and markers, would stay. Let the application delete "
+            "them"
+        )
     named = spec.table.schema.type_attribute
     if named is None:
         raise MigrationError(
@@ -64,11 +74,18 @@ def drop(entity: type[Entity], *fields: str) -> Steps:
 
 
 def derive(
-    entity: str | type[Entity], field: str, value: Callable[[dict[str, Any]], Any]
+    entity: str | type[Entity],
+    field: str,
+    value: Callable[[dict[str, Any]], Any],
+    *,
+    where: str = "",
 ) -> Rewrite:
-    """Give items a field that is computed from what they have; those that have one keep it."""
+    """Give items a field that is computed from what they have; those that have one keep it.
+
+    `where` gives it to some of them: `where='status = "open"'`.
+    """
     attribute = field if isinstance(entity, str) else _attribute(entity.__spec__, field)
-    return add_attribute(entity, attribute, value)
+    return add_attribute(entity, attribute, value, where=where)
 
 
 def split(whole: type[Entity], part: type[Entity], *, fields: Iterable[str]) -> Steps:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+import time
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
@@ -53,8 +54,15 @@ class Town:
     sellers: dict[str, dict[str, ProfileMemory]] = field(default_factory=dict)
     requests: int = 0
     reads: int = 0
+    killed: int = 0
     stopped: bool = False
-    longest: float = 0.0
+    longest: dict[str, float] = field(default_factory=dict)
+    """The seconds of the slowest request, by its name."""
+
+    @property
+    def slowest(self) -> str:
+        found = sorted(self.longest.items(), key=lambda pair: -pair[1])
+        return ", ".join(f"{name} {seconds:.2f} s" for name, seconds in found[:5])
 
     def shared_with(self, who: str) -> set[tuple[str, str]]:
         return {
@@ -161,11 +169,32 @@ async def fill(db: AsyncDb, town: Town, records: int, sellers: int) -> int:
     return await db.put_many(made)
 
 
+class Timed:
+    """A service whose requests are counted, with the time of the slowest."""
+
+    def __init__(self, service: Sellers | Today, town: Town) -> None:
+        self._service, self._town = service, town
+
+    def __getattr__(self, name: str) -> Callable[..., Awaitable[Any]]:
+        operation = getattr(self._service, name)
+
+        async def request(*arguments: Any) -> Any:
+            began = time.monotonic()
+            try:
+                return await operation(*arguments)
+            finally:
+                took, longest = time.monotonic() - began, self._town.longest
+                longest[name] = max(longest.get(name, 0.0), took)
+                self._town.requests += 1
+
+        return request
+
+
 class Worker:
     """One seller: changes things at random, and sees at once what it did."""
 
     def __init__(self, service: Sellers | Today, town: Town, who: str, seed: int) -> None:
-        self.service: Any = service
+        self.service = Timed(service, town)
         self.town, self.caller = town, Identity.of(who)
         self.chance = random.Random(seed)
         self.mine = town.sellers[who]
@@ -176,10 +205,9 @@ class Worker:
         """Go on with another version of the application, once what was written has arrived."""
         async with self._turn:
             await asyncio.sleep(1.0)
-            self.service = service
+            self.service = Timed(service, self.town)
 
     async def work(self, pause: float = 0.0) -> None:
-        loop = asyncio.get_running_loop()
         actions: dict[Callable[[], Awaitable[None]], int] = {
             self.new_profile: 2,
             self.rename: 2,
@@ -198,10 +226,7 @@ class Worker:
         while not self.town.stopped:
             action = self.chance.choices(list(actions), list(actions.values()))[0]
             async with self._turn:
-                before = loop.time()
                 await action()
-                self.town.longest = max(self.town.longest, loop.time() - before)
-            self.town.requests += 1
             await asyncio.sleep(pause)
 
     def a_profile(self) -> tuple[str, ProfileMemory]:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import pytest
 
 from keyfold import Counter, Db, Design, Entity, Id, Index, Key, On, Pointer, Unique
-from keyfold.errors import MigrationError, VerifyFailed
+from keyfold.errors import KeyfoldError, MigrationError, VerifyFailed
 from keyfold.maintain import verify
 from keyfold.migrations import (
     Backend,
@@ -19,6 +19,8 @@ from keyfold.migrations import (
     Move,
     Restore,
     add_attribute,
+    derive,
+    drop,
     drop_attribute,
     fill_indexes,
     move,
@@ -89,6 +91,44 @@ def test_an_added_attribute_is_computed_where_it_is_missing(shop: Shop, db: Db) 
     run(shop.backend, add_attribute("People", "town", lambda item: f"{item['name']}ville"))
     towns = {key: item["town"]["S"] for key, item in stored(shop.backend).items()}
     assert towns == {"PERSON#1": "Adaville", "PERSON#2": "Oslo"}
+
+
+def test_where_changes_some_items_and_leaves_the_others_alone(shop: Shop, db: Db) -> None:
+    raw(shop.backend, number=1, name={"S": "ada"}, town={"S": "Turin"}, age={"N": "36"})
+    raw(shop.backend, number=2, name={"S": "bo"}, town={"S": "Oslo"}, age={"N": "7"})
+    raw(shop.backend, number=3, name={"S": "cy"}, town={"S": "Oslo"}, age={"N": "70"})
+    was = stored(shop.backend)
+    steps = (
+        transform_attribute(Person, "name", str.upper, str.lower, where='town = "Oslo"'),
+        derive(Person, "group", lambda item: f"of {item['town']}", where='person_id <> "3"'),
+        drop(Person, "town", where='begins_with(town, "T")'),
+        transform_attribute("People", "age", lambda age: min(age, 40), where="age > 10"),
+    )
+    migrator = run(shop.backend, *steps, to="hold")
+    told = {key: (i["name"], i.get("group"), i["age"]) for key, i in stored(shop.backend).items()}
+    assert told == {
+        "PERSON#1": ({"S": "ada"}, {"S": "of Turin"}, {"N": "36"}),
+        "PERSON#2": ({"S": "BO"}, {"S": "of Oslo"}, {"N": "7"}),
+        "PERSON#3": ({"S": "CY"}, None, {"N": "40"}),
+    }
+    migrator.rollback()
+    assert stored(shop.backend) == was
+    run(shop.backend, *steps)
+    assert [key for key, i in stored(shop.backend).items() if "town" not in i] == ["PERSON#1"]
+
+
+@pytest.mark.parametrize(
+    ("where", "message"),
+    [("age > 3", "Person has no field 'age'; it has person_id"), ("name = ", "where")],
+)
+def test_where_names_what_is_wrong_with_it(where: str, message: str) -> None:
+    with pytest.raises(KeyfoldError, match=message):
+        derive(Person, "group", lambda _: "x", where=where)
+
+
+def test_some_items_of_an_entity_are_not_dropped_without_what_follows_from_them() -> None:
+    with pytest.raises(MigrationError, match="pointers and markers, would stay"):
+        drop(Person, where='town = "Oslo"')
 
 
 def test_a_rollback_undoes_a_transform_and_keeps_other_writes(shop: Shop, db: Db) -> None:
