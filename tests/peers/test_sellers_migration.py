@@ -10,8 +10,8 @@ import pytest
 from keyfold.clients import connect, connect_async
 from tests.systems.sellers.changeover import Place, restructure
 
-RECORDS = 170
-"""A profile for each seller."""
+SELLERS, RECORDS = 2, 42
+"""A profile for each of them."""
 
 
 @pytest.mark.parametrize("other_server", ["dynoxide", "ministack"], indirect=True)
@@ -19,7 +19,7 @@ async def test_the_restructuring_of_sellers_runs_there(other_server: tuple[str, 
     url = other_server[1]
     client = connect(url)
     place = Place(client, connect_async(url), url, kills=False, settle=0.5)
-    town = await restructure(place, RECORDS, pause=0.2)
+    town = await restructure(place, RECORDS, sellers=SELLERS, pause=0.2)
     assert town.reads > 0
     await place.calls.close()
     client.close()

@@ -17,6 +17,7 @@ from keyfold.migrations.moves import (
     restore,
 )
 from keyfold.migrations.operations import (
+    AddReplica,
     CreateIndex,
     CreateTable,
     CreateVector,
@@ -27,6 +28,7 @@ from keyfold.migrations.operations import (
     DropVector,
     EnableStream,
     EnableTtl,
+    RemoveReplica,
 )
 from keyfold.migrations.plan import frozen, load
 from keyfold.migrations.progress import Progress
@@ -48,6 +50,7 @@ from keyfold.migrations.words import derive, drop, merge, rename, split
 
 __all__ = [
     "PHASES",
+    "AddReplica",
     "Backend",
     "CreateIndex",
     "CreateTable",
@@ -68,6 +71,7 @@ __all__ = [
     "Output",
     "Phase",
     "Progress",
+    "RemoveReplica",
     "Restore",
     "Rewrite",
     "Route",

@@ -101,6 +101,14 @@ class Backend:
         summary = (self.describe(table) or {}).get("BillingModeSummary", {})
         return str(summary.get("BillingMode", "PROVISIONED"))
 
+    def regions(self, table: str) -> set[str]:
+        """Where a table is: here, and wherever it has replicas."""
+        found = self.describe(table)
+        if found is None:
+            return set()
+        replicas = {replica["RegionName"] for replica in found.get("Replicas") or ()}
+        return {found["TableArn"].split(":")[3], *replicas}
+
     def key_attributes(self, table: str) -> tuple[str, ...]:
         found = self.describe(table)
         if found is None:
@@ -116,6 +124,7 @@ class Backend:
                 raise TableNotFound(f"there is no table {self.physical(table)}")
             states = [found["TableStatus"]]
             states += [i.get("IndexStatus") for i in found.get("GlobalSecondaryIndexes", ())]
+            states += [r.get("ReplicaStatus", "ACTIVE") for r in found.get("Replicas") or ()]
             if all(state == "ACTIVE" for state in states):
                 return
             time.sleep(pause)

@@ -13,6 +13,7 @@ from keyfold.design.schema import (
     EntitySchema,
     Follows,
     Index,
+    Replication,
     Schema,
     TableSchema,
     VectorSchema,
@@ -30,6 +31,7 @@ ChangeKind = Literal[
     "vector added",
     "vector removed",
     "vector changed",
+    "regions changed",
     "ttl changed",
     "stream changed",
     "entity added",
@@ -82,7 +84,8 @@ def name_of(changes: Sequence[SchemaChange]) -> str:
 def diff(before: Schema, after: Schema) -> list[SchemaChange]:
     """All differences of tables, entities and what follows from their writes, tables first."""
     entities = list(_entities(before, after))
-    return [*diff_tables(before, after), *entities, *_structures(before, after, entities)]
+    tables = [*diff_tables(before, after), *_regions(before, after)]
+    return [*tables, *entities, *_structures(before, after, entities)]
 
 
 def diff_tables(before: Schema, after: Schema) -> list[SchemaChange]:
@@ -116,6 +119,27 @@ def _tables(before: Schema, after: Schema) -> Iterator[SchemaChange]:
     for name, old in before.by_table.items():
         if name not in after.by_table:
             yield SchemaChange("table removed", name, f"the table {name} is gone", old)
+
+
+def _regions(before: Schema, after: Schema) -> Iterator[SchemaChange]:
+    """Tables on a machine of one's own are in one region, so live ones are not asked."""
+    for name, new in after.by_table.items():
+        old = before.by_table.get(name)
+        was, now = (_spread(table.replication) if table else "" for table in (old, new))
+        if old is not None and was != now:
+            words = f"{name} is in {now}, before in {was}"
+            yield SchemaChange("regions changed", name, words, old, new)
+        elif old is None and new.replication is not None:
+            words = f"{name} is in {now}"
+            yield SchemaChange("regions changed", name, words, None, new)
+
+
+def _spread(replication: Replication | None) -> str:
+    """Where a table is; its home is a matter of the application."""
+    if replication is None:
+        return "one region"
+    strong = ", where conflicts are refused" if replication.is_strong else ""
+    return f"{', '.join(sorted(replication.regions))}{strong}"
 
 
 def _key(table: TableSchema) -> tuple[object, ...]:

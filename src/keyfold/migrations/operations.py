@@ -211,6 +211,52 @@ class DropVector(TableChange):
 
 
 @dataclass(frozen=True)
+class AddReplica(TableChange):
+    """A table in one more region; the backend copies its items there."""
+
+    table: str
+    region: str
+    when: ClassVar[When] = "expand"
+
+    def words(self) -> str:
+        return f"bring {self.table} to the region {self.region}"
+
+    def is_done(self, backend: Backend) -> bool:
+        return self.region in backend.regions(self.table)
+
+    def apply(self, backend: Backend) -> None:
+        if not self.is_done(backend):
+            create = {"Create": {"RegionName": self.region}}
+            _update(backend, self.table, ReplicaUpdates=[create])
+
+    def reverse(self) -> TableChange:
+        return RemoveReplica(self.table, self.region)
+
+
+@dataclass(frozen=True)
+class RemoveReplica(TableChange):
+    """A table in one region less; the others keep its items."""
+
+    table: str
+    region: str
+    when: ClassVar[When] = "contract"
+
+    def words(self) -> str:
+        return f"take {self.table} out of the region {self.region}"
+
+    def is_done(self, backend: Backend) -> bool:
+        return self.region not in backend.regions(self.table)
+
+    def apply(self, backend: Backend) -> None:
+        if not self.is_done(backend):
+            delete = {"Delete": {"RegionName": self.region}}
+            _update(backend, self.table, ReplicaUpdates=[delete])
+
+    def reverse(self) -> TableChange:
+        return AddReplica(self.table, self.region)
+
+
+@dataclass(frozen=True)
 class EnableTtl(TableChange):
     """Items expire by this attribute. Last of all: while two sides are compared, none expires."""
 

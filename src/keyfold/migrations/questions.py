@@ -36,6 +36,8 @@ def question_of(
         return _removed_entity(old, before, after)
     elif change.kind == "table removed" and isinstance(old, TableSchema):
         return _removed_table(old, changes, before)
+    elif change.kind == "regions changed" and isinstance(new, TableSchema):
+        return _changed_regions(change, new)
     elif change.kind == "index removed" and isinstance(old, Index):
         text = f"{change.words}: nothing finds items by it any more, and queries of it fail."
         return Question(text, ())
@@ -62,6 +64,29 @@ def _removed_table(
         "be dropped when it is empty, or with all of its items? Without a step it stays."
     )
     return Question(text, ())
+
+
+def _changed_regions(change: SchemaChange, new: TableSchema) -> Question:
+    was, now = (
+        {*table.replication.regions}
+        if isinstance(table, TableSchema) and table.replication
+        else set[str]()
+        for table in (change.old, new)
+    )
+    if new.replication is not None and new.replication.is_strong:
+        text = (
+            f"{change.words}: such a table gets its regions at once, while it is empty, by "
+            "db.create_tables(replicas=True) or by your infrastructure. Is that seen to?"
+        )
+        return Question(text, ())
+    name = quoted(new.name)
+    answers = [f"AddReplica({name}, {quoted(region)})" for region in sorted(now - was)]
+    answers += [f"RemoveReplica({name}, {quoted(region)})" for region in sorted(was - now)]
+    text = (
+        f"{change.words}: does this plan bring it there, with a step for each region where it is "
+        "not yet, or does something else? Without a step it stays where it is."
+    )
+    return Question(text, tuple(answers))
 
 
 def _removed_attribute(

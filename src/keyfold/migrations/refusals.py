@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from keyfold.design.schema import EntitySchema, Index, Schema
+from keyfold.design.schema import EntitySchema, Index, Schema, TableSchema
 from keyfold.errors import MigrationError
 from keyfold.migrations.diff import MOVES, SchemaChange
 
@@ -31,6 +31,12 @@ def refuse_dangerous(changes: list[SchemaChange]) -> None:
                 "it while it is made again. The safe way: declare the new one under another name "
                 "(index=), switch the searches, then remove the old one and plan again"
             )
+        if change.kind == "regions changed" and _is_strong(change):
+            raise Dangerous(
+                f"{change.words}. A table that refuses conflicts has its three regions from the "
+                "beginning, while it is empty. The safe way: declare the new table under another "
+                "name, make it in its regions, and move the items there"
+            )
         if change.kind in ("index added", "index removed"):
             index = change.new or change.old
             if isinstance(index, Index) and index.local:
@@ -49,6 +55,11 @@ def refuse_dangerous(changes: list[SchemaChange]) -> None:
                 f"{change.words}, and {why}. The safe way: add an attribute under another name, "
                 "fill it with derive, switch the readers, then drop the old one"
             )
+
+
+def _is_strong(change: SchemaChange) -> bool:
+    tables = [table for table in (change.old, change.new) if isinstance(table, TableSchema)]
+    return len(tables) > 1 and any(t.replication and t.replication.is_strong for t in tables)
 
 
 def _needed(change: SchemaChange, changes: list[SchemaChange]) -> str:

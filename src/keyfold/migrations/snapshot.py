@@ -18,6 +18,7 @@ from keyfold.design.schema import (
     Index,
     KeyTemplates,
     Placement,
+    Replication,
     Schema,
     StepSchema,
     TableSchema,
@@ -103,6 +104,8 @@ def _table(table: TableSchema) -> dict[str, Any]:
         body["vectors"] = [
             _stated_fields(one, ("place", "silences", "intents")) for one in table.vectors
         ]
+    if table.replication:
+        body["replication"] = _stated_fields(table.replication, ())
     body["indexes"] = [
         _stated_fields(index, ("place", "silences", "purpose", "holds", "sparse"))
         for index in table.indexes
@@ -122,7 +125,17 @@ def _read_table(body: dict[str, Any]) -> TableSchema:
         )
         for vector in body.get("vectors", ())
     ]
-    return TableSchema(**{**body, "indexes": tuple(indexes), "vectors": tuple(vectors)})
+    spread = body.get("replication")
+    return TableSchema(
+        **{
+            **body,
+            "indexes": tuple(indexes),
+            "vectors": tuple(vectors),
+            "replication": Replication(**{**spread, "regions": tuple(spread["regions"])})
+            if spread
+            else None,
+        }
+    )
 
 
 def _entity(entity: EntitySchema) -> dict[str, Any]:

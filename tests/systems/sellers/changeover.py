@@ -23,7 +23,6 @@ from keyfold_systems.sellers.service import Sellers
 from .today import Today
 from .town import CATALOG, Town, Worker, fill
 
-SELLERS = 8
 OURS = {"KEYFOLD_FULL", "KEYFOLD_SYSTEMS_ADDRESS"}
 
 
@@ -144,12 +143,12 @@ async def items(client: AsyncClient, table: str) -> list[dict[str, Any]]:
         request["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
 
 
-async def restructure(place: Place, records: int, *, pause: float = 0.05) -> Town:
+async def restructure(place: Place, records: int, *, sellers: int = 8, pause: float = 0.05) -> Town:
     """Change all five tables under traffic, and find every record afterwards."""
     client = place.calls
     before = await current.design.open_async(client, create_tables=True)
     town = Town()
-    await fill(before, town, records, SELLERS)
+    await fill(before, town, records, sellers)
     workers = [Worker(Today(before), town, who, n) for n, who in enumerate(town.sellers)]
     moving = [Runner(place, name) for name in ("profiles", "seasons", "orders")]
 
@@ -193,7 +192,9 @@ async def _check_tables(client: AsyncClient, town: Town) -> None:
     assert tables == {*design.design.tables, "keyfold_migrations", "keyfold_streams"}
     accounts = await items(client, "SellersAccounts")
     assert not [item for item in accounts if "isAdmin" in item]
-    assert sum(1 for item in accounts if item["accountId"]["S"].startswith("UNIQUE#")) == SELLERS
+    assert sum(1 for item in accounts if item["accountId"]["S"].startswith("UNIQUE#")) == len(
+        town.sellers
+    )
     await _check_nothing_is_left_over(client, town)
     index = {"TableName": "SellersCatalogs", "IndexName": "isPublic-createdAt-index"}
     public = (await client.call("Scan", index))["Items"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -128,21 +129,21 @@ def test_an_index_cannot_change_under_its_name() -> None:
         draft("x", shop(plain), shop(other))
 
 
-def test_an_attribute_cannot_change_its_type_in_place() -> None:
-    def number(made: Design) -> None:
+def test_an_attribute_that_keys_are_made_of_cannot_change_its_type_in_place() -> None:
+    def day(made: Design) -> None:
         class Thing(Entity, table=made.table("T")):
             id: str
-            size: int
-            key = Key("{id}", "THING")
+            since: date
+            key = Key("{id}", "THING#{since}")
 
     def text(made: Design) -> None:
         class Thing(Entity, table=made.table("T")):
             id: str
-            size: str
-            key = Key("{id}", "THING")
+            since: str
+            key = Key("{id}", "THING#{since}")
 
-    with pytest.raises(Dangerous, match="another name, fill it with transform_attribute"):
-        draft("x", shop(number), shop(text))
+    with pytest.raises(Dangerous, match=r"keys are made of it.*another name, fill it with derive"):
+        draft("x", shop(day), shop(text))
 
 
 def test_an_attribute_that_an_index_needs_is_not_dropped() -> None:

@@ -219,3 +219,81 @@ def test_a_plan_needs_nothing_of_the_application(club: Club) -> None:
     found = club.client.call("Scan", {"TableName": "Members"})["Items"]
     assert {item["PK"]["S"] for item in found} == {f"MEMBER#u{n}" for n in range(6)}
     assert all(item["odd"] == {"NS": ["1", "2"]} for item in found)
+
+
+def test_another_type_is_asked_for_and_nothing_is_rewritten_by_default(club: Club) -> None:
+    club.fill()
+    plan = club.plan(USER, USER.replace('phone: str = ""', "phone: int = 0"))
+    text = plan.read_text()
+    assert "what does a string become as a number?" in text
+    with pytest.raises(MigrationError, match="user_phone is not decided yet"):
+        load(plan)
+
+
+def test_a_type_changes_there_and_back(club: Club) -> None:
+    club.fill()
+    for number in range(3):
+        set_attribute(club, f"u{number}", "phone", f"0{number}")
+    before = club.items()
+    plan = club.plan(USER, USER.replace('phone: str = ""', "phone: int = 0"))
+    lines = [line for line in plan.read_text().splitlines() if not line.startswith("@undecided")]
+    plan.write_text("\n".join(lines))
+    migrator = club.migrator(plan)
+    migrator.apply("hold")
+    assert club.items()["USER#u2", "USER"]["phone"] == {"N": "2"}
+    migrator.rollback()
+    assert club.items() == before
+    set_attribute(club, "u2", "phone", "none")
+    with pytest.raises(MigrationError, match=r"u2.*invalid literal for int"):
+        migrator.apply("contract")
+    assert club.items()["USER#u2", "USER"]["phone"] == {"S": "none"}
+
+
+TWO_TABLES = (
+    USER
+    + """
+class Visit(Entity, table=design.table("Visits")):
+    visit_id: str
+    key = Key("VISIT#{visit_id}", "VISIT")
+"""
+)
+
+
+def visits(club: Club) -> int:
+    return int(club.client.call("Scan", {"TableName": "Visits"})["Count"])
+
+
+def fill_visits(club: Club) -> None:
+    design = club.design(TWO_TABLES)
+    db = design.open(club.client)
+    visit: Any = design.entities["Visit"]
+    for number in range(3):
+        db.create(visit(visit_id=f"v{number}"))
+
+
+def test_a_dropped_table_is_asked_for_and_stays_by_default(club: Club) -> None:
+    fill_visits(club)
+    plan = club.plan(TWO_TABLES, USER)
+    with pytest.raises(MigrationError, match="no step moves Visit out of it: is it to be dropped"):
+        load(plan)
+    lines = [line for line in plan.read_text().splitlines() if "undecided(" not in line]
+    plan.write_text("\n".join(lines))
+    club.migrator(plan).apply("contract")
+    assert visits(club) == 3
+
+
+def test_a_table_is_dropped_empty_or_with_its_items_as_it_was_answered(club: Club) -> None:
+    fill_visits(club)
+    plan = club.plan(TWO_TABLES, USER)
+    asked = plan.read_text()
+    answer(plan, "DropTable")
+    with pytest.raises(MigrationError, match="Visits holds 3 items that no step moves"):
+        club.migrator(plan).apply("contract")
+    assert visits(club) == 3
+    club.migrator(plan).rollback()
+    plan.write_text(asked.replace("#     DropTable(visits),\n", ""))
+    answer(plan, "DropTable")
+    migrator = club.migrator(plan)
+    assert "drop the table Visits with all of its items" in list(migrator.migration.words())
+    migrator.apply("contract")
+    assert "Visits" not in club.client.call("ListTables", {})["TableNames"]
