@@ -32,6 +32,7 @@ from keyfold.api.ratelimit import RateLimit
 from keyfold.api.service import Service
 from keyfold.api.target import load_service
 from keyfold.errors import KeyfoldError
+from keyfold.migrations.plan import find
 from keyfold.runtime.cursor import VARIABLE
 from keyfold.runtime.undecodable import log_undecodable
 from keyfold.streams.effect import Effects
@@ -56,6 +57,8 @@ class ApiOptions:
     reload: bool = False
     table_prefix: str = ""
     table_names: Mapping[str, str] = field(default_factory=dict)
+    migrations: list[str] = field(default_factory=list)
+    """Those that the services follow, as people call them."""
     development_key: str | None = None
     token_secret: str = ""
     issuer: str | None = None
@@ -214,6 +217,7 @@ class Application:
             table_names=options.table_names,
             cursor_secret=options.cursor_secret,
             on_undecodable=log_undecodable,
+            migration=[find(plan) for plan in options.migrations],
         )
         self._open.push_async_callback(db.close)
         return cast("Any", kind)(db)  # type: ignore[no-any-return]

@@ -17,6 +17,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("target", nargs="+", help="a service: its module, or module:Class")
     add_flags(parser, "backend", "table_prefix", "table_names")
+    add(
+        "--migration",
+        action="append",
+        default=[],
+        metavar="PLAN",
+        help="a migration that is under way: a plan by its name or file, or module:name; "
+        "may be given several times",
+    )
     add("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
     add("--port", type=int, default=8080, help="port (default: %(default)s)")
     add("--workers", type=int, default=1, help="processes sharing the port (default: %(default)s)")
@@ -102,6 +110,7 @@ def run(args: argparse.Namespace) -> int:
         reload=args.reload,
         table_prefix=settings.table_prefix,
         table_names=settings.table_names,
+        migrations=args.migration,
         development_key=secrets.token_hex(32) if args.development else None,
         token_secret=_secrets("--token-secret-file", args.token_secret_file),
         issuer=args.issuer,

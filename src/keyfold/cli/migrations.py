@@ -180,7 +180,9 @@ def _differences(args: argparse.Namespace) -> list[tuple[str, list[str]]]:
 
     schema = _schema(args)
     kept = read(args.folder / SNAPSHOT)
-    since = ["there is no snapshot"] if kept is None else [str(c) for c in diff(kept, schema)]
+    since = ["the snapshot is missing"]
+    if kept is not None:
+        since = [str(change) for change in diff(kept, schema)]
     live = _live(_backend(args, existing_or_empty, schema), schema)
     return [
         ("Since the snapshot", since),
@@ -201,16 +203,16 @@ def _plan(args: argparse.Namespace) -> int:
     changes = diff(kept, schema)
     if not changes:
         raise MigrationError(
-            "nothing changed since the snapshot: there is nothing to plan. To make the last plan "
+            "nothing changed since the snapshot, so a plan would be empty. To make the last plan "
             f"again, put {args.folder / SNAPSHOT} back as it was before it, and delete its file"
         )
     backend = _backend(args, existing_or_empty, schema)
     live = _live(backend, schema)
     if missing and live.tables:
         raise MigrationError(
-            f"there is no snapshot in {args.folder}, and on the backend there is already "
-            f"{', '.join(table.name for table in live.tables)}. Keep the design as those tables "
-            "have it first: keyfold migrations snapshot; then change it and plan"
+            f"{args.folder} has no snapshot, and the backend has "
+            f"{', '.join(table.name for table in live.tables)} already. Keep the design as "
+            "those tables have it first: keyfold migrations snapshot; then change it and plan"
         )
     target = settings.from_arguments(args).design
     number = len(list(args.folder.glob("[0-9][0-9][0-9][0-9]_*.py"))) + 1
@@ -238,16 +240,14 @@ def _apply(args: argparse.Namespace) -> int:
     from keyfold.migrations.migration import PHASES
 
     if args.to not in PHASES[1:]:
-        raise MigrationError(
-            f"there is no phase {args.to!r}; {settings.nearest(args.to, PHASES[1:])}"
-        )
+        raise MigrationError(f"{args.to!r} is not a phase; {settings.nearest(args.to, PHASES[1:])}")
     for plan in [args.plan] if args.plan else _plans(args):
         args.plan = plan
         if args.dry_run:
             _print_estimate(args)
             continue
         migrator = _migrator(args, str)
-        expected = list(estimate(migrator.migration, migrator.backend))
+        expected = estimate(migrator.migration, migrator.backend) if migrator.copies else []
         wait = (lambda: True) if args.follow else None
         state = migrator.apply(args.to, repair=not args.no_repair, wait=wait)
         for words in compared(expected, migrator.work):
@@ -289,7 +289,7 @@ def _plans(args: argparse.Namespace) -> list[str]:
 
     found = sorted(path.stem for path in args.folder.glob("[0-9][0-9][0-9][0-9]_*.py"))
     if not found:
-        raise MigrationError(f"there are no plans in {args.folder}; make one: migrations plan NAME")
+        raise MigrationError(f"{args.folder} has no plans; make one: migrations plan NAME")
     return found
 
 
@@ -389,22 +389,9 @@ def _live(backend: Backend, schema: Schema) -> Schema:
 
 
 def _migration(args: argparse.Namespace) -> Migration:
-    from importlib import import_module
+    from keyfold.migrations.plan import find
 
-    from keyfold.design.target import importing
-    from keyfold.errors import MigrationError
-    from keyfold.migrations import Migration
-    from keyfold.migrations.plan import load
-
-    module, colon, name = args.plan.partition(":")
-    if colon:
-        with importing(args.plan):
-            found = getattr(import_module(module), name, None)
-        if not isinstance(found, Migration):
-            raise MigrationError(f"{module} has no Migration {name!r}")
-        return found
-    path = Path(args.plan)
-    return load(path if path.suffix == ".py" else args.folder / f"{args.plan}.py")
+    return find(args.plan, args.folder)
 
 
 def _migrator(args: argparse.Namespace, address: Callable[[str], str]) -> Migrator:

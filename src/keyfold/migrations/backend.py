@@ -78,7 +78,7 @@ class Backend:
         return self.client.call(operation, request)
 
     def describe(self, table: str) -> dict[str, Any] | None:
-        """DescribeTable's answer, or None where there is no such table."""
+        """DescribeTable's answer, or None where the table is missing."""
         try:
             answer = self.call("DescribeTable", {"TableName": self.physical(table)})
         except TableNotFound:
@@ -112,7 +112,7 @@ class Backend:
     def key_attributes(self, table: str) -> tuple[str, ...]:
         found = self.describe(table)
         if found is None:
-            raise TableNotFound(f"there is no table {self.physical(table)}")
+            raise TableNotFound(f"the table {self.physical(table)} was not found")
         return tuple(part["AttributeName"] for part in _ordered(found["KeySchema"]))
 
     def wait_until_active(self, table: str) -> None:
@@ -121,7 +121,7 @@ class Backend:
         while True:
             found = self.describe(table)
             if found is None:
-                raise TableNotFound(f"there is no table {self.physical(table)}")
+                raise TableNotFound(f"the table {self.physical(table)} was not found")
             states = [found["TableStatus"]]
             states += [i.get("IndexStatus") for i in found.get("GlobalSecondaryIndexes", ())]
             states += [r.get("ReplicaStatus", "ACTIVE") for r in found.get("Replicas") or ()]

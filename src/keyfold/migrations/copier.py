@@ -2,7 +2,7 @@
 
 Every copied change leaves a marker with its sequence number, in the transaction that copies it.
 A change that is not newer than its marker is skipped, so a repeated record has no second effect;
-a copy of a scanned item (backfill) demands that there is no marker, so that it can neither
+a copy of a scanned item (backfill) demands that the item has no marker, so that it can neither
 overwrite a newer write nor bring a deleted item back.
 """
 
@@ -128,7 +128,7 @@ class Copier:
         self._copy_together(batch)
 
     def _planned(self, record: ItemChange) -> tuple[set[tuple[str, str]], list[Item]] | None:
-        """What one change writes, its marker last; None where there is nothing to do."""
+        """What one change writes, its marker last; None where nothing is to be done."""
         try:
             self._rewrite(record.table, record.new, record.old)
             images = [image for image in (record.old, record.new) if image is not None]

@@ -25,7 +25,7 @@ def refuse_other_tables(migration: Migration, backend: Backend) -> None:
         found = backend.live(step.table.name)
         if found is not None and found.key_attributes != step.table.key_attributes:
             raise Drifted(
-                f"{migration.name}: there is a table {step.table.name} already, with the key "
+                f"{migration.name}: a table {step.table.name} is there already, with the key "
                 f"{' / '.join(found.key_attributes)}. A table's key cannot be changed: give the "
                 "new table a name of its own"
             )

@@ -110,7 +110,7 @@ class Migration:
             elif isinstance(step, Step):
                 yield step
             else:
-                raise MigrationError(f"{self.name}: {step!r} is no step")
+                raise MigrationError(f"{self.name}: {step!r} is not a step")
 
     @property
     def restores(self) -> list[Restore]:

@@ -106,7 +106,7 @@ class CreateIndex(TableChange):
     def apply(self, backend: Backend) -> None:
         found = backend.live(self.table)
         if found is None:
-            raise TableNotFound(f"there is no table {backend.physical(self.table)}")
+            raise TableNotFound(f"the table {backend.physical(self.table)} was not found")
         if found.index(self.index.name) is not None:
             return
         # Some servers take the list for the whole truth, so it is complete.
@@ -168,7 +168,7 @@ class CreateVector(TableChange):
     def apply(self, backend: Backend) -> None:
         found = backend.live(self.table)
         if found is None:
-            raise TableNotFound(f"there is no table {backend.physical(self.table)}")
+            raise TableNotFound(f"the table {backend.physical(self.table)} was not found")
         if found.vector(self.vector.name) is not None:
             return
         types = _types(found)

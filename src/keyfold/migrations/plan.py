@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import re
 import sys
@@ -22,6 +23,7 @@ from keyfold.migrations.snapshot import dump
 from keyfold.migrations.snapshot import load as load_snapshot
 from keyfold.runtime import Design
 
+FOLDER: Final = "migrations"
 FROM: Final = ".from.json"
 TO: Final = ".to.json"
 
@@ -78,13 +80,26 @@ def frozen(plan: str | Path) -> tuple[Design, Design]:
     return found[0], found[1]
 
 
+def find(plan: str, folder: str | Path = FOLDER) -> Migration:
+    """A migration by what people call it: a plan of the folder, a file, or `module:name`."""
+    module, colon, name = plan.partition(":")
+    if not colon:
+        path = Path(plan)
+        return load(path if path.suffix == ".py" else Path(folder) / f"{plan}.py")
+    with importing(plan):
+        found = getattr(importlib.import_module(module), name, None)
+    if not isinstance(found, Migration):
+        raise MigrationError(f"{module} has no Migration {name!r}")
+    return found
+
+
 def load(plan: str | Path) -> Migration:
     """The `migration` of a plan file."""
     path = Path(plan)
     module_name = f"keyfold_migration_{re.sub(r'[^0-9A-Za-z]', '_', path.stem)}"
     spec = importlib.util.spec_from_file_location(module_name, path)
     if spec is None or spec.loader is None or not path.exists():
-        raise MigrationError(f"there is no plan {path}")
+        raise MigrationError(f"the plan {path} was not found")
     module = importlib.util.module_from_spec(spec)
     sys.modules[module_name] = module
     with importing(str(path)):

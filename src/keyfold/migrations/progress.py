@@ -87,7 +87,7 @@ def silent(_: Progress) -> None:
 
 
 class Throttle:
-    """Lets so many items a second through, shared by all threads; 0 is no limit."""
+    """Lets a number of items through each second, shared by all threads; 0 is no limit."""
 
     def __init__(self, per_second: float = 0) -> None:
         self._per_second = per_second

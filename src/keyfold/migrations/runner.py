@@ -80,6 +80,12 @@ class Migrator:
         """What this run has done, by job."""
         return self.items.done
 
+    @property
+    def copies(self) -> bool:
+        """Whether the next run copies what is there: the backfill is not over."""
+        phase = self.store.load().phase if self.store.exists() else "planned"
+        return not reached(phase, "backfill")
+
     def apply(
         self, to: Phase = "hold", *, repair: bool = True, wait: Callable[[], bool] | None = None
     ) -> State:
@@ -355,6 +361,8 @@ class Migrator:
             if self.migration.moves:
                 self.items.copier("old").catch_up()
             self._change(contracting=True)
+        # Who still writes both sides would find one of them gone.
+        wait_for_routers(self.store, self._state.epoch)
         for rewrite in self.migration.rewrites("contract"):
             self.say(f"{self.migration.name}: {rewrite.words()}")
             self.items.rewrite_all(rewrite)

@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
+
 from keyfold.clients import connect, connect_async
 from keyfold.clients.embedded import AsyncEmbeddedClient, EmbeddedClient
 from keyfold.engine import Engine
@@ -21,6 +23,7 @@ from .town import CATALOG, Town, fill
 
 RECORDS = int(os.environ.get("SELLERS_RECORDS", "800"))
 FULL = RECORDS >= 5_000
+pytestmark = pytest.mark.timeout(0 if FULL else 600)
 
 
 @contextmanager
@@ -40,7 +43,7 @@ async def test_every_record_survives_the_restructuring_and_no_request_fails(
     tmp_path: Path,
 ) -> None:
     with place(tmp_path) as given:
-        town = await restructure(given, RECORDS, pause=0.002 if FULL else 0.05)
+        town = await restructure(given, RECORDS, pause=0.02 if FULL else 0.05)
         await given.calls.close()
     print(
         f"{RECORDS:,} records, {town.requests:,} requests meanwhile, {town.killed} kills; "

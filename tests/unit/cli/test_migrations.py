@@ -6,6 +6,7 @@ import importlib
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -96,6 +97,27 @@ def test_all_plans_are_applied_and_their_history_is_kept(
         "hold",
         "contract",
     ]
+
+
+def test_what_is_over_is_not_estimated_again(
+    planned: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = []
+    call = Engine.call
+
+    def counted(self: Engine, operation: str, request: dict[str, Any]) -> dict[str, Any]:
+        if operation == "Scan" and "Segment" not in request:
+            asked.append(request["TableName"])
+        return call(self, operation, request)
+
+    monkeypatch.setattr(Engine, "call", counted)
+    apply = ["migrations", "apply", planned, "--without-routers", *ON_SHOP]
+    assert main([*apply, "--to", "backfill"]) == 0
+    assert asked == ["Orders"]
+    assert "backfill Orders: 30 items (expected 30)" in capsys.readouterr().out
+    assert main(apply) == 0
+    assert main([*apply, "--to", "contract"]) == 0
+    assert asked == ["Orders"]
 
 
 def test_a_rollback_is_in_the_history(planned: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -282,7 +282,7 @@ def test_a_new_counter_is_counted_for_what_was_there(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["apply", "nothing"], "there is no plan"),
+        (["apply", "nothing"], "was not found"),
         (["apply", "nomodule:x"], "there is no module 'nomodule'"),
         (["apply", "keyfold_systems.sellers.migration:x"], "has no Migration 'x'"),
         (["apply", "keyfold_systems.sellers.migration:orders", "--to", "hald"], "did you mean"),
@@ -387,7 +387,7 @@ def test_a_plan_is_not_made_from_nothing_for_tables_that_are_there(
         pass
     assert cli.main(["migrations", "plan", "first"]) == 2
     said = capsys.readouterr().err
-    assert "there is no snapshot" in said
+    assert "has no snapshot" in said
     assert "already Shop." in said
     assert not list((project / "migrations").glob("*"))
 

@@ -143,6 +143,26 @@ def test_a_write_that_waits_for_the_other_side_notices_the_switch(shop: Shop) ->
     shop.migrator().apply("contract")
 
 
+def test_the_old_side_stays_until_nobody_writes_it_any_more(shop: Shop) -> None:
+    shop.old_order("o1")
+    shop.migrator().apply("verify")
+    key = Order.key(season_id="s1", order_id="o1")
+    clock = ManualClock(time.time())
+    late = after.open(shop.backend.client, migration=shop.migration, clock=clock)
+    late.get(key)
+    shop.migrator().apply("hold")
+    contract = threading.Thread(target=lambda: shop.migrator().apply("contract"))
+    contract.start()
+    contract.join(1.0)
+    assert contract.is_alive()
+    late.update(key, cents=1000)  # on both sides
+    clock.advance(1.0)
+    late.update(key, cents=1100)
+    contract.join(20)
+    assert shop.migrator().status().state.phase == "contract"
+    assert late.get(key).cents == 1100
+
+
 async def test_from_an_event_loop_too(shop: Shop) -> None:
     from keyfold.clients.embedded import AsyncEmbeddedClient
 
