@@ -388,7 +388,7 @@ def test_a_plan_is_not_made_from_nothing_for_tables_that_are_there(
     assert cli.main(["migrations", "plan", "first"]) == 2
     said = capsys.readouterr().err
     assert "has no snapshot" in said
-    assert "already Shop." in said
+    assert "has Shop already" in said
     assert not list((project / "migrations").glob("*"))
 
 
