@@ -38,8 +38,8 @@ def installed(requirement: str, folder: Path) -> Path:
 
 def pip(programs: Path, *arguments: str) -> str:
     """Our pip, for an environment that has none of its own."""
-    command = [sys.executable, "-m", "pip", "--python", programs / "python", *arguments]
-    return run(*command, cwd=programs)
+    python = str(programs / "python")
+    return run(sys.executable, "-m", "pip", "--python", python, *arguments, cwd=programs)
 
 
 @pytest.fixture(scope="module")
