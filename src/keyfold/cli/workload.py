@@ -124,12 +124,13 @@ def _metrics(args: argparse.Namespace) -> Request:
 def _watched(metrics: Request, seconds: float, every: float) -> list[Scrape]:
     from keyfold.review.cost.observed_workload import Scrape
 
+    first = _fetched(metrics)
     started = time.monotonic()
-    found = [Scrape(0.0, _fetched(metrics))]
-    while (passed := time.monotonic() - started) < seconds:
+    found = [Scrape(0.0, first)]
+    while (passed := time.monotonic() - started) < seconds or len(found) < 2:
         if sys.stderr.isatty():
             print(f"\r{passed:.0f} of {seconds:.0f} s", end="", file=sys.stderr, flush=True)
-        time.sleep(min(every, seconds - passed))
+        time.sleep(max(0.0, min(every, seconds - passed)))
         found.append(Scrape(time.monotonic() - started, _fetched(metrics)))
     if sys.stderr.isatty():
         print(file=sys.stderr)

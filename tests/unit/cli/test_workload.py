@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -48,6 +49,19 @@ def record(tmp_path: Path, metrics: str) -> list[str]:
 
 
 def test_metrics_are_read_with_a_token(record: list[str], tmp_path: Path) -> None:
+    assert main([*record, "--token-file", str(tmp_path / "token")]) == 0
+
+
+def test_a_server_may_answer_more_slowly_than_it_is_watched(
+    record: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer = Guarded.do_GET
+
+    def slowly(self: Guarded) -> None:
+        time.sleep(0.1)
+        answer(self)
+
+    monkeypatch.setattr(Guarded, "do_GET", slowly)
     assert main([*record, "--token-file", str(tmp_path / "token")]) == 0
 
 
