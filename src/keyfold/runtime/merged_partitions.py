@@ -2,7 +2,8 @@
 
 A position is the sort value and the identity of the last item given out. Every partition goes on
 from the same position, so the cursor stays small for any number of partitions, and items that
-arrive behind it are never skipped.
+arrive behind it are never skipped. `maintain.feed.newest_first` merges ranges that are known before
+they are read, and says why it is another.
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ class Assumptions:
     """Service time of a read: median and 99th percentile."""
     put_ms: tuple[float, float] = (4.5, 12.0)
     transaction_factor: float = 4.0
-    """A transaction takes so many times a put (P23 §5.3), and 0.1 ms for each item."""
+    """How much longer a transaction takes than a put (P23 §5.3), beside 0.1 ms for each item."""
     index_ms: tuple[float, float] = (20.0, 200.0)
     """How long after its table an index is up to date."""
     stream_ms: float = 300.0

@@ -32,7 +32,7 @@ def detailed(
     assumptions: Assumptions | None = None,
     seed: int = 0,
 ) -> RunOutcome:
-    """Draw every call of so many seconds."""
+    """Draw every call of these seconds."""
     return _Detail(model, schedule, assumptions or Assumptions(), seed).go(seconds)
 
 

@@ -18,7 +18,7 @@ from keyfold.simulate.model import conflicts
 from keyfold.simulate.model.backpressure import IndexBuffer
 from keyfold.simulate.model.partition import StorePartition
 from keyfold.simulate.model.retries import refusal
-from keyfold.simulate.model.shard_reading import ShardQueue
+from keyfold.simulate.model.shard_reader import ShardQueue
 from keyfold.simulate.outcome import (
     CallOutcome,
     ContentionOutcome,
@@ -34,7 +34,7 @@ CallAt = tuple[str, str]
 """A call and the profile of its load."""
 HOUR = 3600.0
 SETTLED_STEPS = 10
-"""Where no partition is about to split, steps are so many times as long."""
+"""How much longer steps are where no partition is about to split."""
 NEGLIGIBLE = 1e-4
 
 

@@ -11,10 +11,10 @@ from typing import Literal
 
 from keyfold.limits import PARTITION_WRITE_UNITS
 from keyfold.simulate.assumptions import Assumptions
-from keyfold.simulate.model.autoscaling import AutoScaling
+from keyfold.simulate.model.auto_scaler import AutoScaling
 from keyfold.simulate.model.bucket import Bucket
 from keyfold.simulate.model.partition import PARTITION_BYTES, StorePartition, needed
-from keyfold.simulate.model.splitting import divide
+from keyfold.simulate.model.splits import divide
 from keyfold.simulate.traffic import KINDS, Kind, OnDemand, Provisioned, StoreSpec, TrafficLine
 
 Reason = Literal["key range", "provisioned", "on-demand maximum", "previous peak"]
@@ -339,7 +339,7 @@ class SimulatedStore:
         return (possible / total, "provisioned") if total > possible else (1.0, None)
 
     def drain(self, rate: float, seconds: float) -> None:
-        """Write so many units a second that have come from a table."""
+        """Write the units a second that have come from a table."""
         self._take("write", rate, seconds)
 
     def _take(self, kind: Kind, rate: float, seconds: float) -> None:
@@ -396,7 +396,7 @@ class SimulatedStore:
             self._ensure(needed(self.allowed["read"], self.allowed["write"], 0))
 
     def _ensure(self, count: int) -> None:
-        """At least so many partitions, evenly."""
+        """At least this number of partitions, evenly."""
         while self.count < min(count, MOST_PARTITIONS):
             widest = max(self.partitions, key=lambda p: p.width)
             if not self._split(widest, self._flat):

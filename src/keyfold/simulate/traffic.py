@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from keyfold.review.cost.part import Store
-from keyfold.simulate.model.shard_reading import ShardWork
+from keyfold.simulate.model.shard_reader import ShardWork
 
 Kind = Literal["read", "write"]
 KINDS: tuple[Kind, ...] = ("read", "write")

@@ -12,13 +12,13 @@ from keyfold.simulate.assumptions import SWEEPS, Assumptions, swept
 from keyfold.simulate.load.schedule import Burst, Schedule
 from keyfold.simulate.load.zipf import exponent, fit, harmonic, shares
 from keyfold.simulate.model import conflicts, expiry
-from keyfold.simulate.model.autoscaling import AutoScaling
+from keyfold.simulate.model.auto_scaler import AutoScaling
 from keyfold.simulate.model.backpressure import IndexBuffer
 from keyfold.simulate.model.bucket import Bucket
 from keyfold.simulate.model.latency import of_calls
 from keyfold.simulate.model.partition import dilute, needed
 from keyfold.simulate.model.retries import RETRY_COST, RetryPool, attempts, refusal, steady
-from keyfold.simulate.model.shard_reading import ShardQueue, ShardWork
+from keyfold.simulate.model.shard_reader import ShardQueue, ShardWork
 from keyfold.simulate.run import run
 from keyfold.simulate.traffic import (
     KeySpace,

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from keyfold.maintain.feed.declaration import Feed
 
 NOTED = 32
-"""One look in so many is noted for what readers are like."""
+"""Looks for each one that is noted, for what readers are like."""
 
 
 def flag_of(context: Context, feed: Feed[Any], source: str) -> Flow[Any | None]:

@@ -1,4 +1,10 @@
-"""Partitions read from new to old, side by side, each only as far as the page needs it."""
+"""Partitions read from new to old, side by side, each only as far as the page needs it.
+
+`runtime.merged_partitions` merges too, and stays apart. Here a partition is a range of the table's
+sort key, whose ends are known before it is read and move as others are: that decides who is asked.
+There it is any query, on an index, filtered, up or down, by numbers or texts that need not differ:
+it goes on from a key that a page gave, so that no range can be closed around it.
+"""
 
 from __future__ import annotations
 
@@ -86,7 +92,7 @@ def next_newest(streams: Sequence[PartitionRead], missing: int) -> Flow[list[Pla
     """The next items, newest first, that no unread one can come before; none at the end.
 
     A round of reads takes along all streams that will be asked for this page anyway: those whose
-    bound is among the newest so many positions that are missing.
+    bound is among the newest positions that are missing.
     """
     while True:
         unread = [stream for stream in streams if not stream.exhausted]

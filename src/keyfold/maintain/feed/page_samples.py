@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 MOST_BUSY = 8
 BUSY_FROM = 8
-"""Sources with so many activities on a page are remembered, so that the next asks them for more."""
+"""Activities of a source on a page from which on the next page asks it for more."""
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,7 @@ LASTING: Final = 60.0
 FEWEST_LOOKS: Final = 40.0
 """Looks at readers before it is known what they are like."""
 QUIET: Final = 25.0
-"""The variance of having seen no sample: one may stand for about so many pages."""
+"""The variance of having seen no sample: the pages that one may stand for."""
 
 
 @dataclass(frozen=True)
@@ -47,8 +47,8 @@ class FeedPolicy:
     """How a feed decides, and the bounds within which it may.
 
     `pages` and `days` are the first guess, until there were looks at enough readers: who has not
-    been counted is taken for a reader of so many pages a day, watched for so many days. Guess high:
-    too low a guess costs more.
+    been counted is taken for a reader of that many pages a day, watched for as many days. Guess
+    high: too low a guess costs more.
     """
 
     pages: float = 8.0
@@ -62,13 +62,13 @@ class FeedPolicy:
     samples: float = 0.01
     """What counting pages may cost, as a share of what it steers."""
     looks: int = 6
-    """One copy in so many looks whether its reader still reads."""
+    """Copies for each one that looks whether its reader still reads."""
     at_once: int = 12
     """Switches that follow from one page, at most."""
     busiest: float | None = None
     """Sources with more posts a day are never pushed."""
     widest: int | None = None
-    """Sources are pushed to so many readers at most."""
+    """Readers that a source is pushed to at most."""
 
 
 @dataclass(frozen=True)
@@ -145,17 +145,17 @@ class FadingCount:
 
 
 def fading(days: float) -> float:
-    """What is left of a count after so many days."""
+    """What is left of a count after these days."""
     return exp(-max(0.0, days) / MEMORY)
 
 
 def posting(seen: float, days: float, total: float) -> FadingCount:
-    """Posts of a source that has been counted for so many days."""
+    """Posts of a source that has been counted for these days."""
     return FadingCount(seen + 0.1, MEMORY * (1 - fading(days)) + 0.5, total)
 
 
 def unseen(days: float) -> FadingCount:
-    """Pages of a reader of whom none was counted for so many days."""
+    """Pages of a reader of whom none was counted for these days."""
     return FadingCount(0.0, MEMORY * (1 - fading(days)))
 
 
@@ -223,7 +223,7 @@ class EdgeRates:
         return min(float(self.page), self.posting.rate * self.window)
 
     def saving(self, pages: float, posts: float) -> float:
-        """What pushing saves over so many pages and posts."""
+        """What pushing saves over these pages and posts."""
         return pages * self.prices.pulled(self.shown) - posts * self.prices.copy
 
     @property

@@ -39,11 +39,11 @@ class RemovedList:
     replicas: int = 4
     """Each removal is written to all of them. One serves 3,000 pages a second."""
     read: int | None = None
-    """Pages read only the first so many: those that all writers know, while the number changes."""
+    """Pages read only the first of them, which all writers know, while the number changes."""
     entries: int = 40
     """A page reads no more of the list: what a read unit holds."""
     settled_after: timedelta = SETTLED_AFTER
-    """An entry stays for so long after the copies were deleted: they are deleted once more then."""
+    """How long an entry outlives the copies; they are deleted once more then."""
 
     @property
     def served(self) -> int:

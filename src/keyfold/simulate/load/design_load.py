@@ -16,7 +16,7 @@ from keyfold.review.cost.part import IN_TRANSACTION, Part, Store
 from keyfold.review.cost.workload import HORIZON_MONTHS, BurstLoad, Rate, Workload
 from keyfold.simulate.load.schedule import DAY, Burst, Day, Schedule
 from keyfold.simulate.load.zipf import exponent, harmonic, shares
-from keyfold.simulate.model.shard_reading import ShardWork
+from keyfold.simulate.model.shard_reader import ShardWork
 from keyfold.simulate.traffic import (
     ALWAYS,
     Contention,
@@ -39,7 +39,7 @@ OWN = "(keyfold's own items)"
 RECORD_SECONDS = 0.012
 """What a consumer takes for one record that asks for a write: a read and a transaction."""
 ATTEMPTS = 5
-"""keyfold's own transactions are tried so many times where all reasons are conflicts."""
+"""Times that keyfold tries its own transactions where all reasons are conflicts."""
 
 
 @dataclass(frozen=True)
@@ -55,15 +55,15 @@ class Setup:
     batch: int = 100
     parallel: int = 1
     shards: dict[str, int] = field(default_factory=dict)
-    """Keys whose writes are spread over so many, by template; a list then asks each of them."""
+    """Shards that a key's writes are spread over, by template; a list then asks each of them."""
     copies: dict[str, int] = field(default_factory=dict)
-    """Keys that are kept so many times over, by template; a read asks one, a write all."""
+    """Copies that are kept of a key, by template; a read asks one, a write all."""
     short: frozenset[str] = frozenset()
     """Keys of which a read takes no more than one unit, by template."""
     narrow: frozenset[str] = frozenset()
     """Indexes that hold no more than their keys, by `table.index`."""
     spread: float = 1.0
-    """Bursts are spread over so many times as long."""
+    """The factor by which bursts are made longer, and lower."""
     streamed: frozenset[str] = frozenset()
     """Counters that the stream keeps, by the call that moves them."""
 

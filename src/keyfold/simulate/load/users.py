@@ -15,7 +15,7 @@ CATEGORIES = 100
 
 
 def scaled(schema: Schema, workload: Workload, users: float) -> Workload:
-    """A workload of so many users."""
+    """The workload with this number of users."""
     if workload.users is None:
         raise KeyfoldError(
             "--users needs the users that the workload is of: add `users: 50000` to its file"

@@ -26,13 +26,13 @@ class Bucket:
         return self.rate * self.burst_seconds
 
     def take(self, wanted: float, seconds: float) -> float:
-        """Units that are granted of so many a second, for so long."""
+        """Units that are granted at this rate over this time."""
         granted = min(wanted * seconds, self.tokens + self.rate * seconds)
         self.tokens = min(self.depth, max(0.0, self.tokens + self.rate * seconds - granted))
         return granted
 
     def seconds_for(self, units: float) -> float:
-        """How long so many units take, asked for as fast as they are granted."""
+        """How long these units take, asked for as fast as they are granted."""
         return max(0.0, (units - self.tokens) / self.rate)
 
     def set_rate(self, rate: float) -> None:

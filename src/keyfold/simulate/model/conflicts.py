@@ -10,7 +10,7 @@ from __future__ import annotations
 
 
 def cancelled(rate: float, hold_seconds: float) -> float:
-    """The share of transactions that is refused at so many a second on one item."""
+    """The share of transactions that is refused at this rate on one item."""
     r = rate * hold_seconds
     return r / (1 + r)
 
@@ -26,7 +26,7 @@ def ceiling(hold_seconds: float) -> float:
 
 
 def attempted(rate: float, hold_seconds: float, attempts: int) -> tuple[float, float]:
-    """Attempts a second, and the share of calls lost, where callers try so many times in place."""
+    """Attempts a second, and the share of calls lost, where callers try again in place."""
     low, high = rate, rate * attempts
     for _ in range(60):
         middle = (low + high) / 2

@@ -10,7 +10,7 @@ from keyfold.simulate.assumptions import Assumptions
 
 
 def overdue(per_second: float, assumptions: Assumptions) -> float:
-    """Items that are over and still there, at so many expiries a second."""
+    """Items that are over and still there, at this rate of expiries."""
     shortest, longest = assumptions.expiry_seconds
     return per_second * (shortest + longest) / 2
 

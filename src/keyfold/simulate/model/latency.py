@@ -42,7 +42,7 @@ def of_calls(
     transaction_items: float = 0.0,
     seed: int = 0,
 ) -> Latency:
-    """Latency of a call that makes so many requests one after another."""
+    """Latency of a call that makes its requests one after another."""
     rng = random.Random(seed)
     service = assumptions.get_ms if reading else assumptions.put_ms
     factor = assumptions.transaction_factor if transaction_items else 1.0

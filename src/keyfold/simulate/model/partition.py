@@ -34,7 +34,7 @@ class StorePartition:
 
 
 def needed(read: float, write: float, bytes_: float) -> int:
-    """So many partitions hold so many bytes and take so many units a second."""
+    """The partitions that these bytes and these units a second need."""
     return max(
         1,
         ceil(read / PARTITION_READ_UNITS - 1e-9),

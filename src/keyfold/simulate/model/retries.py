@@ -116,7 +116,7 @@ class RetryPool:
     refused: float = 0.0
 
     def second(self, at: int, fresh: float, limit: float) -> float:
-        """One second with so many new calls, of which `limit` attempts pass. How many passed."""
+        """One second with new calls, of which `limit` attempts pass. How many passed."""
         rules = CLIENTS[self.client]
         waiting = self._due.pop(at, [0.0] * 10)
         waiting[0] += fresh

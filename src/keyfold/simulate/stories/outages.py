@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from keyfold.simulate.assumptions import Assumptions, ClientName
 from keyfold.simulate.model.retries import RetryPool
-from keyfold.simulate.model.shard_reading import ShardQueue, ShardWork, catch_up
+from keyfold.simulate.model.shard_reader import ShardQueue, ShardWork, catch_up
 from keyfold.simulate.stories.story import Claim, Story
 
 

@@ -33,7 +33,7 @@ class AutoScaling:
     _hour: int = 0
 
     def minute(self, now: float, consumed: float) -> float:
-        """The capacity after a minute with so many units a second, so long after midnight."""
+        """The capacity after a minute of this load, at this time after midnight."""
         self._earn(now)
         share = consumed / self.capacity if self.capacity else 1.0
         self._above = self._above + 1 if share > self.target else 0

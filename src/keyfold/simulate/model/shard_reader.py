@@ -44,7 +44,7 @@ class ShardQueue:
     longest: float = 0.0
 
     def pass_time(self, seconds: float, arriving: float, worked: float) -> None:
-        """So many records a second come in; so many could be worked on."""
+        """Records come in at one rate, and could be worked on at another."""
         before = self.waiting
         self.waiting = max(0.0, before + (arriving - worked) * seconds)
         if not self.waiting:
