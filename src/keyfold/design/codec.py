@@ -24,13 +24,15 @@ from keyfold.design.formats import (
     iso_offset,
     iso_seconds,
 )
-from keyfold.errors import ValueRefused
+from keyfold.errors import PlanError, ValidationError, ValueRefused
 from keyfold.values.codec import decode as decode_value
 from keyfold.values.codec import encode as encode_value
 from keyfold.values.number import normalise
 
 WireItem = dict[str, Any]
 Encoder = Callable[[Any], dict[str, Any]]
+UNSTORABLE = (PlanError, ValidationError, TypeError)
+"""What an encoder raises at a value that DynamoDB has no place for."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _TIME_TEXT = {
@@ -101,7 +103,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_plain(inner) for inner in value]
     if isinstance(value, set | frozenset):
-        return sorted(_plain(inner) for inner in value)
+        return sorted(map(_plain, value), key=lambda inner: (type(inner).__name__, inner))
     return value
 
 

@@ -12,7 +12,7 @@ from pydantic import BaseModel, TypeAdapter
 from pydantic import ValidationError as Invalid
 
 from keyfold.design import codes, markers, schema
-from keyfold.design.codec import WireItem, compile_decoder, compile_encoder, encoder
+from keyfold.design.codec import UNSTORABLE, WireItem, compile_decoder, compile_encoder, encoder
 from keyfold.design.fields import FieldSpec, read_fields
 from keyfold.design.key_values import place_in_key
 from keyfold.design.keys import Key
@@ -21,7 +21,11 @@ from keyfold.design.placement import On
 from keyfold.design.states import States
 from keyfold.design.table import Table
 from keyfold.design.validation import Validators, complaints, in_one_line, read_validators
-from keyfold.errors import DeclarationError, PlanError, Undecodable
+from keyfold.errors import (
+    DeclarationError,
+    Undecodable,
+    ValueRefused,
+)
 
 if TYPE_CHECKING:
     from keyfold.design.entity import Entity
@@ -189,7 +193,7 @@ class EntitySpec:
         values = entity.__dict__
         try:
             item = self.attributes_of(values)
-        except PlanError as refused:
+        except UNSTORABLE as refused:
             raise self._refusal_by_field(refused, values) from None
         item.update(self.index_attributes(values))
         item.update(self.key_of(values) if key is None else key)
@@ -198,15 +202,19 @@ class EntitySpec:
             item[type_attribute] = {"S": self.type_name}
         return item
 
-    def _refusal_by_field(self, refused: PlanError, values: Mapping[str, Any]) -> PlanError:
+    def _refusal_by_field(self, refused: Exception, values: Mapping[str, Any]) -> Exception:
         """The refusal of a value, with the field that has it."""
         for name, field in self.fields.items():
             try:
                 if values[name] is not None:
                     encoder(field)(values[name])
-            except PlanError:
-                return type(refused)(f"{self.name}.{name}: {refused}")
+            except UNSTORABLE:
+                return self.refusal(name, refused)
         return refused
+
+    def refusal(self, field: str, refused: Exception) -> ValueRefused:
+        """That a field's value cannot be stored."""
+        return ValueRefused(f"{self.name}.{field}: {refused}", {field: str(refused)})
 
     @cached_property
     def decode(self) -> Callable[[WireItem], Any]:

@@ -12,7 +12,7 @@ from pydantic import BaseModel, TypeAdapter
 from pydantic import ValidationError as Invalid
 from typing_extensions import TypeVar
 
-from keyfold.design.codec import document, read_document
+from keyfold.design.codec import UNSTORABLE, document, read_document
 from keyfold.design.entity import Entity
 from keyfold.design.entity_spec import EntitySpec
 from keyfold.design.fields import FieldSpec, unwrap
@@ -223,6 +223,8 @@ def validate(entity: type[Entity], field: str, value: Any, *, part: bool = False
         raise ValueRefused(
             f"{entity.__name__}.{field}={value!r} is refused: {text}", {field: text}
         ) from None
+    except UNSTORABLE as refused:
+        raise entity.__spec__.refusal(field, refused) from None
 
 
 @lru_cache(maxsize=4096)

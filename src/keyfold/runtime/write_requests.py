@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import Any
 
 from keyfold.design import markers
-from keyfold.design.codec import document, encoder
+from keyfold.design.codec import UNSTORABLE, document, encoder
 from keyfold.design.entity import Entity
 from keyfold.design.entity_spec import EntitySpec
 from keyfold.errors import (
@@ -140,7 +140,10 @@ def update_write(
         conditions.append(expressions.condition(intent.condition, spec, {}))
     actions = _Actions(expressions)
     for name, one in intent.changes.items():
-        actions.change(spec, name, one)
+        try:
+            actions.change(spec, name, one)
+        except UNSTORABLE as refused:
+            raise spec.refusal(name, refused) from None
     if spec.placements:
         for attribute, value in _index_changes(spec, intent, new, key, wire).items():
             actions.attribute(attribute, value)
