@@ -14,13 +14,18 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import boto3
 import pytest
 
 from keyfold import Db, add
 from keyfold.cli import main
+from keyfold.maintain.repair import repair
+from keyfold.maintain.verify import verify
 from tests.peers.conftest import CREDENTIALS, keyfold_server
 
 ROUNDS = 5
+PAUSE = 0.1
+"""Between two writes of the old application: a migration must be able to catch up."""
 TASKS = Path(__file__).parent / "node" / "tasks.cjs"
 
 
@@ -52,7 +57,9 @@ def fresh(name: str) -> ModuleType:
     return importlib.import_module(name)
 
 
-def migrate(module: str, backend: str, *changes: tuple[str, str]) -> ModuleType:
+def migrate(
+    module: str, backend: str, *changes: tuple[str, str], to: str = "contract"
+) -> ModuleType:
     """A first migration: the table gets an index, and the entity a place in it."""
     path = Path(f"{module}.py")
     name = module.partition("_")[0]
@@ -66,9 +73,22 @@ def migrate(module: str, backend: str, *changes: tuple[str, str]) -> ModuleType:
     keyfold("migrations", "diff", "--design", f"{module}:design", "--backend", backend)
     keyfold("migrations", "plan", name, "--design", f"{module}:design", "--backend", backend)
     fresh(module)
-    arguments = ("--backend", backend, "--without-routers", "--settle", "0.1")
-    keyfold("migrations", "apply", f"0001_{name}", "--to", "contract", *arguments)
+    apply(f"0001_{name}", backend, to)
     return fresh(module)
+
+
+def apply(migration: str, backend: str, to: str) -> None:
+    keyfold("migrations", "apply", migration, "--to", to, *beside(backend))
+
+
+def beside(backend: str) -> tuple[str, ...]:
+    """How a migration is applied while a program that does not know it goes on."""
+    return "--backend", backend, "--without-routers", "--settle", "0.1"
+
+
+def wait_for(holds: Callable[[], bool]) -> None:
+    while not holds():
+        threading.Event().wait(0.01)
 
 
 @pytest.fixture
@@ -271,3 +291,118 @@ def test_a_table_of_pynamodb_is_adopted_and_used_beside_it(
     with threads.design.open(url, create_tables=False) as db:
         assert len(list(db.iterate(threads.Thread.by_time.query(forum_name="pynamo")))) == ROUNDS
     assert their.count() == 40 + 2 * ROUNDS
+
+
+def _scores(url: str) -> Any:
+    """The table of an old application, with a key of several attributes."""
+    resource: Any = boto3.resource("dynamodb", endpoint_url=url)
+    made = resource.create_table(
+        TableName="scores-live",
+        AttributeDefinitions=[
+            {"AttributeName": name, "AttributeType": kind}
+            for name, kind in (("player", "S"), ("team", "S"), ("year", "N"), ("score", "N"))
+        ],
+        KeySchema=[{"AttributeName": "player", "KeyType": "HASH"}],
+        GlobalSecondaryIndexes=[
+            {
+                "IndexName": "by-season",
+                "KeySchema": [
+                    {"AttributeName": "team", "KeyType": "HASH"},
+                    {"AttributeName": "year", "KeyType": "HASH"},
+                    {"AttributeName": "score", "KeyType": "RANGE"},
+                    {"AttributeName": "player", "KeyType": "RANGE"},
+                ],
+                "Projection": {"ProjectionType": "ALL"},
+            }
+        ],
+        BillingMode="PAY_PER_REQUEST",
+    )
+    made.wait_until_exists()
+    for n in range(40):
+        made.put_item(
+            Item={"player": f"p{n}", "team": f"t{n % 3}", "year": 2020 + n % 2, "score": 0}
+        )
+    return made
+
+
+class OldApplication:
+    """Threads of boto3 that write as they always did, until they are told to stop."""
+
+    def __init__(self, table: Any) -> None:
+        self.table, self.added, self.new = table, dict.fromkeys(range(40), 0), 0
+        self.stop = threading.Event()
+        self.threads = [
+            threading.Thread(target=self.count),
+            threading.Thread(target=self.enter),
+        ]
+
+    def count(self) -> None:
+        while not self.stop.is_set():
+            for n in self.added:
+                self.stop.wait(PAUSE)
+                self.table.update_item(
+                    Key={"player": f"p{n}"},
+                    UpdateExpression="ADD score :one",
+                    ExpressionAttributeValues={":one": 1},
+                )
+                self.added[n] += 1
+
+    def enter(self) -> None:
+        while not self.stop.wait(PAUSE):
+            item = {"player": f"new{self.new}", "team": "t9", "year": 2026, "score": self.new}
+            self.table.put_item(Item=item)
+            self.new += 1
+
+    def __enter__(self) -> OldApplication:
+        for thread in self.threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop.set()
+        for thread in self.threads:
+            thread.join(60)
+
+
+def test_an_old_application_writes_while_the_adopted_design_migrates(
+    here: Path, url: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = _scores(url)
+    keyfold("inspect", "scores-live", "--backend", url, "-o", "scores.yaml")
+    text = Path("scores.yaml").read_text()
+    assert "partition: {team: S, year: N}" in text
+    keyfold("new", "scores.yaml", "--output", "scores_design.py")
+    declared = Path("scores_design.py").read_text()
+    assert 'by_season = On("by-season", ("team", "year"), ("score", "player"))' in declared
+    keyfold("adopt", "scores.yaml", "--backend", url, "--at-least", "100")
+    [name] = fresh("scores_design").design.entities
+
+    with OldApplication(table) as old:
+        scores = migrate(
+            "scores_design",
+            url,
+            ("    indexes=[\n", '        Index("by-name", "nameKey", "player"),\n'),
+            (
+                '    key = Key("{player}")\n',
+                '    by_name = On("by-name", "TEAM#{team}", "{player}")\n',
+            ),
+            to="hold",
+        )
+        entered_before = old.new
+        wait_for(lambda: old.new > entered_before)
+    capsys.readouterr()
+    entity: Any = getattr(scores, name)
+    # What it entered after the switch has no place in the new index yet, and nothing is taken away.
+    assert main(["migrations", "apply", "0001_scores", "--to", "contract", *beside(url)]) == 2
+    assert "lacks what the new design needs" in capsys.readouterr().err
+    with scores.design.open(url, create_tables=False) as db:
+        repair(db, verify(db))
+        apply("0001_scores", url, "contract")
+        assert verify(db).clean
+        found = {one.player: one for one in db.scan(entity)}
+        assert len(found) == 40 + old.new
+        assert {n: found[f"p{n}"].score for n in old.added} == old.added
+        entered = [one.player for one in db.iterate(entity.by_name.query(team="t9"))]
+        assert sorted(entered) == sorted(f"new{n}" for n in range(old.new))
+        season = entity.by_season.query(team="t9", year=2026)
+        assert [one.score for one in db.iterate(season.since(score=1))] == [*range(1, old.new)]

@@ -362,7 +362,7 @@ def _patterns(table: TableSchema, entity: EntitySchema) -> Iterator[PatternSchem
         return
     yield by_key(f"{entity.name} by key", entity.name, table.name, entity.key)
     for placed in entity.placements:
-        name = f"{entity.name} by {placed.index}"
+        name = f"{entity.name} by {re.sub(r'^[Bb]y[-_]?(?=[A-Za-z])', '', placed.index)}"
         yield by_index(name, entity.name, table.name, placed.index, placed.key)
 
 

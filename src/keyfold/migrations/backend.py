@@ -157,7 +157,8 @@ def _ordered(keys: list[dict[str, str]]) -> list[dict[str, str]]:
 
 def _read(name: str, found: dict[str, Any], ttl: str | None) -> TableSchema:
     types = {d["AttributeName"]: d["AttributeType"] for d in found["AttributeDefinitions"]}
-    partition, sort = _key(found["KeySchema"])
+    [partition], sorts = _key(found["KeySchema"])
+    sort = sorts[0] if sorts else None
     stream = found.get("StreamSpecification") or {}
     indexes = [
         *_indexes(found.get("GlobalSecondaryIndexes", ()), types, local=False),
@@ -185,9 +186,9 @@ def _indexes(found: Any, types: dict[str, Any], *, local: bool) -> list[Index]:
             Index(
                 name=index["IndexName"],
                 partition=partition,
-                sort=sort,
-                partition_type=types[partition],
-                sort_type=types[sort] if sort else "S",
+                sort=sort or None,
+                partition_type=tuple(types[name] for name in partition),
+                sort_type=tuple(types[name] for name in sort) or "S",
                 projection=projection["ProjectionType"],
                 included=tuple(sorted(projection.get("NonKeyAttributes", ()))),
                 local=local,
@@ -212,6 +213,7 @@ def _vector(index: dict[str, Any], types: dict[str, str]) -> VectorSchema:
     )
 
 
-def _key(keys: list[dict[str, str]]) -> tuple[str, str | None]:
-    names = [key["AttributeName"] for key in _ordered(keys)]
-    return names[0], names[1] if len(names) > 1 else None
+def _key(keys: list[dict[str, str]]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The attributes of the partition key, and of the sort key."""
+    partition = tuple(key["AttributeName"] for key in keys if key["KeyType"] == "HASH")
+    return partition, tuple(key["AttributeName"] for key in keys if key["KeyType"] == "RANGE")

@@ -119,12 +119,13 @@ class _Making:
         for attribute in entity.attributes:
             self._field(body, entity, attribute)
         assert entity.key is not None
-        body["key"] = Key(*_texts(entity.key))
+        sort = entity.key.sort
+        body["key"] = Key(entity.key.partition.text, sort.text if sort is not None else None)
         for placement in entity.placements:
             when = placement.when
             told: Any = () if when is None else _recorded(when)
             body[placement.name or f"on_{placement.index}"] = On(
-                placement.index, *_texts(placement.key), when=told
+                placement.index, *_sides(placement.key), when=told
             )
         for each in self.schema.follows:
             if each.kind == "unique" and each.source == entity.name:
@@ -249,8 +250,11 @@ def _composed(names: Any, key: KeyTemplates | None) -> Iterator[tuple[str, Templ
         yield from ((name, template) for name, _, template in names.templates(key))
 
 
-def _texts(key: KeyTemplates) -> tuple[str, ...]:
-    return (key.partition.text, *([key.sort.text] if key.sort else []))
+def _sides(key: KeyTemplates) -> Iterator[str | tuple[str, ...]]:
+    for template in (key.partition, key.sort):
+        if template is not None:
+            pieces = tuple(piece.text for piece in template.pieces)
+            yield pieces or template.text
 
 
 def _recorded(condition: Condition) -> Callable[[Any], Predicate]:

@@ -231,6 +231,7 @@ def placement_name(appearance: Appearance) -> str:
     if placement is None:
         return "key"
     index = re.sub(r"[-_]?index$", "", placement.index, flags=re.IGNORECASE)
-    stem = placement.name if placement.name != placement.index else f"by {index}"
+    told = index if re.match(r"[Bb]y[-_A-Z]", index) else f"by {index}"
+    stem = placement.name if placement.name != placement.index else told
     name = names.field(stem)
     return f"{name}_key" if name in {names.field(f) for f in appearance.entity.by_field} else name
