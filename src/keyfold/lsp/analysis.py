@@ -5,13 +5,13 @@ It is plain data, since a Python declaration is analysed in a process of its own
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
 from keyfold.design.nodes import DesignFileError
-from keyfold.design.schema import EntitySchema, PatternSchema, Schema
+from keyfold.design.schema import EntitySchema, PatternSchema, Schema, SearchSchema
 from keyfold.design.source import Place
 from keyfold.errors import DeclarationError, KeyfoldError
 from keyfold.review.check import check
@@ -34,6 +34,9 @@ class TextProblem:
     code: str
     message: str
     fixes: tuple[tuple[Place, Fix], ...] = ()
+
+
+Tell = Callable[[tuple[TextProblem, ...]], None]
 
 
 @dataclass(frozen=True)
@@ -60,8 +63,11 @@ class Analysis:
         return next((one for one in self.symbols if one.name == name), None)
 
 
-def analyse_file(text: str, path: str) -> Analysis:
-    """The analysis of a design file's text, whatever state it is in."""
+def analyse_file(text: str, path: str, tell: Tell = lambda _: None) -> Analysis:
+    """The analysis of a design file's text, whatever state it is in.
+
+    The problems are told as soon as they are known; the rest takes half as long again.
+    """
     from keyfold.design.file import loads
 
     try:
@@ -70,18 +76,20 @@ def analyse_file(text: str, path: str) -> Analysis:
         return Analysis((TextProblem(error.place, "error", "", error.message),))
     except KeyfoldError as error:
         return Analysis((TextProblem(Place(path, 1), "error", "", str(error)),))
-    return analyse(schema, path)
+    return analyse(schema, path, tell)
 
 
-def analyse(schema: Schema, path: str) -> Analysis:
+def analyse(schema: Schema, path: str, tell: Tell = lambda _: None) -> Analysis:
     """Findings of the reviewer, and every name of the design."""
+    problems = tuple(_problem(one) for one in check(schema).findings)
+    tell(problems)
     fields = {
         attribute.field: attribute.type
         for entity in schema.entities
         for attribute in entity.attributes
     }
     return Analysis(
-        tuple(_problem(one) for one in check(schema).findings),
+        problems,
         tuple(_symbols(schema, _workload(schema, path))),
         fields,
     )
@@ -122,6 +130,8 @@ def _symbols(schema: Schema, workload: Workload | None) -> Iterator[Symbol]:
             yield Symbol(index.name, "index", index.place, hover)
     for entity in schema.entities:
         yield Symbol(entity.name, "entity", entity.place, _entity_hover(schema, entity))
+    for search in schema.searches:
+        yield Symbol(search.name, "pattern", search.place, _search_hover(search), "paid by bytes")
     for pattern in schema.patterns:
         priced = read(figures, pattern)
         lens = f"requests: {priced.requests:g}, units: {priced.total:g}"
@@ -138,6 +148,16 @@ def _entity_hover(schema: Schema, entity: EntitySchema) -> str:
         if one.source == entity.name:
             where = f" of {one.target}" if one.target else ""
             lines.append(f"- a write is followed by {one.name}{where} ({one.sync})")
+    return "\n".join(lines)
+
+
+def _search_hover(search: SearchSchema) -> str:
+    lines = [f"**{search.name}**: the nearest {search.entity} by {search.index}", ""]
+    if search.given:
+        lines.append(f"- within {', '.join(search.given)}")
+    if search.limit:
+        lines.append(f"- at most {search.limit} neighbours")
+    lines.append("- paid by the bytes of the entries it looks at")
     return "\n".join(lines)
 
 

@@ -36,6 +36,7 @@ class ModuleProcess:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
+        self._busy = False
 
     def analyse(self, text: str, path: str) -> Analysis:
         """The analysis of a module's text, as it stands in the editor."""
@@ -54,9 +55,18 @@ class ModuleProcess:
                 )
             assert self._process.stdin
             assert self._process.stdout
-            _send(self._process.stdin, (text, path))
-            found: Analysis = _receive(self._process.stdout)
+            self._busy = True
+            try:
+                _send(self._process.stdin, (text, path))
+                found: Analysis = _receive(self._process.stdout)
+            finally:
+                self._busy = False
             return found
+
+    def interrupt(self) -> None:
+        """End the look that is under way: somebody has typed on."""
+        if self._busy and self._process is not None:
+            self._process.send_signal(signal.SIGUSR1)
 
     def close(self) -> None:
         if self._process is not None:
@@ -72,6 +82,13 @@ def answer_requests() -> None:
     nowhere = os.open(os.devnull, os.O_RDWR)
     os.dup2(nowhere, 0)
     os.dup2(nowhere, 1)
+    child = 0
+
+    def end(*_: object) -> None:
+        if child:
+            os.kill(child, signal.SIGKILL)
+
+    signal.signal(signal.SIGUSR1, end)
     while True:
         try:
             text, path = _receive(requests)
@@ -80,9 +97,10 @@ def answer_requests() -> None:
         reading, writing = os.pipe()
         child = os.fork()
         if child == 0:
+            signal.signal(signal.SIGUSR1, signal.SIG_DFL)
             signal.alarm(PATIENCE_SECONDS)
-            with os.fdopen(writing, "wb") as answer:
-                _send(answer, _imported(text, path))
+            with os.fdopen(writing, "wb") as told:
+                _send(told, _imported(text, path))
             os._exit(0)
         os.close(writing)
         try:
@@ -91,7 +109,8 @@ def answer_requests() -> None:
         except EOFError:
             words = f"importing this ends its process, or takes over {PATIENCE_SECONDS} seconds"
             found = Analysis((TextProblem(Place(path, 1), "warning", "", words),))
-        os.waitpid(child, 0)
+        ended, child = child, 0
+        os.waitpid(ended, 0)
         _send(answers, found)
 
 

@@ -14,7 +14,7 @@ from pygls.uris import from_fs_path
 from pygls.workspace import TextDocument
 
 from keyfold.design.source import Place
-from keyfold.lsp.analysis import Analysis, Symbol, TextProblem, analyse_file
+from keyfold.lsp.analysis import Analysis, Symbol, Tell, TextProblem, analyse_file
 from keyfold.lsp.module import ModuleProcess
 from keyfold.review.check import RULES
 from keyfold.review.check.fixes import fixed
@@ -49,6 +49,15 @@ class DesignServer(LanguageServer):
         self.readable: dict[str, Analysis] = {}
         self.modules = ModuleProcess()
         self._waiting: dict[str, asyncio.Task[None]] = {}
+        self._turn = asyncio.Lock()
+        self._looked: dict[str, str] = {}
+        """The texts as they were looked at last."""
+
+    def saved(self, uri: str) -> None:
+        """A file that others read has changed: the texts that may show it are looked at again."""
+        for other, document in self.workspace.text_documents.items():
+            if other != uri or self._looked.get(uri) != document.source:
+                self.changed(other)
 
     def changed(self, uri: str) -> None:
         """Look at a text once nobody types any more."""
@@ -58,32 +67,52 @@ class DesignServer(LanguageServer):
 
     async def _look(self, uri: str) -> None:
         await asyncio.sleep(SECONDS_AFTER_THE_LAST_KEY)
-        document = self.workspace.get_text_document(uri)
-        try:
-            found = await asyncio.to_thread(self.analyse, document.source, document.path)
-        except Exception as error:
-            logger.exception("cannot analyse %s", document.path)
-            words = f"keyfold cannot analyse this: {type(error).__name__}: {error}"
-            found = Analysis((TextProblem(Place(document.path, 1), "error", "", words),))
-        self.current[uri] = found
-        if found.symbols:
-            self.readable[uri] = found
+        # One look at a time: a text that is overtaken before its turn is never looked at.
+        async with self._turn:
+            document = self.workspace.get_text_document(uri)
+            version, text = document.version, document.source
+            loop, told = asyncio.get_running_loop(), False
+
+            def publish(problems: tuple[TextProblem, ...]) -> None:
+                nonlocal told
+                if document.version == version and not told:
+                    told = True
+                    self._publish(document, problems)
+
+            def tell(problems: tuple[TextProblem, ...]) -> None:
+                loop.call_soon_threadsafe(publish, problems)
+
+            work = loop.create_task(asyncio.to_thread(self.analyse, text, document.path, tell))
+            try:
+                found = await asyncio.shield(work)
+            except asyncio.CancelledError:
+                self.modules.interrupt()
+                await asyncio.wait({work})
+                raise
+            except Exception as error:
+                logger.exception("cannot analyse %s", document.path)
+                words = f"keyfold cannot analyse this: {type(error).__name__}: {error}"
+                found = Analysis((TextProblem(Place(document.path, 1), "error", "", words),))
+            self._looked[uri] = text
+            self.current[uri] = found
+            if found.symbols:
+                self.readable[uri] = found
+            publish(found.problems)
+
+    def _publish(self, document: TextDocument, problems: tuple[TextProblem, ...]) -> None:
+        ours = [one for one in problems if _is_of(one.place, document.path)]
         self.text_document_publish_diagnostics(
             lsp.PublishDiagnosticsParams(
-                uri,
-                [
-                    _diagnostic(one, document)
-                    for one in found.problems
-                    if _is_of(one.place, document.path)
-                ],
+                document.uri,
+                [_diagnostic(one, document) for one in ours],
                 version=document.version,
             )
         )
 
-    def analyse(self, text: str, path: str) -> Analysis:
+    def analyse(self, text: str, path: str, tell: Tell = lambda _: None) -> Analysis:
         """The analysis of a design file or a Python module; of any other text nothing."""
         if path.endswith((".yaml", ".yml")):
-            return analyse_file(text, path) if _DESIGN.search(text) else Analysis()
+            return analyse_file(text, path, tell) if _DESIGN.search(text) else Analysis()
         return self.modules.analyse(text, path) if path.endswith(".py") else Analysis()
 
     def known(self, uri: str) -> Analysis:
@@ -104,7 +133,7 @@ def create_server() -> DesignServer:
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_SAVE)
     def saved(given: lsp.DidSaveTextDocumentParams) -> None:
-        server.changed(given.text_document.uri)
+        server.saved(given.text_document.uri)
 
     @server.feature(lsp.TEXT_DOCUMENT_HOVER)
     def hover(given: lsp.HoverParams) -> lsp.Hover | None:

@@ -65,11 +65,18 @@ class Editor(LanguageClient):
             self.said.put_nowait(given)
 
     async def open(self, path: Path, text: str) -> list[lsp.Diagnostic]:
+        self.begin(path, text)
+        return await self.diagnostics()
+
+    async def settle(self) -> None:
+        """Let the server work for a moment."""
+        await asyncio.sleep(0.05)
+
+    def begin(self, path: Path, text: str) -> None:
         self._uri, self._version = path.as_uri(), 1
         language = "yaml" if path.suffix == ".yaml" else "python"
         item = lsp.TextDocumentItem(self._uri, language, 1, text)
         self.text_document_did_open(lsp.DidOpenTextDocumentParams(item))
-        return await self.diagnostics()
 
     def type(self, text: str) -> None:
         self._version += 1
