@@ -7,6 +7,7 @@ half-written code is run once, in nobody's way, and what it declares is gone wit
 from __future__ import annotations
 
 import ast
+import linecache
 import os
 import pickle
 import signal
@@ -191,6 +192,10 @@ class _EditorText(MetaPathFinder, Loader):
         return spec
 
     def exec_module(self, module: ModuleType) -> None:
+        # Pydantic reads docstrings of fields in the source of a class, and looks long for one that
+        # it does not find.
+        lines = self._text.splitlines(keepends=True)
+        linecache.cache[self._path] = (len(self._text), None, lines, self._path)
         exec(compile(self._text, self._path, "exec"), vars(module))
 
 

@@ -71,6 +71,14 @@ async def test_a_saved_file_renews_what_is_said_of_the_texts_that_import_it(
     assert "table" in wrong.message
 
 
+async def test_docstrings_of_fields_are_those_of_the_editor(editor: Editor, tmp_path: Path) -> None:
+    path = tmp_path / "notes_design.py"
+    path.write_text(MODULE)
+    told = MODULE.replace("    text: str\n", '    text: str\n    """What it says."""\n')
+    holds = 'assert Note.model_fields["text"].description == "What it says."\n'
+    assert await editor.open(path, told + holds) == []
+
+
 def test_problems_are_told_before_the_names_are_explained() -> None:
     told: list[tuple[TextProblem, ...]] = []
     found = analyse_file(FILE, "design.yaml", told.append)
