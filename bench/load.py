@@ -38,8 +38,9 @@ function done(summary, latency)
   local errors = summary.errors
   local failed = errors.connect + errors.read + errors.write + errors.timeout + errors.status
   io.write(string.format(
-    '\\n{"per_second": %f, "p99_ms": %f, "failed": %d}\\n',
-    summary.requests / summary.duration * 1e6, latency:percentile(99) / 1e3, failed
+    '\\n{"per_second": %f, "requests": %d, "p99_ms": %f, "failed": %d}\\n',
+    summary.requests / summary.duration * 1e6, summary.requests, latency:percentile(99) / 1e3,
+    failed
   ))
 end
 """
