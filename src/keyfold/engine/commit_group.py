@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Final, Protocol
 
-from keyfold.engine.lane import LoopLane, Taken
+from keyfold.engine.lane import LoopLane, here
 from keyfold.engine.policies.principal import Principal
 
 Result = bytes | Exception
@@ -69,7 +69,7 @@ class Writes:
         self._calls: list[tuple[str, bytes]] = []
         self._done: list[Done] = []
         self._running = False
-        self._lane = Taken(LoopLane())
+        self._lane = LoopLane()
 
     def submit(self, operation: str, body: bytes, done: Done) -> None:
         """Run a write; `done` is called on the loop after its commit.
@@ -84,13 +84,18 @@ class Writes:
 
     def _start(self) -> None:
         calls, done = self._next()
-        if self._thread is None:
-            with self._lane:
+        lane = here.lane = self._lane
+        lane.begin()
+        try:
+            if self._thread is None:
                 results = self._run(calls)
+            else:
+                commit = self._engine.start_many_bytes(calls)
+        finally:
+            here.lane = None
+        if self._thread is None:
             self._finish(results, done)
             return
-        with self._lane:
-            commit = self._engine.start_many_bytes(calls)
         try:
             running = self._thread.submit(commit or partial(self._run, calls))
         except RuntimeError as closed:
@@ -102,12 +107,16 @@ class Writes:
 
     def _next(self) -> tuple[list[tuple[str, bytes]], list[Done]]:
         calls, done = self._calls, self._done
-        end = len(calls)
-        if end > 1 and (end > _MOST_CALLS or sum(len(body) for _, body in calls) > _MOST_BYTES):
-            end = size = 0
-            while end < _MOST_CALLS and size < _MOST_BYTES:
-                size += len(calls[end][1])
-                end += 1
+        self._calls, self._done = [], []
+        count = len(calls)
+        if count == 1 or (
+            count <= _MOST_CALLS and sum([len(body) for _, body in calls]) <= _MOST_BYTES
+        ):
+            return calls, done
+        end = size = 0
+        while end < _MOST_CALLS and size < _MOST_BYTES:
+            size += len(calls[end][1])
+            end += 1
         self._calls, self._done = calls[end:], done[end:]
         return calls[:end], done[:end]
 

@@ -76,6 +76,7 @@ class Engine:
     def __init__(self, database: Database, faults: Faults | None) -> None:
         self._database = database
         self._faults = faults
+        self._is_plain = faults is None and database.regions is None
 
     @classmethod
     def open(
@@ -381,12 +382,16 @@ class Engine:
             request = orjson.loads(body) if len(body) <= bodies.LARGE else bodies.read(body)
         except ValueError:
             raise SerializationError from None
-        return self._checked(operation, request, body)
-
-    def _checked(self, operation: str, request: Any, body: bytes | None = None) -> dict[str, Any]:
         dialect = self._database.dialect
         try:
             return shapes.check(operation, request, dialect, body)
+        except RequestInvalid as error:
+            raise dialect.error_in_words(operation, error, request) from None
+
+    def _checked(self, operation: str, request: Any) -> dict[str, Any]:
+        dialect = self._database.dialect
+        try:
+            return shapes.check(operation, request, dialect)
         except RequestInvalid as error:
             raise dialect.error_in_words(operation, error, request) from None
 
@@ -398,6 +403,8 @@ class Engine:
         """The answer to a request whose shape was checked."""
         work = operations.named(operation)
         try:
+            if self._is_plain:
+                return self._run(work, request)
             if self._faults is not None:
                 return self._faults.around(
                     operation, request, partial(self._attempt, work), self._database.arn
@@ -415,19 +422,17 @@ class Engine:
             return group.run_in_step(self._database, regions, self._run, work, request)
         return self._run(work, request)
 
-    def _run(self, work: Operation, request: dict[str, Any]) -> dict[str, Any]:
-        try:
-            return self._run_once(work, request)
-        except storage.SchemaMoved:
-            # Another process changed the table; once more, with what it is now.
-            self._database.catalog.forget()
-            return self._run_once(work, request)
-
-    def _run_once(self, work: Operation, request: dict[str, Any]) -> dict[str, Any]:
+    def _run(
+        self, work: Operation, request: dict[str, Any], *, is_second: bool = False
+    ) -> dict[str, Any]:
         try:
             answer = work(self._database, request)
-        except apsw.Error as error:
+        except (apsw.Error, storage.SchemaMoved) as error:
             failure = self._public_error(error)
+            if isinstance(failure, storage.SchemaMoved) and not is_second:
+                # Another process changed the table; once more, with what it is now.
+                self._database.catalog.forget()
+                return self._run(work, request, is_second=True)
             if isinstance(failure, Corrupt):
                 failure = damage.named(failure, request)
             raise failure from error

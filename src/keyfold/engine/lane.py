@@ -43,19 +43,20 @@ class Lane(Protocol):
 class LoopLane:
     """The lane of an event loop."""
 
-    __slots__ = ("_end", "_seconds", "waits")
+    __slots__ = ("_seconds", "end", "waits")
 
     def __init__(self, seconds: float = LOOP_SECONDS) -> None:
         self.waits = False
         self._seconds = seconds
-        self._end = 0.0
+        self.end = 0.0
+        """When the call has to be done."""
 
-    def begin(self, now: float | None = None) -> None:
+    def begin(self) -> None:
         """The next call has all the time again."""
-        self._end = (perf_counter() if now is None else now) + self._seconds
+        self.end = perf_counter() + self._seconds
 
     def check(self, size: int = 0) -> None:
-        if size > LOOP_BYTES or perf_counter() > self._end:
+        if size > LOOP_BYTES or perf_counter() > self.end:
             raise WouldStall
 
 

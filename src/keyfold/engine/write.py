@@ -20,10 +20,13 @@ from keyfold.engine.storage import Session, StoredItem
 from keyfold.engine.tables import TableDefinition
 from keyfold.engine.vectors import entries
 from keyfold.errors import ConditionFailed, Throttled, ValidationError
-from keyfold.limits import ITEM_BYTES
+from keyfold.limits import ITEM_BYTES, KB
 from keyfold.values import Item
 from keyfold.values.normal import NormalItem
 from keyfold.values.units import write_units
+
+# To take apart what is smaller takes microseconds.
+_SMALL_BODY = 4 * KB
 
 Condition = Callable[[Item], bool]
 
@@ -151,7 +154,8 @@ def prepare(session: Session, write: ItemWrite) -> Prepared:
     stored = session.find(write.table.id, write.place)
     old: NormalItem | None = None
     if stored is not None and needs is Old.ITEM:
-        check(len(stored.body))
+        if len(stored.body) > _SMALL_BODY:
+            check(len(stored.body))
         old = NormalItem(orjson.loads(stored.body), stored.size)
     if write.condition is not None and not write.condition(old or {}):
         raise ConditionFailed(item=old if write.returns_item else None)

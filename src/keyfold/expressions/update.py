@@ -53,7 +53,7 @@ class UpdatePlan:
     """An update, ready to be applied to any item, with any values of the types it was bound for."""
 
     __slots__ = (
-        "_charge", "_nested", "_steps", "_type_mismatch", "actions", "only_takes_away", "paths",
+        "_nested", "_steps", "_type_mismatch", "actions", "charge", "only_takes_away", "paths",
         "roots",
     )  # fmt: skip
 
@@ -67,14 +67,8 @@ class UpdatePlan:
         self._steps = [(action.path, _made_by(action)) for action in update.actions]
         self._nested = [path for path in self.paths if len(path.parts) > 1]
         self._type_mismatch = update.type_mismatch
-        self._charge: Charge | None = None
-
-    @property
-    def charge(self) -> Charge:
+        self.charge = Charge(update.actions)
         """What its statement costs."""
-        if self._charge is None:
-            self._charge = Charge(self.actions)
-        return self._charge
 
     def apply(self, item: Mapping[str, AttributeValue], values: Values) -> Item:
         """The updated item; the given one stays as it is."""

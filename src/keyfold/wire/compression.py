@@ -8,18 +8,19 @@ from collections.abc import Mapping
 from keyfold.errors import SerializationError
 from keyfold.limits import KB
 
-# DynamoDB compresses large answers only, and does not say from which size on.
-_FROM = 8 * KB
+FROM = 8 * KB
+"""DynamoDB compresses large answers only, and does not say from which size on."""
 _LEVEL = 1
 # More than anybody sends: each costs a copy of those behind it.
 _MEMBERS = 16
 
 
-def is_wanted(headers: Mapping[bytes, bytes], size: int) -> bool:
-    """Whether an answer of this size is sent compressed to who sent these headers."""
-    if size < _FROM:
+def is_wanted(headers: Mapping[bytes, bytes]) -> bool:
+    """Whether who sent these headers takes a large answer compressed."""
+    accepted = headers.get(b"accept-encoding")
+    if accepted is None:
         return False
-    for choice in headers.get(b"accept-encoding", b"").lower().split(b","):
+    for choice in accepted.lower().split(b","):
         coding, _, weight = choice.replace(b" ", b"").partition(b";q=")
         if coding == b"gzip":
             return weight.strip(b"0.") != b"" or weight == b""

@@ -13,7 +13,15 @@ from typing import TypeVar
 
 from keyfold.clock import Clock
 from keyfold.engine.commit_group import GuardedEngine, Result, Writes, bare
-from keyfold.engine.lane import CallerGone, LoopLane, Taken, ThreadLane, WouldStall, here
+from keyfold.engine.lane import (
+    LOOP_SECONDS,
+    CallerGone,
+    LoopLane,
+    Taken,
+    ThreadLane,
+    WouldStall,
+    here,
+)
 from keyfold.engine.policies.principal import (
     HOME_ACCOUNT,
     Principal,
@@ -115,8 +123,11 @@ class FrontDoor:
         if len(request.body) > _LARGE or target.run is _THREAD:
             self._in_thread(request, target, started)
             return
+        body = request.body
         try:
-            body, caller = self._opened(request)
+            caller = self._check_signature(request)
+            if b"content-encoding" in headers:
+                body = self._unpacked(request)
         except OperationError as refusal:
             self._finish(request, target, started, refusal)
             return
@@ -125,7 +136,7 @@ class FrontDoor:
             return
         if target.run is _INLINE:
             lane = here.lane = self._lane
-            lane.begin(started)
+            lane.end = started + LOOP_SECONDS
             try:
                 result = self._result(target.operation, body)
             finally:
@@ -140,14 +151,21 @@ class FrontDoor:
     ) -> None:
         """Send what came out of a request; what is too long for the loop goes to a thread."""
         if isinstance(result, bytes):
-            if compression.is_wanted(request.headers, len(result)):
-                render = partial(self._rendered, request, result)
-                self._submit(render, partial(self._send, request, target, started))
+            size = len(result)
+            if size < compression.FROM or not compression.is_wanted(request.headers):
+                # The way of most answers.
+                request_id = self._request_id()
+                data = answer.render(
+                    200, result, request_id, request.content_type, request.extra, request.keep_alive
+                )
+                self._send(request, target, started, (request_id, 200, size, data))
                 return
+            render = partial(self._rendered, request, result)
+            self._submit(render, partial(self._send, request, target, started))
         elif isinstance(result, WouldStall) and target is not None:
             self._in_thread(request, target, started)
-            return
-        self._send(request, target, started, self._rendered(request, result))
+        else:
+            self._send(request, target, started, self._rendered(request, result))
 
     def _in_thread(self, request: WireRequest, target: Target, started: float) -> None:
         """Do all of a request in a thread, unless its client has gone before its turn comes."""
@@ -157,7 +175,8 @@ class FrontDoor:
             try:
                 if connection.gone:
                     return None
-                body, caller = self._opened(request)
+                caller = self._check_signature(request)
+                body = self._unpacked(request)
                 with Taken(ThreadLane(lambda: connection.gone)):
                     engine = self._serving(request)
                     result = self._result(target.operation, body, caller, engine)
@@ -178,7 +197,7 @@ class FrontDoor:
                 logger.error("request %s failed", request_id.decode(), exc_info=result)
                 result = InternalFailure("Internal server error")
             status, result = answer.error_body(result)
-        elif compression.is_wanted(request.headers, len(result)):
+        elif len(result) >= compression.FROM and compression.is_wanted(request.headers):
             request.extra += b"Content-Encoding: gzip\r\n"
             result = compression.compress(result)
         data = answer.render(
@@ -211,18 +230,16 @@ class FrontDoor:
         request.extra = cors.permission(origin)
         return True
 
-    def _opened(self, request: WireRequest) -> tuple[bytes, Principal | None]:
-        """The body of a request whose signature is right, and who signed it, if that is known."""
-        caller = self._check_signature(request)
-        if (encoding := request.headers.get(b"content-encoding")) is not None:
-            limit = self._settings.clients.body_bytes
-            return compression.decompress(request.body, encoding, limit), caller
-        return request.body, caller
+    def _unpacked(self, request: WireRequest) -> bytes:
+        """The body of a request, whatever it was sent in."""
+        encoding = request.headers.get(b"content-encoding", b"")
+        return compression.decompress(request.body, encoding, self._settings.clients.body_bytes)
 
     def _check_signature(self, request: WireRequest) -> Principal | None:
+        """Who signed a request, if that is known; a signature that is wrong is refused."""
         headers = request.headers
-        verifier = self._verifier_of(request)
-        if verifier is not None:
+        if self._verifier is not None:
+            verifier = self._verifier_of(request, self._verifier)
             method = request.method.decode("latin-1")
             known = verifier.verify(method, request.url, headers, request.body)
             if known.principal is None:
@@ -256,13 +273,15 @@ class FrontDoor:
         access_key, region = sigv4.scope_of(request.url, request.headers)
         return self._engine.of_caller(self._account(access_key), region)
 
-    def _verifier_of(self, request: WireRequest) -> sigv4.SignatureVerifier | None:
+    def _verifier_of(
+        self, request: WireRequest, usual: sigv4.SignatureVerifier
+    ) -> sigv4.SignatureVerifier:
         """Who checks a signature, before anything is opened for it: signatures name a region."""
-        if not self._regions or self._verifier is None:
-            return self._verifier
+        if not self._regions:
+            return usual
         _, region = sigv4.scope_of(request.url, request.headers)
         if region not in REGIONS or region == self._settings.region:
-            return self._verifier
+            return usual
         if region not in self._verifiers:
             self._verifiers[region] = sigv4.SignatureVerifier(
                 self._settings.credentials, region, self._clock

@@ -70,8 +70,11 @@ class Connection(asyncio.Protocol):
         self._limits = registry.limits
         self._front = registry.front
         self._fields: dict[bytes, bytes] = {}
-        # The parser calls this for every header: no Python runs, and of two the last one counts.
+        # The parser calls these for every header, and for each piece of a URL: no Python runs, and
+        # of two headers the last one counts.
         self.on_header = self._fields.__setitem__
+        self._url: list[bytes] = []
+        self.on_url = self._url.append
         # It holds this object, and this object holds it until the connection is lost.
         self._parser: Any = httptools.HttpRequestParser(self)
         self._transport: asyncio.Transport = None  # type: ignore[assignment]
@@ -88,7 +91,6 @@ class Connection(asyncio.Protocol):
         """The answer to the request at hand waits in the buffer of a choked client."""
         self._receiving = self._in_head = False
         self._refusal: tuple[int, str] | None = None
-        self._url = b""
         self._headers: dict[bytes, bytes] = {}
         self._lines = self._length = 0
         self._overhead = 0
@@ -172,15 +174,12 @@ class Connection(asyncio.Protocol):
 
     def on_message_begin(self) -> None:
         self._receiving = self._in_head = True
-        self._url = b""
+        self._url.clear()
         self._fields.clear()
         self._overhead = self._lines = 0
         if not self._busy:
             now = self.waits_since = self._registry.now
             self.deadline = now + self._limits.receive_seconds
-
-    def on_url(self, url: bytes) -> None:
-        self._url += url
 
     def on_headers_complete(self) -> None:
         self._in_head = False
@@ -189,9 +188,9 @@ class Connection(asyncio.Protocol):
             self._check_version(headers)
         if len(headers) > self._limits.headers:
             self._leave_parser(431, "the request has too many headers")
-        length = headers.get(b"content-length", b"0")
-        self._length = int(length) if length.isdigit() else 0
-        if self._length > self._limits.body_bytes:
+        text = headers.get(b"content-length", b"0")
+        length = self._length = int(text) if text.isdigit() else 0
+        if length > self._uncounted and length > self._limits.body_bytes:
             self._leave_parser(413, "")
         if b"expect" in headers:
             self._transport.write(_CONTINUE)
@@ -200,15 +199,17 @@ class Connection(asyncio.Protocol):
         self._overhead = 0
 
     def on_body(self, body: bytes) -> None:
-        self._overhead -= len(body)
+        size = len(body)
+        self._overhead -= size
         if self._body:
             if isinstance(self._body, bytes):
                 self._body = bytearray(self._body)
             self._body += body
+            size = len(self._body)
         else:
             self._body = body
-        if len(self._body) > self._uncounted:
-            self._check_body(len(self._body))
+        if size > self._uncounted:
+            self._check_body(size)
 
     def on_message_complete(self) -> None:
         self._receiving = False
@@ -223,9 +224,8 @@ class Connection(asyncio.Protocol):
         keep_alive = parser.should_keep_alive()
         if not keep_alive:
             self._ended = True
-        request = WireRequest(
-            self, parser.get_method(), self._url, self._headers, body, keep_alive, held
-        )
+        url = self._url[0] if len(self._url) == 1 else b"".join(self._url)
+        request = WireRequest(self, parser.get_method(), url, self._headers, body, keep_alive, held)
         if self._busy:
             self._waiting.append(request)
             if len(self._waiting) >= _PIPELINE:
@@ -243,11 +243,12 @@ class Connection(asyncio.Protocol):
         if self._held_request:
             self._registry.hold(-self._held_request)
             self._held_request = 0
-        if len(data) > _SMALL:
+        is_large = len(data) > _SMALL
+        if is_large:
             self._registry.note_large()
         if self._closed:
             return
-        if len(data) > _SMALL and not self._registry.has_room(len(data)):
+        if is_large and not self._registry.has_room(len(data)):
             data = self._rendered(503, "too much is under way here; try again", keep_alive)
         self._transport.write(data)
         if not keep_alive or (self._registry.draining and not self._waiting):

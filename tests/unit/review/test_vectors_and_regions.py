@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from types import ModuleType
 
+import cfnlint
 import pytest
 
 from keyfold.design.file import DesignFileError, dumps, loads
@@ -118,11 +119,50 @@ def test_a_search_needs_its_permission() -> None:
     assert "index/by_embedding" in iam.render(loads(NOTES))
 
 
-@pytest.mark.parametrize("form", [cdk, cloudformation, terraform])
-@pytest.mark.parametrize("text", [NOTES, USERS], ids=["vectors", "regions"])
-def test_what_a_form_cannot_say_is_refused(form: object, text: str) -> None:
+STRONG = USERS.replace(
+    "{regions: [us-east-1, eu-west-1], home: us-east-1}",
+    "{regions: [us-east-1, us-east-2, us-west-2], conflict: refused}",
+)
+PROVISIONED = USERS.replace("key: [PK, SK]", "key: [PK, SK]\n    billing: PROVISIONED")
+
+
+@pytest.mark.parametrize(
+    ("form", "text"),
+    [
+        *((form, NOTES) for form in (cdk, cloudformation, terraform)),
+        *((form, PROVISIONED) for form in (cdk, cloudformation, terraform)),
+        (cdk, STRONG),
+        (terraform, STRONG),
+    ],
+)
+def test_what_a_form_cannot_say_is_refused(form: ModuleType, text: str) -> None:
     with pytest.raises(KeyfoldError, match="export boto3 does"):
-        form.render(loads(text))  # type: ignore[attr-defined]
+        form.render(loads(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "regions"),
+    [(USERS, ["us-east-1", "eu-west-1"]), (STRONG, ["us-east-1", "us-east-2", "us-west-2"])],
+    ids=["last writer", "refused"],
+)
+def test_cloudformation_makes_a_global_table(text: str, regions: list[str]) -> None:
+    schema = loads(text)
+    table = cloudformation.template(schema)["Resources"]["MainTable"]
+    assert table["Type"] == "AWS::DynamoDB::GlobalTable"
+    assert [replica["Region"] for replica in table["Properties"]["Replicas"]] == regions
+    assert table["Properties"]["StreamSpecification"]["StreamViewType"] == "NEW_AND_OLD_IMAGES"
+    strong = table["Properties"].get("MultiRegionConsistency")
+    assert strong == ("STRONG" if text == STRONG else None)
+    config = cfnlint.ManualArgs(regions=["us-east-1"])
+    found = cfnlint.lint(cloudformation.render(schema), config=config)
+    assert [str(match) for match in found] == []
+
+
+def test_terraform_and_the_cdk_name_the_other_regions() -> None:
+    table = terraform.render(loads(USERS)).partition('resource "aws_dynamodb_table" "main"')[2]
+    assert 'region_name            = "eu-west-1"' in table.partition("\nresource")[0]
+    assert 'stream_view_type            = "NEW_AND_OLD_IMAGES"' in table
+    assert "replication_regions=['eu-west-1']," in cdk.render(loads(USERS))
 
 
 def test_the_script_makes_the_replicas() -> None:

@@ -6,40 +6,47 @@ from typing import Any
 
 import orjson
 
-from keyfold.engine import answers
 from keyfold.engine.capacity import Capacity, wanted
 from keyfold.engine.database import Database
 from keyfold.engine.keys import place_of_key
 from keyfold.engine.lane import check
 from keyfold.engine.selection import refuse_nested_keys
+from keyfold.engine.storage import StoredItem
 from keyfold.expressions import parameters
 from keyfold.expressions.projection import project
 from keyfold.values.units import read_units
 from keyfold.values.wire import check_item
 
+_REQUIRED = 2
+
 
 def get_item(database: Database, request: dict[str, Any]) -> dict[str, Any]:
-    parameters.refuse_mixture(request, ("ProjectionExpression",), ("AttributesToGet",))
+    # Most requests have a table and a key, and nothing else.
+    has_more = len(request) > _REQUIRED
+    if has_more:
+        parameters.refuse_mixture(request, ("ProjectionExpression",), ("AttributesToGet",))
     key = check_item(request["Key"])
-    projection = parameters.read(request).projection
+    projection = parameters.read(request).projection if has_more else None
     table = database.table(request["TableName"])
     place = place_of_key(table, key)
     if projection is not None:
         refuse_nested_keys(table, projection)
     stored = database.find(table, place)
-    consistent = bool(request.get("ConsistentRead"))
     if database.heat is not None:
-        units = read_units(stored.size if stored else 0, consistent=consistent)
-        database.heat.read(table, place, units)
+        database.heat.read(table, place, _units(request, stored))
     answer: dict[str, Any] = {}
     if stored is not None:
         if projection is None:
-            answer["Item"] = answers.stored(stored)
+            answer["Item"] = orjson.Fragment(stored.body)
         else:
             check(len(stored.body))
             answer["Item"] = project(projection, orjson.loads(stored.body))
-    detail = wanted(request)
-    if detail is not None:
-        units = read_units(stored.size if stored else 0, consistent=consistent)
+    if has_more and (detail := wanted(request)) is not None:
+        units = _units(request, stored)
         answer["ConsumedCapacity"] = Capacity(table.name, units).answer(detail)
     return answer
+
+
+def _units(request: dict[str, Any], stored: StoredItem | None) -> float:
+    size = stored.size if stored is not None else 0
+    return read_units(size, consistent=bool(request.get("ConsistentRead")))

@@ -17,8 +17,9 @@ from keyfold.review.infra.plan import (
     StreamFunction,
     alarms,
     identifier,
+    other_regions,
     plan,
-    refuse_newer,
+    refuse_unwritable,
     snake,
 )
 from keyfold.runtime.tables import FIRST_UNITS
@@ -97,7 +98,7 @@ _ALARM = """\
 
 
 def render(schema: Schema) -> str:
-    refuse_newer(schema, "a stack of the CDK")
+    refuse_unwritable(schema, "a stack of the CDK", knows_strong=False)
     made = plan(schema)
     head = _HEAD.format(
         documentation=literals.docstring(
@@ -156,6 +157,8 @@ def _table(table: TableSchema) -> Iterator[str]:
     yield f"            billing_mode=dynamodb.BillingMode.{table.billing},"
     if table.billing == "PROVISIONED":
         yield from _UNITS
+    if regions := other_regions(table):
+        yield f"            replication_regions={list(regions)!r},"
     if table.ttl:
         yield f"            time_to_live_attribute={text(table.ttl)},"
     if table.stream:

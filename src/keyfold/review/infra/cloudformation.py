@@ -21,7 +21,7 @@ from keyfold.review.infra.plan import (
     alarms,
     identifier,
     plan,
-    refuse_newer,
+    refuse_unwritable,
     request,
 )
 
@@ -45,7 +45,7 @@ _EVENT_PARAMETERS: Final[dict[str, Any]] = {
 
 def template(schema: Schema) -> dict[str, Any]:
     """The template as data."""
-    refuse_newer(schema, "a CloudFormation template")
+    refuse_unwritable(schema, "a CloudFormation template")
     made = plan(schema)
     resources: dict[str, Resource] = {}
     for table in made.tables:
@@ -142,10 +142,19 @@ def _table(table: TableSchema) -> Resource:
         properties["StreamSpecification"] = {"StreamViewType": view}
     if table.ttl:
         properties["TimeToLiveSpecification"] = {"AttributeName": table.ttl, "Enabled": True}
-    properties["PointInTimeRecoverySpecification"] = {"PointInTimeRecoveryEnabled": True}
-    properties["DeletionProtectionEnabled"] = True
+    recovery = {"PointInTimeRecoverySpecification": {"PointInTimeRecoveryEnabled": True}}
+    protection = {"DeletionProtectionEnabled": True}
+    spread = table.replication
+    if spread is None:
+        properties |= recovery | protection
+    else:
+        if spread.is_strong:
+            properties["MultiRegionConsistency"] = "STRONG"
+        properties["Replicas"] = [
+            {"Region": region, **recovery, **protection} for region in spread.regions
+        ]
     return {
-        "Type": "AWS::DynamoDB::Table",
+        "Type": "AWS::DynamoDB::Table" if spread is None else "AWS::DynamoDB::GlobalTable",
         "DeletionPolicy": "Retain",
         "UpdateReplacePolicy": "Retain",
         "Properties": properties,

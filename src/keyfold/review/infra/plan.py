@@ -50,23 +50,42 @@ class Stack:
 def plan(schema: Schema) -> Stack:
     """The tables and consumers of a design."""
     keeps = {table.name: tuple(_kept(schema, table)) for table in schema.tables}
+    # Replicas follow each other by the stream, too.
     tables = tuple(
-        replace(table, stream=table.stream or (VIEW if keeps[table.name] else None))
+        replace(table, stream=VIEW)
+        if not table.stream and (keeps[table.name] or table.replication)
+        else table
         for table in schema.tables
     )
     consumers = tuple(StreamFunction(t, keeps[t.name]) for t in tables if keeps[t.name])
     return Stack(schema, (*tables, *((SUPPORT,) if consumers else ())), consumers)
 
 
-def refuse_newer(schema: Schema, form: str) -> None:
-    """Refuse what a form has no words for that we know of; boto3 has."""
+def refuse_unwritable(schema: Schema, form: str, *, knows_strong: bool = True) -> None:
+    """Refuse what a form has no words for; boto3 has."""
     for table in schema.tables:
-        for what, named in (("vector indexes", table.vectors), ("replicas", table.replication)):
-            if named:
-                raise KeyfoldError(
-                    f"the table {table.name} has {what}, which keyfold does not write as {form}: "
-                    "export boto3 does, or make the tables with db.create_tables(replicas=True)"
-                )
+        spread = table.replication
+        what = ""
+        if table.vectors:
+            what = "vector indexes"
+        elif spread is not None and table.billing == "PROVISIONED":
+            what = "replicas with provisioned units, which need auto scaling"
+        elif spread is not None and spread.is_strong and not knows_strong:
+            what = "replicas that refuse conflicts"
+        if what:
+            raise KeyfoldError(
+                f"the table {table.name} has {what}; keyfold does not write this as {form}: "
+                "export boto3 does, or make the tables with db.create_tables(replicas=True)"
+            )
+
+
+def other_regions(table: TableSchema) -> tuple[str, ...]:
+    """The regions of a table beside the one that its stack is made in."""
+    spread = table.replication
+    if spread is None:
+        return ()
+    first = spread.home or spread.regions[0]
+    return tuple(region for region in spread.regions if region != first)
 
 
 def _kept(schema: Schema, table: TableSchema) -> Iterator[str]:

@@ -21,8 +21,9 @@ from keyfold.review.infra.plan import (
     Stack,
     StreamFunction,
     alarms,
+    other_regions,
     plan,
-    refuse_newer,
+    refuse_unwritable,
     request,
     snake,
 )
@@ -89,7 +90,7 @@ Block = Mapping[str, Any]
 
 
 def render(schema: Schema) -> str:
-    refuse_newer(schema, "Terraform")
+    refuse_unwritable(schema, "Terraform", knows_strong=False)
     made = plan(schema)
     parts = [HEAD + (CODE if made.consumers else "") + (EVENTS if made.emits else "")]
     parts += [_resource("aws_dynamodb_table", snake(t.name), _table(t)) for t in made.tables]
@@ -164,6 +165,9 @@ def _table(table: TableSchema) -> dict[str, Any]:
     if table.ttl:
         body["ttl"] = [{"attribute_name": table.ttl, "enabled": True}]
     body["point_in_time_recovery"] = [{"enabled": True}]
+    body["replica"] = [
+        {"region_name": region, "point_in_time_recovery": True} for region in other_regions(table)
+    ]
     body["lifecycle"] = [{"prevent_destroy": True}]
     return body
 
