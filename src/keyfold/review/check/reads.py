@@ -89,7 +89,8 @@ def filter_instead_of_key(facts: Reach) -> Iterator[Defect]:
             [f for f in found if f != marker and not _expires(facts, pattern, f)]
             for found in (equal_fields(pattern.filter), ranged_fields(pattern.filter))
         )
-        if not equal and not ranged:
+        # Two ranges cannot both be served by a key; one is.
+        if not equal and (not ranged or pattern.condition.operator in _RANGES):
             continue
         few = facts.most(pattern)
         yield Defect(
@@ -105,6 +106,7 @@ def filter_instead_of_key(facts: Reach) -> Iterator[Defect]:
         )
 
 
+_RANGES = ("between", "lt", "le", "gt", "ge")
 SMALL = 100
 """So many items are read as a whole anyway."""
 
