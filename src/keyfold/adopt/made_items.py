@@ -76,7 +76,9 @@ class ItemMaker:
         self.specs = {
             name: entity.__spec__
             for name, entity in self.design.entities.items()
-            if entity.__spec__.role == "canonical" and name not in counted
+            if entity.__spec__.role in ("canonical", "edge")
+            and entity.__spec__.copy is None
+            and name not in counted
         }
 
     def make(self, total: int, counts: Mapping[str, int] | None = None) -> list[Entity]:
@@ -126,12 +128,24 @@ class ItemMaker:
             if refers:
                 target, name = names.class_name(refers), names.field(attribute.field)
                 found += [_Link(target, {name: own}) for own in self._id(target)]
+        found += self._ends(spec) if spec.role == "edge" else ()
         kept = [
             one
             for one in found
             if one.target in self.specs and one.target != spec.name and one.fields <= {*spec.fields}
         ]
         return sorted(kept, key=lambda one: -len(one.pairs))
+
+    def _ends(self, spec: EntitySpec) -> Iterator[_Link]:
+        """What an edge joins: the items in whose partitions it and its mirrors stand."""
+        mirrors = [e.__spec__ for e in self.design.entities.values() if _is_copy(e.__spec__, spec)]
+        keys = [key for one in (spec, *mirrors) for key in (one.key, *one.placements.values())]
+        for own in (key.templates.partition for key in keys):
+            for name, home in self.specs.items():
+                theirs = home.key.templates.partition
+                alike = own.literal_prefix and own.literal_prefix == theirs.literal_prefix
+                if alike and len(own.fields) == len(home.key.address) == 1:
+                    yield _Link(name, {own.fields[0]: theirs.fields[0]})
 
     def _id(self, name: str) -> list[str]:
         """The field that tells an entity's items apart, where one is enough."""
@@ -170,7 +184,8 @@ class ItemMaker:
             fitting = [one for one in self.made.get(link.target, ()) if link.fits(one, values)]
             if not fitting:
                 continue
-            linked[link.target] = parent = self._pick_skewed(fitting)
+            others = [one for one in fitting if one is not linked.get(link.target)]
+            linked[link.target] = parent = self._pick_skewed(others or fitting)
             for own, theirs in link.pairs.items():
                 held = getattr(parent, theirs)
                 many = spec.fields[own].kind.endswith("_set")
@@ -224,6 +239,10 @@ class ItemMaker:
                 more = " ".join(self.random.choice(WORDS) for _ in range(missing // 6))
                 return entity.model_copy(update={name: f"{value} {more}"})
         return entity
+
+
+def _is_copy(spec: EntitySpec, of: EntitySpec) -> bool:
+    return spec.copy is not None and spec.copy.of == of.name
 
 
 def _ordered(parents: Mapping[str, set[str]]) -> list[str]:
