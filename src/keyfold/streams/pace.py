@@ -33,7 +33,7 @@ class Pace:
         return rest
 
 
-def _spacing(rest: float) -> float:
+def spacing(rest: float) -> float:
     """The part of a rest that no commit ends: 200 polls a second, 20 where few bring a record."""
     return min(rest / 10, QUICK_SECONDS)
 
@@ -54,10 +54,10 @@ class WakeUp:
         self._woken.clear()
 
     def wait(self, seconds: float) -> None:
-        spacing = _spacing(seconds)
-        time.sleep(spacing)
+        unwoken = spacing(seconds)
+        time.sleep(unwoken)
         if not self.stopped:
-            self._woken.wait(seconds - spacing)
+            self._woken.wait(seconds - unwoken)
 
     @contextmanager
     def listening(self, client: Client) -> Iterator[None]:
@@ -82,12 +82,12 @@ class AsyncAlarm:
         self._woken.clear()
 
     async def wait(self, seconds: float) -> None:
-        spacing = _spacing(seconds)
-        await asyncio.sleep(spacing)
+        unwoken = spacing(seconds)
+        await asyncio.sleep(unwoken)
         if self.stopped:
             return
         try:
-            async with asyncio.timeout(seconds - spacing):
+            async with asyncio.timeout(seconds - unwoken):
                 await self._woken.wait()
         except TimeoutError:
             return

@@ -7,7 +7,7 @@ import threading
 
 from keyfold.clients.embedded import AsyncEmbeddedClient, EmbeddedClient
 from keyfold.engine import Engine
-from keyfold.streams.pace import QUICK_SECONDS, AsyncAlarm, Pace, WakeUp
+from keyfold.streams.pace import QUICK_SECONDS, AsyncAlarm, Pace, WakeUp, spacing
 from keyfold.streams.record_batch import Outcome
 
 TABLE = {
@@ -39,6 +39,15 @@ def test_a_full_batch_is_followed_by_the_next_without_a_rest() -> None:
 
 def test_the_longest_rest_bounds_the_first_too() -> None:
     assert Pace(longest=0.01, batch=10).rest(Outcome()) == 0.01
+
+
+def test_commits_wake_a_consumer_less_often_while_they_bring_it_nothing() -> None:
+    pace = Pace(longest=0.5, batch=10)
+    after_records = spacing(pace.rest(Outcome(records=1)))
+    after_nothing = [spacing(pace.rest(Outcome())) for _ in range(5)]
+    assert after_records < after_nothing[0]
+    assert after_nothing == sorted(after_nothing)
+    assert after_nothing[-1] == QUICK_SECONDS
 
 
 def test_a_commit_ends_the_rest_of_a_consumer_in_the_same_process() -> None:
