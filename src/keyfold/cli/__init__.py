@@ -123,7 +123,7 @@ def _dispatch(given: list[str]) -> int:
         return 0
     names = command_names()
     if name not in names:
-        raise KeyfoldError(f"there is no command {name!r}; {nearest(name, names)}")
+        raise KeyfoldError(f"keyfold has no command {name!r}; {nearest(name, names)}")
     return command(name).run(
         command_parser(name).parse_args(given[1:], argparse.Namespace(given=given))
     )

@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 
 from keyfold import settings
-from keyfold.cli._opening import counting, end_of_line, existing
+from keyfold.cli._progress import counting, end_of_line
+from keyfold.cli._target import existing
 from keyfold.errors import KeyfoldError
 
 HELP = "Check a design against the items of its live tables, before keyfold writes to them."
@@ -15,8 +16,13 @@ FORMATS = ("text", "json")
 def configure(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("target", nargs="?", help="package.module:design or FILE.yaml (default: the set design)")
-    add("--sample", type=int, metavar="N", help="look at so many items (default: all)")
-    add("--units", type=float, metavar="N", help="stop a sample after about so many read units")
+    add("--sample", type=int, metavar="N", help="how many items to look at (default: all)")
+    add(
+        "--units",
+        type=float,
+        metavar="N",
+        help="stop a sample after about N read units",
+    )
     add("--at-least", type=float, default=0.0, metavar="PERCENT", help="exit with 1 below this")
     add("--format", choices=FORMATS, default="text", help="how it is told")
     settings.add_flags(parser, "design", "backend", "table_prefix", "table_names")

@@ -17,7 +17,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from keyfold.cli._opening import end_of_line
+    from keyfold.cli._progress import end_of_line
     from keyfold.engine.storage.online_backup import back_up_file
 
     back_up_file(args.file, args.to, _show if sys.stderr.isatty() else lambda _done, _all: None)

@@ -29,7 +29,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     if not Path("bench", "__main__.py").exists():
         raise KeyfoldError(
-            "there is no bench folder here; the benchmarks are in keyfold's repository, "
+            "this folder has no bench; the benchmarks are in keyfold's repository, "
             "run this in a clone of it"
         )
     flags = [

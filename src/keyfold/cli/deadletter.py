@@ -6,7 +6,7 @@ import argparse
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from keyfold.cli._opening import add_target, opened
+from keyfold.cli._target import add_target, opened
 
 if TYPE_CHECKING:
     from keyfold.runtime.db import Db

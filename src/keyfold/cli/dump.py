@@ -35,7 +35,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     import orjson
 
-    from keyfold.cli._opening import existing
+    from keyfold.cli._target import existing
     from keyfold.clients import connect
     from keyfold.engine import exports
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from keyfold.cli._writing import add_output, design_files, write_output
+from keyfold.cli._output import add_output, design_files, write_output
 
 HELP = "Write a design file from templates, models or data of other tools."
 

@@ -6,8 +6,9 @@ import argparse
 from pathlib import Path
 
 from keyfold import settings
-from keyfold.cli._opening import counting, end_of_line, existing
-from keyfold.cli._writing import add_output, design_files, write_output
+from keyfold.cli._output import add_output, design_files, write_output
+from keyfold.cli._progress import counting, end_of_line
+from keyfold.cli._target import existing
 from keyfold.errors import KeyfoldError
 
 HELP = "Sample a table in use and draft its design file."
@@ -17,7 +18,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("table", help="the table's name")
     add("--sample", type=int, default=1000, metavar="N", help="items to read (default: 1000)")
-    add("--units", type=float, metavar="N", help="stop after about so many read units")
+    add("--units", type=float, metavar="N", help="stop after about N read units")
     add("--seed", type=int, default=0, metavar="N", help="where to begin: another, other items")
     add("--sample-file", type=Path, metavar="FILE", help="keep the items that were read here")
     add("--more", action="store_true", help="go on from --sample-file, and add to it")

@@ -44,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
     if args.map:
         raise KeyfoldError("--map needs --design, which says what the fields are")
     if not args.directory.exists():
-        raise KeyfoldError(f"there is no export {args.directory}")
+        raise KeyfoldError(f"the export {args.directory} does not exist")
     client = connect(args.database)
     try:
         _create_if_missing(client, args.table, args.directory)
@@ -65,7 +65,7 @@ def _load_rows(args: argparse.Namespace) -> int:
     from keyfold.adopt.declarations import design_of
     from keyfold.adopt.item_writer import store
     from keyfold.adopt.row_files import RowReader
-    from keyfold.cli._opening import counting, end_of_line
+    from keyfold.cli._progress import counting, end_of_line
     from keyfold.errors import KeyfoldError
 
     current = replace(settings.from_arguments(args), backend=args.database)
@@ -108,7 +108,7 @@ def _create_if_missing(client: Client, name: str, directory: Path) -> None:
             ) from None
         if not found:
             raise StorageError(
-                f"There is no table {name}, and {directory} does not say what it is like. "
+                f"The table {name} does not exist, and {directory} does not say what it is like. "
                 "Create the table first."
             ) from None
         client.call("CreateTable", {**orjson.loads(found[0].read_bytes()), "TableName": name})

@@ -10,7 +10,7 @@ HELP = "Serve editors: findings while you type, hovers, completion, fixes (LSP o
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--stdio", action="store_true", help="what editors say; there is no other")
+    parser.add_argument("--stdio", action="store_true", help="what editors say, and the only way")
 
 
 def run(args: argparse.Namespace) -> int:  # noqa: ARG001

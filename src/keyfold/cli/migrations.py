@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from keyfold import settings
-from keyfold.cli._opening import existing, existing_or_empty
 from keyfold.cli._progress import reporter
+from keyfold.cli._target import existing, existing_or_empty
 
 if TYPE_CHECKING:
     from keyfold.design.schema import Schema

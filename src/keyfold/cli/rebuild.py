@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from keyfold.cli._opening import add_target, counting, end_of_line, opened
+from keyfold.cli._progress import counting, end_of_line
+from keyfold.cli._target import add_target, opened
 
 HELP = "Make pointers, counters and other structures anew, online."
 DRIFT = 1

@@ -8,7 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from keyfold.cli._opening import add_target, counting, end_of_line, opened
+from keyfold.cli._progress import counting, end_of_line
+from keyfold.cli._target import add_target, opened
 
 if TYPE_CHECKING:
     from keyfold.maintain import Drift

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from keyfold import settings
-from keyfold.cli._opening import counting, end_of_line
+from keyfold.cli._progress import counting, end_of_line
 from keyfold.errors import KeyfoldError
 
 HELP = "Make believable, consistent items for a design, by a seed."
@@ -16,8 +16,8 @@ HELP = "Make believable, consistent items for a design, by a seed."
 def configure(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("target", nargs="?", help="package.module:design or FILE.yaml (default: the set design)")
-    add("--items", type=int, default=1000, metavar="N", help="about so many (default: 1000)")
-    add("--count", action="append", default=[], metavar="ENTITY=N", help="so many of one entity")
+    add("--items", type=int, default=1000, metavar="N", help="about how many (default: 1000)")
+    add("--count", action="append", default=[], metavar="ENTITY=N", help="how many of one entity")
     add("--seed", type=int, default=0, metavar="N", help="the same seed makes the same items")
     add("--output", "-o", type=Path, metavar="FILE", help="write lines of DynamoDB's JSON here")
     settings.add_flags(parser, "design", "backend", "table_prefix", "table_names")

@@ -25,7 +25,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("target", nargs="?", help="package.module:design or FILE.yaml (default: the set design)")
     add("--workload", "-w", type=Path, metavar="FILE", help="rates and sizes (YAML)")
-    add("--users", type=float, metavar="N", help="scale the workload to so many users, like 1e8")
+    add(
+        "--users",
+        type=float,
+        metavar="N",
+        help="scale the workload to N users, like 1e8",
+    )
     add("--days", type=float, default=30.0, metavar="N", help="how long (default: 30)")
     add(
         "--provisioned",

@@ -7,7 +7,7 @@ import signal
 import sys
 from typing import TYPE_CHECKING
 
-from keyfold.cli._opening import add_target, opened
+from keyfold.cli._target import add_target, opened
 
 if TYPE_CHECKING:
     from keyfold.runtime.db import Db

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from keyfold import settings
-from keyfold.cli._opening import existing
+from keyfold.cli._target import existing
 from keyfold.errors import KeyfoldError
 
 HELP = "See a design, its data and what follows, in the browser."

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from keyfold import settings
-from keyfold.cli._opening import existing
+from keyfold.cli._target import existing
 from keyfold.errors import KeyfoldError
 
 if TYPE_CHECKING:

@@ -68,9 +68,9 @@ class MigrationTools:
         folder = self._workspace.migrations
         known = {path.stem: path for path in sorted(folder.glob(PLANS))}
         if not known:
-            raise KeyfoldError(f"there are no plans in {folder}; keyfold migrations plan makes one")
+            raise KeyfoldError(f"{folder} holds no plans; keyfold migrations plan makes one")
         if plan and plan not in known:
-            raise KeyfoldError(f"there is no plan {plan!r} in {folder}; {nearest(plan, known)}")
+            raise KeyfoldError(f"{folder} holds no plan {plan!r}; {nearest(plan, known)}")
         chosen = [known[plan]] if plan else list(known.values())
         return [self._status(path) for path in chosen]
 

@@ -18,7 +18,7 @@ from keyfold.studio.view import PageMissing
 ROWS = 100
 """Items of a page."""
 LOOKS = (ROWS, 5 * ROWS, 5 * ROWS, 5 * ROWS)
-"""So many items are looked at, one request after the other, for one page of an entity's items."""
+"""Items that are looked at, one request after the other, for one page of an entity's items."""
 
 
 @dataclass

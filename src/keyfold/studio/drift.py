@@ -21,7 +21,7 @@ from keyfold.studio.snippets import wire_text
 from keyfold.studio.view import PageMissing, PageView
 
 PREVIEWED = 20
-"""Of so many the request that repairs them is shown."""
+"""Differences whose repair is shown as a request."""
 
 
 PATIENCE = 2.0
@@ -29,7 +29,7 @@ PATIENCE = 2.0
 
 
 SHOWN = 100
-"""So many differences stand on the page."""
+"""Differences that stand on the page."""
 
 
 def verify(view: PageView) -> Response:

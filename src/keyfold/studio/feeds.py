@@ -14,7 +14,7 @@ from keyfold.studio.parts import banner, empty, grid, link, panel, state
 from keyfold.studio.view import PageView
 
 PAIRS = 20
-"""So many readers with a source are listed for each way."""
+"""Readers with a source that are listed for each way."""
 WAYS = {"push": "copied to the reader", "pull": "gathered when the reader reads", "gone": "ended"}
 
 

@@ -18,7 +18,7 @@ from keyfold.studio.parts import empty, link, state
 from keyfold.studio.view import PageView
 
 FIELDS = 3
-"""So many fields of an item stand in its row, beside its title."""
+"""Fields of an item that stand in its row, beside its title."""
 
 
 def chosen_item(view: PageView, table: TableSchema, page: ItemPage, key: str) -> KnownItem | None:

@@ -16,7 +16,7 @@ from keyfold.studio.items import KnownItem, WireItem
 from keyfold.studio.system import StudioSystem
 
 SHOWN = 100
-"""So many copies of one item are looked at."""
+"""Copies of one item that are looked at."""
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ ROWS = 12
 
 
 def scale(view: PageView) -> Html:
-    """What throttles first at so many users, and what helps."""
+    """What throttles first with the chosen number of users, and what helps."""
     workload = view.system.workload
     says = f"The design under its workload, simulated for {DAYS:g} days with as many users."
     if workload is None or workload.users is None:

@@ -20,7 +20,7 @@ PAGES = 4
 FRESH_SECONDS = 30.0
 RETRY_SECONDS = 5.0
 PATIENCE = 0.4
-"""So long a page waits for a look before it shows dashes instead of numbers."""
+"""Seconds that a page waits for a look before it shows dashes instead of numbers."""
 EXAMPLES = 60
 LARGEST = 10
 

@@ -16,7 +16,7 @@ from keyfold.studio.system import StudioSystem
 
 
 class PageMissing(KeyfoldError):
-    """There is no such page; says what was looked for."""
+    """A page that does not exist; says what was looked for."""
 
 
 class NotWritable(KeyfoldError):

@@ -39,7 +39,7 @@ def test_a_command_that_reads_makes_no_data_file(
     capsys: pytest.CaptureFixture[str], command: list[str]
 ) -> None:
     error = said(capsys, *command, "--backend", "nowhere.db")
-    assert "there is no data file nowhere.db" in error
+    assert "the data file nowhere.db does not exist" in error
     assert not Path("nowhere.db").exists()
 
 
@@ -69,8 +69,12 @@ def test_what_cannot_be_written_is_named(
 def test_a_dump_of_no_file_and_a_load_of_no_export_are_refused(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    assert "there is no data file nowhere.db" in said(capsys, "dump", "nowhere.db", "Things", "out")
-    assert "there is no export nowhere" in said(capsys, "load", "new.db", "Things", "nowhere")
+    assert "the data file nowhere.db does not exist" in said(
+        capsys, "dump", "nowhere.db", "Things", "out"
+    )
+    assert "the export nowhere does not exist" in said(
+        capsys, "load", "new.db", "Things", "nowhere"
+    )
     assert not Path("new.db").exists()
 
 

@@ -279,7 +279,7 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("make_items", {"items": 51}, "1 to 50"),
     ("make_items", {"counts": {"Usr": 1}}, "Usr"),
     ("make_items", {"text": "desing: x"}, "did you mean 'design'"),
-    ("migration_status", {}, "there are no plans"),
+    ("migration_status", {}, "holds no plans"),
     ("draft_migration", {"text": "desing: x"}, "did you mean 'design'"),
     ("plan_write", {"verb": "create", "entity": "User", "values": {}}, "User needs user_id, name"),
     ("plan_write", {"verb": "update", "entity": "User", "values": {"x": 1}}, "no field 'x'"),
@@ -434,7 +434,7 @@ async def test_a_project_of_another_folder_is_served_and_its_searches_run(tmp_pa
         assert read["requests"][0]["searched_bytes"] > 0
         wrong = await refusal(client, "run_pattern", name="similar", arguments={"vector": [1]})
         assert "3 numbers" in wrong
-        assert "no plans in migrations" in await refusal(client, "migration_status")
+        assert "holds no plans" in await refusal(client, "migration_status")
 
 
 def test_a_folder_that_is_not_there_is_said_to_be_so(tmp_path: Path) -> None:

@@ -202,7 +202,7 @@ def test_commands_that_only_look_make_no_data_file(
     assert cli.main(["migrations", "plan", "first"]) == 0
     assert cli.main(["migrations", "status", "0001_first"]) == 0
     assert cli.main(["migrations", "rollback", "0001_first"]) == 2
-    assert "there is no data file" in capsys.readouterr().err
+    assert "does not exist" in capsys.readouterr().err
     assert not (project / "shop.db").exists()
 
 

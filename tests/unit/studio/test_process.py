@@ -56,4 +56,4 @@ def test_a_backend_that_is_not_there_is_named(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert main(["studio", "--backend", "missing.db", "--port", "0"]) == 2
-    assert "there is no data file missing.db" in capsys.readouterr().err
+    assert "the data file missing.db does not exist" in capsys.readouterr().err

@@ -1,10 +1,8 @@
-"""What commands that work on a running design share: finding it, opening it, showing progress."""
+"""The design that a command works on, and its backend."""
 
 from __future__ import annotations
 
 import argparse
-import sys
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from keyfold import settings
@@ -26,7 +24,7 @@ def existing(backend: str) -> str:
     """A backend that holds something; a command that only reads makes no data file."""
     if missing := _missing_file(backend):
         raise KeyfoldError(
-            f"there is no data file {missing}; `keyfold settings` shows which one is set"
+            f"the data file {missing} does not exist; `keyfold settings` shows which one is set"
         )
     return backend
 
@@ -64,19 +62,3 @@ def opened(args: argparse.Namespace) -> Db:
         table_names=current.table_names,
         create_tables=False,
     )
-
-
-def counting(noun: str) -> Callable[[int], None] | None:
-    """A line that counts on the terminal; nothing where nobody looks."""
-    if not sys.stderr.isatty():
-        return None
-
-    def show(number: int) -> None:
-        print(f"\r{number:,} {noun}", end="", file=sys.stderr, flush=True)
-
-    return show
-
-
-def end_of_line() -> None:
-    if sys.stderr.isatty():
-        print(file=sys.stderr)

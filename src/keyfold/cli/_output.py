@@ -1,4 +1,4 @@
-"""What commands that write a design file share: where to, and never over another."""
+"""Where a command writes a design file, and never over another."""
 
 from __future__ import annotations
 
