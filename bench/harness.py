@@ -24,7 +24,7 @@ class Side:
     cpu: bool = False
     """Count processor time instead of the clock."""
     elsewhere: Callable[[int], float] | None = None
-    """Does the work so many times in another process; gives the seconds that it took there."""
+    """Does the work a number of times in another process; gives the seconds it took there."""
 
 
 @dataclass

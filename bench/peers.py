@@ -90,11 +90,11 @@ class Stranger:
             raise Missing(f"{kind} does not work: {reason[:120]}")
 
     def processor(self, count: int) -> float:
-        """Seconds of processor time for so many items."""
+        """Seconds of processor time for a number of items."""
         return self._done(count)[0]
 
     def clock(self, count: int) -> float:
-        """Seconds for so many items."""
+        """Seconds for a number of items."""
         return self._done(count)[1]
 
     def _done(self, count: int) -> tuple[float, float]:

@@ -105,7 +105,7 @@ def _holding(port: int, hold: Hold) -> Iterator[None]:
 
 
 def soak(port: int, pid: int, file: Path, seconds: float, kinds: Sequence[Storm]) -> Verdict:
-    """Storms in turn, for so long; then quiet."""
+    """Storms in turn, then quiet."""
     # Each once, so that what is made once is made.
     for storm in kinds:
         with storms.raging(port, storm):

@@ -165,7 +165,7 @@ def _members() -> list[Call]:
 
 
 def dropped(items: int) -> Storm:
-    """A table of so many items: backed up, then dropped."""
+    """A table of items: backed up, then dropped."""
 
     def prepare(client: Client) -> None:
         create_table(client, "Dropped")
@@ -307,7 +307,7 @@ def _head(operation: str, *more: str) -> bytes:
 
 
 def _held(port: int, connections: int, content: bytes) -> list[socket.socket]:
-    """Connections that have sent so much, as far as the server took it."""
+    """Connections that have sent this content, as far as the server took it."""
     held = []
     for _ in range(connections):
         connection = socket.socket()

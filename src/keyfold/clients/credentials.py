@@ -15,7 +15,7 @@ _TRUST_SECONDS: Final = 60.0
 
 
 class CredentialsError(KeyfoldError):
-    """There are no credentials to sign with."""
+    """No credentials to sign with were found."""
 
 
 class CredentialSource(Protocol):

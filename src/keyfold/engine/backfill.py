@@ -156,7 +156,7 @@ class Backfills:
                 bulk.start(self._database, state["Description"]["BulkOperationArn"])
 
     def run(self, name: str, step: Callable[[], bool]) -> None:
-        """Take steps in the background until there are none left to take."""
+        """Take steps in the background until the work is done."""
         self._in_thread(name, step)
 
     def pause(self, seconds: float) -> None:

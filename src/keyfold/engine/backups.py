@@ -144,7 +144,7 @@ def check_moment(database: Database, table: TableDefinition, moment: float) -> N
 
 
 def trim(database: Database, session: Session) -> bool:
-    """Forget some changes that are too old to be recovered; False when there are none."""
+    """Forget some changes that are too old to be recovered; False when none is left."""
     for row in session.tables():
         table = TableDefinition.load(*row)
         # Whoever copies the table may need what is too old by now.

@@ -17,7 +17,7 @@ _half_a_pair = re.compile(rb"\\u[dD][89a-fA-F]").search
 
 
 def has_many(body: bytes) -> bool:
-    """Whether there are so many members that each step with them takes long."""
+    """Whether it has more members than a step can take quickly."""
     return len(body) > LARGE and body.count(b"{") > _MANY
 
 

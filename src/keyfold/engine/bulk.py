@@ -82,7 +82,7 @@ def _is_queued(database: Database, arn: str) -> bool:
 
 
 def advance(database: Database, arn: str) -> bool:
-    """Take the next step; False when there is none left to take."""
+    """Take the next step; False after the last."""
     with database.read() as session:
         state = find(session, arn)
     if state is None or state["Description"]["BulkOperationStatus"] not in RUNNING:

@@ -14,7 +14,7 @@ from keyfold.engine.policies.principal import Principal
 Result = bytes | Exception
 Done = Callable[[Result], None]
 
-# Of what waits, so much is carried out before the loop looks at other clients.
+# What is carried out before the loop looks at other clients, at most.
 _MOST_CALLS: Final = 128
 _MOST_BYTES: Final = 256 * 1024
 

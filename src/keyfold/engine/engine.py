@@ -150,7 +150,7 @@ class Engine:
         return self._database.regions is not None
 
     def of_caller(self, account: str, region: str) -> Engine:
-        """The engine of a caller's account and region; this one, where there is no other."""
+        """The engine of a caller's account and region; this one, if it is alone."""
         regions = self._database.regions
         if regions is None:
             return self
@@ -202,7 +202,7 @@ class Engine:
         try:
             return self._encoded(operation, request)
         finally:
-            # Only what is about items can have so many members and be kept by nobody.
+            # Only what is about items can have that many members and be kept by nobody.
             if operation in _ABOUT_ITEMS:
                 bodies.dispose(request)
 

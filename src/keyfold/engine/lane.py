@@ -70,7 +70,7 @@ class ThreadLane:
         self._is_gone = is_gone
 
     def begin(self) -> None:
-        """There is no end to it."""
+        """It has no end."""
 
     def check(self, size: int = 0) -> None:  # noqa: ARG002
         if self._is_gone():

@@ -90,7 +90,7 @@ def check_restored(database: Database, name: str) -> None:
 
 
 def advance(database: Database, name: str, session: Session) -> bool:
-    """Take the next step of a restore; False when there is none left to take."""
+    """Take the next step of a restore; False after the last."""
     table = database.catalog.load(session, name)
     if table is None or table.restored_from is None:
         return False
@@ -123,7 +123,7 @@ def _is_gone(session: Session, origin: dict[str, Any]) -> bool:
 def _copied(
     session: Session, table: TableDefinition, origin: dict[str, Any]
 ) -> dict[str, Any] | None:
-    """Copy the next items; where to go on, or None when there are none left."""
+    """Copy the next items; where to go on, or None after the last."""
     if "Backup" in origin:
         return _copy_backup(session, table, origin)
     if "Changes" in origin:

@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 STEP_SECONDS = 0.004
 
 Part = Callable[[Session], bool]
-"""A small part of the work; False when there is none left."""
+"""A small part of the work; False after the last."""
 
 
 def take(database: Database, part: Part) -> bool:
-    """Commit as many parts as a moment has room for; False when there is none left."""
+    """Commit as many parts as a moment has room for; False after the last."""
 
     def work(session: Session) -> bool:
         end = perf_counter() + STEP_SECONDS
@@ -34,6 +34,6 @@ def take(database: Database, part: Part) -> bool:
 
 
 def finish(database: Database, part: Part) -> None:
-    """Take steps until there is nothing left."""
+    """Take steps until the work is done."""
     while take(database, part):
         pass

@@ -63,7 +63,7 @@ def _note(database: Database, name: str, session: Session) -> bool:
 
 
 def _note_some(session: Session, table: TableDefinition, after_row: int) -> int | None:
-    """The row to go on behind; None when there is none left."""
+    """The row to go on behind; None after the last."""
     items = session.expiries_after(table.id, after_row, _ITEMS_PER_READ)
     for row, noted, body in items:
         expires = table.expiry(orjson.loads(body))

@@ -54,7 +54,7 @@ class ItemUpdate:
 
     def __call__(self, old: NormalItem | None) -> NewItem | None:
         if old is None and self._plan is not None and self._plan.only_takes_away:
-            # There is nothing to take from an item that is not there, and none is made of it.
+            # An update that only takes away makes no item.
             return None
         before = self._key if old is None else old
         item: Item = before

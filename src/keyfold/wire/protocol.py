@@ -63,6 +63,15 @@ class WireRequest:
 class Connection(asyncio.Protocol):
     """One client's connection."""
 
+    # As a dictionary they are too many for Python to find quickly.
+    __slots__ = (
+        "_admitted", "_answered", "_body", "_busy", "_choked", "_closed", "_ended", "_fields",
+        "_front", "_half_closed", "_headers", "_held_answer", "_held_body", "_held_request",
+        "_in_head", "_length", "_limits", "_lines", "_overhead", "_parser", "_receiving",
+        "_refusal", "_registry", "_transport", "_uncounted", "_unread", "_url", "_waiting",
+        "deadline", "gone", "on_header", "on_url", "waits_since",
+    )  # fmt: skip
+
     def __init__(self, registry: ConnectionRegistry, *, admitted: bool = False) -> None:
         """`admitted` has been counted already."""
         self._registry = registry

@@ -76,7 +76,7 @@ class ConnectionRegistry:
             self.metrics.add("connections", -1)
 
     def has_room(self, amount: int) -> bool:
-        """Whether the budget has room for so many bytes more, if need be after closing others."""
+        """Whether the budget has room for more bytes, if need be after closing others."""
         while self._held + amount > self.limits.held_bytes:
             if not self._close_slowest(holding=True):
                 return False

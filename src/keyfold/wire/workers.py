@@ -19,7 +19,7 @@ from keyfold.wire.settings import ServeError, ServerSettings
 from keyfold.wire.tls import tls_context
 
 HANG_SECONDS = 30.0
-"""Long work is in threads: a loop that does not turn for so long does not turn any more."""
+"""Long work is in threads: a loop that has not turned for this time does not turn any more."""
 _WATCH_SECONDS = 0.1
 _RESTART_SECONDS = 1.0
 _STOPS = (signal.SIGTERM, signal.SIGINT)

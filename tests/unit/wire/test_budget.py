@@ -80,7 +80,8 @@ def test_an_idle_connection_does_not_keep_its_last_body(asker: Any, made: Made) 
         connection.sendall(post(b"PutItem", b'{"x":"' + b"x" * MB + b'"}'))
         assert asker.read(connection).status == 400
         (idle,) = made(Connection)
-        held = [each for each in vars(idle).values() if isinstance(each, (bytes, bytearray))]
+        members = [getattr(idle, name) for name in Connection.__slots__]
+        held = [each for each in members if isinstance(each, (bytes, bytearray))]
         assert sum(map(len, held)) < KB
 
 

@@ -90,7 +90,7 @@ def _is_about_keys(condition: Condition, schema: KeySchema) -> bool:
 
 
 def _range(branch: _Branch, schema: KeySchema) -> tuple[bytes, bytes] | None:
-    """The places that a branch reads; None if there are none."""
+    """The places that a branch reads; None if it reads nothing."""
     partition: dict[str, AttributeValue] = {}
     for term in _terms(branch, schema, schema.partition):
         if term.operator == "=":

@@ -117,7 +117,7 @@ class CopyStore(Trees):
         )
 
     def trim_history(self, table: int, before: float, limit: int) -> int:
-        """Forget so many changes at most from before a moment; how many there were."""
+        """Forget changes from before a moment, `limit` at most; how many."""
         return self._delete_older(f"history_{table}", before, limit)
 
     def last_change(self, table: int) -> int:

@@ -84,5 +84,5 @@ class Records(Trees):
         return 1 if row is None else row[0] + 1
 
     def trim_records(self, before: float, limit: int) -> int:
-        """Forget so many records at most from before a moment; how many there were."""
+        """Forget records from before a moment, `limit` at most; how many."""
         return self._delete_older("records", before, limit)

@@ -31,7 +31,7 @@ class Trees(Connected):
         return bool(self._set_aside())
 
     def clear_some(self, rows: int) -> bool:
-        """Clear some rows of a tree that was set aside; False when there is none."""
+        """Clear some rows of a tree that was set aside; False when none is left."""
         names = self._set_aside()
         if not names:
             return False
@@ -45,7 +45,7 @@ class Trees(Connected):
         return True
 
     def give_back(self, pages: int) -> int:
-        """Return up to so many free pages to the file system; how many there were."""
+        """Return free pages to the file system, `pages` at most; how many."""
         free = self._free_pages()
         if free:
             self._execute(f"PRAGMA incremental_vacuum({pages})").fetchall()
@@ -59,7 +59,7 @@ class Trees(Connected):
         return [name for (name,) in self._all(sql)]
 
     def _delete_older(self, name: str, before: float, limit: int) -> int:
-        """Delete rows of a sequence from before a moment, so many at most."""
+        """Delete rows of a sequence from before a moment, `limit` at most."""
         changes = self.changes()
         self._execute(
             f"DELETE FROM {name} WHERE sequence IN "

@@ -42,7 +42,7 @@ class VectorEntry(NamedTuple):
 
 
 def part_of(value: AttributeValue | None) -> bytes:
-    """The partition of a HASH value; all are in one where there is none."""
+    """The partition of a HASH value; without one, all are in one."""
     return b"" if value is None else key_bytes(value)
 
 
