@@ -40,6 +40,7 @@ table = design.table(
     indexes=[
         Index("GSI1", "GSI1PK", "GSI1SK", purpose="by owner"),
         Index("GSI2", "GSI2PK", "GSI2SK", purpose="by time and price"),
+        Index("ByTotal", ("shopId", "state"), ("total", "orderId"), sort_type=("N", "S")),
     ],
     ttl="ttl",
     stream="NEW_AND_OLD_IMAGES",
@@ -170,6 +171,7 @@ class Order(typed.Order, Stamped, table=table):
     ] = OrderState.PENDING
     key = Key("ORDER#{order_id}", "ORDER")
     by_user = On("GSI1", "BUYER#{user_id}", "{at:iso}#{order_id}")
+    by_total = On("ByTotal", ("shop_id", "state"), ("total", "order_id"))
     by_month = On("GSI2", "SALES#{shop_id}#{at:%Y-%m}", "{at:iso}#{order_id}")
 
 

@@ -1,4 +1,4 @@
-"""Thirteen access patterns of the marketplace, and what a program does with them."""
+"""Fourteen access patterns of the marketplace, and what a program does with them."""
 
 from __future__ import annotations
 
@@ -132,6 +132,13 @@ def seller_and_shop(owner_id: str, shop_id: str) -> GetTogether[tuple[User | Non
 def audit(day: datetime, since: datetime | None = None, limit: int = 50) -> Query[AuditEntry]:
     """What was done on a day."""
     return AuditEntry.key.query(at=day).since(at=since).limit(limit)
+
+
+@design.pattern(requests=1)
+def largest(shop_id: str, state: OrderState, least: Decimal, limit: int = 20) -> Query[Order]:
+    """A shop's orders in a state from a total on, the largest first."""
+    found = Order.by_total.query(shop_id=shop_id, state=state).since(total=least)
+    return found.descending().limit(limit)
 
 
 def hold(db: Db, product: Product, user_id: str, pieces: int, now: datetime) -> Hold:

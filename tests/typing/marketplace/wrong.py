@@ -57,6 +57,11 @@ def wrong(db: Db, u: User, s: Shop, p: Product, o: Order, t: Tagged, now: dateti
     Shop.by_city.query(address_city=7)  # refused: a number for text
     Product.by_price.query(category="c").until(price=3.5)  # refused: a float for a decimal
     Product.by_price.query(category="c").until(cost=Decimal(3))  # refused: no such sort field
+    Order.by_total.query(shop_id="s")  # refused: half a partition
+    Order.by_total.query(shop_id="s", state="paid")  # refused: text for a member of an enum
+    totals = Order.by_total.query(shop_id="s", state=OrderState.PAID)
+    totals.since(total="3")  # refused: text for a decimal
+    totals.since(order_id="o")  # refused: not the next sort field
     AuditEntry.key.query(day=now)  # refused: no such key field
     Order.by_month.query(shop_id="s")  # refused: the month is missing
     print(db.get(Review.key(product_id="p", user_id="u")).star)  # refused: no such field
