@@ -191,13 +191,13 @@ __all__ = [
 ]
 
 # The parts are imported when they are first named, so that commands which need only one of them,
-# such as `keyfold serve`, start at once.
-_PARTS = ("keyfold.design", "keyfold.maintain", "keyfold.runtime")
+# such as `keyfold serve`, start at once; a design without structures never needs the last one.
+_PARTS = ("keyfold.design", "keyfold.runtime", "keyfold.maintain")
 
 
 def __getattr__(name: str) -> object:
     if name in __all__:
-        for part in reversed(_PARTS):
+        for part in _PARTS:
             module = import_module(part)
             if name in module.__all__:
                 value: object = getattr(module, name)

@@ -61,3 +61,23 @@ def test_services_are_served_by_starlette_and_graphql_core_alone() -> None:
     loaded = set(answer.stdout.split())
     assert {"starlette", "graphql"} <= loaded
     assert not {"fastapi", "strawberry"} & loaded
+
+
+def _ours_after(script: str) -> set[str]:
+    """The modules of keyfold that a program has loaded."""
+    told = f"{script}; import sys; print(*sys.modules)"
+    answer = subprocess.run(
+        [sys.executable, "-c", told], capture_output=True, text=True, check=True
+    )
+    return {name for name in answer.stdout.split() if name.partition(".")[0] == "keyfold"}
+
+
+def test_a_design_without_structures_loads_no_part_that_keeps_them() -> None:
+    loaded = _ours_after("from keyfold import Design, Entity, Key")
+    assert not [name for name in loaded if name.startswith("keyfold.maintain")]
+
+
+def test_a_design_loads_a_known_number_of_modules() -> None:
+    """More of them are a slower start of every program: raise the number knowingly."""
+    assert len(_ours_after("from keyfold import Design, Entity, Key")) <= 125
+    assert len(_ours_after("from keyfold import Counter, Design, Entity, Key")) <= 160
