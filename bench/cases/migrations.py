@@ -13,6 +13,7 @@ from pathlib import Path
 from threading import Event, Thread
 
 from bench import peers
+from bench.handwritten_copy import copy_by_hand
 from bench.harness import Budget, Case, Outcome
 from keyfold import Db, Design, Entity, Id, Index, Key, On, Pointer
 from keyfold.clients import connect
@@ -74,13 +75,14 @@ PLAN = Migration(
     ],
 )
 REQUESTS_A_SECOND = 100
+SEASONS = 50
 
 
 class Live:
     """Somebody who reads and writes orders all the time, and notes how long each request takes."""
 
-    def __init__(self, db: Db, orders: int) -> None:
-        self._db, self._orders = db, orders
+    def __init__(self, db: Db, orders: int, *, follows: bool = False) -> None:
+        self._db, self._orders, self._follows = db, orders, follows
         self._over = Event()
         self.took: list[float] = []
 
@@ -98,11 +100,24 @@ class Live:
         while not self._over.wait(1 / REQUESTS_A_SECOND):
             number = (number + 7919) % self._orders
             began = time.perf_counter()
-            if number % 2:
-                self._db.find(OldOrder.key(order_id=f"o{number}"))
-            else:
-                self._db.update(OldOrder.key(order_id=f"o{number}"), total=number)
+            self._request(number)
             self.took.append((time.perf_counter() - began) * 1e3)
+
+    def _request(self, number: int) -> None:
+        if self._follows:
+            new = Order.key(season_id=f"s{number % SEASONS}", order_id=f"o{number}")
+            if number % 2:
+                self._db.find(new)
+            else:
+                self._db.update(new, cents=number * 100)
+        elif number % 2:
+            self._db.find(OldOrder.key(order_id=f"o{number}"))
+        else:
+            self._db.update(OldOrder.key(order_id=f"o{number}"), total=number)
+
+    @property
+    def slowest(self) -> float:
+        return max(self.took)
 
     @property
     def middle(self) -> float:
@@ -125,39 +140,60 @@ def run(stack: ExitStack, budget: Budget) -> Iterator[Outcome]:
     stack.callback(db.close)
     db.put_many(
         [
-            OldOrder(order_id=f"o{n}", season_id=f"s{n % 50}", total=n, notes="x" * 200)
+            OldOrder(order_id=f"o{n}", season_id=f"s{n % SEASONS}", total=n, notes="x" * 200)
             for n in range(orders)
         ]
     )
     with Live(db, orders) as alone:
         time.sleep(max(2.0, 10 * budget.seconds))
     with Live(db, orders) as beside:
-        # In a process of its own, as in production: live requests share the server with it alone.
-        done = subprocess.run(
-            [sys.executable, "-m", __name__, url], check=True, capture_output=True, text=True
-        )
-    copied, verified = (orders / float(seconds) for seconds in done.stdout.split())
+        copied, verified = _seconds(url, "copy")
+    following = after.open(url, migration=PLAN, create_tables=False)
+    stack.callback(following.close)
+    with Live(following, orders, follows=True) as switched:
+        time.sleep(1.0)
+        _seconds(url, "switch")
+        time.sleep(1.0)
+    by_hand, looked = _seconds(url, "by-hand")
     outcome = Outcome(
         "migrations", f"a migration of {orders:,} orders in use, over HTTP", "keyfold"
     )
     outcome.figures = {
-        "copied, each with a pointer": f"{copied:,.0f} rows a second",
-        "verified": f"{verified:,.0f} rows a second",
+        "copied, each with a pointer": f"{orders / copied:,.0f} rows a second",
+        "the same by hand with boto3, one process, nothing followed": (
+            f"{orders / by_hand:,.0f} rows a second"
+        ),
+        "verified": f"{orders / verified:,.0f} rows a second",
+        "compared by hand with boto3, one way": f"{orders / looked:,.0f} rows a second",
         "live requests alone": f"p50 {alone.middle:.2f} ms, p95 {alone.slow:.2f} ms",
         "live requests during the migration": (
             f"p50 {beside.middle:.2f} ms, p95 {beside.slow:.2f} ms; "
             f"{beside.middle / alone.middle:.1f} and {beside.slow / alone.slow:.1f} times as long"
         ),
+        "the slowest live request": (
+            f"alone {alone.slowest:.0f} ms, during the copy {beside.slowest:.0f} ms, of an "
+            f"application that follows while sides switch {switched.slowest:.0f} ms"
+        ),
     }
     yield outcome
 
 
-def main(url: str) -> None:
-    """Migrate, and tell the seconds of the two long phases."""
+def _seconds(url: str, work: str) -> tuple[float, ...]:
+    """What a process of its own took, as in production: requests share the server with it alone."""
+    command = [sys.executable, "-m", __name__, url, work]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    return tuple(map(float, done.stdout.split()))
+
+
+def main(url: str, work: str) -> None:
+    """Do a part, and tell the seconds of what takes long in it."""
+    if work == "by-hand":
+        print(*copy_by_hand(url))
+        return
     client = connect(url)
-    migrator = Migrator(PLAN, Backend(client), without_routers=True)
-    migrator.apply("follow")
-    phases: tuple[Phase, ...] = ("backfill", "verify")
+    migrator = Migrator(PLAN, Backend(client), without_routers=work == "copy", quiet=0.0)
+    phases: tuple[Phase, ...] = ("backfill", "verify") if work == "copy" else ("hold",)
+    migrator.apply("follow" if work == "copy" else "verify")
     for phase in phases:
         began = time.perf_counter()
         migrator.apply(phase)
@@ -168,4 +204,4 @@ def main(url: str) -> None:
 CASES = [Case("migrations", "Migrations", run)]
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(sys.argv[1], sys.argv[2])

@@ -8,7 +8,7 @@ as it was keeps its bytes; what would not come back on the way back goes along u
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from keyfold.design.entity import Entity
@@ -30,14 +30,17 @@ class Passage:
     reverse: Transform
     drops: frozenset[str] = frozenset()
     """Attributes that are meant to be lost."""
+    renamed: Mapping[str, str] = field(default_factory=dict)
+    """The new names of attributes that have one, by their old names."""
     strict: bool = True
     """Refuse an undeclared attribute that contradicts the transform, instead of leaving it out."""
 
     @property
     def back(self) -> Passage:
         """The other direction; there, what contradicts is a leftover of this one."""
+        former = {new: old for old, new in self.renamed.items()}
         return Passage(
-            self.target, self.source, self.reverse, self.change, self.drops, strict=False
+            self.target, self.source, self.reverse, self.change, self.drops, former, strict=False
         )
 
     def carried(self, item: Item, base: Item | None = None) -> tuple[Entity, Item]:
@@ -106,7 +109,8 @@ class Passage:
             elif name in self.source.by_attribute and (
                 name not in self.target.attributes or name in self.target.by_attribute
             ):
-                found[name] = wire  # stored as NULL, and read as nothing
+                # Stored as NULL, and read as nothing.
+                found[self.renamed.get(name, name)] = wire
         return found
 
     def _refuse_taken(self, rest: Item, made: Item) -> None:

@@ -165,6 +165,11 @@ def move(
         forward or by_name(new, rename),
         backward or by_name(old, back),
         frozenset(drops),
+        {
+            source.fields[old].attribute: target.fields[new].attribute
+            for old, new in (rename or {}).items()
+            if old in source.fields and new in target.fields
+        },
     )
     name = target.name if source.name == target.name else f"{source.name} to {target.name}"
     return Move(name, *_routes(name, passage), _counters(target))
