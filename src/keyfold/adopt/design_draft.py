@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from keyfold.adopt import item_names, relations, value_format
+from keyfold.adopt.growth import growth
 from keyfold.adopt.item_groups import Grouping, ItemGroup, group, labelled
 from keyfold.adopt.key_parts import Part, SlotValue, read_key
 from keyfold.adopt.plain_patterns import by_index, by_key
@@ -92,6 +93,7 @@ def draft(
     notes = [
         *_notes(table, found, len(items)),
         *_choices(seen),
+        *_growths(seen, complete=complete),
         *relations.notes(seen, entities, complete=complete),
     ]
     return DesignDraft(schema, notes, list(_questions(seen)))
@@ -397,6 +399,14 @@ def _choices(seen: Sequence[Seen]) -> Iterator[str]:
                     f"{each.entity.name}.{attribute.field} has {len(few)} values in "
                     f"{len(values):,} items: {', '.join(few)}."
                 )
+
+
+def _growths(seen: Sequence[Seen], *, complete: bool) -> Iterator[str]:
+    for each in seen:
+        entity, items = each.entity, each.group.items
+        told = growth(entity.name, entity.attributes, items, complete=complete)
+        if told:
+            yield told
 
 
 def _questions(seen: Sequence[Seen]) -> Iterator[str]:

@@ -1,0 +1,71 @@
+"""How an entity grows: its items by the months in which they began."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+
+from keyfold.design.schema import AttributeSchema
+from keyfold.review.draft.names import words
+
+Item = Mapping[str, Mapping[str, object]]
+
+FEWEST_ITEMS = 30
+FEWEST_MONTHS = 4
+_AVERAGED = 3
+_BEGINNINGS = {"created", "placed", "joined", "opened", "posted", "sent", "started", "inserted"}
+
+
+def growth(
+    entity: str, attributes: Sequence[AttributeSchema], items: Sequence[Item], *, complete: bool
+) -> str:
+    """What the months say, in a sentence; nothing where they are too few."""
+    attribute = _beginning(attributes, items)
+    months = [*_months(attribute, items)] if attribute is not None else []
+    counted = Counter(months)
+    if attribute is None or len(months) < FEWEST_ITEMS or len(_span(counted)) < FEWEST_MONTHS:
+        return ""
+    # The last month has not ended, and says too little.
+    *whole, last = _span(counted)
+    early = sum(counted[month] for month in whole[:_AVERAGED]) / _AVERAGED
+    late = sum(counted[month] for month in whole[-_AVERAGED:]) / _AVERAGED
+    among = "" if complete else " of the sample"
+    return (
+        f"{entity}: by {attribute.field}, from {_written(whole[0])} to {_written(last)}, "
+        f"{early:,.0f} items{among} a month at the beginning and {late:,.0f} at the end."
+    )
+
+
+def _beginning(
+    attributes: Sequence[AttributeSchema], items: Sequence[Item]
+) -> AttributeSchema | None:
+    """The time that every item has, by its name that of its making if one is called so."""
+    times = [
+        one
+        for one in attributes
+        if one.type in ("timestamp", "date") and all(one.name in item for item in items)
+    ]
+    named = [one for one in times if _BEGINNINGS & {*words(one.field)}]
+    return next(iter(named or times), None)
+
+
+def _months(attribute: AttributeSchema, items: Sequence[Item]) -> Iterator[int]:
+    for item in items:
+        text = str(next(iter(item[attribute.name].values())))
+        moment = _moment(attribute.stored, text)
+        yield moment.year * 12 + moment.month - 1
+
+
+def _moment(stored: str, text: str) -> datetime:
+    if stored.startswith("epoch"):
+        return datetime.fromtimestamp(int(text) / (1000 if stored == "epoch_ms" else 1), UTC)
+    return datetime.fromisoformat(text)
+
+
+def _span(counted: Counter[int]) -> range:
+    return range(min(counted), max(counted) + 1) if counted else range(0)
+
+
+def _written(month: int) -> str:
+    return f"{month // 12}-{month % 12 + 1:02d}"
