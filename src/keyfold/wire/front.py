@@ -100,51 +100,55 @@ class FrontDoor:
     def handle(self, request: WireRequest) -> None:
         """Answer a request, now or when its work is done."""
         started = perf_counter()
-        headers = request.headers
-        if b"origin" in headers and not self._admit(request):
-            return
-        if request.method != b"POST":
-            self._other(request)
-            return
-        kind = headers.get(b"content-type", b"")
-        if kind != answer.JSON_1_0:
-            kind = _json_kind(kind)
-            if not kind:
-                self._unknown(request)
-                return
-            request.content_type = kind
-        target = TARGETS.get(headers.get(b"x-amz-target", b""))
-        if target is None:
-            self._finish(request, None, started, UnknownOperation())
-            return
-        if self._regions and not self._is_at_home(request):
-            self._in_thread(request, target, started)
-            return
-        if len(request.body) > _LARGE or target.run is _THREAD:
-            self._in_thread(request, target, started)
-            return
-        body = request.body
         try:
-            caller = self._check_signature(request)
-            if b"content-encoding" in headers:
-                body = self._unpacked(request)
-        except OperationError as refusal:
-            self._finish(request, target, started, refusal)
-            return
-        if caller is not None and (self._is_shared or self._engine.is_restricted(caller)):
-            self._in_thread(request, target, started)
-            return
-        if target.run is _INLINE:
-            lane = here.lane = self._lane
-            lane.end = started + LOOP_SECONDS
+            headers = request.headers
+            if b"origin" in headers and not self._admit(request):
+                return
+            if request.method != b"POST":
+                self._other(request)
+                return
+            kind = headers.get(b"content-type", b"")
+            if kind != answer.JSON_1_0:
+                kind = _json_kind(kind)
+                if not kind:
+                    self._unknown(request)
+                    return
+                request.content_type = kind
+            target = TARGETS.get(headers.get(b"x-amz-target", b""))
+            if target is None:
+                self._finish(request, None, started, UnknownOperation())
+                return
+            if self._regions and not self._is_at_home(request):
+                self._in_thread(request, target, started)
+                return
+            if len(request.body) > _LARGE or target.run is _THREAD:
+                self._in_thread(request, target, started)
+                return
+            body = request.body
             try:
-                result = self._result(target.operation, body)
-            finally:
-                here.lane = None
-            self._finish(request, target, started, result)
-        else:
-            done = partial(self._finish, request, target, started)
-            self._writes.submit(target.operation, body, done)
+                caller = self._check_signature(request)
+                if b"content-encoding" in headers:
+                    body = self._unpacked(request)
+            except OperationError as refusal:
+                self._finish(request, target, started, refusal)
+                return
+            if caller is not None and (self._is_shared or self._engine.is_restricted(caller)):
+                self._in_thread(request, target, started)
+                return
+            if target.run is _INLINE:
+                lane = here.lane = self._lane
+                lane.end = started + LOOP_SECONDS
+                try:
+                    result = self._result(target.operation, body)
+                finally:
+                    here.lane = None
+                self._finish(request, target, started, result)
+            else:
+                done = partial(self._finish, request, target, started)
+                self._writes.submit(target.operation, body, done)
+        except Exception as error:
+            # Whatever it is, the client gets an answer, and the log the reason.
+            self._finish(request, None, started, error)
 
     def _finish(
         self, request: WireRequest, target: Target | None, started: float, result: Result

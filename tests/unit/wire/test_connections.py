@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from keyfold.engine import Engine
 from keyfold.wire import BackgroundServer, ClientLimits, ServerSettings
+from keyfold.wire.front import FrontDoor
 
 
 def request(operation: str, body: dict[str, Any]) -> bytes:
@@ -45,6 +46,23 @@ def read_all_until_reset(connection: socket.socket) -> bytes:
         while received := connection.recv(65536):
             data += received
     return data
+
+
+def test_a_failure_of_the_server_itself_is_answered_and_the_connection_goes_on(
+    asker: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(*_given: object) -> None:
+        raise ImportError("half a module")
+
+    with asker.connect() as connection:
+        with monkeypatch.context() as broken:
+            broken.setattr(FrontDoor, "_check_signature", fail)
+            connection.sendall(get(1))
+            told = asker.read(connection)
+        connection.sendall(get(1))
+        assert asker.read(connection).status == 200
+    assert told.status == 500
+    assert "half a module" in caplog.text
 
 
 def test_pipelined_requests_are_answered_in_their_order(asker: Any) -> None:
