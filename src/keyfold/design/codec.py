@@ -161,7 +161,9 @@ def encoder(spec: FieldSpec) -> Encoder:
     if kind == "date":
         return lambda v: {"S": v.isoformat()}
     if kind == "string_set":
-        return lambda v: {"SS": sorted(_text(e) for e in _without_empty(spec, v))}
+        return lambda v: {
+            "SS": sorted([e if type(e) is str else _text(e) for e in _without_empty(spec, v)])
+        }
     if kind == "number_set":
         return lambda v: {"NS": [_number(e) for e in sorted(v)]}
     if kind == "binary_set":

@@ -12,7 +12,14 @@ from pydantic import BaseModel, TypeAdapter
 from pydantic import ValidationError as Invalid
 
 from keyfold.design import codes, markers, schema
-from keyfold.design.codec import UNSTORABLE, WireItem, compile_decoder, compile_encoder, encoder
+from keyfold.design.codec import (
+    UNSTORABLE,
+    Encoder,
+    WireItem,
+    compile_decoder,
+    compile_encoder,
+    encoder,
+)
 from keyfold.design.fields import FieldSpec, read_fields
 from keyfold.design.key_values import place_in_key
 from keyfold.design.keys import Key
@@ -142,6 +149,11 @@ class EntitySpec:
                 suggestion="One field of an entity can have it.",
             )
         return found[0] if found else None
+
+    @cached_property
+    def encoders(self) -> dict[str, Encoder]:
+        """How a value of each field becomes a wire value."""
+        return {name: encoder(field) for name, field in self.fields.items()}
 
     @cached_property
     def bounded(self) -> list[FieldSpec]:

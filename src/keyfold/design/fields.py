@@ -10,6 +10,7 @@ from dataclasses import field as dataclass_field
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from enum import Enum
+from functools import cached_property
 from typing import Annotated, Any, ForwardRef, Literal, Union, get_args, get_origin
 
 from pydantic import BaseModel
@@ -66,7 +67,7 @@ class FieldSpec:
         """The marker of this type on the field, or None."""
         return next((mark for mark in self.marks if isinstance(mark, kind)), None)
 
-    @property
+    @cached_property
     def constraints(self) -> tuple[object, ...]:
         """The marks that Pydantic checks: bounds, lengths, validators."""
         ours = (mark for mark in self.marks if not isinstance(mark, str))

@@ -111,14 +111,16 @@ def _expand_update(
     context: Context, plan: Plan, intent: Update, read: Entity | None = None
 ) -> Flow[Entity | None]:
     spec = intent.ref.entity.__spec__
-    intent = edited(context, intent)
+    if not intent.counting:
+        intent = edited(context, intent)
     touched = frozenset(intent.changes)
-    _refuse_fixed(spec, intent)
+    if spec.fixed and not intent.counting:
+        _refuse_fixed(spec, intent)
     maintainers = transactional(spec)
-    concerned = [m for m in maintainers if m.fields & touched]
+    concerned = [m for m in maintainers if m.fields & touched] if maintainers else []
     address = address_of(spec, intent.ref.wire())
     pending = plan.steps.get(address)
-    if plan.is_deleted(address):
+    if pending is not None and isinstance(pending.intent, Delete):
         if not plan.entailing:
             raise PlanError(f"one transaction deletes {intent.ref} and writes it; do one of them")
         if intent.counting and not intent.lenient:
@@ -133,7 +135,10 @@ def _expand_update(
     # An item that this makes has all that follows from it.
     made = intent.upsert and bool(maintainers)
     needs_old = made or bool(
-        concerned or intent.lenient or index_fields_missing(spec, intent) or looked_at(spec, intent)
+        concerned
+        or intent.lenient
+        or index_fields_missing(spec, intent)
+        or (not intent.counting and looked_at(spec, intent))
     )
     if old is None and needs_old:
         old = yield from find(context, intent.ref)
@@ -174,8 +179,6 @@ def _expand_derived(context: Context, plan: Plan, intent: Derived) -> Flow[Entit
 
 
 def _refuse_fixed(spec: EntitySpec, intent: Update) -> None:
-    if not spec.fixed or intent.counting:
-        return
     for name in spec.fixed & intent.changes.keys():
         if not isinstance(intent.changes[name], change.SetIfAbsent):
             raise PlanError(f"{spec.name}.{name} is fixed when the item is created")
@@ -241,7 +244,7 @@ def _with_present_counts(context: Context, intent: Update | Delete, known: Entit
 
 
 def address_of(spec: EntitySpec, key: dict[str, Any]) -> tuple[str, str]:
-    return spec.table.name, repr([key[name] for name in spec.table.schema.key_attributes])
+    return spec.table.schema.name, repr([key[name] for name in spec.table.schema.key_attributes])
 
 
 def version_of(item: Entity) -> Any:

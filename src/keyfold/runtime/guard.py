@@ -133,7 +133,8 @@ def steady_counts(spec: EntitySpec, intent: Update | Delete) -> frozenset[str]:
 
 def is_counted(field: FieldSpec) -> bool:
     """A field that a structure keeps: it moves while others edit the item."""
-    return any(getattr(mark, "kind", "") in ("counter", "kept") for mark in field.marks)
+    marks = field.marks
+    return bool(marks) and any(getattr(m, "kind", "") in ("counter", "kept") for m in marks)
 
 
 def refusal_of(

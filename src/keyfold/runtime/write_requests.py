@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import Any
 
 from keyfold.design import markers
-from keyfold.design.codec import UNSTORABLE, document, encoder
+from keyfold.design.codec import UNSTORABLE, document
 from keyfold.design.entity import Entity
 from keyfold.design.entity_spec import EntitySpec
 from keyfold.errors import (
@@ -134,8 +134,10 @@ def update_write(
         conditions.append(f"attribute_exists({expressions.name(spec.table.schema.partition)})")
     if old is not None:
         conditions += unchanged(expressions, spec, old, stored, intent)
-    conditions += limits(expressions, spec, intent)
-    conditions += step_conditions(expressions, spec, intent)
+    if not intent.counting:
+        conditions += limits(expressions, spec, intent)
+    if spec.states:
+        conditions += step_conditions(expressions, spec, intent)
     if intent.condition is not None:
         conditions.append(expressions.condition(intent.condition, spec, {}))
     actions = _Actions(expressions)
@@ -153,7 +155,7 @@ def update_write(
         for field in spec.key.address:
             named = spec.fields[field]
             if named.attribute not in key and named.reader is None and field not in intent.changes:
-                actions.default(named.attribute, encoder(named)(intent.ref.values[field]))
+                actions.default(named.attribute, spec.encoders[field](intent.ref.values[field]))
     request = {
         "TableName": context.physical(spec.table.schema),
         "Key": key,
@@ -302,7 +304,7 @@ class _Actions:
             return  # The index key that holds it is written as a whole.
         name = self._expressions.name(named.attribute)
         value = self._expressions.value
-        encode = encoder(named)
+        encode = spec.encoders[field]
         if isinstance(one, change.Set):
             self._clauses["SET"].append(f"{name} = {value(encode(one.value))}")
         elif isinstance(one, change.Clear):
