@@ -13,10 +13,16 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from keyfold.design import records, shorthand
 from keyfold.design.change import PlannedStep, Retention, Statement
-from keyfold.design.condition import there
 from keyfold.design.consequence_words import with_follows
 from keyfold.design.flow import ConsumerSchema, FeedSchema, OperationSchema
 from keyfold.design.follows import Follows
+from keyfold.design.key_nodes import (
+    index_attributes,
+    key_attributes,
+    key_templates,
+    placements,
+    plain_placements,
+)
 from keyfold.design.nodes import DesignFileError as DesignFileError
 from keyfold.design.nodes import Node, compose
 from keyfold.design.schema import (
@@ -24,10 +30,7 @@ from keyfold.design.schema import (
     CounterSchema,
     EntitySchema,
     Index,
-    KeyTemplates,
-    KeyType,
     PatternSchema,
-    Placement,
     Schema,
     SearchSchema,
     SortCondition,
@@ -37,10 +40,8 @@ from keyfold.design.schema import (
     VectorSchema,
 )
 from keyfold.design.source import Place
-from keyfold.design.template import Template, apart
 from keyfold.design.yaml_writer import dump, dumps
 from keyfold.errors import DeclarationError, KeyfoldError
-from keyfold.limits import INDEX_KEY_ATTRIBUTES
 from keyfold.settings import nearest
 
 if TYPE_CHECKING:
@@ -137,64 +138,17 @@ def _record(kind: type[_T]) -> Callable[[str, Node], _T]:
     return read
 
 
-def _key_attributes(value: Node) -> dict[str, Any]:
-    """`key: [PK, SK]`, or `key: {PK: S, SK: N}`."""
-    types = _typed_names(value)
-    names = list(types)
-    if not 1 <= len(names) <= 2:
-        value.refuse(f"a key has a partition attribute and perhaps a sort one, found {len(names)}")
-    return {
-        "partition": names[0],
-        "partition_type": types[names[0]],
-        "sort": names[1] if len(names) > 1 else None,
-        "sort_type": types[names[1]] if len(names) > 1 else "S",
-    }
-
-
-def _typed_names(value: Node) -> dict[str, KeyType]:
-    """`[country, city]`, or `{country: S, rent: N}`."""
-    if not value.is_mapping:
-        names = [one.text("an attribute") for one in value.elements("key attributes")]
-        return dict.fromkeys(names, "S")
-    kind = records.hints(TableSchema)["sort_type"][1]
-    pairs = [(n.text("an attribute"), v) for n, v in value.items("key attributes")]
-    return {name: records.convert(kind, v, name) for name, v in pairs}
-
-
-def _index_attributes(value: Node) -> dict[str, Any]:
-    """The key of an index; of several attributes: `{partition: [country, city], sort: [rent]}`."""
-    sides = dict(_sides(value)) if value.is_mapping else {}
-    if not any(side.is_list or side.is_mapping for side in sides.values()):
-        return _key_attributes(value)
-    if "partition" not in sides or not sides.keys() <= {"partition", "sort"}:
-        value.refuse("a key of several attributes is {partition: [...], sort: [...]}")
-    stated: dict[str, Any] = {}
-    for side, attributes in sides.items():
-        types = _typed_names(attributes)
-        if not 1 <= len(types) <= INDEX_KEY_ATTRIBUTES:
-            attributes.refuse(
-                f"a {side} key has 1 to {INDEX_KEY_ATTRIBUTES} attributes, found {len(types)}"
-            )
-        stated |= {side: tuple(types), f"{side}_type": tuple(types.values())}
-    return stated
-
-
-def _sides(value: Node) -> Iterator[tuple[str, Node]]:
-    for name, inner in value.items("key attributes"):
-        yield name.text("an attribute"), inner
-
-
 def _table(name: str, value: Node) -> TableSchema:
     indexes: _Also = {
         "indexes": lambda v: {"indexes": _read_named(v, _index)},
         "vectors": lambda v: {"vectors": _read_named(v, _record(VectorSchema))},
     }
-    stated = records.read(TableSchema, value, also={"key": _key_attributes, **indexes})
+    stated = records.read(TableSchema, value, also={"key": key_attributes, **indexes})
     return TableSchema(**{**stated, "name": name})
 
 
 def _index(name: str, value: Node) -> Index:
-    stated = {**records.read(Index, value, also={"key": _index_attributes}), "name": name}
+    stated = {**records.read(Index, value, also={"key": index_attributes}), "name": name}
     if "partition" not in stated:
         value.refuse(f"the index {name} needs its key attributes, as key: [GSI1PK, GSI1SK]")
     built: Index = records.build(Index, stated, value)
@@ -222,14 +176,14 @@ class _Reader:
     def entity(self, name: str, value: Node) -> EntitySchema:
         table = self._table_of(value)
         own: _Also = {
-            "key": lambda v: {"key": _key(v, table.partition, table.sort)},
+            "key": lambda v: {"key": key_templates(v, table.partition, table.sort)},
             "attributes": lambda v: {"attributes": _attributes(v)},
-            "indexes": lambda v: {"placements": _placements(v, table)},
+            "indexes": lambda v: {"placements": placements(v, table)},
             "ttl": lambda v: {"ttl": _ttl(v, table)},
         }
         stated = {**records.read(EntitySchema, value, also=own), "name": name, "table": table.name}
         read = EntitySchema(**{"key": None, **stated})
-        return replace(read, placements=(*read.placements, *_by_attributes(read, table)))
+        return replace(read, placements=(*read.placements, *plain_placements(read, table)))
 
     def pattern(self, name: str, value: Node) -> PatternSchema:
         kinds: _Also = {kind: partial(_verb, kind) for kind in KINDS}
@@ -335,72 +289,6 @@ def _where(value: Node, table: TableSchema, index: str | None) -> dict[str, Any]
             known = owner.key_attributes
             value.refuse(f"{text!r} is not about {' or '.join(known)}; {nearest(name, known)}")
     return stated
-
-
-def _key(value: Node, partition: str, sort: str | None) -> KeyTemplates | None:
-    if value.is_nothing:
-        return None
-    known = [partition, *([sort] if sort else [])]
-    found: dict[str, Template] = {}
-    for name, inner in value.items("key attributes with their templates"):
-        word = name.text("a key attribute")
-        if word not in known:
-            name.refuse(f"the key has no attribute {word!r}; {nearest(word, known)}")
-        found[word] = records.template(inner)
-    if partition not in found:
-        value.refuse(f"the key needs {partition}")
-    return KeyTemplates(found[partition], found.get(sort) if sort else None)
-
-
-def _placements(value: Node, table: TableSchema) -> tuple[Placement, ...]:
-    placed: list[Placement] = []
-    names = [index.name for index in table.indexes]
-    for name, inner in value.items("indexes with their keys"):
-        word = name.text("an index")
-        index = table.index(word)
-        if index is None:
-            name.refuse(f"the table {table.name} has no index {word!r}; {nearest(word, names)}")
-        if inner.is_list:
-            placed += [_placement(index, each) for each in inner.elements("keys")]
-        else:
-            placed.append(replace(_placement(index, inner), place=name.place))
-    return tuple(placed)
-
-
-def _placement(index: Index, value: Node) -> Placement:
-    parts: dict[str, Template] = {}
-
-    def part(attribute: str) -> Callable[[Node], dict[str, Any]]:
-        def read(inner: Node) -> dict[str, Any]:
-            parts[attribute] = records.template(inner)
-            return {}
-
-        return read
-
-    own = {name: part(name) for name in index.key_attributes}
-    stated = records.read(Placement, value, also=own)
-    missing = [name for name in index.partition_types if name not in parts]
-    given = [name for name in index.sort_types if name in parts]
-    missing += [name for name in index.sort_types if given and name not in parts]
-    if missing:
-        value.refuse(f"the key in {index.name} needs {', '.join(missing)}")
-    partition = apart([parts[name] for name in index.partition_types])
-    key = KeyTemplates(partition, apart([parts[name] for name in given]) if given else None)
-    return Placement(**{"name": index.name, **stated, "index": index.name, "key": key})
-
-
-def _by_attributes(entity: EntitySchema, table: TableSchema) -> Iterator[Placement]:
-    """Indexes over plain attributes: an item that has them is there, nothing more to declare."""
-    plain = {one.name: one for one in entity.attributes if one.is_stored}
-    for index in table.indexes:
-        if entity.placement(index.name) or not all(name in plain for name in index.key_attributes):
-            continue
-        held = [plain[name] for name in index.key_attributes]
-        bare = {name: shorthand.template(f"{{{plain[name].field}}}") for name in plain}
-        when = tuple(attribute.field for attribute in held if attribute.optional)
-        yield Placement(
-            index.name, index.name, index.key_of(bare), there(*when), place=entity.place
-        )
 
 
 def _attributes(value: Node) -> tuple[AttributeSchema, ...]:
