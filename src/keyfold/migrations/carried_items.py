@@ -131,6 +131,9 @@ class Passage:
             return wire
         if name in item and (same(was.get(name), wire) or name in rest):
             return item[name]
+        former = next((old for old, new in self.renamed.items() if new == name), name)
+        if former in item and same(was.get(former), wire):
+            return item[former]
         if name in base and same(there.get(name), wire):
             return base[name]
         return wire
