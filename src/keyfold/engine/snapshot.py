@@ -137,7 +137,7 @@ class TableSnapshot:
     def _past_items(self, moment: float) -> Part[bytes, bytes]:
         def part(session: Session, after: bytes) -> tuple[list[bytes], bytes | None]:
             rows, end = self._items(session, after)
-            found = []
+            found: list[bytes] = []
             for place, body in rows:
                 past = session.past_item(self.table.id, moment, place, self._last)
                 before = body if past is None else past[1]
