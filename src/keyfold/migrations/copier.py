@@ -16,9 +16,9 @@ from typing import Final
 from keyfold.limits import TRANSACTION_ITEMS
 from keyfold.migrations.backend import Item
 from keyfold.migrations.changes import ChangeReader, ItemChange
-from keyfold.migrations.copy_writes import REFUSED, CopyWrites, Tally, refusal
+from keyfold.migrations.copy_writes import REFUSED, CopyWrites, refusal
 from keyfold.migrations.migration import Side
-from keyfold.migrations.sides import Sides, Uncopyable, rewrite_item
+from keyfold.migrations.sides import Sides, Tally, Uncopyable, rewrite_item
 from keyfold.migrations.state import CopyFailure, ForeignWrite, StateStore, key_text
 
 _ATTEMPTS: Final = 12

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from keyfold.errors import (
@@ -16,7 +15,7 @@ from keyfold.migrations.backend import Item
 from keyfold.migrations.changes import ItemChange
 from keyfold.migrations.migration import Side
 from keyfold.migrations.moves import Output
-from keyfold.migrations.sides import Sides, Uncopyable
+from keyfold.migrations.sides import Sides, Tally, Uncopyable
 from keyfold.migrations.spelling import equal
 from keyfold.migrations.state import CopyMarker, StateStore
 from keyfold.migrations.undo import UndoRecord
@@ -24,20 +23,6 @@ from keyfold.runtime.flow import run_by
 from keyfold.runtime.walk import PASSING, transact
 
 REFUSED: Final = "ConditionalCheckFailed"
-
-
-@dataclass
-class Tally:
-    """What copying did."""
-
-    copied: int = 0
-    skipped: int = 0
-    problems: int = 0
-    write_units: float = 0.0
-
-    def add(self, other: Tally) -> None:
-        for name in self.__dataclass_fields__:
-            setattr(self, name, getattr(self, name) + getattr(other, name))
 
 
 class CopyWrites:
@@ -205,8 +190,7 @@ class CopyWrites:
                 "the backend refused a transaction as conflicting, again and again"
             ) from conflict
         if tally is not None:
-            for used in answer.get("ConsumedCapacity", ()):
-                tally.write_units += float(used.get("CapacityUnits", 0))
+            tally.spend(answer.get("ConsumedCapacity", ()))
         return None
 
 

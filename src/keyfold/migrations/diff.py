@@ -76,7 +76,9 @@ class SchemaChange:
 def name_of(changes: Sequence[SchemaChange]) -> str:
     """What to call a plan of these changes: after a move, else after the first."""
     telling = next((change for change in changes if change.kind in MOVES), changes[0])
-    words = f"{telling.subject} {telling.kind.rpartition(' ')[2]}"
+    named = telling.detail or getattr(telling.new or telling.old, "name", "")
+    part = named if named != telling.subject else ""
+    words = f"{telling.subject} {part} {telling.kind.rpartition(' ')[2]}"
     snake = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", words)
     return re.sub(r"[^a-z0-9]+", "_", snake.lower()).strip("_")[:60]
 

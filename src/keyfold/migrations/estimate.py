@@ -7,16 +7,18 @@ from dataclasses import asdict, dataclass
 from math import ceil
 from typing import Any, Final
 
+from keyfold.design.schema import Index
 from keyfold.limits import BATCH_GET_ITEMS, READ_UNIT_BYTES, TRANSACTION_ITEMS
 from keyfold.migrations.backend import Backend, Item
 from keyfold.migrations.migration import Migration
+from keyfold.migrations.operations import CreateIndex
 from keyfold.migrations.progress import Progress
 from keyfold.migrations.sides import Sides, Uncopyable, rewritten
 from keyfold.migrations.spelling import equal
 from keyfold.migrations.table_scan import PAGE
 from keyfold.prices import prices
 from keyfold.values.size import item_size
-from keyfold.values.units import read_units, write_units
+from keyfold.values.units import entry_units, read_units, write_units
 
 LOOKED_AT: Final = PAGE
 """Items of a table that the estimate reads."""
@@ -135,6 +137,11 @@ def _work(migration: Migration, sides: Sides, table: str) -> Iterator[JobEstimat
 def _look(migration: Migration, sides: Sides, table: str, items: list[Item]) -> _Looked:
     found = _Looked(len(items), sum(map(item_size, items)))
     indexes = {one.name: one.indexes for one in migration.tables}
+    live = sides.backend.live(table)
+    here = [] if live is None else [*live.indexes]
+    here += [
+        one.index for one in migration.steps if isinstance(one, CreateIndex) and one.table == table
+    ]
     for item in items:
         try:
             changed = rewritten(sides, table, item)
@@ -144,6 +151,8 @@ def _look(migration: Migration, sides: Sides, table: str, items: list[Item]) -> 
         if changed is None or not equal(changed, item):
             found.outputs += 1
             found.write_units += _TWICE * write_units(item_size(changed or item)) + _NOTE
+            key = sides.key_of(table, item)
+            found.write_units += sum(_index_units(one, key, item, changed) for one in here)
             found.transacted += TRANSACTION_ITEMS  # each goes alone
         for output in outputs:
             size = item_size(output.item)
@@ -161,6 +170,22 @@ def _look(migration: Migration, sides: Sides, table: str, items: list[Item]) -> 
             found.write_units += _NOTE
             found.transacted += 1
     return found
+
+
+def _index_units(index: Index, key: Item, before: Item, after: Item | None) -> float:
+    """Units of what a change of an item does to its entry in an index."""
+    own = {*index.partition_types, *index.sort_types}
+
+    def entry(item: Item | None) -> Item | None:
+        if item is None or not own <= item.keys():
+            return None
+        shown = item.keys() if index.projection == "ALL" else {*key, *own, *index.included}
+        return {name: item[name] for name in shown if name in item}
+
+    old, new = entry(before), entry(after)
+    sizes = [None if one is None else item_size(one) for one in (old, new)]
+    moved = old is not None and new is not None and any(old[n] != new[n] for n in own)
+    return entry_units(*sizes, moved=moved, changed=old != new)
 
 
 def words_of(work: Iterable[JobEstimate], rate: float) -> Iterator[str]:

@@ -16,7 +16,7 @@ from keyfold.migrations.migration import Migration, Side
 from keyfold.migrations.moves import Derive
 from keyfold.migrations.progress import Progress, Report
 from keyfold.migrations.rewrites import Rewrite
-from keyfold.migrations.sides import Sides, Uncopyable, rewrite_item
+from keyfold.migrations.sides import Sides, Tally, Uncopyable, rewrite_item
 from keyfold.migrations.state import CopyFailure, StateStore
 from keyfold.migrations.table_scan import Scan, ScanPace
 from keyfold.migrations.table_shape import Say
@@ -96,9 +96,11 @@ class ItemWork:
             for table in copier.sides.sources:
 
                 def handle(items: list[Item], table: str = table) -> float:
+                    tally = Tally()
                     for item in items:
-                        self._rewrite(copier.sides, table, item)
-                    return copier.copy_scanned(table, items).write_units
+                        self._rewrite(copier.sides, table, item, tally)
+                    tally.add(copier.copy_scanned(table, items))
+                    return tally.write_units
 
                 Scan(self.store, f"backfill {table}", table, self.pace, self.report).run(handle)
             copier.catch_up()
@@ -116,9 +118,9 @@ class ItemWork:
             tables = {self.backend.physical(name): name for name in staying}
             step.run(replace(self.backend, client=NotingClient(self.backend, self.log, tables)))
 
-    def _rewrite(self, sides: Sides, table: str, item: Item) -> None:
+    def _rewrite(self, sides: Sides, table: str, item: Item, tally: Tally) -> None:
         try:
-            rewrite_item(sides, table, item)
+            rewrite_item(sides, table, item, tally=tally)
         except Uncopyable as refused:
             key = sides.key_of(table, item)
             self.store.add_problem(CopyFailure(table, key, str(refused)))
@@ -127,9 +129,10 @@ class ItemWork:
         sides = Sides(self.backend, [], [rewrite])
 
         def handle(items: list[Item]) -> float:
+            tally = Tally()
             for item in items:
-                self._rewrite(sides, rewrite.table, item)
-            return 0.0
+                self._rewrite(sides, rewrite.table, item, tally)
+            return tally.write_units
 
         Scan(self.store, rewrite.name, rewrite.table, self.pace, self.report).run(handle)
 

@@ -80,7 +80,31 @@ class Sides:
         return self.log is not None and table not in self.created
 
 
-def rewrite_item(sides: Sides, table: str, item: Item, image: Item | None = None) -> bool:
+@dataclass
+class Tally:
+    """What copying and rewriting did."""
+
+    copied: int = 0
+    skipped: int = 0
+    problems: int = 0
+    write_units: float = 0.0
+
+    def add(self, other: Tally) -> None:
+        for name in self.__dataclass_fields__:
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+
+    def spend(self, consumed: Sequence[Mapping[str, Any]]) -> None:
+        """Add the units of an answer."""
+        self.write_units += sum(float(used.get("CapacityUnits", 0)) for used in consumed)
+
+
+def rewrite_item(
+    sides: Sides,
+    table: str,
+    item: Item,
+    image: Item | None = None,
+    tally: Tally | None = None,
+) -> bool:
     """Change an item in place, only as long as it is still what the change was computed from.
 
     All rewrites are one write: what one of them makes and the next one changes would otherwise
@@ -94,7 +118,7 @@ def rewrite_item(sides: Sides, table: str, item: Item, image: Item | None = None
     adds = [rewrite.adds for rewrite in sides.rewrites if rewrite.table == table]
     kept = frozenset[str]().union(*adds)
     changed = rewritten(sides, table, item, image)
-    if write_over(sides, table, item, changed, kept):
+    if write_over(sides, table, item, changed, kept, tally):
         return True
     if image is None or changed is None or equal(changed, item):
         return False
@@ -127,6 +151,7 @@ def _follow_late(sides: Sides, table: str, item: Item, image: Item, kept: frozen
 
 
 _TRIES = 5
+_COUNTED = {"ReturnConsumedCapacity": "TOTAL"}
 
 
 def rewritten(sides: Sides, table: str, item: Item, image: Item | None = None) -> Item | None:
@@ -152,6 +177,7 @@ def write_over(
     item: Item,
     changed: Item | None,
     adds: frozenset[str] = frozenset(),
+    tally: Tally | None = None,
 ) -> bool:
     """Make an item another one, if nobody has changed it meanwhile; None takes it away."""
     if changed is not None and equal(changed, item):
@@ -178,15 +204,18 @@ def write_over(
             noted = sides.log.writes(record.noting(item, changed, adds))
     try:
         if noted:
-            backend.call("TransactWriteItems", {"TransactItems": [action, *noted]})
+            transaction = {"TransactItems": [action, *noted], **_COUNTED}
+            consumed = backend.call("TransactWriteItems", transaction).get("ConsumedCapacity", [])
         else:
             ((name, one),) = action.items()
-            backend.call(f"{name}Item", one)
+            consumed = [backend.call(f"{name}Item", one | _COUNTED).get("ConsumedCapacity", {})]
     except (ConditionFailed, TransactionCanceled) as refused:
         codes = {r.code for r in getattr(refused, "reasons", ())} - {"None"}
         if codes <= {"ConditionalCheckFailed"}:
             return False  # somebody wrote it meanwhile: that change comes by the stream
         raise
+    if tally is not None:
+        tally.spend(consumed)
     return True
 
 

@@ -111,7 +111,7 @@ class MigrationVerifier:
         return self.result
 
     def _compare(self, table: str, items: Sequence[Item]) -> float:
-        expected: list[tuple[Item, dict[tuple[str, str], Output]]] = []
+        expected: list[tuple[Item, Item, dict[tuple[str, str], Output]]] = []
         for item in items:
             key = self.sides.key_of(table, item)
             if table in self.dropped and not self.sides.concerns(table, item):
@@ -127,15 +127,17 @@ class MigrationVerifier:
                     self._suspects[table, key_text(key)] = (table, key)
                     self.result.compared += 1
             elif outputs or self._is_rewritten(table):
-                expected.append((key, outputs))
-        found = self._found([address for _, outputs in expected for address in outputs])
+                expected.append((item, key, outputs))
+        found = self._found([address for _, _, outputs in expected for address in outputs])
         with self._lock:
-            for key, outputs in expected:
+            for item, key, outputs in expected:
                 self.result.compared += 1
                 if all(_stands(found.get(a), output) for a, output in outputs.items()):
                     self.result.equal += 1
-                    for output in outputs.values():
-                        self.result.checksum ^= checksum(output.item)
+                    # What is changed in place has no other side: it stands for itself.
+                    stands_for = [output.item for output in outputs.values()] or [item]
+                    for one in stands_for:
+                        self.result.checksum ^= checksum(one)
                 else:
                     self._suspects[table, key_text(key)] = (table, key)
         return 0.0

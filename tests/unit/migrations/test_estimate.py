@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from keyfold.errors import MigrationError
+from keyfold.migrations import Migration, Migrator, transform_attribute
 from keyfold.migrations.estimate import JobEstimate, compared, estimate, words_of
 
 from .conftest import Shop
@@ -22,6 +23,17 @@ def test_a_move_takes_the_units_that_were_expected(shop: Shop) -> None:
     assert next(compared([backfill], migrator.work)).startswith(
         "backfill Orders: 300 items (expected 300), 1,800 write units (expected 1,800), "
     )
+
+
+def test_a_rewrite_in_place_takes_the_units_that_were_expected(shop: Shop) -> None:
+    for number in range(50):
+        shop.old_order(f"o{number:03d}", number, "s")
+    migration = Migration("louder", [transform_attribute("Orders", "seasonId", str.upper)])
+    backfill, _ = estimate(migration, shop.backend)
+    migrator = Migrator(migration, shop.backend, without_routers=True)
+    migrator.apply("verify")
+    assert backfill.write_units > 0
+    assert migrator.work["backfill Orders"].write_units == backfill.write_units
 
 
 def test_an_estimate_writes_nothing_and_makes_no_table(shop: Shop) -> None:
