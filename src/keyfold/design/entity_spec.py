@@ -157,7 +157,7 @@ class EntitySpec:
 
     @cached_property
     def bounded(self) -> list[FieldSpec]:
-        """The fields that hold at most so many elements."""
+        """The fields that say how many elements they hold at most."""
         return [f for f in self.fields.values() if f.mark(markers.AtMost) is not None]
 
     @cached_property

@@ -167,7 +167,7 @@ class _Reader:
             if name.text("a field") == "table":
                 wanted = inner.text("a table's name")
                 if wanted not in self.tables:
-                    inner.refuse(f"there is no table {wanted!r}; {nearest(wanted, self.tables)}")
+                    inner.refuse(f"no table is called {wanted!r}; {nearest(wanted, self.tables)}")
                 return self.tables[wanted]
         if len(self.tables) > 1:
             value.refuse(f"say in which table this is: {', '.join(self.tables)}")

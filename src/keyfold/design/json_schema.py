@@ -36,6 +36,8 @@ Json = dict[str, Any]
 TEXT: Json = {"type": ["string", "number", "boolean"]}
 ANYTHING: Json = {}
 _KEY: Json = {"type": ["array", "object"], "description": "[PK, SK], or {PK: S, SK: N}"}
+_SIDES = "of several attributes: {partition: [country, city], sort: {rooms: N, rent: N}}"
+_INDEX_KEY: Json = {**_KEY, "description": f"{_KEY['description']}; {_SIDES}"}
 _NAMES: Json = {"anyOf": [TEXT, {"type": "array", "items": TEXT}]}
 
 
@@ -48,7 +50,7 @@ def design_file_schema() -> Json:
             _record(
                 TableSchema,
                 key=_KEY,
-                indexes=_under_names(_record(Index, key=_KEY)),
+                indexes=_under_names(_record(Index, key=_INDEX_KEY)),
                 vectors=_under_names(_record(VectorSchema)),
             )
         ),

@@ -51,7 +51,7 @@ class Query(Read[Page[E]], Generic[E]):
         return replace(self, backwards=True)
 
     def limit(self, items: int | None) -> Self:
-        """At most so many items a page; None leaves it to DynamoDB."""
+        """The most items of a page; None leaves it to DynamoDB."""
         return replace(self, size=items)
 
     def where(self, condition: Callable[[E], object]) -> Self:

@@ -60,7 +60,7 @@ class AttributeSchema:
     mutable: bool = True
     values: tuple[str, ...] = ()
     shards: int | None = None
-    """A shard number: it spreads items evenly over so many values, and follows from their id."""
+    """A shard number, of this many: it spreads items evenly, and follows from their id."""
     stored: str = ""
     """A format of its own on disk: epoch, epoch_ms, iso ..."""
     max_items: int | None = None

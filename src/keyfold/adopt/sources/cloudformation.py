@@ -44,7 +44,7 @@ def read(data: Any, source: str) -> Imported:
     resources = template.mapping("Resources")
     found.tables += _tables(resources, Known(known), found)
     if not found.tables:
-        resources.refuse("there is no AWS::DynamoDB::Table among the resources")
+        resources.refuse("its resources have no AWS::DynamoDB::Table")
     return found
 
 
@@ -58,7 +58,7 @@ def read_serverless(data: Any, source: str) -> Imported:
     for part in parts:
         found.tables += _tables(part.mapping("Resources"), known, found)
     if not found.tables:
-        stated.refuse("there is no AWS::DynamoDB::Table under resources: Resources:")
+        stated.refuse("resources: Resources: has no AWS::DynamoDB::Table")
     return found
 
 

@@ -58,7 +58,7 @@ def _live(source: str) -> Imported:
     from keyfold.clients import connect
 
     if source.endswith(_DATABASES) and not Path(source).exists():
-        raise KeyfoldError(f"there is no data file {source}")
+        raise KeyfoldError(f"the data file {source} does not exist")
     client = connect(source)
     try:
         return endpoint.read(client, source)

@@ -36,7 +36,7 @@ def read_shown(data: Any, source: str) -> Imported:
         if resource.get("type") == KIND and resource.get("mode", "managed") == "managed":
             found.tables.append(_table(resource.text("name"), resource.mapping("values"), found))
     if not found.tables:
-        shown.refuse(f"there is no {KIND} in it")
+        shown.refuse(f"it has no {KIND}")
     return found
 
 
@@ -81,7 +81,7 @@ def read(files: Mapping[str, str], source: str) -> Imported:
         made = placed(_resolved(inner, known), place)
         found.tables.append(_table(name, made, found, escaped=True))
     if not found.tables:
-        raise SourceError(Place(source, 1), f"there is no resource {KIND!r} in it")
+        raise SourceError(Place(source, 1), f"it has no resource {KIND!r}")
     return found
 
 

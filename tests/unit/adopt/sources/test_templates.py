@@ -240,7 +240,7 @@ def test_every_table_of_an_endpoint(tmp_path: Path) -> None:
     [
         ("t.yaml", "Resources:\n  A: [", "t.yaml:2: this is not YAML: "),
         ("t.json", '{"Resources":\n {,}}', "t.json:2: this is not JSON: "),
-        ("t.yaml", "Resources: {}\n", "t.yaml:1: there is no AWS::DynamoDB::Table"),
+        ("t.yaml", "Resources: {}\n", "t.yaml:1: its resources have no AWS::DynamoDB::Table"),
         (
             "t.yaml",
             "Resources:\n  A:\n    Type: AWS::DynamoDB::Table\n    Properties:\n      X: 1\n",
@@ -254,7 +254,7 @@ def test_every_table_of_an_endpoint(tmp_path: Path) -> None:
         ),
         ("t.yaml", "Resources: &a\n  A: *a\n", "t.yaml:1: this is nested too deeply"),
         ("t.tf", 'resource "a" "b" {\n  x = = 1\n}\n', "t.tf:2: this is not Terraform's HCL"),
-        ("t.tf", "", "t.tf:1: there is no resource 'aws_dynamodb_table' in it"),
+        ("t.tf", "", "t.tf:1: it has no resource 'aws_dynamodb_table'"),
         (
             "t.tf",
             '\nresource "aws_dynamodb_table" "b" {\n  name = "b"\n}\n',
@@ -265,7 +265,7 @@ def test_every_table_of_an_endpoint(tmp_path: Path) -> None:
         (
             "serverless.yml",
             "service: a\nprovider: {}\n",
-            "serverless.yml:1: there is no AWS::DynamoDB::Table under resources: Resources:",
+            "serverless.yml:1: resources: Resources: has no AWS::DynamoDB::Table",
         ),
     ],
 )
