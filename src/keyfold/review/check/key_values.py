@@ -66,6 +66,21 @@ def _ambiguous(
     )
 
 
+_MOMENT = "2026-03-01T09:00:00Z"
+_LATER_FIRST = "2026-03-01T08:30:00Z", "2026-03-01T09:00:00+01:00"
+"""The second is eight o'clock: the earlier one, with the later text."""
+
+
+def _with(template: Template, field: str, value: str) -> str:
+    return _rendered(template, {**dict.fromkeys(template.fields, "x"), field: value})
+
+
+def _in_order(template: Template, field: str, first: str, second: str) -> str:
+    """Two keys that sort the wrong way round."""
+    one, other = sorted((_with(template, field, first), _with(template, field, second)))
+    return f"`{one}` comes before `{other}`"
+
+
 def _rendered(template: Template, values: dict[str, str]) -> str:
     return "".join(values[p.field] if isinstance(p, Slot) else p.text for p in template.parts)
 
@@ -88,6 +103,8 @@ def timestamp_no_tiebreak(facts: Reach) -> Iterator[Defect]:
                 f"`{entity.key}` is told apart by {moments[-1].field} alone: two items of one "
                 "instant overwrite each other silently",
                 f"Append an id of its own, as in `{entity.key.sort}#{{id}}`.",
+                example=f"`{_with(entity.key.sort, moments[-1].field, _MOMENT)}` is the first of "
+                "them, and the second",
             )
 
 
@@ -126,6 +143,7 @@ def timestamp_unsortable(facts: Reach) -> Iterator[Defect]:
                         within,
                         severity="question",
                         cause="the format of times in keys",
+                        example=_in_order(key.sort, slot.field, *_LATER_FIRST),
                     )
                 elif attribute.type in ("number", "decimal") and not _is_shard(attribute):
                     yield Defect(
@@ -136,6 +154,7 @@ def timestamp_unsortable(facts: Reach) -> Iterator[Defect]:
                         within,
                         cause=f"{slot.field} of {entity.name}",
                         fix=Fix(slot.text, f"{{{slot.field}:012d}}"),
+                        example=_in_order(key.sort, slot.field, "10", "9"),
                     )
 
 
@@ -195,6 +214,8 @@ def lookup_not_normalised(facts: Reach) -> Iterator[Defect]:
                     severity=None if mixed else "question",
                     cause="" if mixed else "the spelling of what is looked up",
                     fix=Fix(slot.text, f"{{{slot.field}:lower}}") if mixed else None,
+                    example=f"`{_with(key.partition, slot.field, 'Ann')}` is not "
+                    f"`{_with(key.partition, slot.field, 'ann')}`",
                 )
 
 
