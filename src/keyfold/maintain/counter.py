@@ -42,7 +42,7 @@ class Counter(StructureMarker):
 
     `of` is the counted entity. The field's entity is found by its key fields on the counted item,
     under other names where `via` says so. `creates` makes the holding item on the first count.
-    `shards` spreads a hot counter over so many items of its own; `total` adds them up. The number
+    `shards` spreads a hot counter over that number of items; `total` adds them up. The number
     of shards may grow, never shrink.
     """
 

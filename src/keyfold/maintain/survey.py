@@ -28,7 +28,7 @@ Placed = list[tuple[int, KeptStructure]]
 OnDrift = Callable[[Drift], Flow[None]]
 
 STRANGERS: Final = 100
-"""So many items that no entity declares are listed; all are counted."""
+"""How many items that no entity declares are listed; all are counted."""
 
 
 class Structures:

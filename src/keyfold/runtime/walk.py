@@ -66,7 +66,7 @@ def position_of(answer: Answer) -> Item | None:
 
 
 def all_items(request: Mapping[str, Any], most: int | None = None) -> Flow[list[Item]]:
-    """The items of a query to its end, or so many."""
+    """The items of a query to its end, or up to a limit."""
     walk, found = Walk("Query", request), list[Item]()
     while not walk.ended and (most is None or len(found) < most):
         answer = yield from walk.next(None if most is None else most - len(found))

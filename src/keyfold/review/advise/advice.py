@@ -24,11 +24,11 @@ from keyfold.review.cost.workload import Workload
 from keyfold.values.units import read_units
 
 LOST = 10.0
-"""In the ranking a consistent read that is lost weighs as much as so many reads."""
+"""In the ranking a consistent read that is lost weighs as much as this number of reads."""
 COPY_UPKEEP, INDEX_UPKEEP = 0.06, 0.01
 """In the ranking everything that must be kept right weighs such a share of today's bill."""
 ROUND_TRIP = 0.25
-"""In the ranking a request weighs so many read units, for the time that it takes."""
+"""In the ranking a request weighs this number of read units, for the time that it takes."""
 OVERLOAD = 1.0
 """In the ranking a key whose partition cannot take its writes weighs such a share of the bill."""
 TRIES = 12

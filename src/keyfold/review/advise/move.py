@@ -11,7 +11,7 @@ from keyfold.review.cost.workload import Workload
 from keyfold.values.units import read_units, write_units
 
 PAYS_WITHIN = 12.0
-"""A move of data has to pay for itself within so many months."""
+"""A move of data has to pay for itself within this number of months."""
 SAME = 0.005
 """Dollars a month below which two bills are the same."""
 

@@ -15,7 +15,7 @@ BEAM = 10
 WORTH = 0.97
 """A change must lower the score to this share of what is; keys are not moved for pennies."""
 DOMINANT = 2.0
-"""A new key must serve so many times the reads that today's key serves."""
+"""A new key must serve this multiple of the reads that today's key serves."""
 
 Step = Callable[[int, int], None]
 

@@ -42,7 +42,7 @@ def fixed(text: str, fixes: Iterable[tuple[Place, Fix]]) -> tuple[str, int]:
 
 
 def _as_many(text: str, count: int) -> list[str]:
-    """A text as so many parts, so that later places keep their numbers."""
+    """A text as the same number of parts, so that later places keep their numbers."""
     lines = text.splitlines(keepends=True)
     return [*lines[: count - 1], "".join(lines[count - 1 :])]
 

@@ -18,7 +18,7 @@ from keyfold.review.check.rule import Defect, rule
 
 FEW_PARTITIONS = 10
 FEW_ITEMS = 10_000
-"""So many items in all of a few partitions are no heat."""
+"""Up to this number of items, a few partitions are not hot."""
 
 
 @rule("S2", "hot-key", "warning", "More reads or writes a second than one key takes")

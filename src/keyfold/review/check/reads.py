@@ -108,7 +108,7 @@ def filter_instead_of_key(facts: Reach) -> Iterator[Defect]:
 
 _RANGES = ("between", "lt", "le", "gt", "ge")
 SMALL = 100
-"""So many items are read as a whole anyway."""
+"""Up to this number of items, everything is read anyway."""
 
 
 def _expires(facts: Reach, pattern: PatternSchema, field: str) -> bool:

@@ -48,7 +48,7 @@ COPIES = 3.0
 PARTITIONS = 10.0
 EACH = 10.0
 HOT_FACTOR = 10.0
-"""The most popular key is taken to get so many times the traffic of an average one."""
+"""The most popular key is taken to get this multiple of the traffic of an average one."""
 REMOVED_SECONDS = 2.0
 """How long it takes until a consumer has deleted the copies of a removed post."""
 ALONE = ("email", "username", "handle", "slug")

@@ -53,7 +53,7 @@ def listed(
     index: str = "",
     page: float = 100,
 ) -> Part:
-    """A query for so many items of one partition, consistent where no index is asked."""
+    """A query for a number of items of one partition, consistent where no index is asked."""
     table = figures.schema.by_table[entity.table]
     through = table.index(index) if index else None
     if through is None:

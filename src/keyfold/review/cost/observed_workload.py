@@ -31,7 +31,7 @@ _NAME = re.compile(r'(?:^|,)name="((?:[^"\\]|\\.)*)"')
 
 Item = Mapping[str, Any]
 ENOUGH_ITEMS, STANDS_OUT = 100, 3.0
-"""So many items tell how popular keys are; a key stands out at so many times the average."""
+"""How many items tell how popular keys are; at which multiple of the average a key stands out."""
 
 
 @dataclass(frozen=True)

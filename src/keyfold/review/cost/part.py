@@ -10,7 +10,7 @@ from keyfold.design.follows import SUPPORT_TABLE
 from keyfold.design.schema import Effect
 
 IN_TRANSACTION = 2
-"""A write inside a transaction costs so many times its units, except on global indexes."""
+"""A write inside a transaction costs this multiple of its units, except on global indexes."""
 
 Why = Literal[
     "item",
@@ -79,7 +79,7 @@ class PricedWrite:
 
 
 def times(parts: Iterable[Part], count: float) -> Iterator[Part]:
-    """The same so many times."""
+    """The same, this number of times."""
     return (
         replace(part, units=part.units * count, items=part.items * count) for part in parts if count
     )

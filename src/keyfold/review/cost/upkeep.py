@@ -20,7 +20,7 @@ LOOK_SECONDS = 10.0
 LOOK_READS, LOOK_WRITES = 2.0, 1.0
 """A worker looks so often who else is there: units of that, besides one for each shard it holds."""
 OUTBOX_QUERIES = 8
-"""A worker with sinks asks so many partitions for events, at each look."""
+"""A worker with sinks asks this number of partitions for events, at each look."""
 
 
 def unique_bytes(figures: Figures, entity: EntitySchema) -> float:

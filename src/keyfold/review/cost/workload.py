@@ -122,7 +122,7 @@ class StreamLoad:
 
 @dataclass(frozen=True)
 class BurstLoad:
-    """Something that happens once: calls come so many times as often, for a while."""
+    """Something that happens once: calls come more often, by a factor, for a while."""
 
     name: str
     calls: tuple[str, ...]
