@@ -15,7 +15,7 @@ const counted = (badge, number) => { $(badge).hidden = !number; $(badge).textCon
 
 /* ---------- feed ---------- */
 
-let entries = [], more = null, asked = null;
+let entries = [], heard = [], more = null, asked = null;
 
 const entry = (one) => h("article.card",
   h("header", face(one.authorName || "?"), h("div", h("b", one.authorName || "Somebody"), " ", one.groupName && h("span.tag.on", one.groupName),
@@ -28,16 +28,25 @@ const entry = (one) => h("article.card",
 const drawEntries = () => list($("#entries"), entries, (one) => one.activityId, entry,
   nothing("Nothing yet", "Follow somebody, or join a group."));
 
+/* What is heard while a page is on its way is not in it, and stays. */
+const add = (one) => {
+  heard.unshift(one);
+  entries = [one, ...entries.filter((other) => other.activityId !== one.activityId)];
+  drawEntries();
+};
+
 async function loadFeed() {
+  heard = [];
   const page = await rest.get(own("/feed?limit=20"));
-  entries = page.items;
+  const listed = new Set(page.items.map((one) => one.activityId));
+  entries = [...heard.filter((one) => !listed.has(one.activityId)), ...page.items];
   more = page.cursor;
   $("#older").hidden = !more;
   drawEntries();
 }
 async function takeBack(one) {
   await rest.delete(path`/actors/${one.actorId}/activities/${one.activityId}?createdAt=${one.createdAt}`);
-  entries = entries.filter((other) => other !== one);
+  [entries, heard] = [entries, heard].map((some) => some.filter((other) => other !== one));
   drawEntries();
 }
 $("#older").addEventListener("click", doing(async () => {
@@ -50,8 +59,7 @@ $("#older").addEventListener("click", doing(async () => {
 form($("#post"), async ({ previewText, actorId }) => {
   const made = await rest.post("/activities", actorId ? { previewText, actorId } : { previewText });
   const group = actorId ? $("#where").selectedOptions[0].text : null;
-  entries = [{ ...made, authorName: me().name, groupName: group, comments: 0, mine: true }, ...entries];
-  drawEntries();
+  add({ ...made, authorName: me().name, groupName: group, comments: 0, mine: true });
 }, { done: "Told" });
 
 const said = (one, text) => h(one.mine ? ".said.mine" : ".said", h("small", one.mine ? "" : `${one.authorName || "Somebody"} · `, when(one.createdAt)), h(".words", text));
@@ -234,7 +242,7 @@ async function at(place, room = null) {
   ends.push(subscribe(ROOMS, { userId: me().id }, { next: () => again([loadRooms]) }));
   if (place === "feed") ends.push(subscribe(FEED, { userId: me().id }, {
     open: () => again([loadFeed]),
-    next: ({ feedAdded: one }) => { entries = [one, ...entries.filter((other) => other.activityId !== one.activityId)]; drawEntries(); },
+    next: ({ feedAdded: one }) => add(one),
   }));
   if (room) {
     const talk = async () => { await loadTalk(); await loadRooms(); $("#room-title").textContent = rooms.find((one) => one.roomId === room)?.title || "Room"; };

@@ -1,0 +1,233 @@
+"""One story of every system on its page, where things go wrong around it.
+
+Consumers are late and die in their work; half of what can expire has expired and is not swept;
+the tables are on another server.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+from starlette.applications import Starlette
+
+from keyfold import AsyncDb
+from keyfold.adopt.item_writer import put
+from keyfold.adopt.made_items import ItemMaker
+from keyfold.api import Identity, Service
+from keyfold.api.app import ApiSettings, create_app
+from keyfold.api.consumers import following
+from keyfold.demo.systems import System, find_systems
+from keyfold.streams import AsyncConsumer, ConsumerOptions
+from keyfold_systems.gg_core.payloads import NewUser
+from keyfold_systems.gg_core.service import GgCore
+from keyfold_systems.inviter.service import Inviter
+from keyfold_systems.sellers.payloads import NewAccount
+from keyfold_systems.sellers.service import Sellers
+from keyfold_systems.tamafriends.entities import UserProfile
+from keyfold_systems.tamafriends.service import TamaFriends
+
+from . import test_gg_core, test_inviter_page, test_search_room, test_sellers_page
+from .conftest import served
+
+SYSTEMS = find_systems()
+ADA, BEN = Identity.of("ada", name="Ada Lang"), Identity.of("ben", name="Ben Okafor")
+PATIENCE = 20_000
+MADE = 40
+OVER = {"N": "1700000000"}
+
+
+async def settle_in(service: Service, db: AsyncDb) -> None:
+    """Ada and Ben have accounts where a page does not make them; in Inviter they have a group."""
+    if isinstance(service, Inviter):
+        for one in (ADA, BEN):
+            await service.save_user(one.id, one.name)
+        group = await service.create_group("Lake swimmers", ADA)
+        await service.join_group(group.group_id, BEN)
+    if isinstance(service, GgCore):
+        for one in (ADA, BEN):
+            profile = NewUser(nickname=one.id, email=f"{one.id}@x.org", full_name=one.name)
+            await service.create_user(profile, caller=one)
+    if isinstance(service, Sellers):
+        for one in (ADA, BEN):
+            account = NewAccount(email=f"{one.id}@x.org", given_name=one.name)
+            await service.create_my_account(account, one)
+    if isinstance(service, TamaFriends):
+        for one in (ADA, BEN):
+            await db.create(
+                UserProfile(
+                    user_id=one.id,
+                    email=f"{one.id}@x.org",
+                    username=one.id,
+                    handle=one.id,
+                    display_name=one.name,
+                )
+            )
+
+
+async def dying(db: AsyncDb) -> None:
+    """Consumers that read a little at a time; each is killed wherever it is."""
+    options = ConsumerOptions(batch=5, lease_seconds=1.0, poll_seconds=0.1)
+    dice = random.Random(7)
+    while True:
+        task = asyncio.create_task(AsyncConsumer(db, options=options).run())
+        try:
+            # Longer than a lease: each gets what its predecessor held, and does some work.
+            await asyncio.sleep(dice.uniform(1.5, 3.0))
+        finally:
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+
+
+@asynccontextmanager
+async def killed(databases: list[AsyncDb]) -> AsyncIterator[None]:
+    tasks = [asyncio.create_task(dying(db)) for db in databases]
+    yield
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def expire_half(system: System, path: Path) -> int:
+    """Fill a file with made items, and let the time of half of those that can expire be over."""
+    count = 0
+    with system.design.open(str(path)) as db:
+        put(db, list(ItemMaker(system.design, 0).make(MADE, {})), lambda _: None)
+        for table in system.design.tables.values():
+            kinds = {e.__spec__.type_name for e in table.entities if e.__spec__.ttl is not None}
+            named, ttl = table.schema.type_attribute or "", table.schema.ttl
+            items = db.client.call("Scan", {"TableName": table.name})["Items"]
+            for item in [one for one in items if one.get(named, {}).get("S") in kinds][::2]:
+                db.client.call("PutItem", {"TableName": table.name, "Item": item | {ttl: OVER}})
+                count += 1
+    return count
+
+
+@asynccontextmanager
+async def town(condition: str, folder: Path, address: str) -> AsyncIterator[Starlette]:
+    async with AsyncExitStack() as stack:
+        databases: list[AsyncDb] = []
+        for system in SYSTEMS:
+            backend = address or ":memory:"
+            if condition == "half expired":
+                backend = str(folder / f"{system.name}.db")
+                await asyncio.to_thread(expire_half, system, folder / f"{system.name}.db")
+            opened = await system.design.open_async(backend, create_tables=True)
+            databases.append(await stack.enter_async_context(opened))
+        follow = killed if condition == "killed consumers" else following
+        await stack.enter_async_context(follow(databases))
+        services = [one.serve(db) for one, db in zip(SYSTEMS, databases, strict=True)]
+        for service, db in zip(services, databases, strict=True):
+            await settle_in(service, db)
+        people = {service.name: [ADA, BEN] for service in services}
+        yield create_app(services, ApiSettings(development=True, people=people))
+
+
+@pytest.fixture(scope="module", params=["killed consumers", "half expired", "another server"])
+def site(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    condition, folder = request.param, tmp_path_factory.mktemp("tables")
+    command = [sys.executable, "-m", "keyfold", "serve", "--port", "0", "--data", ":memory:"]
+    expect.set_options(timeout=PATIENCE)
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        try:
+            address = ""
+            if condition == "another server":
+                said = server.stdout.readline()
+                address = next(word for word in said.split() if word.startswith("http://"))
+            with served(lambda: town(condition, folder, address)) as here:
+                yield here
+        finally:
+            server.terminate()
+    expect.set_options(timeout=5_000)
+
+
+@pytest.fixture
+def phone(browser: Browser) -> Iterator[Page]:
+    opened = browser.new_page(viewport={"width": 390, "height": 800})
+    opened.set_default_timeout(PATIENCE)
+    yield opened
+    opened.close()
+
+
+def test_a_hangout_reaches_a_friend(page: Page, phone: Page, site: str) -> None:
+    test_inviter_page.visit(page, site, "ada")
+    test_inviter_page.visit(phone, site, "ben")
+    test_inviter_page.plan(page, "Swim before work", group="Lake swimmers")
+    expect(phone.locator("article.hangout h3")).to_have_text("Swim before work")
+    expect(phone.locator("#unread")).to_be_visible()
+    phone.get_by_role("button", name="Going", exact=True).click()
+    expect(page.locator("#main")).to_contain_text("Ben Okafor")
+
+
+def test_a_room_is_shared_and_a_home_found(page: Page, phone: Page, site: str) -> None:
+    test_search_room.sign_in(page, site, "ada")
+    test_search_room.sign_in(phone, site, "ben")
+    page.click("text=New room")
+    page.fill("#room-title", "Our first home")
+    page.click("text=Open it")
+    page.click("#show-members")
+    page.fill("#invite-id", "ben")
+    page.click("#invite .btn.main")
+    phone.click("#invitations >> text=Join")
+    expect(phone.locator("#room-name")).to_have_text("Our first home")
+    page.keyboard.press("Escape")
+    page.click("text=Add a home")
+    page.fill("#l-title", "Bright flat")
+    page.click("text=Save it")
+    expect(phone.locator(".home .title")).to_have_text("Bright flat")
+
+
+def test_a_post_is_followed_and_liked(page: Page, phone: Page, site: str) -> None:
+    for one, who in ((page, ADA), (phone, BEN)):
+        one.goto(f"{site}/tama-friends/app/")
+        one.click("#who")
+        one.click(f"#people [data-id={who.id}]")
+        expect(one.locator("#who .clip")).to_have_text(who.name)
+    page.goto(f"{site}/tama-friends/app/#/people/ben")
+    page.get_by_role("button", name="Follow", exact=True).click()
+    expect(phone.locator("#unread")).to_have_text("1")
+    page.goto(f"{site}/tama-friends/app/#/")
+    expect(page.locator("#view")).to_contain_text("It is quiet here")
+    phone.fill("#say", "Look, Marta!")
+    phone.get_by_role("button", name="Post", exact=True).click()
+    page.locator("article", has_text="Look, Marta!").get_by_label("Like,").click()
+    expect(phone.locator("article").get_by_label("Like, 1 so far")).to_be_visible()
+    expect(phone.locator("#unread")).to_have_text("2")
+
+
+def test_a_feed_has_what_the_followed_say(page: Page, phone: Page, site: str) -> None:
+    test_gg_core.visit(page, site, "ada", "people")
+    test_gg_core.visit(phone, site, "ben")
+    page.fill("#nickname", "ben")
+    page.click("#find button")
+    page.click("#found >> text=Follow")
+    expect(phone.locator("#unread")).to_have_text("1")
+    test_gg_core.go(page, "feed")
+    expect(page.locator("#entries")).to_contain_text("Nothing yet")
+    phone.fill("#said", "First tomato of the year!")
+    phone.click("#post button")
+    expect(page.locator("#entries")).to_contain_text("First tomato")
+
+
+def test_a_season_is_sold_together(page: Page, phone: Page, site: str) -> None:
+    test_sellers_page.visit(page, site, "ada")
+    test_sellers_page.visit(phone, site, "ben")
+    test_sellers_page.make_catalog(page, "Cookies")
+    test_sellers_page.start_season(page, "Ada’s stand", "Spring")
+    page.get_by_role("link", name="Ada’s stand").click()
+    page.get_by_role("button", name="Share", exact=True).click()
+    page.fill("#helper-email", "ben@x.org")
+    page.locator("#helper .btn.main").click()
+    phone.locator("a.stand", has_text="Ada’s stand").click()
+    phone.locator("a.season", has_text="Spring").click()
+    test_sellers_page.take_order(phone, "Ms. Doe", 3)
+    expect(page.locator("a.season")).to_contain_text("$16.50")
