@@ -196,6 +196,7 @@ def test_a_post_is_followed_and_liked(page: Page, phone: Page, site: str) -> Non
     page.get_by_role("button", name="Follow", exact=True).click()
     expect(phone.locator("#unread")).to_have_text("1")
     page.goto(f"{site}/tama-friends/app/#/")
+    page.reload()
     expect(page.locator("#view")).to_contain_text("It is quiet here")
     phone.fill("#say", "Look, Marta!")
     phone.get_by_role("button", name="Post", exact=True).click()

@@ -200,12 +200,14 @@ function post({ id }) {
 }
 
 async function person({ handle }) {
+  // An answer that comes when somebody went on elsewhere is not shown.
+  const here = location.hash;
   const shown = await rest.get(path`/handles/${handle}`).catch((error) => {
     if (![403, 404].includes(error.status)) throw error;
     view.replaceChildren(nothing(error.status === 403 ? "Out of sight" : "Nobody is called so", error.message, h("a.btn", { href: "#/find" }, "Find people"))());
   });
-  if (!shown) return undefined;
-  const mine = shown.userId === me()?.id, again = () => person({ handle });
+  if (!shown || location.hash !== here) return undefined;
+  const mine = shown.userId === me()?.id, again = () => (location.hash === here ? person({ handle }) : undefined);
   const posts = timeline(path`/users/${shown.userId}/posts`, { empty: nothing("No posts yet", mine ? "Say what is new." : "Come back later.") });
   const liked = mine && timeline(path`/users/${shown.userId}/likes`, { empty: nothing("Nothing yet", "What you like is kept here."), take: (one) => one.post });
   const places = h("div", posts.element);
@@ -222,7 +224,7 @@ async function person({ handle }) {
         !mine && me() && h("button.btn.quiet.small", { type: "button", onclick: doing(async () => { await rest.post(path`/users/${me().id}/blocks`, { blockedId: shown.userId }); say(`@${shown.handle} is kept away`); location.hash = "#/"; }) }, "Block"))),
     shown.bio && words(shown.bio),
     h(".counts", count(shown.followers, "Followers", path`/users/${shown.userId}/followers`), count(shown.following, "Following", path`/users/${shown.userId}/following`))),
-    liked && h(".tabs", { role: "group", ariaLabel: "What to show" }, tab("Posts", posts), tab("Liked", liked)), places);
+    liked ? h(".tabs", { role: "group", ariaLabel: "What to show" }, tab("Posts", posts), tab("Liked", liked)) : "", places);
   await posts.load();
   return undefined;
 }
