@@ -5,9 +5,12 @@ from __future__ import annotations
 import asyncio
 import gc
 import logging
+import multiprocessing
 import os
+import signal
 import sys
 import tempfile
+import threading
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from dataclasses import asdict, dataclass, field
@@ -163,6 +166,7 @@ def run(options: ApiOptions) -> None:
 def application() -> Application:
     """What each worker serves."""
     log_to_stderr()
+    end_with_parent()
     return Application(ApiOptions(**orjson.loads(os.environ[_TO_WORKERS])))
 
 
@@ -250,6 +254,19 @@ def _settings(options: ApiOptions) -> ApiSettings:
         registry=MetricRegistry(Path(options.metrics_folder) if options.metrics_folder else None),
         tracer=process_tracer("keyfold") if options.tracing else None,
     )
+
+
+def end_with_parent() -> None:
+    """A worker whose supervisor was killed would go on, and hold the port for ever."""
+    parent = multiprocessing.parent_process()
+    if parent is None:
+        return
+
+    def wait() -> None:
+        parent.join()
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    threading.Thread(target=wait, name="keyfold-parent", daemon=True).start()
 
 
 def log_to_stderr() -> None:

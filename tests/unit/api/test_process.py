@@ -222,3 +222,20 @@ def test_a_target_is_a_module_or_a_class_in_it(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [*sys.path])
     assert load_service("notes_target") is load_service("notes_target:Notes")
+
+
+def test_workers_end_when_their_supervisor_is_killed(
+    served: tuple[subprocess.Popen[bytes], str],
+) -> None:
+    process, url = served
+    process.kill()
+    process.wait()
+    for _ in range(300):
+        try:
+            httpx.get(f"{url}/ready")
+        except httpx.ConnectError:
+            return
+        except httpx.TransportError:
+            pass
+        time.sleep(0.1)
+    raise AssertionError("a worker still answers")
