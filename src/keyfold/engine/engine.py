@@ -76,7 +76,6 @@ class Engine:
     def __init__(self, database: Database, faults: Faults | None) -> None:
         self._database = database
         self._faults = faults
-        self._is_plain = faults is None and database.regions is None
 
     @classmethod
     def open(
@@ -403,7 +402,7 @@ class Engine:
         """The answer to a request whose shape was checked."""
         work = operations.named(operation)
         try:
-            if self._is_plain:
+            if self._faults is None and self._database.regions is None:
                 return self._run(work, request)
             if self._faults is not None:
                 return self._faults.around(

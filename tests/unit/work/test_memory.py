@@ -396,7 +396,7 @@ def verification_of_a_feed(folder: Path, count: int) -> Iterator[Work]:
             for number in range(5)
         ]
         db.put_many(posts)
-        for number in range(count // 10):
+        for number in range(count // 5):
             reader = f"{number:08d}"
             db.put_many([feed.copy(post, reader) for post in posts])
             db.put(Follow(follower_id=reader, followee_id="star"))

@@ -101,6 +101,8 @@ def filter_instead_of_key(facts: Reach) -> Iterator[Defect]:
             f"Put {equal[0]} before the rest of the sort key of an index, or make an index that "
             "holds only these items."
             if equal
+            else f"{ranged[0]} is in the sort key: ask for the range there."
+            if any(ranged[0] in one.key.fields for one in facts.reached(pattern))
             else f"Make {ranged[0]} the sort key of an index, and read the range by it.",
             severity="question" if few is not None and few <= SMALL else None,
         )
