@@ -13,7 +13,8 @@ from keyfold.demo.systems import System, find_systems
 from keyfold.errors import TableNotFound, UnknownOperation
 
 SYSTEMS = find_systems()
-CALLS = 60
+CALLS = 20
+"""Most of them write up to a hundred items."""
 MISSING = {"dynalite": {"TransactWriteItems", "TransactGetItems", "UpdateTimeToLive"}}
 """Operations a server does not know; what follows them cannot be compared."""
 
