@@ -33,6 +33,7 @@ from keyfold import (
 )
 from keyfold.errors import KeyfoldError
 from keyfold.testing import Sandbox
+from keyfold.wire import BackgroundServer
 from tests.property.any_model import NOTHING, Draw, Kind, Part, Shape, Values, draw_shape, only
 
 Done = tuple[str, Any]
@@ -270,18 +271,36 @@ def make(draft: Any, field: str, done: Done, world: World, in_place: bool) -> No
 def test_what_is_accepted_can_be_read_and_what_is_refused_leaves_nothing(data: Any) -> None:
     world = World(data.draw)
     with Sandbox() as sandbox, sandbox.open(world.design) as db:
-        for step in range(data.draw(st.integers(2, 9))):
-            way = data.draw(st.sampled_from(WAYS)) if step else "create"
-            name = data.draw(st.sampled_from("iij"))
-            call, after = carry_out(world, db, way, name)
-            raw = sandbox.items("models")
-            if after is None:
-                with pytest.raises(KeyfoldError):
-                    call()
-                assert sandbox.items("models") == raw, "a refusal leaves the table as it was"
-            else:
+        write_at_random(world, sandbox, db)
+
+
+@pytest.mark.filterwarnings("ignore:Pydantic serializer warnings")
+@settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.data())
+def test_the_same_holds_over_http(data: Any) -> None:
+    world = World(data.draw)
+    with (
+        Sandbox() as sandbox,
+        BackgroundServer(sandbox.engine) as server,
+        world.design.open(server.url, create_tables=True, clock=sandbox.clock) as db,
+    ):
+        write_at_random(world, sandbox, db)
+
+
+def write_at_random(world: World, sandbox: Sandbox, db: Db) -> None:
+    draw = world.draw
+    for step in range(draw(st.integers(2, 9))):
+        way = draw(st.sampled_from(WAYS)) if step else "create"
+        name = draw(st.sampled_from("iij"))
+        call, after = carry_out(world, db, way, name)
+        raw = sandbox.items("models")
+        if after is None:
+            with pytest.raises(KeyfoldError):
                 call()
-                world.expected = after
-            assert world.stored(sandbox) == world.expected
-            for one in world.expected:
-                assert db.get(world.ref(one)) is not None
+            assert sandbox.items("models") == raw, "a refusal leaves the table as it was"
+        else:
+            call()
+            world.expected = after
+        assert world.stored(sandbox) == world.expected
+        for one in world.expected:
+            assert db.get(world.ref(one)) is not None
