@@ -38,7 +38,7 @@ class ConnectionRegistry:
         self.now = 0.0
         self.draining = False
         self._held = 0
-        self._was_large = self._is_over = False
+        self._was_large = False
 
     def tick(self, now: float) -> None:
         """Note the time and end the connections whose time is up."""
@@ -92,13 +92,10 @@ class ConnectionRegistry:
         self._was_large = True
 
     def is_calm_again(self) -> bool:
-        """Whether large requests or answers came, and since this was last asked none did."""
-        if self._was_large:
-            self._was_large, self._is_over = False, True
-            return False
-        calm = self._is_over and not self._held
+        """Whether large requests or answers came since this was asked, and all have gone."""
+        calm = self._was_large and not self._held
         if calm:
-            self._is_over = False
+            self._was_large = False
         return calm
 
     def _close_slowest(self, *, holding: bool = False) -> bool:

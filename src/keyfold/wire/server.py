@@ -25,8 +25,6 @@ from keyfold.wire.settings import ServeError, ServerSettings
 from keyfold.wire.tls import TlsListener, tls_context
 
 _TICK_SECONDS = 1.0
-# Of malloc.h.
-_ARENA_MAX = -8
 _SWEEP_SECONDS = 10.0
 # More of them would only keep the loop waiting longer for its turn: there is one interpreter.
 _SLOW_THREADS = 2
@@ -60,7 +58,7 @@ class Server:
         self._logs = _request_logs(settings, self._clock)
         waits_for_disk = settings.data != ":memory:" and settings.durability == "full"
         self._writer = ThreadPoolExecutor(1, "keyfold-writer") if waits_for_disk else None
-        self._threads = ThreadPoolExecutor(_SLOW_THREADS, "keyfold-slow", _share_heap)
+        self._threads = ThreadPoolExecutor(_SLOW_THREADS, "keyfold-slow")
         self._registry: ConnectionRegistry
         self._listener: Listener
         self._ticking: asyncio.Task[None]
@@ -127,18 +125,6 @@ class Server:
                 returning = loop.run_in_executor(None, _return_memory)
             for log in self._logs:
                 log.flush()
-
-
-def _share_heap() -> None:
-    """Let threads have one heap.
-
-    With one for each, storms that differ leave all of them in pieces which nobody gives back.
-    """
-    import ctypes
-
-    allow = getattr(ctypes.CDLL(None), "mallopt", None)
-    if allow is not None:
-        allow(_ARENA_MAX, 1)
 
 
 def _return_memory() -> None:
