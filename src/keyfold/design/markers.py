@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -35,14 +36,14 @@ class FieldMarker:
             )
 
 
-class StructureMarker(FieldMarker):
+class StructureMarker(FieldMarker, ABC):
     """A marker that makes something of the design: a counter, a copy, a vector index."""
 
     __slots__ = ()
 
+    @abstractmethod
     def attach_field(self, entity: type[Entity], field: str) -> None:
         """Called once for each marked field, when the entity is registered."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True, slots=True)
