@@ -300,7 +300,7 @@ class Dispatch:
             raise ValueRefused(str(wrong), complaints(wrong)) from wrong
 
     def _scoped(self, operation: Operation, caller: Caller, request_id: str) -> str:
-        """One caller's request id for one operation, which nobody else's can be equal to."""
+        """One caller's request id for one operation, different from every other caller's."""
         parts = [self.service.name, operation.name, caller.bucket, request_id]
         return hashlib.sha256(orjson.dumps(parts)).hexdigest()
 

@@ -11,7 +11,7 @@ ADMIN_GROUP = "admin"
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """A caller: the subject of a verified token and its groups; an empty id is nobody."""
+    """A caller: the subject of a verified token and its groups; no id means no token."""
 
     id: str
     groups: frozenset[str] = frozenset()

@@ -106,7 +106,7 @@ class ApiOptions:
         if self.development_key is None and "://" in self.backend and not secret:
             raise KeyfoldError(
                 f"Set {VARIABLE} or --cursor-secret-file: processes on {self.backend} have to open "
-                "each other's cursors, and nobody else may make one"
+                "each other's cursors, and must refuse forged ones"
             )
         if not 1 <= self.port <= 65535:
             raise KeyfoldError(f"Invalid port {self.port}: choose 1 to 65535.")

@@ -99,7 +99,7 @@ def _index(index: Any, model: Any) -> Index:
         if each.attr_name not in held:
             raise KeyfoldError(
                 f"{model.__module__}.{model.__name__}: the index {meta.index_name} has the key "
-                f"{each.attr_name}, which is no attribute of the model"
+                f"{each.attr_name}, which the model does not declare"
             )
     kind = meta.projection.projection_type
     return Index(

@@ -27,7 +27,7 @@ _HEADERS: Final = [
 async def send_events(
     receive: Receive, send: Send, answers: AsyncGenerator[dict[str, Any], None]
 ) -> None:
-    """Send answers as events until there are no more, or nobody listens."""
+    """Send answers as events until the last one, or until the client leaves."""
     sending = asyncio.create_task(_send_all(send, answers))
     leaving = asyncio.create_task(_left(receive))
     try:

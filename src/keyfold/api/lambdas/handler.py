@@ -159,7 +159,7 @@ def _check_secret(service: type[Service], backend: str, secret: str) -> None:
     if paged and "://" in backend and not (secret or os.environ.get(VARIABLE)):
         raise KeyfoldError(
             f"Set {VARIABLE} or cursor_secret=: containers on {backend} have to open each other's "
-            f"cursors of {paged[0]}, and nobody else may make one"
+            f"cursors of {paged[0]}, and must refuse forged ones"
         )
 
 
