@@ -31,7 +31,7 @@ from keyfold.values.number import normalise
 
 WireItem = dict[str, Any]
 Encoder = Callable[[Any], dict[str, Any]]
-UNSTORABLE = (PlanError, ValidationError, TypeError)
+UNSTORABLE = (PlanError, ValidationError)
 """What an encoder raises at a value that DynamoDB has no place for."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -80,7 +80,10 @@ def _base64(value: bytes) -> str:
 
 def document(value: Any) -> dict[str, Any]:
     """Any value as it stands inside a list or a map."""
-    return encode_value(_plain(value))
+    try:
+        return encode_value(_plain(value))
+    except TypeError as refused:
+        raise ValueRefused(str(refused)) from None
 
 
 def _plain(value: Any) -> Any:
