@@ -9,6 +9,7 @@ from typing import Final
 
 from keyfold.runtime import AsyncDb
 from keyfold.streams import AsyncConsumer, status
+from keyfold.streams.policy import TRANSIENT
 
 _LOOK_SECONDS: Final = 0.5
 
@@ -36,7 +37,10 @@ class Behind:
     async def _look(self, on_none: Callable[[], None]) -> None:
         while self._left:
             for name, db in list(self._left.items()):
-                now = await db.run(status(db.context))
+                try:
+                    now = await db.run(status(db.context))
+                except TRANSIENT:
+                    continue
                 waits = any(one.behind for one in now.shards) or now.waiting_events
                 if now.shards and not waits:
                     del self._left[name]
