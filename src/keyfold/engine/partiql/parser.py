@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NoReturn
 
-from keyfold.engine.partiql.cursor import Cursor, refuse, refuse_parameters
+from keyfold.engine.partiql.conditions import ConditionParser, refuse_at
+from keyfold.engine.partiql.cursor import refuse, refuse_parameters
 from keyfold.engine.partiql.lexer import END
 from keyfold.engine.partiql.statements import (
     ExistsStatement,
@@ -16,32 +16,21 @@ from keyfold.engine.partiql.statements import (
     Statement,
     UpdateStatement,
 )
-from keyfold.engine.partiql.words import FOREIGN_TYPES, TYPES
+from keyfold.engine.partiql.words import FOREIGN_TYPES
 from keyfold.errors import ValidationError
-from keyfold.expressions import check
 from keyfold.expressions.ast import (
     Action,
     AddAction,
-    And,
     Arithmetic,
-    Between,
-    Compare,
-    Condition,
     DeleteAction,
     Function,
-    In,
-    Not,
     Operand,
     Path,
-    Placeholder,
     RemoveAction,
     SetAction,
     UpdateActions,
     Value,
-    ValueRef,
 )
-from keyfold.expressions.logic import Logic
-from keyfold.limits import IN_OPERANDS
 from keyfold.values import AttributeValue
 
 _COMPARATORS = {"=": "=", "<>": "<>", "!=": "<>", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
@@ -55,13 +44,8 @@ def parse(statement: str, parameters: Sequence[AttributeValue] | None = None) ->
     return _Parser(statement, parameters or ()).statement()
 
 
-class _Parser(Cursor, Logic):
+class _Parser(ConditionParser):
     """Recursive descent over the tokens of one statement."""
-
-    def __init__(self, statement: str, parameters: Sequence[AttributeValue]) -> None:
-        super().__init__(statement, parameters)
-        # What is wrong with a statement that can be read to its end.
-        self._complaint: str | None = None
 
     def statement(self) -> Statement:
         found = self._statement()
@@ -221,14 +205,14 @@ class _Parser(Cursor, Logic):
         first = self._token
         arguments = self._until(")", self._operand)
         if len(arguments) != 2:
-            _refuse(f"{name} must have exactly two arguments", self._place(function))
+            refuse_at(f"{name} must have exactly two arguments", self._place(function))
         target, members = arguments
         if target != path:
             reason = f"The first argument to {name} must equal the assignment value"
-            _refuse(reason, self._place(function))
+            refuse_at(reason, self._place(function))
         if not isinstance(members, Value) or members.kind not in ("SS", "NS", "BS"):
             reason = f"The second argument to {name} must be a value with type SET"
-            _refuse(reason, self._place(first))
+            refuse_at(reason, self._place(first))
         return kind(path, members)
 
     def _assigned(self) -> Operand:
@@ -253,141 +237,6 @@ class _Parser(Cursor, Logic):
         self._expect("*")
         return words.replace(" ", "_")
 
-    # Conditions.
-
-    def _where(self) -> Condition | None:
-        if not self._take("WHERE"):
-            return None
-        return self._require_condition(self._alternatives())
-
-    def _comparison(self) -> Condition | Operand:
-        left: Condition | Operand
-        if self._take("("):
-            self._deeper()
-            left = self._alternatives()
-            self._depth -= 1
-            self._expect(")")
-        else:
-            left = self._operand()
-        if not isinstance(left, (Path, Value, Function)):
-            return left
-        token = self._token
-        if isinstance(left, Function) and left.function != "size" and self._take("="):
-            return left if self._truth() else Not(left)
-        if token.kind in _COMPARATORS:
-            self._next()
-            return _compared(_COMPARATORS[token.kind], _valued(left), self._valued())
-        if token.kind == "BETWEEN":
-            self._next()
-            low = self._valued()
-            self._expect("AND")
-            if self._stands_at(END):
-                refuse("Expected expression after AND")
-            between = Between(_valued(left), low, self._valued())
-            check.operands_of_between(between, "")
-            return between
-        if token.kind == "IN":
-            self._next()
-            return In(_valued(left), self._options())
-        if token.kind == "IS":
-            self._next()
-            return self._is(_valued(left))
-        return left
-
-    def _truth(self) -> bool:
-        """What a function is said to be."""
-        token = self._next()
-        if token.kind not in ("TRUE", "FALSE"):
-            refuse("Unexpected term")
-        return token.kind == "TRUE"
-
-    def _options(self) -> tuple[Operand, ...]:
-        closing = "]" if self._take("[") else ")"
-        if closing == ")":
-            self._expect("(")
-        options = self._separated(self._valued)
-        self._expect(closing)
-        if len(options) > IN_OPERANDS:
-            self._complaint = (
-                "The IN operator is provided with too many operands; number of operands: "
-                f"{len(options)}"
-            )
-        return tuple(options)
-
-    def _is(self, operand: Operand) -> Condition:
-        negated = self._take("NOT")
-        condition: Condition
-        if self._take("MISSING"):
-            condition = Function("attribute_not_exists", (operand,))
-        elif (kind := TYPES.get(self._token.text.upper())) is not None:
-            self._next()
-            condition = Function("attribute_type", (operand, Value({"S": kind})))
-        elif not self._take("NULL"):
-            refuse("Expected type name")
-        else:
-            condition = Compare("=", operand, Value({"NULL": True}))
-        return Not(condition) if negated else condition
-
-    def _require_condition(self, node: Condition | Operand) -> Condition:
-        if isinstance(node, (Path, Value, ValueRef, Placeholder)) or (
-            isinstance(node, Function) and node.function == "size"
-        ):
-            refuse("Unexpected term")
-        return node
-
-    # Operands and values.
-
-    def _operand(self) -> Operand:
-        if self._is_call():
-            return self._function()
-        if self._token.kind in ("identifier", "quoted"):
-            return self._path()
-        return Value(self._value())
-
-    def _valued(self) -> Operand:
-        return _valued(self._operand())
-
-    def _function(self) -> Operand:
-        token = self._next()
-        name = token.text.lower()
-        if name not in check.CONDITION_FUNCTIONS and name not in check.OPERAND_FUNCTIONS:
-            _refuse(f"Unrecognized function: {name}", self._place(token))
-        self._expect("(")
-        call = Function(name, tuple(self._until(")", self._valued)))
-        check.arity(call, "")
-        check.operands_of_call(call, "")
-        return call
-
-    def _path(self, reason: str | None = None) -> Path:
-        parts: list[Any] = [self._name(reason)]
-        while True:
-            if self._take("."):
-                parts.append(self._name("Invalid path dot component"))
-            elif self._take("["):
-                token = self._next()
-                if token.kind == "number" and token.text.isdecimal():
-                    parts.append(int(token.text))
-                elif token.kind == "text":
-                    parts.append(token.text)
-                else:
-                    refuse("Unexpected path component")
-                self._expect("]")
-            else:
-                return Path(tuple(parts))
-
-    def _name(self, reason: str | None = None) -> str:
-        """A name, quoted or not; for anything else the reason to refuse it."""
-        token = self._token
-        if token.kind not in ("identifier", "quoted"):
-            if reason is None:
-                self._misplaced()
-            refuse(reason)
-        return self._next().text
-
-
-def _refuse(reason: str, place: str) -> NoReturn:
-    raise ValidationError(f"{reason} at {place}")
-
 
 def _only_all_old(returning: str | None) -> str | None:
     if returning not in (None, "ALL_OLD"):
@@ -396,22 +245,3 @@ def _only_all_old(returning: str | None) -> str | None:
             "ALL OLD * is allowed in DELETE statements."
         )
     return returning
-
-
-def _valued(operand: Operand) -> Operand:
-    """An operand that has a value; of the functions only size has one."""
-    if isinstance(operand, Function) and operand.function != "size":
-        refuse(f"Unexpected function: {operand.function}")
-    return operand
-
-
-def _compared(operator: str, left: Operand, right: Operand) -> Condition:
-    comparison = Compare(operator, left, right)
-    check.operands_of_comparison(comparison, "")
-    if operator != "<>":
-        return comparison
-    # Unlike in expressions, a missing attribute differs from nothing here.
-    there = [
-        Function("attribute_exists", (each,)) for each in (left, right) if isinstance(each, Path)
-    ]
-    return And((*there, comparison)) if there else comparison
