@@ -29,7 +29,7 @@ class PartitionsDown(Disturbance):
     def begin(self, run: Run, now: float) -> None:
         factors = run.schedule.factors(now)
         for state in run.stores.values():
-            ranked = sorted(state.partitions, key=lambda p: -state.load(p, "write", factors))
+            ranked = sorted(state.partitions, key=lambda p: -state.demand.load(p, "write", factors))
             count = max(1, round(self.share * len(ranked)))
             for partition in ranked[:count]:
                 state.down[id(partition)] = now + run.assumptions.leader_seconds

@@ -144,7 +144,7 @@ class _Detail:
             chosen = self.random.random()
             for number, partition in enumerate(state.partitions):
                 for key, part in partition.held.items():
-                    heavy = state.keys[key]
+                    heavy = state.demand.keys[key]
                     if heavy.space == line.space and heavy.rank == rank:
                         chosen -= part
                         if chosen <= 0:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from keyfold.review.cost.part import Store
-from keyfold.simulate.store import Reason
+from keyfold.simulate.grant import Reason
 from keyfold.simulate.traffic import Kind
 
 

@@ -7,12 +7,13 @@ requests.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
 
 from keyfold.review.cost.part import Store
 from keyfold.simulate.assumptions import Assumptions
 from keyfold.simulate.disturbance import Disturbance
+from keyfold.simulate.grant import Grant
+from keyfold.simulate.ledger import UnitLedger
 from keyfold.simulate.load.schedule import Schedule
 from keyfold.simulate.model import conflicts
 from keyfold.simulate.model.backpressure import IndexBuffer
@@ -27,12 +28,11 @@ from keyfold.simulate.outcome import (
     RunOutcome,
     StoreOutcome,
 )
-from keyfold.simulate.store import Grant, SimulatedStore
-from keyfold.simulate.traffic import Kind, Provisioned, ScaleModel, TrafficLine
+from keyfold.simulate.store import SimulatedStore
+from keyfold.simulate.traffic import Kind, ScaleModel, TrafficLine
 
 CallAt = tuple[str, str]
 """A call and the profile of its load."""
-HOUR = 3600.0
 SETTLED_STEPS = 10
 """How much longer steps are where no partition is about to split."""
 NEGLIGIBLE = 1e-4
@@ -92,7 +92,7 @@ class Run:
             if not line.streamed:
                 self._rates[line.at] = max(self._rates.get(line.at, 0.0), line.rate)
         self._seen: set[tuple[Store, Kind, str]] = set()
-        self._hours: dict[Store, list[list[float]]] = defaultdict(list)
+        self.ledger = UnitLedger(self.stores, self.outcome.stores)
         self._edges: list[float] = []
         self._streamed = {line.at for line in model.lines if line.streamed}
 
@@ -114,7 +114,7 @@ class Run:
         for store, state in self.stores.items():
             seen = self.outcome.stores[store]
             seen.partitions, seen.splits, seen.bytes = state.count, state.splits, state.bytes
-            self._flush(store)
+            self.ledger.flush(store)
         return self.outcome
 
     def step(self, now: float, seconds: float) -> None:
@@ -150,7 +150,7 @@ class Run:
             fraction = self._index(table, index, factors, now, seconds, taken, writes.fraction)
             held = min(held, fraction)
         if held < 1.0:
-            for line in state.lines:
+            for line in state.demand.lines:
                 if line.kind == "write":
                     taken[line.at] = min(taken.get(line.at, 1.0), held)
             seen = self.outcome.stores[table]
@@ -173,8 +173,8 @@ class Run:
         reads = state.grant("read", factors, seconds)
         self._note(index, "read", reads, factors, now, seconds, taken)
         if state.is_cool(factors) and "write" not in state.buckets and buffer.waiting <= 0:
-            offered = state.wanted("write", factors) * accepted
-            self._count(index, "write", offered, 0.0, seconds)
+            offered = state.demand.wanted("write", factors) * accepted
+            self.ledger.count(index, "write", offered, 0.0, seconds)
             return 1.0
         pressure, before = state.pressure(factors, accepted, seconds), buffer.waiting
         fraction = buffer.pass_on(pressure.excess, pressure.spare, pressure.held, seconds)
@@ -183,7 +183,7 @@ class Run:
         state.drain(written, seconds)
         seen = self.outcome.stores[index]
         seen.buffered = max(seen.buffered, buffer.waiting)
-        self._count(index, "write", written, pressure.offered * (1 - fraction), seconds)
+        self.ledger.count(index, "write", written, pressure.offered * (1 - fraction), seconds)
         if fraction < 1 - 1e-9:
             self._first_of_index(table, index, factors, now, pressure.offered)
         return fraction
@@ -192,8 +192,8 @@ class Run:
         self, table: Store, index: Store, factors: dict[str, float], now: float, wanted: float
     ) -> None:
         state = self.stores[index]
-        tightest = max(state.partitions, key=lambda p: state.load(p, "write", factors))
-        asked = state.load(tightest, "write", factors)
+        tightest = max(state.partitions, key=lambda p: state.demand.load(p, "write", factors))
+        asked = state.demand.load(tightest, "write", factors)
         limit = state.limits["write"]
         bought = state.buckets.get("write")
         if bought is not None and bought.rate / max(wanted, 1e-9) < limit / max(asked, 1e-9):
@@ -214,16 +214,16 @@ class Run:
         seconds: float,
         taken: dict[CallAt, float],
     ) -> None:
-        self._count(store, kind, grant.granted, grant.refused, seconds)
+        self.ledger.count(store, kind, grant.granted, grant.refused, seconds)
         if grant.fractions is None:
             return
         state = self.stores[store]
         seen = self.outcome.stores[store]
         if grant.tightest is not None:
-            hot = state.load(grant.tightest, kind, factors) / state.limits[kind]
+            hot = state.demand.load(grant.tightest, kind, factors) / state.limits[kind]
             if hot > seen.hottest:
                 seen.hottest = hot
-                seen.hottest_key = state.named(grant.tightest, kind, factors)
+                seen.hottest_key = state.demand.hottest_key(grant.tightest, kind, factors)
         if grant.refused <= 1e-9:
             return
         tight = [
@@ -231,7 +231,7 @@ class Run:
             for partition, fraction in zip(state.partitions, grant.fractions, strict=True)
             if fraction < 1
         ]
-        for line in state.lines:
+        for line in state.demand.lines:
             if line.kind == kind and factors[line.profile]:
                 fraction = self._fraction(state, line, tight)
                 taken[line.at] = min(taken.get(line.at, 1.0), fraction)
@@ -242,13 +242,13 @@ class Run:
         state: SimulatedStore, line: TrafficLine, tight: list[tuple[StorePartition, float]]
     ) -> float:
         """The share of a line's calls that is taken; `tight` are the partitions that refuse."""
-        rest, refused = state.rest(line), 0.0
+        rest, refused = state.demand.rest(line), 0.0
         for partition, lost in tight:
             part = rest * partition.width * partition.count
             for key, held in partition.held.items():
-                heavy = state.keys[key]
+                heavy = state.demand.keys[key]
                 if heavy.space == line.space:
-                    part += state.share(line, heavy.rank) * held
+                    part += state.demand.share(line, heavy.rank) * held
             refused += part * lost
         return max(0.0, 1.0 - refused)
 
@@ -269,14 +269,18 @@ class Run:
         state, key = self.stores[place], ""
         wanted, limit = grant.wanted, grant.granted
         if grant.tightest is not None and grant.reason == "key range":
-            key = state.named(grant.tightest, kind, factors)
-            wanted = state.load(grant.tightest, kind, factors)
+            key = state.demand.hottest_key(grant.tightest, kind, factors)
+            wanted = state.demand.load(grant.tightest, kind, factors)
             limit = state.limits[kind]
         elif kind in state.buckets:
             limit = state.buckets[kind].rate
         space = key.split(" (no. ")[0]
         hot = sorted(
-            (line for line in state.lines if line.kind == kind and space in ("", line.space)),
+            (
+                line
+                for line in state.demand.lines
+                if line.kind == kind and space in ("", line.space)
+            ),
             key=lambda line: -line.units * line.rate * factors[line.profile],
         )
         calls = tuple(dict.fromkeys(line.call for line in hot[:3]))
@@ -285,50 +289,6 @@ class Run:
                 now, store, kind, grant.reason, key, wanted, limit, state.count, through, calls
             )
         )
-
-    def _count(
-        self, store: Store, kind: Kind, granted: float, refused: float, seconds: float
-    ) -> None:
-        seen = self.outcome.stores[store]
-        state = self.stores[store]
-        if kind == "read":
-            seen.read_units += granted * seconds
-            seen.refused_read += refused * seconds
-            seen.peak_read = max(seen.peak_read, granted)
-        else:
-            seen.write_units += granted * seconds
-            seen.refused_write += refused * seconds
-            seen.peak_write = max(seen.peak_write, granted)
-        mode = state.spec.mode
-        if isinstance(mode, Provisioned):
-            bought = state.buckets[kind].rate * seconds
-            if kind == "read":
-                seen.capacity_read += bought
-            else:
-                seen.capacity_write += bought
-        self._hours[store].append(
-            [
-                seconds,
-                granted if kind == "read" else 0.0,
-                granted if kind == "write" else 0.0,
-                refused,
-            ]
-        )
-        if sum(row[0] for row in self._hours[store]) >= 2 * HOUR:
-            self._flush(store)
-
-    def _flush(self, store: Store) -> None:
-        rows = self._hours.pop(store, [])
-        if not rows:
-            return
-        series, state = self.outcome.stores[store].series, self.stores[store]
-        whole = sum(row[0] for row in rows) / 2 or 1.0
-        series.read.append(sum(row[0] * row[1] for row in rows) / whole)
-        series.written.append(sum(row[0] * row[2] for row in rows) / whole)
-        series.refused.append(sum(row[0] * row[3] for row in rows) / whole)
-        series.partitions.append(state.count)
-        bought = state.buckets.get("write")
-        series.capacity.append(bought.rate if bought else 1000.0 * state.count)
 
     # Calls, streams, transactions
 
@@ -372,10 +332,10 @@ class Run:
         state, queue = self.stores[table], self.queues[table.table]
         records = sum(
             line.rate * line.items * factors[line.profile]
-            for line in state.lines
+            for line in state.demand.lines
             if line.kind == "write"
         )
-        units = state.wanted("write", factors)
+        units = state.demand.wanted("write", factors)
         hottest = min(state.bound("write", factors), state.limits["write"])
         arriving = accepted * records * (hottest / units if units else 0.0)
         slowed = min((taken[at] for at in self._streamed & taken.keys()), default=1.0)

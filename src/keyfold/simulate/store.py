@@ -3,67 +3,22 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable
+from dataclasses import replace
 from functools import cached_property
 from math import ceil
-from typing import Literal
 
 from keyfold.limits import PARTITION_WRITE_UNITS
 from keyfold.simulate.assumptions import Assumptions
+from keyfold.simulate.demand import Factors, StoreDemand, by_kind
+from keyfold.simulate.grant import Grant, Pressure, Reason
 from keyfold.simulate.model.auto_scaler import AutoScaling
 from keyfold.simulate.model.bucket import Bucket
 from keyfold.simulate.model.partition import PARTITION_BYTES, StorePartition, needed
 from keyfold.simulate.model.splits import divide
 from keyfold.simulate.traffic import KINDS, Kind, OnDemand, Provisioned, StoreSpec, TrafficLine
 
-Reason = Literal["key range", "provisioned", "on-demand maximum", "previous peak"]
-Factors = Mapping[str, float]
 MOST_PARTITIONS = 500_000
-
-
-@dataclass(frozen=True)
-class HeavyKey:
-    """A key that is followed by itself."""
-
-    name: str
-    space: str
-    rank: int
-    divisible: bool
-    units: Mapping[tuple[Kind, str], float]
-    """Units a second by kind and profile, at a factor of 1."""
-
-
-@dataclass
-class Grant:
-    """What a store gives of what was asked, in one step."""
-
-    wanted: float
-    granted: float
-    reason: Reason | None = None
-    tightest: StorePartition | None = None
-    fractions: list[float] | None = None
-    """The share that each partition takes; None where all is taken."""
-
-    @property
-    def refused(self) -> float:
-        return self.wanted - self.granted
-
-    @property
-    def fraction(self) -> float:
-        return self.granted / self.wanted if self.wanted else 1.0
-
-
-@dataclass(frozen=True)
-class Pressure:
-    """Writes that come from a table, in units a second."""
-
-    offered: float
-    excess: float
-    """What cannot be written at once."""
-    spare: float
-    held: float
-    """The share that can be taken for ever."""
 
 
 class SimulatedStore:
@@ -78,13 +33,11 @@ class SimulatedStore:
         seed: int = 0,
     ) -> None:
         self.spec, self.assumptions = spec, assumptions
-        self.lines = [line for line in lines if line.store == spec.store]
-        self._spaces = {space.template: space for space in spec.spaces}
-        self.keys, self.bulk = self._weigh()
         self.limits: dict[Kind, float] = {
             "read": assumptions.partition_reads,
             "write": float(PARTITION_WRITE_UNITS),
         }
+        self.demand = StoreDemand(spec, lines, self.limits)
         self.bytes = spec.bytes
         self.splits = 0
         self._warm = False
@@ -109,66 +62,9 @@ class SimulatedStore:
             self._settle(peaks)
         self._bound = self._bounds()
 
-    # What is asked
-
-    def _weigh(self) -> tuple[list[HeavyKey], dict[tuple[Kind, str], float]]:
-        keys: list[HeavyKey] = []
-        bulk: dict[tuple[Kind, str], float] = {}
-        for space in self.spec.spaces:
-            lines = [line for line in self.lines if line.space == space.template]
-            for rank in range(max(len(space.shares), 1 if any(x.focus for x in lines) else 0)):
-                units: dict[tuple[Kind, str], float] = {}
-                for line in lines:
-                    slot = (line.kind, line.profile)
-                    part = line.units * line.rate * self.share(line, rank)
-                    units[slot] = units.get(slot, 0.0) + part
-                divisible = space.divisible and not self.spec.local_indexes
-                keys.append(HeavyKey(space.name(rank), space.template, rank, divisible, units))
-            for line in lines:
-                slot = (line.kind, line.profile)
-                left = line.units * line.rate * self.rest(line)
-                bulk[slot] = bulk.get(slot, 0.0) + left
-        return keys, bulk
-
-    def share(self, line: TrafficLine, rank: int) -> float:
-        """The share of a line that goes to a heavy key."""
-        shares = self._spaces[line.space].shares
-        usual = shares[rank] if rank < len(shares) else 0.0
-        return usual * (1 - line.focus) + (line.focus if rank == 0 else 0.0)
-
-    def rest(self, line: TrafficLine) -> float:
-        return self._spaces[line.space].rest * (1 - line.focus)
-
-    def load(self, partition: StorePartition, kind: Kind, factors: Factors) -> float:
-        """Units a second that one partition is asked for."""
-        total = 0.0
-        for profile, units in self._loads(partition)[kind]:
-            total += units * factors[profile]
-        return total
-
-    def _loads(self, partition: StorePartition) -> dict[str, list[tuple[str, float]]]:
-        if partition.loads is None:
-            found = {slot: units * partition.width for slot, units in self.bulk.items()}
-            for key, part in partition.held.items():
-                for slot, units in self.keys[key].units.items():
-                    found[slot] = found.get(slot, 0.0) + units * part
-            partition.loads = _by_kind(found)
-        return partition.loads
-
-    def wanted(self, kind: Kind, factors: Factors) -> float:
-        return sum(units * factors[profile] for profile, units in self._all[kind])
-
-    @cached_property
-    def _all(self) -> dict[str, list[tuple[str, float]]]:
-        total = dict(self.bulk)
-        for key in self.keys:
-            for slot, units in key.units.items():
-                total[slot] = total.get(slot, 0.0) + units
-        return _by_kind(total)
-
     @cached_property
     def _flat(self) -> dict[str, float]:
-        return {line.profile: 1.0 for line in self.lines}
+        return {line.profile: 1.0 for line in self.demand.lines}
 
     # Partitions
 
@@ -186,7 +82,7 @@ class SimulatedStore:
             count = max(4, needed(mode.warm_read, mode.warm_write, self.bytes))
         count = min(self.spec.partitions or count, MOST_PARTITIONS)
         held: dict[int, dict[int, float]] = {}
-        for number, _ in enumerate(self.keys):
+        for number, _ in enumerate(self.demand.keys):
             held.setdefault(rng.randrange(count), {})[number] = 1.0
         listed = [StorePartition(1 / count, keys) for _, keys in sorted(held.items())]
         others = count - len(listed)
@@ -196,22 +92,20 @@ class SimulatedStore:
         """Split as years of such days would have, as far as splits help."""
         limit = self.assumptions.heat_threshold
         for _ in range(40):
-            hot = [p for p in self.partitions if self.heat(p, peaks) >= limit]
+            hot = [p for p in self.partitions if self.demand.heat(p, peaks) >= limit]
             split = [self._split(partition, peaks) for partition in hot]
             if not any(split):
                 return
-
-    def heat(self, partition: StorePartition, factors: Factors) -> float:
-        """The share of its limits that a partition is asked for: of reads or of writes."""
-        return max(self.load(partition, kind, factors) / self.limits[kind] for kind in KINDS)
 
     def _split(self, partition: StorePartition, factors: Factors) -> bool:
         if self.count >= MOST_PARTITIONS:
             partition.stuck = True
             return False
-        loads = {key: self._key_heat(key, factors) * part for key, part in partition.held.items()}
-        bulk = self._bulk_heat(factors) * partition.width
-        divisible = {key: self.keys[key].divisible for key in partition.held}
+        loads = {
+            key: self.demand.key_heat(key, factors) * part for key, part in partition.held.items()
+        }
+        bulk = self.demand.bulk_heat(factors) * partition.width
+        divisible = {key: self.demand.keys[key].divisible for key in partition.held}
         halves = divide(partition, loads, divisible, bulk, isolation=self.assumptions.isolation)
         if halves is None:
             partition.splits_at = partition.hot_since = None
@@ -227,30 +121,16 @@ class SimulatedStore:
         self._bound = self._bounds()
         return True
 
-    def _key_heat(self, key: int, factors: Factors) -> float:
-        units = self.keys[key].units
-        return max(
-            sum(u * factors[p] for (of, p), u in units.items() if of == kind) / self.limits[kind]
-            for kind in KINDS
-        )
-
-    def _bulk_heat(self, factors: Factors) -> float:
-        return max(
-            sum(u * factors[p] for (of, p), u in self.bulk.items() if of == kind)
-            / self.limits[kind]
-            for kind in KINDS
-        )
-
     def _bounds(self) -> dict[str, list[tuple[str, float]]]:
         """No partition is asked for more, by kind and profile."""
         self._widest = max(partition.width for partition in self.partitions)
         found: dict[tuple[Kind, str], float] = {}
         for partition in self.partitions:
-            loads = self._loads(partition)
+            loads = self.demand.loads(partition)
             for kind in KINDS:
                 for profile, units in loads[kind]:
                     found[kind, profile] = max(found.get((kind, profile), 0.0), units)
-        return _by_kind(found)
+        return by_kind(found)
 
     def bound(self, kind: Kind, factors: Factors) -> float:
         """Units a second that surely no partition is asked for more than."""
@@ -274,7 +154,7 @@ class SimulatedStore:
 
     def grant(self, kind: Kind, factors: Factors, seconds: float) -> Grant:
         """What is given of what the lines ask for."""
-        total = self.wanted(kind, factors)
+        total = self.demand.wanted(kind, factors)
         ratio, reason = self._table_ratio(kind, total, seconds)
         if ratio >= 1 and self.assumptions.admission == "global" and self.is_cool(factors):
             self._take(kind, total, seconds)
@@ -286,7 +166,7 @@ class SimulatedStore:
         fractions: list[float] = []
         tightest: StorePartition | None = None
         for partition in self.partitions:
-            asked = self.load(partition, kind, factors)
+            asked = self.demand.load(partition, kind, factors)
             room = limit
             if kind == "write" and id(partition) in self.down:
                 room = 0.0 if partition.count == 1 else limit * (1 - 1 / partition.count)
@@ -309,11 +189,11 @@ class SimulatedStore:
         """How well an index takes this share of the writes that its table was asked for."""
         limit, excess, most = self.limits["write"], 0.0, 0.0
         for partition in self.partitions:
-            asked = self.load(partition, "write", factors) * share
+            asked = self.demand.load(partition, "write", factors) * share
             excess += partition.count * max(0.0, asked - limit)
             most = max(most, asked)
         held, spare = limit / most if most > limit else 1.0, limit - most
-        total = self.wanted("write", factors) * share
+        total = self.demand.wanted("write", factors) * share
         if "write" in self.buckets:
             bucket = self.buckets["write"]
             possible = bucket.rate + bucket.tokens / seconds
@@ -367,7 +247,7 @@ class SimulatedStore:
         for partition in list(self.partitions):
             if partition.stuck:
                 continue
-            hot = self.heat(partition, factors) >= taken.heat_threshold
+            hot = self.demand.heat(partition, factors) >= taken.heat_threshold
             if not hot:
                 partition.hot_since = None
             elif partition.hot_since is None:
@@ -409,24 +289,3 @@ class SimulatedStore:
             while partition.width * self.bytes > PARTITION_BYTES and partition in self.partitions:
                 if not self._split(partition, self._flat):
                     break
-
-    def named(self, partition: StorePartition, kind: Kind, factors: Factors) -> str:
-        """The key that heats a partition; nothing where many do."""
-
-        def asked(key: int) -> float:
-            units = self.keys[key].units
-            mine = sum(u * factors[p] for (of, p), u in units.items() if of == kind)
-            return mine * partition.held[key]
-
-        top = max(partition.held, key=asked, default=None)
-        if top is None or asked(top) < 0.3 * self.load(partition, kind, factors):
-            return ""
-        return self.keys[top].name
-
-
-def _by_kind(units: Mapping[tuple[Kind, str], float]) -> dict[str, list[tuple[str, float]]]:
-    found: dict[str, list[tuple[str, float]]] = {kind: [] for kind in KINDS}
-    for (kind, profile), each in units.items():
-        if each:
-            found[kind].append((profile, each))
-    return found
