@@ -2,55 +2,22 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from typing import Any
-
-import httpx
-import orjson
 import pytest
 
 from keyfold.api import Identity, PageRequest
 from keyfold.errors import NotFound
 from keyfold_systems.inviter.entities import Answer
-from tests.systems.conftest import Recorder, Web, served
+from tests.systems.conftest import Recorder, served
+from tests.systems.listener import heard, next_of, refusal
 
 from .conftest import Town
 
 PAGE = PageRequest(limit=50)
 
 
-@asynccontextmanager
-async def heard(
-    web: Web, who: str, query: str, **variables: Any
-) -> AsyncIterator[asyncio.Queue[Any]]:
-    """What somebody hears over server-sent events; it has begun when this does."""
-    queue: asyncio.Queue[Any] = asyncio.Queue()
-    headers = {"authorization": f"Bearer {web.token(who)}", "accept": "text/event-stream"}
-    body = {"query": query, "variables": variables}
-
-    async def read(answer: httpx.Response) -> None:
-        async for line in answer.aiter_lines():
-            if line.startswith("data: {"):
-                queue.put_nowait(orjson.loads(line.removeprefix("data: ")))
-
-    async with (
-        httpx.AsyncClient(timeout=30) as client,
-        client.stream("POST", f"{web.base}/graphql", json=body, headers=headers) as answer,
-    ):
-        reading = asyncio.create_task(read(answer))
-        yield queue
-        reading.cancel()
-
-
 HANGOUT = "subscription ($id: String!) { hangoutChanged(hangoutId: $id) { answeredBy } }"
 GROUP = "subscription ($id: String!) { groupChanged(groupId: $id) { hangoutId } }"
 MINE = "subscription ($id: String!) { myListChanged(userId: $id) { changed } }"
-
-
-async def next_of(queue: asyncio.Queue[Any]) -> Any:
-    return await asyncio.wait_for(queue.get(), 20)
 
 
 async def test_guests_members_and_the_invited_hear_of_changes(town: Town) -> None:
@@ -76,8 +43,7 @@ async def test_strangers_hear_nothing(town: Town) -> None:
     async with served(town.service) as web:
         for query, id in ((HANGOUT, hangout.hangout_id), (GROUP, group.group_id), (MINE, "ada")):
             async with heard(web, "cleo", query, id=id) as queue:
-                answer = await next_of(queue)
-                assert answer["errors"][0]["extensions"]["code"] == "NOT_ALLOWED"
+                assert await refusal(queue) == "NOT_ALLOWED"
 
 
 RELATED = """

@@ -2,15 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from typing import Any
-
-import httpx
-import orjson
-
-from tests.systems.conftest import Web, served
+from tests.systems.conftest import served
+from tests.systems.listener import heard, refusal, until
 
 from .conftest import JONAS, MIA, Home
 
@@ -19,39 +12,13 @@ SAID = "subscription ($id: String!) { activityAdded(roomId: $id) { type text sen
 MINE = "subscription ($id: String!) { myListsChanged(userId: $id) { changed } }"
 
 
-@asynccontextmanager
-async def heard(web: Web, who: str, query: str, id: str) -> AsyncIterator[asyncio.Queue[Any]]:
-    """What somebody hears over server-sent events; it has begun when this does."""
-    queue: asyncio.Queue[Any] = asyncio.Queue()
-    headers = {"authorization": f"Bearer {web.token(who)}", "accept": "text/event-stream"}
-    body = {"query": query, "variables": {"id": id}}
-
-    async def read(answer: httpx.Response) -> None:
-        async for line in answer.aiter_lines():
-            if line.startswith("data: {"):
-                queue.put_nowait(orjson.loads(line.removeprefix("data: ")))
-
-    async with (
-        httpx.AsyncClient(timeout=30) as client,
-        client.stream("POST", f"{web.base}/graphql", json=body, headers=headers) as answer,
-    ):
-        reading = asyncio.create_task(read(answer))
-        yield queue
-        reading.cancel()
-
-
-async def until(queue: asyncio.Queue[Any], wanted: dict[str, Any]) -> None:
-    while (await asyncio.wait_for(queue.get(), 20)).get("data") != wanted:
-        pass
-
-
 async def test_members_hear_what_changes_in_their_room(home: Home) -> None:
     room_id = home.room.room_id
     async with (
         served(home.service) as web,
-        heard(web, "jonas", ROOM, room_id) as room,
-        heard(web, "jonas", SAID, room_id) as said,
-        heard(web, "ines", MINE, "ines") as hers,
+        heard(web, "jonas", ROOM, id=room_id) as room,
+        heard(web, "jonas", SAID, id=room_id) as said,
+        heard(web, "ines", MINE, id="ines") as hers,
     ):
         flat = await home.listing("7")
         await until(room, {"roomChanged": {"changed": "Listing", "id": flat.listing_id}})
@@ -66,9 +33,8 @@ async def test_strangers_hear_nothing(home: Home) -> None:
     room_id = home.room.room_id
     async with served(home.service) as web:
         for query, id in ((ROOM, room_id), (SAID, room_id), (MINE, "mia")):
-            async with heard(web, "ines", query, id) as queue:
-                answer = await asyncio.wait_for(queue.get(), 20)
-                assert answer["errors"][0]["extensions"]["code"] == "NOT_ALLOWED"
+            async with heard(web, "ines", query, id=id) as queue:
+                assert await refusal(queue) == "NOT_ALLOWED"
 
 
 async def test_a_list_goes_on_to_rooms_and_listings_in_one_question(home: Home) -> None:

@@ -6,7 +6,16 @@ from typing import Any
 
 from keyfold.api import itself, subscription
 from keyfold.streams import Change
-from keyfold_systems.gg_core.entities import Activity, Follow, Goal, GroupMember, Quest, Task, User
+from keyfold_systems.gg_core.entities import (
+    Activity,
+    FeedItem,
+    Follow,
+    Goal,
+    GroupMember,
+    Quest,
+    Task,
+    User,
+)
 from keyfold_systems.gg_core.notices import Notice, UnreadCounter
 from keyfold_systems.gg_core.operations.access import in_room
 from keyfold_systems.gg_core.operations.feed import Feeds
@@ -32,6 +41,14 @@ class Live(Feeds):
         if not any(await self.db.get_many(edges)):
             return None
         [entry] = await self._entries([activity], user_id)
+        return entry
+
+    @subscription(FeedItem, allow=itself("follower_id"))
+    async def feed_filled(self, change: Change[FeedItem], follower_id: str) -> Entry | None:
+        """A copy of an activity has come to your feed, also of one from before you listened."""
+        if change.new is None or change.old is not None:
+            return None
+        [entry] = await self._entries([change.new], follower_id)
         return entry
 
     @subscription(Message, Room, allow=in_room)

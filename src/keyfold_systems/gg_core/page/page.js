@@ -2,6 +2,7 @@ import { $, $$, doing, face, form, h, list, me, path, rest, route, show, subscri
 
 const ENTRY = "activityId actorId authorId authorName groupName verb objectType objectId postActorId previewText comments mine createdAt media { url }";
 const FEED = `subscription ($userId: String!) { feedAdded(userId: $userId) { ${ENTRY} } }`;
+const FILLED = `subscription ($followerId: String!) { feedFilled(followerId: $followerId) { ${ENTRY} } }`;
 const MINE = "subscription ($userId: String!) { mineChanged(userId: $userId) { changed } }";
 const PROFILE = "subscription ($id: String!) { profileChanged(id: $id) { id } }";
 const ROOMS = "subscription ($userId: String!) { roomsChanged(userId: $userId) { id } }";
@@ -28,19 +29,26 @@ const entry = (one) => h("article.card",
 const drawEntries = () => list($("#entries"), entries, (one) => one.activityId, entry,
   nothing("Nothing yet", "Follow somebody, or join a group."));
 
+/* Where it belongs by its time: a copy may come late. What is older than all of them is on a later page. */
+const placed = (one, some) => {
+  if (some.some((other) => other.activityId === one.activityId)) return some;
+  const older = some.findIndex((other) => other.createdAt < one.createdAt);
+  if (older < 0) return more ? some : [...some, one];
+  return some.toSpliced(older, 0, one);
+};
+
 /* What is heard while a page is on its way is not in it, and stays. */
 const add = (one) => {
   heard.unshift(one);
-  entries = [one, ...entries.filter((other) => other.activityId !== one.activityId)];
+  entries = placed(one, entries);
   drawEntries();
 };
 
 async function loadFeed() {
   heard = [];
   const page = await rest.get(own("/feed?limit=20"));
-  const listed = new Set(page.items.map((one) => one.activityId));
-  entries = [...heard.filter((one) => !listed.has(one.activityId)), ...page.items];
   more = page.cursor;
+  entries = heard.reduceRight((some, one) => placed(one, some), page.items);
   $("#older").hidden = !more;
   drawEntries();
 }
@@ -240,7 +248,7 @@ async function at(place, room = null) {
   }));
   ends.push(subscribe(PROFILE, { id: me().id }, { next: () => again([loadQuests].filter((one) => LOADED[place].includes(one))) }));
   ends.push(subscribe(ROOMS, { userId: me().id }, { next: () => again([loadRooms]) }));
-  if (place === "feed") ends.push(subscribe(FEED, { userId: me().id }, {
+  if (place === "feed") ends.push(subscribe(FILLED, { followerId: me().id }, { next: ({ feedFilled: one }) => add(one) }), subscribe(FEED, { userId: me().id }, {
     open: () => again([loadFeed]),
     next: ({ feedAdded: one }) => add(one),
   }));

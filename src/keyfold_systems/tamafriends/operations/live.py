@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from keyfold.api import authenticated, itself, subscription
 from keyfold.streams import Change
-from keyfold_systems.tamafriends.entities import Comment, Follow, Inbox, Post
+from keyfold_systems.tamafriends.entities import Comment, FeedItem, Follow, Inbox, Post
 from keyfold_systems.tamafriends.operations.access import Part
 from keyfold_systems.tamafriends.payloads import PostChange, Unread, What
 
@@ -24,6 +24,14 @@ class Live(Part):
         if change.new is None:
             what = "gone"
         return PostChange(post_id=post.post_id, user_id=post.user_id, what=what)
+
+    @subscription(FeedItem, allow=itself("reader_id"))
+    async def home_filled(self, change: Change[FeedItem], reader_id: str) -> PostChange | None:  # noqa: ARG002
+        """A copy of a post has come to your home, also of one from before you listened."""
+        copy = change.new
+        if copy is None or change.old is not None:
+            return None
+        return PostChange(post_id=copy.post_id, user_id=copy.user_id, what="new")
 
     @subscription(Post, Comment, allow=authenticated)
     async def post_changed(self, change: Change[Post | Comment], post_id: str) -> PostChange:

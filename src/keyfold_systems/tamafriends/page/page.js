@@ -3,6 +3,7 @@ import {
 } from "../../assets/app.js";
 
 const HOME = "subscription ($readerId: String!) { homeChanged(readerId: $readerId) { postId userId what } }";
+const FILLED = "subscription ($readerId: String!) { homeFilled(readerId: $readerId) { postId userId what } }";
 const POST = "subscription ($postId: String!) { postChanged(postId: $postId) { postId what } }";
 const NOTIFIED = "subscription ($userId: String!) { notified(userId: $userId) { unread } }";
 const view = $("#view");
@@ -128,12 +129,17 @@ function timeline(url, { empty, take = (one) => one }) {
     async changed({ postId, what }) {
       const known = posts.some((one) => one.postId === postId);
       if (what === "gone") return set(postId, null);
-      if (what === "changed" && !known) return undefined;
+      if ((what === "new") === known) return undefined;
       const post = await rest.get(path`/posts/${postId}`).catch((error) => { if (error.status !== 404) show(error); });
       if (!post) return undefined;
       // It may have come by another way meanwhile.
       if (posts.some((one) => one.postId === postId)) posts = posts.map((one) => (one.postId === postId ? post : one));
-      else posts = [post, ...posts];
+      else {
+        // A copy may come late, with newer posts above it; what is older than all of them is on a later page.
+        const older = posts.findIndex((one) => one.createdAt < post.createdAt);
+        if (older < 0 && cursor) return undefined;
+        posts.splice(older < 0 ? posts.length : older, 0, post);
+      }
       return draw();
     },
   };
@@ -165,7 +171,11 @@ function home() {
   if (!me()) return welcome();
   const posts = timeline(path`/users/${me().id}/home`, { empty: nothing("It is quiet here", "Follow somebody, and what they post appears here by itself.", h("a.btn.main", { href: "#/find" }, "Find people")) });
   view.replaceChildren(h("h1.hide", "Home"), composer((post) => posts.add(post)), posts.element);
-  return subscribe(HOME, { readerId: me().id }, { open: () => posts.load().catch(show), next: ({ homeChanged }) => posts.changed(homeChanged) });
+  const mine = { readerId: me().id };
+  // Copies first: one that comes before the posts are loaded is among them.
+  const ends = [subscribe(FILLED, mine, { next: ({ homeFilled }) => posts.changed(homeFilled) }),
+    subscribe(HOME, mine, { open: () => posts.load().catch(show), next: ({ homeChanged }) => posts.changed(homeChanged) })];
+  return () => ends.forEach((end) => end());
 }
 
 function commentRow(postId, said, change) {
