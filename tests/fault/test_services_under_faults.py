@@ -29,8 +29,9 @@ from keyfold.errors import KeyfoldError, StreamError
 from keyfold.maintain import verification
 from keyfold.streams import AsyncConsumer, ConsumerOptions, Policy, letters
 from keyfold_systems.gg_core import design as gg_core
-from keyfold_systems.gg_core.entities import Activity, Goal
+from keyfold_systems.gg_core.entities import Activity
 from keyfold_systems.gg_core.entities import Group as Community
+from keyfold_systems.gg_core.goals import Goal
 from keyfold_systems.gg_core.payloads import NewActivity, NewGoal, NewGroup, NewUser
 from keyfold_systems.gg_core.service import GgCore
 from keyfold_systems.inviter import design as inviter

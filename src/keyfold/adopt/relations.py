@@ -14,7 +14,7 @@ from keyfold.design.schema import AttributeSchema, Condition, EntitySchema
 from keyfold.review.draft import names
 
 if TYPE_CHECKING:
-    from keyfold.adopt.design_draft import Seen
+    from keyfold.adopt.entity_draft import EntityDraft
 
 HELD = 0.9
 """The share of an attribute's values that must be ids of the other entity."""
@@ -59,7 +59,7 @@ def _scalar(item: Item, name: str) -> str | None:
 class _Identity:
     """An entity whose items one field tells apart: the values that others may refer to."""
 
-    def __init__(self, seen: Seen) -> None:
+    def __init__(self, seen: EntityDraft) -> None:
         self.entity = seen.entity
         key = seen.entity.key
         own = list(dict.fromkeys(key.fields)) if key else []
@@ -67,7 +67,7 @@ class _Identity:
         self.ids = set(values_of(seen, self.field)) if self.field else set()
 
 
-def values_of(seen: Seen, field: str) -> list[str]:
+def values_of(seen: EntityDraft, field: str) -> list[str]:
     """All values of a field: of its attribute, or out of the key."""
     for attribute in seen.entity.attributes:
         if attribute.field == field and any(attribute.name in i for i in seen.group.items):
@@ -82,14 +82,14 @@ def values_of(seen: Seen, field: str) -> list[str]:
     return []
 
 
-def _templates(entity: EntitySchema, key: str, seen: Seen) -> tuple[str, ...]:
+def _templates(entity: EntitySchema, key: str, seen: EntityDraft) -> tuple[str, ...]:
     """The fields of the template that a key attribute has."""
     place = list(seen.keys).index(key)
     every = [t for t in ((entity.key.partition, entity.key.sort) if entity.key else ()) if t]
     return every[place].fields if place < len(every) else ()
 
 
-def referring(seen: Sequence[Seen], *, complete: bool) -> tuple[EntitySchema, ...]:
+def referring(seen: Sequence[EntityDraft], *, complete: bool) -> tuple[EntitySchema, ...]:
     """The entities, each attribute that holds another's id saying so."""
     identities = [each for each in map(_Identity, seen) if each.field]
     return tuple(
@@ -104,7 +104,11 @@ def referring(seen: Sequence[Seen], *, complete: bool) -> tuple[EntitySchema, ..
 
 
 def _referring(
-    attribute: AttributeSchema, seen: Seen, identities: Sequence[_Identity], *, complete: bool
+    attribute: AttributeSchema,
+    seen: EntityDraft,
+    identities: Sequence[_Identity],
+    *,
+    complete: bool,
 ) -> AttributeSchema:
     if attribute.type not in ("id", "string") or attribute.values:
         return attribute
@@ -141,7 +145,7 @@ def _is_named_after(field: str, other: _Identity) -> bool:
 
 
 def notes(
-    seen: Sequence[Seen], entities: Sequence[EntitySchema], *, complete: bool
+    seen: Sequence[EntityDraft], entities: Sequence[EntitySchema], *, complete: bool
 ) -> Iterator[str]:
     """Copies and counts, each with how often they agree."""
     by_name = {each.entity.name: each for each in seen}
@@ -155,7 +159,7 @@ def notes(
         yield from _counts(seen)
 
 
-def _reference(each: Seen, attribute: AttributeSchema, other: Seen) -> Iterator[str]:
+def _reference(each: EntityDraft, attribute: AttributeSchema, other: EntityDraft) -> Iterator[str]:
     values = set(values_of(each, attribute.field))
     ids = _Identity(other).ids
     yield (
@@ -164,7 +168,7 @@ def _reference(each: Seen, attribute: AttributeSchema, other: Seen) -> Iterator[
     )
 
 
-def _copies(each: Seen, link: AttributeSchema, other: Seen) -> Iterator[str]:
+def _copies(each: EntityDraft, link: AttributeSchema, other: EntityDraft) -> Iterator[str]:
     """Attributes that hold what the item they refer to holds: candidates for a pointer's copies."""
     field = _Identity(other).field
     stored = next((a for a in other.entity.attributes if a.field == field), None)
@@ -207,7 +211,7 @@ def _collections(entities: Sequence[EntitySchema]) -> Iterator[str]:
             yield f"{', '.join(found)} share the partition {partition}: one query reads all."
 
 
-def _counts(seen: Sequence[Seen]) -> Iterator[str]:
+def _counts(seen: Sequence[EntityDraft]) -> Iterator[str]:
     """Numbers that equal how many items of another entity share the partition."""
     for holder in seen:
         key = holder.entity.key

@@ -35,8 +35,8 @@ from keyfold.expressions.ast import (
     Path,
     Value,
     ValueRef,
+    operands_of,
 )
-from keyfold.expressions.check import operands_of
 from keyfold.expressions.evaluate import compiled
 from keyfold.expressions.parser import literal_condition
 from keyfold.expressions.text import operand, written

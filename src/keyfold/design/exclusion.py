@@ -20,8 +20,8 @@ from keyfold.expressions.ast import (
     Or,
     Path,
     Value,
+    operands_of,
 )
-from keyfold.expressions.check import operands_of
 from keyfold.expressions.text import operand
 from keyfold.values.key_order import sort_key
 

@@ -163,3 +163,16 @@ Operand: TypeAlias = Path | Value | ValueRef | Placeholder | Function
 Condition: TypeAlias = And | Or | Not | Compare | Between | In | Function
 Action: TypeAlias = SetAction | RemoveAction | AddAction | DeleteAction
 Projection: TypeAlias = tuple[Path, ...]
+
+
+def operands_of(test: Compare | Between | In | Function) -> tuple[Operand, ...]:
+    """What a single test is about, first its subject."""
+    match test:
+        case Compare(_, left, right):
+            return (left, right)
+        case Between(operand, low, high):
+            return (operand, low, high)
+        case In(operand, options):
+            return (operand, *options)
+        case Function(_, arguments):
+            return arguments

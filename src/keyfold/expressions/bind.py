@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import NoReturn
 
 from keyfold.errors import RequestInvalid, ValidationError
-from keyfold.expressions import check, parser
+from keyfold.expressions import operand_check, parser, text_check
 from keyfold.expressions.ast import (
     Action,
     AddAction,
@@ -96,7 +96,7 @@ class Placeholders:
         """A projection, ready for `projection.project`."""
         binder = self._binder("ProjectionExpression")
         paths = tuple(binder.path(path) for path in parser.projection(text))
-        check.no_overlap(paths, "ProjectionExpression")
+        operand_check.check_overlap(paths, "ProjectionExpression")
         return paths
 
     def check_used(self) -> None:
@@ -180,13 +180,13 @@ class _Binder:
                 return Not(self.condition(term))
             case Compare(operator, left, right):
                 bound = Compare(operator, self.operand(left), self.operand(right))
-                check.operands_of_comparison(bound, self._parameter)
+                operand_check.check_comparison(bound, self._parameter)
             case Between(operand, low, high):
                 bound = Between(self.operand(operand), self.operand(low), self.operand(high))
-                check.operands_of_between(bound, self._parameter)
+                operand_check.check_between(bound, self._parameter)
             case In(operand, options):
                 bound = In(self.operand(operand), tuple(map(self.operand, options)))
-                check.operands_of_in(bound, self._parameter)
+                operand_check.check_in(bound, self._parameter)
             case Function():
                 return self.call(node)
         return bound
@@ -194,7 +194,7 @@ class _Binder:
     def update(self, update: UpdateActions) -> UpdateActions:
         # DynamoDB compares the paths first, then checks values from the last action back.
         targets = [self.path(action.path) for action in update.actions]
-        check.no_overlap(targets, self._parameter)
+        operand_check.check_overlap(targets, self._parameter)
         pairs = zip(reversed(update.actions), reversed(targets), strict=True)
         bound = [self._action(action, target) for action, target in pairs]
         return UpdateActions(tuple(reversed(bound)), update.type_mismatch)
@@ -210,14 +210,14 @@ class _Binder:
                 bound = AddAction(target, self.value(value))
             case DeleteAction(_, value):
                 bound = DeleteAction(target, self.value(value))
-        check.operand_of_action(bound, self._parameter)
+        operand_check.check_action(bound, self._parameter)
         return bound
 
     def _assigned(self, value: Operand | Arithmetic) -> Operand | Arithmetic:
         if not isinstance(value, Arithmetic):
             return self.operand(value)
         bound = Arithmetic(value.operator, self.operand(value.left), self.operand(value.right))
-        check.operands_of_arithmetic(bound, self._parameter)
+        operand_check.check_arithmetic(bound, self._parameter)
         return bound
 
     def operand(self, node: Operand) -> Operand:
@@ -230,9 +230,9 @@ class _Binder:
                 return self.value(node)
 
     def call(self, call: Function) -> Function:
-        check.arity(call, self._parameter)
+        text_check.check_arity(call, self._parameter)
         bound = Function(call.function, tuple(map(self.operand, call.arguments)))
-        check.operands_of_call(bound, self._parameter)
+        operand_check.check_call(bound, self._parameter)
         return bound
 
     def value(self, value: Value | ValueRef | Placeholder) -> Value | Placeholder:
@@ -240,7 +240,7 @@ class _Binder:
             return value
         bound = self._values.get(value.text)
         if bound is None:
-            check.refuse(
+            text_check.refuse(
                 self._parameter,
                 "An expression attribute value used in expression is not defined; "
                 f"attribute value: {value.text}",
@@ -249,7 +249,7 @@ class _Binder:
         return bound
 
     def path(self, path: Path) -> Path:
-        check.path_depth(path, self._parameter)
+        operand_check.check_depth(path, self._parameter)
         for part in path.parts:
             if isinstance(part, NameRef):
                 return Path(tuple(map(self._part, path.parts)))
@@ -260,7 +260,7 @@ class _Binder:
             return part
         name = self._names.get(part.text)
         if name is None:
-            check.refuse(
+            text_check.refuse(
                 self._parameter,
                 "An expression attribute name used in the document path is not defined; "
                 f"attribute name: {part.text}",

@@ -9,7 +9,7 @@ from typing import NoReturn
 import orjson
 
 from keyfold.errors import RequestInvalid, ValidationError
-from keyfold.expressions import check
+from keyfold.expressions import text_check
 from keyfold.expressions.ast import (
     Action,
     AddAction,
@@ -54,7 +54,7 @@ def condition(text: str, parameter: str = "ConditionExpression") -> Condition:
     parser = _Parser(text, parameter)
     tree = parser.condition()
     parser.expect_end()
-    check.written_condition(tree, parameter)
+    text_check.check_condition(tree, parameter)
     return tree
 
 
@@ -68,7 +68,7 @@ def literal_condition(text: str, parameter: str = "condition") -> Condition:
     parser = _Parser(text, parameter, literals=True)
     tree = parser.condition()
     parser.expect_end()
-    check.functions(tree, parameter)
+    text_check.check_functions(tree, parameter)
     return tree
 
 
@@ -87,7 +87,7 @@ def update(text: str, parameter: str = "UpdateExpression") -> UpdateActions:
     parser = _Parser(text, parameter)
     sections = parser.sections()
     parser.expect_end()
-    check.written_update(sections, parameter)
+    text_check.check_update(sections, parameter)
     return UpdateActions(tuple(action for _, actions in sections for action in actions))
 
 
@@ -97,7 +97,7 @@ def projection(text: str, parameter: str = "ProjectionExpression") -> Projection
     parser = _Parser(text, parameter)
     paths = parser.paths()
     parser.expect_end()
-    check.written_paths(paths, parameter)
+    text_check.check_paths(paths, parameter)
     return paths
 
 

@@ -20,20 +20,15 @@ from functools import cached_property
 from typing import Any, Protocol
 
 from keyfold.design.address import Ref
-from keyfold.design.entity import Entity
 from keyfold.design.template import DELIMITER
-from keyfold.errors import PlanError
 from keyfold.maintain.address import (
-    address_bytes,
-    digest,
-    digest_of,
     ref_bytes,
     value_digest,
     wire_bytes,
 )
 from keyfold.maintain.shards import AMOUNT, holder_text, shard_ref
-from keyfold.runtime.changes import Add, Change, Set, clear
-from keyfold.runtime.intent import Check, Delete, Intent, Marker, Put, Update
+from keyfold.runtime.changes import Add
+from keyfold.runtime.intent import Check, Intent, Marker, Update
 
 Number = int | float | Decimal
 Address = tuple[str, str]
@@ -107,101 +102,6 @@ def address_of(ref: Ref[Any]) -> Address:
     """Table and rendered key: two spellings of one key are one address."""
     wire, table = ref.wire(), ref.entity.__table__
     return table.name, repr([wire[name] for name in table.schema.key_attributes])
-
-
-@dataclass(frozen=True)
-class CopyFact:
-    """An item that is there with these values; `counted` ones move by amounts.
-
-    It is built when it is written, and not before.
-    """
-
-    entity: type[Entity]
-    values: dict[str, Any]
-    target: dict[str, Any]
-    """What tells it from the other copies of its canonical."""
-    place: Hashable = ()
-    """The canonical's part of its key."""
-    counted: frozenset[str] = frozenset()
-    alike: bool = False
-    """The canonical's values are the copy's as they are."""
-    literal: bool = True
-    """What its key is made of stays as it is, and different targets have different keys:
-    `{reader:lower}` makes one key of several."""
-
-    @cached_property
-    def identity(self) -> Hashable:
-        return tuple(self.target.values()) if self.literal else self.address
-
-    @cached_property
-    def item(self) -> Entity:
-        return self.entity(**self.values, **self.target)
-
-    @cached_property
-    def ref(self) -> Ref[Any]:
-        if not self.literal:
-            return self.item.ref()
-        values = self.values | self.target
-        return Ref(self.entity, {name: values[name] for name in self.entity.__spec__.key.address})
-
-    @cached_property
-    def address(self) -> Address:
-        return address_of(self.ref)
-
-    @property
-    def row(self) -> tuple[bytes, bytes]:
-        if not (self.literal and self.alike):
-            return ref_bytes(self.ref), digest(self.item)
-        spec, values = self.entity.__spec__, self.values | self.target
-        return address_bytes(spec.name, spec.key_of(values)), digest_of(spec, values)
-
-    def joined(self, other: CopyFact) -> CopyFact:
-        if self.item != other.item:
-            shown = " and ".join(repr(v) for one in (self, other) for v in one.target.values())
-            raise PlanError(
-                f"{shown} are one key of {self.entity.__name__}, {self.ref}: name one of them"
-            )
-        return self
-
-    def made(self) -> Iterator[Intent]:
-        yield Put(self.item, absent=False)
-
-    def gone(self) -> Iterator[Intent]:
-        yield Delete(self.ref)
-
-    def changed(self, before: CopyFact) -> Iterator[Intent]:
-        if self.values == before.values and self.target == before.target:
-            return
-        spec = self.entity.__spec__
-        now, then = self.values | self.target, before.values | before.target
-        differing = {name for name, value in now.items() if then[name] != value}
-        for placement in spec.placements.values():
-            if placement.fields & differing:
-                differing |= placement.fields.difference(spec.key.address)
-        changes: dict[str, Change] = {}
-        for name in sorted(differing & now.keys()):
-            if name not in self.counted:
-                changes[name] = _set(now[name])
-            elif now[name] != then[name]:
-                changes[name] = Add(now[name] - then[name])
-        if changes:
-            yield Update(self.ref, changes, counting=True, otherwise=self._made)
-
-    def _made(self) -> Entity:
-        return self.item
-
-    def brought(self) -> Intent:
-        """The write that makes it hold, whatever is there: what nobody declared is kept."""
-        return Update(self.ref, dict(self._whole()), counting=True, upsert=True)
-
-    def _whole(self) -> Iterator[tuple[str, Change]]:
-        own = self.entity.__spec__.key.address
-        return ((name, _set(value)) for name, value in self.values.items() if name not in own)
-
-
-def _set(value: Any) -> Change:
-    empty = value is None or (isinstance(value, set | frozenset) and not value)
-    return clear if empty else Set(value)
 
 
 @dataclass(frozen=True)

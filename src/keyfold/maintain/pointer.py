@@ -19,8 +19,8 @@ from keyfold.design.table import Table
 from keyfold.design.template import Slot
 from keyfold.errors import DeclarationError, Undecodable
 from keyfold.maintain.address import WireRef, digest, fetch, key_at, raw, ref_bytes
+from keyfold.maintain.copy_fact import CopyFact
 from keyfold.maintain.drift import Drift, differences
-from keyfold.maintain.fact import CopyFact
 from keyfold.maintain.reconcile import bring, reconcile, unchanged
 from keyfold.maintain.rows import Suspect
 from keyfold.maintain.structure import Causes, KeptStructure, Overflow, Reconciled, Shown, Sync

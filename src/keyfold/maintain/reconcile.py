@@ -15,7 +15,8 @@ from keyfold.design.entity_spec import EntitySpec
 from keyfold.design.follows import COPIES_AT_ONCE
 from keyfold.errors import Undecodable, VersionConflict
 from keyfold.maintain.address import raw
-from keyfold.maintain.fact import Address, CopyFact, address_of
+from keyfold.maintain.copy_fact import CopyFact
+from keyfold.maintain.fact import Address, address_of
 from keyfold.maintain.structure import Sync
 from keyfold.runtime.batch import get_many
 from keyfold.runtime.context import Context

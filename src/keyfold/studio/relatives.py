@@ -10,7 +10,8 @@ from keyfold.design.address import Ref
 from keyfold.design.entity import Entity
 from keyfold.design.schema import EntitySchema, TableSchema
 from keyfold.errors import KeyfoldError
-from keyfold.maintain.fact import AmountFact, CopyFact
+from keyfold.maintain.copy_fact import CopyFact
+from keyfold.maintain.fact import AmountFact
 from keyfold.maintain.structure import KeptStructure
 from keyfold.studio.items import KnownItem, WireItem
 from keyfold.studio.system import StudioSystem

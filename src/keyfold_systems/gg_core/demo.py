@@ -7,18 +7,8 @@ from datetime import datetime, timedelta
 from itertools import accumulate
 
 from keyfold import AsyncDb, create
-from keyfold_systems.gg_core.entities import (
-    Activity,
-    Follow,
-    Goal,
-    Group,
-    GroupMember,
-    Quest,
-    Role,
-    Task,
-    User,
-    home,
-)
+from keyfold_systems.gg_core.entities import Activity, Follow, Group, GroupMember, Role, User, home
+from keyfold_systems.gg_core.goals import Goal, Quest, Task
 from keyfold_systems.gg_core.operations.access import id_of
 from keyfold_systems.gg_core.quests import STAKES
 from keyfold_systems.gg_core.rooms import Message, Room

@@ -15,15 +15,13 @@ from keyfold_systems.gg_core.entities import (
     Activity,
     Block,
     Follow,
-    Goal,
     Group,
     GroupMember,
     Promotion,
-    Quest,
-    Task,
     User,
     design,
 )
+from keyfold_systems.gg_core.goals import Goal, Quest, Task
 from keyfold_systems.gg_core.oversight import Report
 from keyfold_systems.gg_core.rooms import Message, Room
 

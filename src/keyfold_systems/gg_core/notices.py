@@ -8,7 +8,8 @@ from keyfold import Counter, Entity, Id, Key, On, Timestamp, Ttl, missing, put
 from keyfold.runtime import Intent
 from keyfold.streams import Delivery
 from keyfold_systems.gg_core import notices_types as typed
-from keyfold_systems.gg_core.entities import Activity, Follow, GroupMember, Quest, design, table
+from keyfold_systems.gg_core.entities import Activity, Follow, GroupMember, design, table
+from keyfold_systems.gg_core.goals import Quest
 from keyfold_systems.gg_core.oversight import Report
 
 NOTICE_DAYS: Final = 90

@@ -12,14 +12,12 @@ from keyfold_systems.gg_core.entities import (
     Follow,
     FollowersCounter,
     FollowingCounter,
-    Goal,
     Group,
     GroupMember,
-    Quest,
-    Task,
     User,
     design,
 )
+from keyfold_systems.gg_core.goals import Goal, Quest, Task
 from keyfold_systems.gg_core.notices import Notice, UnreadCounter
 from keyfold_systems.gg_core.oversight import AuditEntry, Report, ReportStatus
 from keyfold_systems.gg_core.rooms import Message, Room, UserRoom

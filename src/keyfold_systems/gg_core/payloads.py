@@ -8,15 +8,7 @@ from pydantic import Field, StringConstraints
 
 from keyfold import Timestamp
 from keyfold.api import Payload, unchanged
-from keyfold_systems.gg_core.entities import (
-    LongText,
-    Media,
-    ObjectType,
-    Role,
-    Tags,
-    Text,
-    Verb,
-)
+from keyfold_systems.gg_core.entities import LongText, Media, ObjectType, Role, Tags, Text, Verb
 from keyfold_systems.gg_core.notices import NoticeKind
 from keyfold_systems.gg_core.oversight import SubjectType
 from keyfold_systems.gg_core.rooms import MOST_MEMBERS_OF_A_ROOM

@@ -16,7 +16,8 @@ from typing import Final, Literal
 from keyfold import create, put, remove, update
 from keyfold.runtime import Intent
 from keyfold.streams import Delivery
-from keyfold_systems.gg_core.entities import Award, Goal, Quest, QuestStep, Task, design
+from keyfold_systems.gg_core.entities import design
+from keyfold_systems.gg_core.goals import Award, Goal, Quest, QuestStep, Task
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,8 @@ from keyfold.maintain import verification
 from keyfold.streams import AsyncConsumer, Queue, letters
 from keyfold.testing import Sandbox
 from keyfold_systems.gg_core.design import design
-from keyfold_systems.gg_core.entities import Activity, Goal, Group, Quest, Task
+from keyfold_systems.gg_core.entities import Activity, Group
+from keyfold_systems.gg_core.goals import Goal, Quest, Task
 from keyfold_systems.gg_core.payloads import (
     NewActivity,
     NewGoal,

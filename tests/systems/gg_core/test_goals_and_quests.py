@@ -13,7 +13,7 @@ from keyfold.api import Conflict, Invalid
 from keyfold.errors import NotFound
 from keyfold.streams import stream_handler
 from keyfold_systems.gg_core.design import design
-from keyfold_systems.gg_core.entities import MOST_ACTIVE_QUESTS, Award, QuestStep
+from keyfold_systems.gg_core.goals import MOST_ACTIVE_QUESTS, Award, QuestStep
 from keyfold_systems.gg_core.payloads import GoalChange, NewGoal, NewQuest, NewTask, TaskChange
 from tests.systems.opening import LATER, beside
 

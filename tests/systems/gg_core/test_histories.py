@@ -23,17 +23,15 @@ from keyfold.testing import Sandbox
 from keyfold_systems.gg_core.design import design
 from keyfold_systems.gg_core.entities import (
     Activity,
-    Award,
     Follow,
     FollowersCounter,
     FollowingCounter,
     Group,
     GroupMember,
-    Quest,
-    QuestStep,
     Role,
     User,
 )
+from keyfold_systems.gg_core.goals import Award, Quest, QuestStep
 from keyfold_systems.gg_core.payloads import NewActivity, NewQuest
 from keyfold_systems.gg_core.service import GgCore
 from tests.systems.opening import LATER, ask, forget_progress, opened

@@ -18,14 +18,12 @@ from keyfold_systems.gg_core.entities import (
     Follow,
     FollowersCounter,
     FollowingCounter,
-    Goal,
     Group,
     GroupMember,
-    Quest,
     Role,
-    Task,
     User,
 )
+from keyfold_systems.gg_core.goals import Goal, Quest, Task
 from keyfold_systems.gg_core.notices import Notice, UnreadCounter
 from keyfold_systems.gg_core.oversight import AuditEntry, Report
 from keyfold_systems.gg_core.rooms import Message, Room, UserRoom

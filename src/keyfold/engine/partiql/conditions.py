@@ -9,7 +9,7 @@ from keyfold.engine.partiql.cursor import Cursor, refuse
 from keyfold.engine.partiql.lexer import END
 from keyfold.engine.partiql.words import TYPES
 from keyfold.errors import ValidationError
-from keyfold.expressions import check
+from keyfold.expressions import operand_check, text_check
 from keyfold.expressions.ast import (
     And,
     Between,
@@ -68,7 +68,7 @@ class ConditionParser(Cursor, Logic):
             if self._stands_at(END):
                 refuse("Expected expression after AND")
             between = Between(_valued(left), low, self._valued())
-            check.operands_of_between(between, "")
+            operand_check.check_between(between, "")
             return between
         if token.kind == "IN":
             self._next()
@@ -134,12 +134,12 @@ class ConditionParser(Cursor, Logic):
     def _function(self) -> Operand:
         token = self._next()
         name = token.text.lower()
-        if name not in check.CONDITION_FUNCTIONS and name not in check.OPERAND_FUNCTIONS:
+        if name not in text_check.CONDITION_FUNCTIONS and name not in text_check.OPERAND_FUNCTIONS:
             refuse_at(f"Unrecognized function: {name}", self._place(token))
         self._expect("(")
         call = Function(name, tuple(self._until(")", self._valued)))
-        check.arity(call, "")
-        check.operands_of_call(call, "")
+        text_check.check_arity(call, "")
+        operand_check.check_call(call, "")
         return call
 
     def _path(self, reason: str | None = None) -> Path:
@@ -182,7 +182,7 @@ def _valued(operand: Operand) -> Operand:
 
 def _compared(operator: str, left: Operand, right: Operand) -> Condition:
     comparison = Compare(operator, left, right)
-    check.operands_of_comparison(comparison, "")
+    operand_check.check_comparison(comparison, "")
     if operator != "<>":
         return comparison
     # Unlike in expressions, a missing attribute differs from nothing here.

@@ -22,7 +22,7 @@ from keyfold.engine.tables import IndexDefinition, TableDefinition
 from keyfold.engine.update import ItemUpdate
 from keyfold.engine.write import ItemWrite, NewItem
 from keyfold.errors import DuplicateItem, ValidationError
-from keyfold.expressions import check, evaluate
+from keyfold.expressions import evaluate, operand_check
 from keyfold.expressions.ast import And, Condition, Function, Or, Path
 from keyfold.expressions.update import UpdatePlan
 from keyfold.values import Item
@@ -66,7 +66,9 @@ def planned(
             new = NewItem.put(check_item(item))
             return PlannedWrite(ItemWrite(table, place_of_item(table, new.item), _insertion(new)))
         case UpdateStatement(_, update, where):
-            check.no_overlap([action.path for action in update.actions], "UpdateExpression")
+            operand_check.check_overlap(
+                [action.path for action in update.actions], "UpdateExpression"
+            )
             key, rest = full_key(where, table.schema)
             change = ItemUpdate(table, check_item(key), UpdatePlan(update), {})
             # An UPDATE changes what is there; it never makes an item.

@@ -21,16 +21,8 @@ from keyfold.api import (
     related,
 )
 from keyfold.errors import NotFound
-from keyfold_systems.gg_core.entities import (
-    Activity,
-    CommentsCounter,
-    FeedItem,
-    Goal,
-    Group,
-    Task,
-    User,
-    home,
-)
+from keyfold_systems.gg_core.entities import Activity, CommentsCounter, FeedItem, Group, User, home
+from keyfold_systems.gg_core.goals import Goal, Task
 from keyfold_systems.gg_core.operations.access import (
     Part,
     admin_of_actor,

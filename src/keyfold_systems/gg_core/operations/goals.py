@@ -13,7 +13,7 @@ from keyfold.api import (
     rule,
 )
 from keyfold.errors import ConditionFailed
-from keyfold_systems.gg_core.entities import Goal, Task
+from keyfold_systems.gg_core.goals import Goal, Task
 from keyfold_systems.gg_core.operations.access import Part, registered
 from keyfold_systems.gg_core.patterns import goals_of_user, tasks_due, tasks_of_goal
 from keyfold_systems.gg_core.payloads import DueTask, GoalChange, NewGoal, NewTask, TaskChange

@@ -6,16 +6,8 @@ from typing import Any
 
 from keyfold.api import itself, subscription
 from keyfold.streams import Change
-from keyfold_systems.gg_core.entities import (
-    Activity,
-    FeedItem,
-    Follow,
-    Goal,
-    GroupMember,
-    Quest,
-    Task,
-    User,
-)
+from keyfold_systems.gg_core.entities import Activity, FeedItem, Follow, GroupMember, User
+from keyfold_systems.gg_core.goals import Goal, Quest, Task
 from keyfold_systems.gg_core.notices import Notice, UnreadCounter
 from keyfold_systems.gg_core.operations.access import in_room
 from keyfold_systems.gg_core.operations.feed import Feeds

@@ -9,17 +9,8 @@ from keyfold import Query, create, update
 from keyfold.api import Belonging, Identity, PersonalData, admin, itself, mutation
 from keyfold.errors import AlreadyExists
 from keyfold_systems.gg_core.departure import Departure, GroupPost
-from keyfold_systems.gg_core.entities import (
-    Activity,
-    Award,
-    Block,
-    Follow,
-    Goal,
-    GroupMember,
-    Quest,
-    Task,
-    User,
-)
+from keyfold_systems.gg_core.entities import Activity, Block, Follow, GroupMember, User
+from keyfold_systems.gg_core.goals import Award, Goal, Quest, Task
 from keyfold_systems.gg_core.notices import Notice
 from keyfold_systems.gg_core.operations.access import Part
 from keyfold_systems.gg_core.oversight import Report

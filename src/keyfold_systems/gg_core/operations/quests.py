@@ -20,7 +20,8 @@ from keyfold.api import (
     rule,
 )
 from keyfold.errors import ConditionFailed, NotFound
-from keyfold_systems.gg_core.entities import MOST_ACTIVE_QUESTS, Goal, Quest, Task, User
+from keyfold_systems.gg_core.entities import User
+from keyfold_systems.gg_core.goals import MOST_ACTIVE_QUESTS, Goal, Quest, Task
 from keyfold_systems.gg_core.operations.access import Part, registered
 from keyfold_systems.gg_core.patterns import quests_of_user
 from keyfold_systems.gg_core.payloads import NewQuest

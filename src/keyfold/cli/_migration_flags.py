@@ -1,0 +1,119 @@
+"""The actions of `keyfold migrations` and their flags."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from keyfold import settings
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    commands = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+
+    def command(name: str, help: str, *flags: str) -> argparse.ArgumentParser:
+        made = commands.add_parser(name, help=help, description=help)
+        made.add_argument(
+            "--folder",
+            type=Path,
+            default=Path("migrations"),
+            metavar="FOLDER",
+            help="where the snapshot and the plans are (default: migrations)",
+        )
+        settings.add_flags(made, *flags)
+        return made
+
+    naming = ("table_prefix", "table_names")
+    command("snapshot", "Keep the design's schema in the folder.", "design")
+    command(
+        "diff",
+        "Say what differs between the design, the snapshot and the live tables.",
+        "design",
+        "backend",
+        *naming,
+    )
+    plan = command(
+        "plan", "Write a plan for what changed since the snapshot.", "design", "backend", *naming
+    )
+    plan.add_argument(
+        "name",
+        nargs="?",
+        metavar="NAME",
+        help="what to call it, as orders-by-season (default: after the first change)",
+    )
+    apply = command(
+        "apply",
+        "Run a plan phase by phase, or all that are not complete, in order.",
+        "backend",
+        *naming,
+    )
+    _add_plan(apply, optional=True)
+    apply.add_argument(
+        "--to",
+        default="hold",
+        metavar="PHASE",
+        help="the last phase to run: expand, follow, backfill, verify, switch-reads, "
+        "switch-writes, hold or contract (default: hold)",
+    )
+    apply.add_argument(
+        "--dry-run",
+        action="store_true",
+        help="say what it will read and write, and what that costs; change nothing",
+    )
+    apply.add_argument(
+        "--follow",
+        action="store_true",
+        help="keep copying: while it waits for applications to follow, and afterwards until Ctrl-C",
+    )
+    apply.add_argument(
+        "--segments", type=int, default=4, help="parallel scans (default: %(default)s)"
+    )
+    apply.add_argument(
+        "--rate", type=float, default=0, metavar="N", help="items a second at most (default: all)"
+    )
+    apply.add_argument(
+        "--settle",
+        type=float,
+        metavar="SECONDS",
+        help="how long the streams must be quiet before a switch (default: 2, embedded 0)",
+    )
+    apply.add_argument(
+        "--without-routers",
+        action="store_true",
+        help="switch though no application reports that it follows",
+    )
+    apply.add_argument(
+        "--no-repair", action="store_true", help="report what differs, do not copy it again"
+    )
+    status = command("status", "Show where a plan is, or where all are.", "backend", *naming)
+    _add_plan(status, optional=True)
+    command(
+        "list", "List the plans of the folder in order, each with its phase.", "backend", *naming
+    )
+    history = command("history", "Show when plans came to their phases.", "backend", *naming)
+    _add_plan(history, optional=True)
+    show = command("show", "Show the steps of a plan in words.")
+    _add_plan(show)
+    rollback = command("rollback", "Go back to where a plan began.", "backend", *naming)
+    _add_plan(rollback)
+    rollback.add_argument(
+        "--keep",
+        choices=("old", "new"),
+        help="whose items stay where both sides were written since the switch",
+    )
+    command(
+        "check",
+        "Fail when design, snapshot and live tables differ (for continuous integration).",
+        "design",
+        "backend",
+        *naming,
+    )
+
+
+def _add_plan(parser: argparse.ArgumentParser, *, optional: bool = False) -> None:
+    parser.add_argument(
+        "plan",
+        metavar="PLAN",
+        nargs="?" if optional else None,
+        help="a plan of the folder by its name, a file, or module:name of a Migration",
+    )
