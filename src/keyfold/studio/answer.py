@@ -16,7 +16,7 @@ from keyfold.studio.markup import Child, Html, el, text
 from keyfold.studio.notation import count, dollars, size, units
 from keyfold.studio.parts import banner, code, empty, grid, link, panel, stats, tabs
 from keyfold.studio.reasons import AccessPattern
-from keyfold.studio.snippets import aws_command, boto3_code, python_code, wire_text
+from keyfold.studio.snippets import aws_command, boto3_code, coloured, python_code, wire_text
 from keyfold.studio.view import PageView
 
 COLUMNS = 9
@@ -91,9 +91,10 @@ def _table(view: PageView, rows: list[AnswerRow]) -> Html:
     }
     names = [n for n in dict.fromkeys(n for row in rows for n in row.values) if n not in in_key]
     names = names[:COLUMNS]
+    together = len({item.partition if item else "" for item in items}) == 1
     body = (
         (
-            _item_link(view, item),
+            _item_link(view, item, sort_only=together and len(items) > 1),
             *(_cell(view, item, row, name) for name in names),
         )
         for row, item in zip(rows, items, strict=True)
@@ -101,10 +102,15 @@ def _table(view: PageView, rows: list[AnswerRow]) -> Html:
     return grid([("Key", False), *((name, False) for name in names)], body, hold=True)
 
 
-def _item_link(view: PageView, item: KnownItem | None) -> Child:
+def _item_link(view: PageView, item: KnownItem | None, *, sort_only: bool) -> Child:
+    """The way to an item; among items of one partition its sort key says which."""
     if item is None:
         return "–"
-    return link(view.item(item), view.chip(item.kind), " ", view.item_key(item), class_="nowrap")
+    key = view.item_key(item)
+    if sort_only and item.sort is not None:
+        own = item.entity.key if item.entity is not None else None
+        key = view.key(item.sort, item.entity, own.sort if own is not None else None)
+    return link(view.item(item), view.chip(item.kind), " ", key, class_="nowrap")
 
 
 def _item(view: PageView, entity: Entity | None) -> KnownItem | None:
@@ -129,7 +135,10 @@ def _code(
     wire = "\n\n".join(wire_text(one) for one in ran.requests)
     first = ran.requests[:1]
     panels: list[tuple[str, Child]] = [
-        (f"Requests, {len(ran.requests)}", code(wire or "No request was sent.")),
+        (
+            f"Requests, {len(ran.requests)}",
+            code(coloured(wire) if wire else "No request was sent."),
+        ),
         ("Python", code(python_code(view.system, declared, wanted))),
         ("boto3", code("\n\n".join(boto3_code(one) for one in first))),
         ("aws", code("\n\n".join(aws_command(one) for one in first))),

@@ -16,10 +16,16 @@ from keyfold.studio.item_list import chosen_item, filter_of, split
 from keyfold.studio.items import KnownItem, partition_of
 from keyfold.studio.markup import Child, Html, el, text
 from keyfold.studio.notation import count, place_words, plural, size, sized, units
-from keyfold.studio.parts import banner, empty, grid, head, link, panel, state, stats
+from keyfold.studio.parts import banner, bar, empty, grid, head, link, panel, state, stats
 from keyfold.studio.view import PageMissing, PageView
 
 PARTITIONS = 60
+PARTITION_COLUMNS = (
+    ("Partition", False),
+    ("Of the largest", False),
+    ("Items", True),
+    ("Size", True),
+)
 
 
 def data(view: PageView) -> Html | Response:
@@ -215,7 +221,8 @@ def _tables(view: PageView) -> Html:
         rough = not found.complete
         rows = [
             (
-                link(view.partition(table.name, key), el("code", key, class_="key")),
+                link(view.partition(table.name, key), view.partition_key(table, key)),
+                bar(number / max(found.partitions.values())),
                 count(number),
                 sized(found.partition_bytes[key]),
             )
@@ -240,7 +247,7 @@ def _tables(view: PageView) -> Html:
             method="get",
             class_="acts",
         )
-        listed: Child = grid([("Partition", False), ("Items", True), ("Size", True)], rows)
+        listed: Child = grid(PARTITION_COLUMNS, rows)
         if found.missing:
             listed = empty("No such table", f"The backend has no {view.system.physical(table)}.")
         elif not rows:

@@ -9,7 +9,7 @@ from keyfold.errors import (
 from keyfold.studio.collection import stored
 from keyfold.studio.conflict import conflict_panel
 from keyfold.studio.draft import ItemDraft, class_of, hidden, of_item, posted
-from keyfold.studio.entry import FormField, form_fields, written
+from keyfold.studio.entry import LISTED, FormField, form_fields, written
 from keyfold.studio.items import KnownItem
 from keyfold.studio.markup import Child, Html, el, text
 from keyfold.studio.notation import plural, unit_words
@@ -17,6 +17,8 @@ from keyfold.studio.outline import OutlineStep, WriteOutline, outline, send
 from keyfold.studio.parts import banner, fields, head, link, panel
 from keyfold.studio.plan import CONFLICTS, later_panel, no_plan, plan_of, step_row
 from keyfold.studio.view import PageMissing, PageView
+
+TYPED_EXACTLY = ("timestamp", "number", "binary", *LISTED)
 
 
 def edit(view: PageView) -> Html:
@@ -129,7 +131,7 @@ def _form(view: PageView, draft: ItemDraft, made: list[FormField]) -> Html:
         banner("bad", common) if common else None,
         [_field(one) for one in edited],
         fields(
-            (one.name, text(one.text or "–", " ", el("span", one.kept, class_="faint")))
+            (one.name, text(_shown(one), " ", el("span", one.kept, class_="faint nowrap")))
             for one in kept
         ),
         class_="pad stack tight",
@@ -169,6 +171,12 @@ def _form(view: PageView, draft: ItemDraft, made: list[FormField]) -> Html:
     )
 
 
+def _shown(one: FormField) -> str:
+    """A value that nobody types: times to the second."""
+    is_time = one.kind == "timestamp" and "T" in one.text
+    return f"{one.text[:10]} {one.text[11:19]} UTC" if is_time else one.text or "–"
+
+
 def _field(one: FormField) -> Html:
     name = f"f-{one.name}"
     wrong = "true" if one.problem else None
@@ -179,10 +187,18 @@ def _field(one: FormField) -> Html:
     elif one.rows > 1:
         box = el("textarea", one.text, id=name, name=name, rows=one.rows, aria_invalid=wrong)
     else:
-        box = el("input", type="text", id=name, name=name, value=one.text, aria_invalid=wrong)
+        box = el(
+            "input",
+            type="text",
+            id=name,
+            name=name,
+            value=one.text,
+            class_="mono" if one.kind in TYPED_EXACTLY else None,
+            aria_invalid=wrong,
+        )
     return el(
         "div",
-        el("label", one.name, " ", el("code", one.kind), for_=name),
+        el("label", one.name, " ", el("code", one.asks), for_=name),
         box,
         el("small", f"was “{one.was}”", class_="muted") if one.was is not None else None,
         el("small", one.problem, class_="err") if one.problem else None,

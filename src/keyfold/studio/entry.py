@@ -16,6 +16,13 @@ from keyfold.design.entity_spec import EntitySpec
 from keyfold.design.fields import FieldSpec
 from keyfold.runtime.guard import is_counted
 
+SETS = {
+    "string_set": "texts, with commas",
+    "number_set": "numbers, with commas",
+    "binary_set": "base64, with commas",
+}
+LONG = 300
+"""A text that may be longer has several lines."""
 LISTED = ("string_set", "number_set", "binary_set")
 NESTED = ("list", "map", "model", "any")
 
@@ -34,6 +41,14 @@ class FormField:
     was: str | None = None
     """What it was, where it has been changed."""
     rows: int = 1
+    limits: str = ""
+    """What its type allows, in words."""
+
+    @property
+    def asks(self) -> str:
+        """What is to be typed."""
+        words = SETS.get(self.kind, self.kind)
+        return f"{words}, {self.limits}" if self.limits else words
 
 
 def form_fields(
@@ -51,6 +66,8 @@ def form_fields(
         before = written(stored)
         text = before if kept else typed.get(name, before)
         was = before if item is not None and text != before else None
+        longest = _limit(entity, name, "max_length")
+        long = field.kind == "string" and (longest or 0) > LONG
         made.append(
             FormField(
                 name,
@@ -60,10 +77,31 @@ def form_fields(
                 ("true", "false") if field.kind == "boolean" else tuple(field.values),
                 problems.get(name, ""),
                 was,
-                3 if field.kind in NESTED or len(text) > 80 else 1,
+                3 if field.kind in NESTED or long or len(text) > 80 else 1,
+                _limits(entity, name),
             )
         )
     return made
+
+
+def _limit(entity: type[Entity], name: str, of: str) -> int | None:
+    """A bound that the annotation gives."""
+    found = (getattr(one, of, None) for one in entity.model_fields[name].metadata)
+    return next((one for one in found if one is not None), None)
+
+
+def _limits(entity: type[Entity], name: str) -> str:
+    least = next(
+        (n for of in ("min_length", "ge") if (n := _limit(entity, name, of)) is not None), None
+    )
+    most = next(
+        (n for of in ("max_length", "le") if (n := _limit(entity, name, of)) is not None), None
+    )
+    if least is None and most is None:
+        return ""
+    if most is None:
+        return f"from {least:,}"
+    return f"{least:,} to {most:,}" if least is not None else f"to {most:,}"
 
 
 def _kept(spec: EntitySpec, field: FieldSpec, *, is_new: bool) -> str:

@@ -25,6 +25,11 @@ def findings_about(view: PageView, name: str) -> list[Finding]:
     return [one for one in view.system.review.findings if named.search(one.subject)]
 
 
+def rule_link(view: PageView, one: Finding) -> Html:
+    """The way to the page of the rule."""
+    return link(view.at("rules", one.code), f"{one.code} {one.name}", class_="rule")
+
+
 def _finding(view: PageView, one: Finding) -> Html:
     kind, word = KINDS.get(one.severity, ("note", one.severity))
     place = place_words(one.place) if one.place.file else ""
@@ -32,11 +37,11 @@ def _finding(view: PageView, one: Finding) -> Html:
         "li",
         state(kind, word),
         el("b", one.subject, class_="subject"),
-        link(view.at("rules", one.code), f"{one.code} {one.name}", class_="rule"),
-        el("p", _with_code(one.message), class_="say"),
+        rule_link(view, one),
+        el("p", with_code(one.message), class_="say"),
         el(
             "p",
-            _with_code(one.suggestion),
+            with_code(one.suggestion),
             " ",
             el("span", place, class_="faint nowrap"),
             class_="fix",
@@ -45,7 +50,7 @@ def _finding(view: PageView, one: Finding) -> Html:
     )
 
 
-def _with_code(message: str) -> Html:
+def with_code(message: str) -> Html:
     """Text in which backquotes mark code."""
     parts = message.split("`")
     return text(*(el("code", part) if at % 2 else part for at, part in enumerate(parts)))

@@ -10,7 +10,7 @@ from keyfold.engine import Engine
 from keyfold.review.cost.bill import WARM
 from keyfold.studio.items import scalar
 from keyfold.studio.markup import Child, Html, el
-from keyfold.studio.notation import count, units
+from keyfold.studio.notation import count, rate
 from keyfold.studio.parts import bar, empty, grid, link, panel, state
 from keyfold.studio.view import PageView
 
@@ -60,7 +60,7 @@ def _rows(view: PageView, engine: Engine, table: TableSchema) -> list[tuple[Chil
             table.name,
             link(
                 view.partition(table.name, scalar(key[table.partition])),
-                el("code", scalar(key[table.partition]), class_="key"),
+                view.partition_key(table, scalar(key[table.partition])),
             ),
             bar(number / most, "acc"),
             count(number),
@@ -102,7 +102,7 @@ def foreseen_panel(view: PageView) -> Html:
             el("code", str(one.path)),
             el("code", one.key),
             bar(one.share, "acc"),
-            f"{units(round(one.units, 1))} {one.kind}",
+            f"{rate(one.units)} {one.kind}",
             state(
                 "bad" if one.share >= 1 else "warn" if one.share >= WARM else "ok",
                 f"{one.share:.0%}" if one.share >= 0.01 else "under 1%",

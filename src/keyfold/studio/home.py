@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from keyfold.errors import KeyfoldError
 from keyfold.studio import layout
+from keyfold.studio.findings import KINDS, with_code
 from keyfold.studio.markup import Child, Html, el, text
 from keyfold.studio.notation import count, dollars, plural, sized
 from keyfold.studio.parts import empty, head, link, panel, state
@@ -21,6 +24,7 @@ COLUMNS = (
     ("Findings", False),
     ("Health", False),
 )
+WORST_FIRST = ("bad", "warn", "note")
 
 
 def home(view: PageView) -> Html:
@@ -47,8 +51,9 @@ def home(view: PageView) -> Html:
         class_="panel",
         aria_label="Systems",
     )
+    says = "Each is a design document that runs. Choose one, or press / to search."
     body = text(
-        head(title, "Each is a design document that runs. Choose one, or press / to search."),
+        head(title, says, *_access(systems)),
         el(
             "div",
             listed,
@@ -63,6 +68,14 @@ def home(view: PageView) -> Html:
         ),
     )
     return layout.document(view.base, "Systems", body, crumbs=[("All systems", None)])
+
+
+def _access(systems: list[StudioSystem]) -> list[Html]:
+    """Whether something can be changed here."""
+    writable = sum(one.writable for one in systems)
+    if writable == len(systems):
+        return [state("ok", "writable")]
+    return [state("note", f"{writable} of {len(systems)} writable" if writable else "read-only")]
 
 
 def _simplest(systems: list[StudioSystem]) -> StudioSystem:
@@ -88,7 +101,7 @@ def _row(view: PageView, system: StudioSystem) -> Html:
         link(at("map"), system.title, class_="name"),
         el(
             "small",
-            system.description or "",
+            system.description[:1].upper() + system.description[1:],
             (" ", link(page, "Use it", class_="link")) if page else "",
         ),
     )
@@ -134,37 +147,44 @@ def _health(system: StudioSystem, where: str) -> Html:
 
 
 def _needs(view: PageView, systems: list[StudioSystem]) -> Html:
-    rows: list[Child] = []
-    for system in systems:
-
-        def at(page: str, slug: str = system.slug, **query: str) -> str:
-            return layout.href(view.base, "s", slug, page, **query)
-
-        checkup = system.checkup.last
-        if checkup is not None and checkup.drifts:
-            says = f": {plural(len(checkup.drifts), 'difference')} in {checkup.scanned:,} items"
-            rows.append(_need("bad", "Drift", system.title, says, at("streams"), "Look"))
-        grave = [f for f in system.review.findings if f.severity in ("error", "warning")]
-        for finding in grave[:3]:
-            kind = "bad" if finding.severity == "error" else "warn"
-            says = f": {finding.subject}: {finding.message} ({finding.code})"
-            rows.append(_need(kind, finding.severity, system.title, says, at("review"), "Read"))
-        unknown = sum(one.count("undeclared") for one in system.survey.tables(0.0).values())
-        if unknown:
-            says = f": {plural(unknown, 'item')} that no entity declares"
-            where = at("data", entity="undeclared")
-            rows.append(_need("warn", "Unknown", system.title, says, where, "Open"))
+    """What somebody should look at: differences, findings, items that nobody declares."""
+    rows = [row for system in systems for row in _of_system(view, system)]
+    rows.sort(key=lambda row: WORST_FIRST.index(row[0]))
     body = (
-        el("ul", rows, class_="todo")
+        el("ul", (row for _, row in rows), class_="todo")
         if rows
-        else empty("Nothing needs you", "Differences, dead letters and findings would stand here.")
+        else empty("Nothing needs you", "Differences, findings and unknown items would stand here.")
     )
     return panel("Needs you", body, note="worst first")
 
 
-def _need(kind: str, word: str, title: str, says: str, where: str, act: str) -> Html:
+def _of_system(view: PageView, system: StudioSystem) -> Iterator[tuple[str, Html]]:
+    """What one system needs, each with its kind."""
+
+    def at(page: str, **query: str) -> str:
+        return layout.href(view.base, "s", system.slug, page, **query)
+
+    checkup = system.checkup.last
+    if checkup is not None and checkup.drifts:
+        says = f": {plural(len(checkup.drifts), 'difference')} in {checkup.scanned:,} items"
+        yield _need("bad", "drift", system.title, says, at("streams"), "Look")
+    for severity, (kind, word) in KINDS.items():
+        found = [one for one in system.review.findings if one.severity == severity]
+        if found:
+            more = f", and {len(found) - 1} more" if len(found) > 1 else ""
+            first = found[0]
+            says = text(f": {first.subject}: ", with_code(first.message), f" ({first.code}){more}")
+            yield _need(kind, word, system.title, says, at("review"), "Read")
+    unknown = sum(one.count("undeclared") for one in system.survey.tables(0.0).values())
+    if unknown:
+        says = f": {plural(unknown, 'item')} that no entity declares"
+        where = at("data", entity="undeclared")
+        yield _need("warn", "unknown", system.title, says, where, "Open")
+
+
+def _need(kind: str, word: str, title: str, says: Child, where: str, act: str) -> tuple[str, Html]:
     said = el("span", el("b", title), says)
-    return el("li", state(kind, word), said, link(where, act, class_="link"))
+    return kind, el("li", state(kind, word), said, link(where, act, class_="link"))
 
 
 def _steps(view: PageView, system: StudioSystem) -> Html:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter as Tally
+from collections.abc import Collection
 
 from keyfold.design.schema import TableSchema
 from keyfold.studio.collection import (
@@ -11,7 +12,7 @@ from keyfold.studio.collection import (
     stored,
 )
 from keyfold.studio.detail import detail
-from keyfold.studio.items import KnownItem, shown
+from keyfold.studio.items import KnownItem, names_of, shown
 from keyfold.studio.markup import Child, Html, el
 from keyfold.studio.notation import plural, sized, unit_words
 from keyfold.studio.parts import empty, link, state
@@ -139,6 +140,8 @@ def _row(view: PageView, item: KnownItem, chosen: KnownItem | None) -> Html:
     key = view.key(item.sort if item.sort is not None else item.partition, item.entity, template)
     if "entity" in view.query:
         key = el("span", view.item_key(item))
+    above = _above(view, item)
+    title = item.called(above)
     flag = state("warn", "undeclared") if item.kind == "undeclared" else None
     return link(
         view.at("data", **query),
@@ -146,7 +149,7 @@ def _row(view: PageView, item: KnownItem, chosen: KnownItem | None) -> Html:
         key,
         el(
             "span",
-            el("span", item.title or "", " ", el("small", summary(item))),
+            el("span", title, " ", el("small", summary(item, title, above))),
             el("span", flag, class_="flag small"),
             class_="what",
         ),
@@ -157,7 +160,16 @@ def _row(view: PageView, item: KnownItem, chosen: KnownItem | None) -> Html:
     )
 
 
-def summary(item: KnownItem) -> str:
+def _above(view: PageView, item: KnownItem) -> Collection[str]:
+    """The fields that all rows of the list share: those of the partition's key."""
+    if item.entity is None:
+        return ()
+    placed = item.entity.placement(view.query["index"]) if "index" in view.query else []
+    key = placed[0].key if placed else item.entity.key
+    return key.partition.fields if key is not None else ()
+
+
+def summary(item: KnownItem, title: str, above: Collection[str]) -> str:
     """A few values that tell an item from its neighbours."""
     if item.entity is None:
         held = [shown(v) for n, v in item.values.items() if n not in item.table.key_attributes]
@@ -166,14 +178,18 @@ def summary(item: KnownItem) -> str:
     said: list[str] = []
     for attribute in item.entity.attributes:
         value = item.values.get(attribute.field)
-        dull = value in (None, "", [], item.title) or attribute.field in in_key
+        dull = value in (None, "", [], title) or attribute.field in in_key
+        dull = dull or names_of(attribute.field, above)
         if dull or isinstance(value, dict | bool) or attribute.field == item.entity.version:
             continue
         words = shown(value, attribute).removesuffix(" UTC")
         if len(words) > 40:
             continue
         is_number = attribute.type in ("number", "integer")
-        said.append(f"{attribute.field} {words}" if is_number else words)
+        name = attribute.field if is_number else ""
+        if attribute.type == "timestamp" and attribute.field.endswith("_at"):
+            name = attribute.field.removesuffix("_at")
+        said.append(f"{name} {words}".strip())
         if len(said) == FIELDS:
             break
     return ", ".join(said)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
@@ -74,11 +74,15 @@ class KnownItem:
     @cached_property
     def title(self) -> str:
         """What a person calls it."""
+        key = self.entity.key if self.entity is not None else None
+        return self.called(key.partition.fields if key is not None else ())
+
+    def called(self, above: Collection[str]) -> str:
+        """What tells it from others below the same fields: a member's name in its group."""
         named = [f for f in TITLES if isinstance(self.values.get(f), str) and self.values[f]]
         ending = [f for f in self.values if f.endswith(("_name", "_title", "Name", "Title"))]
-        for field in (*named, *ending):
-            return str(self.values[field])
-        return ""
+        ending.sort(key=lambda f: names_of(f, above))
+        return next((str(self.values[field]) for field in (*named, *ending)), "")
 
     @property
     def read_units(self) -> float:
@@ -96,6 +100,11 @@ class KnownItem:
             for index in self.table.indexes
             if all(name in self.wire for name in index.key_attributes)
         ]
+
+
+def names_of(field: str, above: Collection[str]) -> bool:
+    """Whether a field says what one of those ids is called: `group_name` beside `group_id`."""
+    return f"{field.removesuffix('_name').removesuffix('_title')}_id" in above
 
 
 class ItemReader:

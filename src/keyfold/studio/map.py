@@ -262,21 +262,28 @@ def _node(
 
 
 def _kept(view: PageView, entity: EntitySchema) -> Child:
-    """What is kept on an entity, in words."""
-    said: list[Html] = []
+    """What is kept on an entity, in words: by the transaction, then by the stream."""
+    said: dict[str, list[Child]] = {"transaction": [], "stream": []}
+    fields: dict[tuple[str, str, str], list[Child]] = {}
     for one in view.system.schema.follows:
         names = [el("code", name) for name in one.writes[:3]]
-        how = "" if one.sync == "transaction" else ", by the stream"
-        if one.fact in ("shown", "best") and _ends(one)[1] == entity.name:
-            said.append(text(words(names), f" kept as in {_ends(one)[0]}", how))
+        source, target = _ends(one)
+        sync = "transaction" if one.sync == "transaction" else "stream"
+        if one.fact in ("shown", "best") and target == entity.name:
+            fields.setdefault((sync, source, "as in"), []).extend(names)
         elif one.target != entity.name:
             continue
         elif one.fact == "copy":
             each = (" for each of ", el("code", one.each)) if one.each else ""
-            said.append(text("copy of ", one.source, each, how))
+            said[sync].append(text("copy of ", one.source, each))
         elif one.fact == "amount":
-            said.append(text(words(names), " counts ", one.source, how))
-    return words(said) if said else None
+            fields.setdefault((sync, source, "counts"), []).extend(names)
+    for (sync, source, verb), kept in fields.items():
+        agreed = "count" if verb == "counts" and len(kept) > 1 else verb
+        said[sync].append(text(words(kept), f" {agreed} {source}"))
+    told = [words(said["transaction"])] if said["transaction"] else []
+    told += [text(words(said["stream"]), ", by the stream")] if said["stream"] else []
+    return words(told, "; ") if told else None
 
 
 def _ends(one: Follows) -> tuple[str, str]:

@@ -40,6 +40,11 @@ def units(number: float) -> str:
     return f"{number:,.1f}" if number % 1 else f"{number:,.0f}"
 
 
+def rate(number: float) -> str:
+    """Units a second: what is rare is still told from nothing."""
+    return units(round(number, 1)) if number >= 0.1 else f"{number:.1g}" if number else "0"
+
+
 def unit_words(number: float) -> str:
     """Capacity units with their word."""
     return f"{units(number)} {'unit' if number == 1 else 'units'}"

@@ -48,7 +48,7 @@ def _table(view: PageView, one: TableSurvey) -> Html:
     ranked = one.partition_bytes.most_common(ROWS)
     rows = (
         (
-            link(view.partition(one.table.name, key), el("code", key, class_="key")),
+            link(view.partition(one.table.name, key), view.partition_key(one.table, key)),
             bar(bytes / ranked[0][1]),
             count(one.partitions[key]),
             sized(bytes),
@@ -101,11 +101,11 @@ def _growing(view: PageView, one: TableSurvey) -> Child:
         said: Child = (
             f"{declared:,} declared"
             if declared
-            else el("span", "no limit declared", class_="muted")
+            else el("span", "none declared", class_="muted nowrap")
         )
         if declared and number > declared:
             said = state("bad", f"over the {declared:,} declared")
-        where = link(view.partition(one.table.name, key), el("code", key, class_="key"))
+        where = link(view.partition(one.table.name, key), view.partition_key(one.table, key))
         rows.append((view.ent(kind if entity else "", kind), count(number), where, said))
     columns = [("Entity", False), ("Most together", True), ("In", False), ("Limit", False)]
     return panel("Collections that grow", grid(columns, rows))

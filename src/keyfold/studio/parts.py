@@ -164,7 +164,7 @@ def banner(kind: str, *says: Child) -> Html:
     return el("div", el("span", *says, class_="grow"), class_=f"banner {kind}", role="status")
 
 
-def code(given: str) -> Html:
+def code(given: Child) -> Html:
     return el("pre", given, tabindex="0")
 
 

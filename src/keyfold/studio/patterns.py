@@ -180,7 +180,13 @@ def _history(ran: PatternRun | None, declared: Pattern[Any, Any], wanted: list[A
     """What ran in this browser; the script keeps it there."""
     told: dict[str, str | bool | None] = {}
     if ran is not None and not ran.problem:
-        call = ", ".join(f'{one.name}="{one.text}"' for one in wanted if one.text)
+        call = ", ".join(
+            f"{one.name}={one.text}"
+            if isinstance(one.value, int | float)
+            else f'{one.name}="{one.text}"'
+            for one in wanted
+            if one.text
+        )
         told = {
             "data_call": f"{declared.name}({call})",
             "data_items": count(len(ran.rows)),

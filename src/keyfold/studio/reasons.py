@@ -15,6 +15,7 @@ from keyfold.studio.parts import fields, panel
 from keyfold.studio.view import PageView
 
 AccessPattern = PatternSchema | SearchSchema
+OPERATORS = {"eq": "is", "lt": "before", "le": "up to", "gt": "after", "ge": "from"}
 
 
 def entities_of(chosen: AccessPattern) -> tuple[str, ...]:
@@ -25,8 +26,8 @@ def price_words(view: PageView, chosen: AccessPattern) -> str:
     """What one call takes, before it runs."""
     if isinstance(chosen, SearchSchema):
         return "paid by bytes"
-    taken = read_units(view.system.schema, chosen)
-    return f"{taken} {'unit' if taken == '1' else 'units'}"
+    taken, each, what = read_units(view.system.schema, chosen).partition(" for each ")
+    return f"{taken} {'unit' if taken == '1' else 'units'}{each}{what}"
 
 
 def request_text(view: PageView, chosen: AccessPattern) -> str:
@@ -78,7 +79,7 @@ def _read_reasons(view: PageView, chosen: PatternSchema) -> Iterator[tuple[Child
         yield "Reads", through
     asked = chosen.condition
     if asked.operator != "none" and entity is not None:
-        words = asked.operator.replace("_", " ")
+        words = OPERATORS.get(asked.operator, asked.operator.replace("_", " "))
         yield "Range", text("sort key ", words, " ", view.template(entity, asked.template))
     if chosen.filter is not None:
         says = "after reading: what it removes is paid for"

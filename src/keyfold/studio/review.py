@@ -13,7 +13,7 @@ from keyfold.review.check import SEVERITIES, Finding, check
 from keyfold.review.check.page import page as rule_page
 from keyfold.review.cost import Bill, Workload, bill
 from keyfold.review.cost.bill import WARM
-from keyfold.studio.findings import finding_list
+from keyfold.studio.findings import finding_list, rule_link
 from keyfold.studio.markup import Child, Html, el, text
 from keyfold.studio.notation import count, dollars, plural, units
 from keyfold.studio.parts import bar, code, empty, grid, head, link, panel, state, tabs
@@ -110,7 +110,7 @@ SLIDERS = (
     ("traffic", "Traffic", "calls and writes a second"),
     ("sizes", "Sizes", "bytes of an item"),
     ("pages", "Pages", "items that a call reads"),
-    ("followers", "Followers", "copies of an item, partitions of a merge"),
+    ("followers", "Followers", "copies, partitions of a merge"),
 )
 
 
@@ -139,7 +139,13 @@ def review(view: PageView) -> Html | Response:
         head("Review", says, link(view.at("scale"), "With more users", class_="btn quiet")),
         el(
             "div",
-            el("div", tabs("f", panels, label="Findings of"), _advice(view), class_="stack"),
+            el(
+                "div",
+                tabs("f", panels, label="Findings of"),
+                _accepted(view),
+                _advice(view),
+                class_="stack",
+            ),
             el("div", _sliders(view), _cost_part(view), class_="stack"),
             class_="cols",
         ),
@@ -150,6 +156,25 @@ def review(view: PageView) -> Html | Response:
 def _list(view: PageView, findings: tuple[Finding, ...]) -> Child:
     ranked = sorted(findings, key=lambda one: SEVERITIES.index(one.severity))
     return finding_list(view, ranked) if ranked else empty("No findings", "Every rule is content.")
+
+
+def _accepted(view: PageView) -> Child:
+    """Findings that the declaration answers with a reason."""
+    silenced = view.system.review.silenced
+    if not silenced:
+        return None
+    rows = (
+        el(
+            "li",
+            state("note", "accepted"),
+            el("b", one.finding.subject, class_="subject"),
+            rule_link(view, one.finding),
+            el("p", f"“{one.reason}”", class_="say"),
+            class_="finding",
+        )
+        for one in silenced
+    )
+    return panel("Accepted in place", el("ul", rows), note=count(len(silenced)))
 
 
 def _sliders(view: PageView) -> Child:
@@ -178,7 +203,7 @@ def _sliders(view: PageView) -> Child:
         for name, words, says in SLIDERS
     )
     again = el("noscript", el("button", "Reckon", class_="btn", type="submit"))
-    form = el("form", rows, again, method="get", class_="pad stack tight", id="sliders")
+    form = el("form", rows, again, method="get", class_="pad sliders", id="sliders")
     reset = link(view.at("review"), "As the workload says", class_="btn quiet")
     return el(
         "section", el("header", el("h2", "If the workload changes"), reset), form, class_="panel"
@@ -214,7 +239,7 @@ def _bill(made: Bill, said: str) -> Html:
     lines.sort(key=lambda one: -one[2])
     most = max((one[2] for one in lines), default=0.0) or 1.0
     rows = (
-        (el("code", name), bar(cost / most), units(round(each, 1)), dollars(cost))
+        (el("code", name, class_="nowrap"), bar(cost / most), units(round(each, 1)), dollars(cost))
         for name, each, cost in lines[:LINES]
     )
     paths = (

@@ -11,9 +11,18 @@ from typing import Any
 from keyfold.clients.recorder import SentRequest
 from keyfold.design.pattern import Pattern
 from keyfold.studio.invocation import Argument
+from keyfold.studio.markup import Child, Html, el, text
 from keyfold.studio.notation import unit_words
 from keyfold.studio.system import StudioSystem
 
+_TOKENS = re.compile(
+    r'(?P<name>"(?:[^"\\]|\\.)*"(?=:))'
+    r'|(?P<s>"(?:[^"\\]|\\.)*")'
+    r"|(?P<k>^[A-Z][A-Za-z]+)"
+    r"|(?P<n>(?<=[ \[])(?:true|false|null|-?\d[\d.e+-]*)(?=[,\s\]}]))",
+    re.MULTILINE,
+)
+"""Names, texts that are values, the operation, and numbers."""
 _SPREAD = re.compile(r'\{\s+("[A-Z]+": (?:"[^"]*"|true|false))\s+\}')
 """A value over three lines."""
 
@@ -24,6 +33,16 @@ def wire_text(sent: SentRequest) -> str:
     body = _SPREAD.sub(r"{\1}", body)
     taken = f"{sent.searched_bytes:,.0f} bytes" if sent.searched_bytes else unit_words(sent.units)
     return f"{sent.operation}  ({taken})\n{body}"
+
+
+def coloured(wire: str) -> Html:
+    """Requests as they went over the wire: texts, numbers and operations told apart."""
+    made: list[Child] = []
+    end = 0
+    for found in _TOKENS.finditer(wire):
+        made += [wire[end : found.start()], el("span", found[0], class_=found.lastgroup or "")]
+        end = found.end()
+    return text(*made, wire[end:])
 
 
 def python_code(system: StudioSystem, pattern: Pattern[Any, Any], given: list[Argument]) -> str:

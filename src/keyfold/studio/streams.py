@@ -7,9 +7,9 @@ from keyfold.studio.drift import SHOWN, drift_panel
 from keyfold.studio.expiry import expiry_panel
 from keyfold.studio.feeds import feeds_panel
 from keyfold.studio.letters import letters_panel
-from keyfold.studio.markup import Child, Html, el, text
+from keyfold.studio.markup import Child, Html, el
 from keyfold.studio.notation import count, plural
-from keyfold.studio.parts import banner, empty, grid, head, link, panel, state, stats
+from keyfold.studio.parts import banner, empty, grid, head, link, panel, state, stats, words
 from keyfold.studio.view import PageView
 
 BESIDE = (" orphans", " late", " now", " new")
@@ -41,18 +41,17 @@ def streams(view: PageView) -> Html:
             _figures(view, now),
             el(
                 "div",
-                drift_panel(view, db),
                 el(
                     "div",
-                    _kept_table(view, now),
-                    _shards(now),
+                    drift_panel(view, db),
+                    letters_panel(view, db),
+                    expiry_panel(view),
                     class_="stack",
                 ),
+                el("div", _kept_table(view, now), _shards(now), class_="stack"),
                 class_="cols wide-left",
             ),
-            letters_panel(view, db),
             feeds_panel(view, db),
-            expiry_panel(view),
             class_="stack",
             data_refresh="1" if checkup.is_running else None,
         ),
@@ -87,15 +86,22 @@ def _figures(view: PageView, now: StreamStatus) -> Html:
 
 
 def _kept_table(view: PageView, now: StreamStatus | None) -> Html:
-    rows = []
+    kept: dict[tuple[str, str, str], list[str]] = {}
     for one in view.system.schema.follows:
         if one.fact == "need" or one.name.endswith(BESIDE):
             continue
-        behind = "never" if one.sync == "transaction" else "–"
-        if now is not None and one.sync == "stream":
-            behind = f"{now.lag_seconds:.0f} s"
-        target = one.target or one.source
-        rows.append((text(view.chip(target), " ", one.name), one.sync, behind))
+        kind, _, rest = one.name.partition(" ")
+        owner, _, part = rest.partition(" " if kind == "feed" else ".")
+        kept.setdefault((kind, owner, one.sync), []).append(part)
+    lag = "–" if now is None else f"{now.lag_seconds:.0f} s"
+    rows = [
+        (
+            _keeper(view, kind, owner, parts),
+            sync,
+            "never" if sync == "transaction" else lag,
+        )
+        for (kind, owner, sync), parts in kept.items()
+    ]
     processors = view.system.design.processors if view.system.design is not None else ()
     if not rows and not processors:
         return panel("Who keeps what", empty("Nothing follows", "No copies, counters or jobs."))
@@ -104,8 +110,15 @@ def _kept_table(view: PageView, now: StreamStatus | None) -> Html:
         "Who keeps what",
         grid(columns, rows) if rows else None,
         _processors([one.name for one in processors], now) if processors else None,
-        note=plural(len(rows), "consequence"),
+        note=plural(sum(map(len, kept.values())), "consequence"),
     )
+
+
+def _keeper(view: PageView, kind: str, owner: str, parts: list[str]) -> Html:
+    """Consequences of one kind on one entity."""
+    chip = view.chip(owner) if view.system.entity(owner) is not None else None
+    named = words([el("code", one) for one in parts if one])
+    return el("span", chip, el("span", kind, " ", el("b", owner), " ", named), class_="kept")
 
 
 def _processors(names: list[str], now: StreamStatus | None) -> Html:

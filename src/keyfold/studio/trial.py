@@ -46,9 +46,14 @@ def trial(view: PageView) -> Html:
         head("Try as a user", "The service itself, as one of the people who live in the data."),
         el(
             "div",
-            el("div", panel("Pages", pages), panel("Ids that exist", _ids(view)), class_="stack"),
-            panel("People", people, note="the demo takes a name as its token"),
-            class_="cols",
+            el(
+                "div",
+                panel("Pages", pages),
+                panel("People", people, note="the demo takes a name as its token"),
+                class_="stack",
+            ),
+            panel("Ids that exist", _ids(view), note="each leads to its item"),
+            class_="cols wide-right",
         ),
         current="try",
     )
@@ -69,5 +74,7 @@ def _ids(view: PageView) -> Html:
                 link(view.item(one), el("code", words), class_="tag")
                 for one, words in zip(examples, told, strict=True)
             ]
-            rows.append((view.ent(entity.name), ", ".join(fields), el("div", links, class_="acts")))
+            rows.append(
+                (view.ent(entity.name), ", ".join(fields), el("div", links, class_="acts tags"))
+            )
     return grid([("Entity", False), ("Fields", False), ("Values", False)], rows)

@@ -149,6 +149,14 @@ class PageView:
         parts.append(el("span", stored[end:], class_="c") if end < len(stored) else None)
         return el("code", parts, class_="key")
 
+    def partition_key(self, table: TableSchema, stored: str) -> Html:
+        """A partition's key, as the first entity that lies there writes it."""
+        for entity in self.system.schema.entities_of(table.name):
+            template = entity.key.partition if entity.key is not None else None
+            if template is not None and template.literal_prefix and template.matches(stored):
+                return self.key(stored, entity, template)
+        return self.key(stored, None, None)
+
     def item_key(self, item: KnownItem) -> Html:
         """Partition and sort key of an item."""
         templates = item.entity.key if item.entity is not None else None

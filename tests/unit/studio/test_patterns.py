@@ -59,3 +59,22 @@ def test_the_reasons_of_a_pattern_are_told(browser: TestClient) -> None:
 
 def test_an_unknown_pattern_is_named(browser: TestClient) -> None:
     assert browser.get("/s/clubs/patterns/nope").status_code == 404
+
+
+def test_names_values_and_numbers_of_a_request_are_told_apart(browser: TestClient) -> None:
+    page = browser.get(f"{FEED}?city_id=rome&limit=20&run=1").text
+    assert '<span class="k">Query</span>' in page
+    assert '<span class="name">&quot;TableName&quot;</span>: <span class="s">' in page
+    assert '<span class="n">20</span>' in page
+
+
+def test_items_of_one_partition_are_told_by_their_sort_keys(browser: TestClient) -> None:
+    page = words(browser.get(f"{FEED}?city_id=rome&limit=20&run=1").text)
+    listed = page[page.index("Items sort order") : page.index("Requests, 1")]
+    assert "CLUB# c1" in listed
+    assert "CITY#" not in listed
+
+
+def test_a_run_is_remembered_as_it_would_be_typed(browser: TestClient) -> None:
+    page = browser.get(f"{FEED}?city_id=rome&limit=20&run=1").text
+    assert "clubs_of_city(city_id=&quot;rome&quot;, limit=20)" in page
