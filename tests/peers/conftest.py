@@ -21,7 +21,8 @@ from pathlib import Path
 
 import pytest
 
-PEERS = Path(__file__).parents[2] / "bench" / ".peers"
+ROOT = Path(__file__).parents[2]
+PEERS = ROOT / "bench" / ".peers"
 NODE_PACKAGES = [
     "@aws-sdk/client-dynamodb",
     "@aws-sdk/lib-dynamodb",
@@ -227,6 +228,21 @@ def other_server(
         start = {"moto": moto, "ministack": ministack}[request.param](folder)
     with start as url:
         yield request.param, url
+
+
+def pass_there(tests: Sequence[Path], address: str) -> None:
+    """Tests of a system, as they are, in a process that finds its backend at an address."""
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests],
+        cwd=ROOT,
+        # All files, each at its usual length.
+        env={**os.environ, "KEYFOLD_FULL": "", "KEYFOLD_SYSTEMS_ADDRESS": address},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout[-3000:]
+    assert " passed" in done.stdout
 
 
 @pytest.fixture

@@ -6,16 +6,12 @@ A few files of each by default; with KEYFOLD_FULL=1 (`make peers`) all of them, 
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-from tests.peers.conftest import dynoxide, ministack
+from tests.peers.conftest import ROOT, dynoxide, ministack, pass_there
 
-ROOT = Path(__file__).parents[2]
 FILES = {
     "inviter": ["test_document.py", "test_patterns.py", "test_api.py"],
     "search_room": ["test_requests.py", "test_patterns.py", "test_api.py"],
@@ -44,14 +40,4 @@ def address(
 def test_a_systems_own_tests_pass_there(system: str, address: str) -> None:
     folder = ROOT / "tests" / "systems" / system
     chosen = [folder] if FULL else [folder / one for one in FILES[system]]
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *chosen],
-        cwd=ROOT,
-        # All files, each at its usual length.
-        env={**os.environ, "KEYFOLD_FULL": "", "KEYFOLD_SYSTEMS_ADDRESS": address},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout[-3000:]
-    assert " passed" in done.stdout
+    pass_there(chosen, address)
