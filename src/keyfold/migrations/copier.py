@@ -44,6 +44,8 @@ class Copier:
         self._reached = 0.0
         """Every change before this moment has been copied."""
         self._troubled = {(p.table, key_text(p.key)) for p in store.problems()}
+        self._spent: dict[str, float] = {}
+        self._spending = threading.Lock()
 
     def poll(self) -> int:
         """Copy what one read of each shard gives; says how many changes there were."""
@@ -70,6 +72,15 @@ class Copier:
     def lag(self) -> float:
         """Seconds since the last moment before which every change is copied."""
         return max(self.backend.clock.now() - self._reached, 0.0) if self._reached else 0.0
+
+    def take_units(self, table: str) -> float:
+        """Write units that changes of a table have used since this was last asked."""
+        with self._spending:
+            return self._spent.pop(table, 0.0)
+
+    def _spend(self, table: str, tally: Tally) -> None:
+        with self._spending:
+            self._spent[table] = self._spent.get(table, 0.0) + tally.write_units
 
     def catch_up(self) -> None:
         """Copy everything that has changed so far; traffic goes on."""
@@ -151,7 +162,9 @@ class Copier:
         if not batch:
             return
         try:
-            outcome = self.writes.transact([action for _, actions in batch for action in actions])
+            outcome = self._transact(
+                batch[0][0].table, [action for _, actions in batch for action in actions]
+            )
         except Uncopyable as problem:
             if len(batch) == 1:
                 record = batch[0][0]
@@ -214,7 +227,8 @@ class Copier:
             except Uncopyable as problem:
                 self._trouble(table, key, str(problem))
                 return
-            outcome = self.writes.transact([*actions, self.writes.marker_check(table, key, marker)])
+            check = self.writes.marker_check(table, key, marker)
+            outcome = self._transact(table, [*actions, check])
             if outcome is None:
                 self._untrouble(table, key)
                 return
@@ -232,7 +246,8 @@ class Copier:
                 {"Delete": {"TableName": self.backend.physical(table), "Key": key}}
                 for table, key in copies
             ]
-            self.writes.transact([*deletes, self.writes.marker_check(source, source_key, marker)])
+            check = self.writes.marker_check(source, source_key, marker)
+            self._transact(source, [*deletes, check])
 
     def _copy_batch(self, table: str, batch: list[tuple[Item, list[Item]]]) -> Tally:
         """Items by their keys, each with what copies it; its marker is the last."""
@@ -258,7 +273,16 @@ class Copier:
 
     def _rewrite(self, table: str, item: Item | None, image: Item | None = None) -> None:
         if item is not None:
-            rewrite_item(self.sides, table, item, image)
+            tally = Tally()
+            rewrite_item(self.sides, table, item, image, tally)
+            self._spend(table, tally)
+
+    def _transact(self, table: str, actions: list[Item]) -> list[str] | None:
+        """Write what a change of a table means, and count it."""
+        tally = Tally()
+        outcome = self.writes.transact(actions, tally)
+        self._spend(table, tally)
+        return outcome
 
     def _copy_touched(self, record: ItemChange) -> None:
         """Copy an item that applications write on both sides: as it is, not as it once was."""
@@ -284,7 +308,7 @@ class Copier:
                 ":one": {"N": "1"},
                 ":t": {"N": str(marker.touches)},
             }
-            outcome = self.writes.transact([*actions, update])
+            outcome = self._transact(record.table, [*actions, update])
             if outcome is None:
                 self._untrouble(record.table, record.key)
                 if marker.followed >= marker.touches:

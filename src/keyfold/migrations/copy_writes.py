@@ -173,11 +173,9 @@ class CopyWrites:
             check["ExpressionAttributeValues"] = values
         return {"ConditionCheck": check}
 
-    def transact(self, actions: list[Item], tally: Tally | None = None) -> list[str] | None:
+    def transact(self, actions: list[Item], tally: Tally) -> list[str] | None:
         """None when all was written; else why each part was refused. Conflicts are retried."""
-        request: Item = {"TransactItems": actions}
-        if tally is not None:
-            request["ReturnConsumedCapacity"] = "TOTAL"
+        request: Item = {"TransactItems": actions, "ReturnConsumedCapacity": "TOTAL"}
         try:
             answer = run_by(self.backend.call, transact("TransactWriteItems", request))
         except TransactionCanceled as cancelled:
@@ -189,8 +187,7 @@ class CopyWrites:
             raise MigrationError(
                 "the backend refused a transaction as conflicting, again and again"
             ) from conflict
-        if tally is not None:
-            tally.spend(answer.get("ConsumedCapacity", ()))
+        tally.spend(answer.get("ConsumedCapacity", ()))
         return None
 
 

@@ -213,8 +213,16 @@ def compared(work: Iterable[JobEstimate], done: Mapping[str, Progress]) -> Itera
         yield (
             f"{took.job}: {took.done:,} items (expected {each.items:,}), "
             f"{took.write_units:,.0f} write units (expected {each.write_units:,.0f}), "
-            f"{_duration(took.seconds)}"
+            f"{_followed(took)}{_duration(took.seconds)}"
         )
+
+
+def _followed(took: Progress) -> str:
+    if not took.followed_units:
+        return ""
+    part = f"{took.followed_units:,.0f} of them"
+    share = "all" if took.followed_units == took.write_units else part
+    return f"{share} for changes that the stream brought, "
 
 
 def _duration(seconds: float) -> str:

@@ -38,6 +38,8 @@ class ItemWork:
         """What this run has done, by job."""
         self._beside: Copier | None = None
         """What copies changes beside a scan."""
+        self._job, self._uncounted = "backfill", dict[str, float]()
+        """What scans are called, and what changes of tables cost before theirs began."""
 
     def sides(self, towards: Side) -> Sides:
         routes = self.migration.routes(towards)
@@ -60,7 +62,7 @@ class ItemWork:
         return Copier(self.store, self.sides(towards), towards)
 
     @contextmanager
-    def copying(self, towards: Side) -> Iterator[Copier]:
+    def copying(self, towards: Side, job: str = "verify") -> Iterator[Copier]:
         """Copies what changes, beside whatever is done meanwhile."""
         copier = self.copier(towards)
         stop = threading.Event()
@@ -76,23 +78,26 @@ class ItemWork:
 
         thread = threading.Thread(target=follow, name="keyfold-copier", daemon=True)
         thread.start()
-        self._beside = copier
+        self._beside, self._job = copier, job
         try:
             yield copier
         finally:
             self._beside = None
             stop.set()
             thread.join()
+            self._count(copier)
         if failures:
             raise failures[0]
 
     def start_copying(self) -> None:
         """Note where the streams are: what changes from here on is copied."""
         note_natives(self.migration, self.store, self.log, self.pace)
-        self.copier("new").poll()
+        copier = self.copier("new")
+        copier.poll()
+        self._count(copier)
 
     def backfill(self) -> None:
-        with self.copying("new") as copier:
+        with self.copying("new", "backfill") as copier:
             for table in copier.sides.sources:
 
                 def handle(items: list[Item], table: str = table) -> float:
@@ -194,8 +199,20 @@ class ItemWork:
 
     def report(self, progress: Progress) -> None:
         self.done[progress.job] = progress
-        progress.lag = self._beside.lag if self._beside is not None else None
+        progress.lag = None
+        if self._beside is not None:
+            self._count(self._beside)
+            progress.lag = self._beside.lag
         self._progress(progress)
+
+    def _count(self, copier: Copier) -> None:
+        """What copying has used is part of the job over the same table."""
+        for table in copier.sides.sources:
+            units = self._uncounted.pop(table, 0.0) + copier.take_units(table)
+            if (progress := self.done.get(f"{self._job} {table}")) is not None:
+                progress.follow(units)
+            else:
+                self._uncounted[table] = units
 
 
 def listed(title: str, things: Sequence[object], most: int = 10) -> str:

@@ -19,6 +19,8 @@ class Progress:
     done: int = 0
     read_units: float = 0.0
     write_units: float = 0.0
+    followed_units: float = 0.0
+    """Those of them that copied changes, beside the job."""
     lag: float | None = None
     """Seconds that copying is behind, while it goes on beside."""
     started: float = field(default_factory=time.monotonic)
@@ -30,6 +32,11 @@ class Progress:
         self.read_units += read_units
         self.write_units += write_units
         self.last = time.monotonic()
+
+    def follow(self, write_units: float) -> None:
+        """Count what copying beside it has used."""
+        self.write_units += write_units
+        self.followed_units += write_units
 
     @property
     def seconds(self) -> float:
@@ -75,6 +82,7 @@ class Progress:
             "lag": None if self.lag is None else round(self.lag, 3),
             "read_units": self.read_units,
             "write_units": self.write_units,
+            "followed_units": self.followed_units,
             "cost": self.cost,
         }
 

@@ -122,10 +122,12 @@ def rewrite_item(
         return True
     if image is None or changed is None or equal(changed, item):
         return False
-    return _follow_late(sides, table, item, image, kept)
+    return _follow_late(sides, table, item, image, kept, tally)
 
 
-def _follow_late(sides: Sides, table: str, item: Item, image: Item, kept: frozenset[str]) -> bool:
+def _follow_late(
+    sides: Sides, table: str, item: Item, image: Item, kept: frozenset[str], tally: Tally | None
+) -> bool:
     """Follow a change though the item is another one since, as far as only this migration and
     the same attribute's writers changed it: what others wrote comes with its own change."""
     touched = [n for n in image.keys() | item.keys() if not same(image.get(n), item.get(n))]
@@ -145,7 +147,7 @@ def _follow_late(sides: Sides, table: str, item: Item, image: Item, kept: frozen
                 continue
             if record is None or not record.wrote(name, now):
                 return False
-        if equal(changed, current) or write_over(sides, table, current, changed, kept):
+        if equal(changed, current) or write_over(sides, table, current, changed, kept, tally):
             return True
     return False
 

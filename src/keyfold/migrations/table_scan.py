@@ -53,13 +53,14 @@ class Scan:
         if stored and stored["segments"] != self.pace.segments:
             stored = None
         done = stored["done"] if stored else 0
-        self._advance(done, 0.0, 0.0)
+        read, written = stored.get("units", (0.0, 0.0)) if stored else (0.0, 0.0)
+        self._advance(done, read, written)
         if stored and stored["finished"]:
             return
         for items, following, units in self._pages(number, stored["next"] if stored else None):
             self._limit.wait(len(items))
             used = handle(items)
-            done += len(items)
+            done, read, written = done + len(items), read + units, written + used
             if resume:
                 self.store.set_segment(
                     self.job,
@@ -68,6 +69,7 @@ class Scan:
                         "segments": self.pace.segments,
                         "next": following,
                         "done": done,
+                        "units": (read, written),
                         "finished": following is None,
                     },
                 )

@@ -74,10 +74,13 @@ def open_shape(criteria: Mapping[str, Any], weights: Mapping[str, Any], form: Fo
 
 
 def stored_flat(criteria: Mapping[str, Any], weights: Mapping[str, Any]) -> Shaped:
-    """The way back, as it is stored; what had no place before becomes a feature in words."""
+    """The way back, as it is stored; what had no place before becomes a feature in words.
+
+    By name: a backend may give a map in any order.
+    """
     found: dict[str, Any] = {}
     features: list[str] = []
-    for name, wish in criteria.items():
+    for name, wish in sorted(criteria.items()):
         if name in SPANS and ("M" in wish or "N" in wish):
             bounds = wish.get("M") or {"min": wish, "max": wish}
             found |= {f"{name}{side.capitalize()}": bound for side, bound in bounds.items()}
@@ -99,6 +102,8 @@ def _text(wire: Mapping[str, Any]) -> str:
     ((kind, value),) = wire.items()
     if kind == "L":
         return ", ".join(map(_text, value))
+    if kind in ("SS", "NS"):
+        return ", ".join(sorted(value))
     if kind == "M":
-        return ", ".join(f"{name} {_text(one)}" for name, one in value.items())
+        return ", ".join(f"{name} {_text(one)}" for name, one in sorted(value.items()))
     return str(value)

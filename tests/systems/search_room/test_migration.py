@@ -22,6 +22,7 @@ from keyfold_systems.search_room.patterns import (
     user_criteria_history,
     user_rooms,
 )
+from keyfold_systems.search_room.shape import stored_flat
 from keyfold_systems.search_room.status import Status
 from keyfold_systems.search_room.wishes import Span
 from tests.systems.conftest import ADDRESS
@@ -318,3 +319,22 @@ def test_the_way_back_gives_criteria_the_shape_of_before(backend: Backend) -> No
         "priceMax": {"N": "9"},
         "features": {"L": [{"S": "heating gas"}, {"S": "no pets"}]},
     }
+
+
+def test_the_shape_of_before_is_the_same_in_whatever_order_a_backend_gives_a_map() -> None:
+    inner = {"near": {"S": "lake"}, "below": {"N": "700"}}
+    wishes = {
+        "pets": {"BOOL": False},
+        "heating": {"S": "gas"},
+        "place": {"M": inner},
+        "kinds": {"SS": ["loft", "flat"]},
+    }
+    turned = {
+        **dict(reversed(wishes.items())),
+        "place": {"M": dict(reversed(inner.items()))},
+        "kinds": {"SS": ["flat", "loft"]},
+    }
+    flat, _ = stored_flat(wishes, {})
+    assert stored_flat(turned, {}) == (flat, {})
+    features = ["heating gas", "kinds flat, loft", "no pets", "place below 700, near lake"]
+    assert flat == {"features": {"L": [{"S": one} for one in features]}}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from keyfold.errors import MigrationError
-from keyfold.migrations import Migration, Migrator, transform_attribute
+from keyfold.migrations import EnableStream, Migration, Migrator, Progress, transform_attribute
 from keyfold.migrations.estimate import JobEstimate, compared, estimate, words_of
 
 from .conftest import Shop
@@ -23,6 +23,36 @@ def test_a_move_takes_the_units_that_were_expected(shop: Shop) -> None:
     assert next(compared([backfill], migrator.work)).startswith(
         "backfill Orders: 300 items (expected 300), 1,800 write units (expected 1,800), "
     )
+
+
+def test_what_the_stream_brings_is_among_the_units_of_the_backfill(shop: Shop) -> None:
+    EnableStream("Orders").apply(shop.backend)
+    for number in range(50):
+        shop.old_order(f"o{number:03d}", number, "s")
+    (backfill, _), reported = estimate(shop.migration, shop.backend), list[Progress]()
+    migrator = shop.migrator(report=reported.append)
+    migrator.apply("follow")  # all that the stream has
+    assert len(shop.new_items()) == 100
+    migrator.apply("verify")
+    done = migrator.work["backfill Orders"]
+    assert done.write_units == done.followed_units == backfill.write_units == 300
+    assert next(compared([backfill], migrator.work)).startswith(
+        "backfill Orders: 50 items (expected 50), 300 write units (expected 300), "
+        "all for changes that the stream brought, "
+    )
+    assert reported[0].as_data()["followed_units"] == 300
+
+
+def test_a_run_that_goes_on_counts_what_was_used_before_it_was_killed(shop: Shop) -> None:
+    for number in range(50):
+        shop.old_order(f"o{number:03d}", number, "s")
+    (backfill, _) = estimate(shop.migration, shop.backend)
+    shop.migrator().apply("backfill")
+    store = shop.migrator().store
+    store.change(store.load(), phase="follow")
+    again = shop.migrator()
+    again.apply("backfill")
+    assert again.work["backfill Orders"].write_units == backfill.write_units
 
 
 def test_a_rewrite_in_place_takes_the_units_that_were_expected(shop: Shop) -> None:
