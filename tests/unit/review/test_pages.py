@@ -22,19 +22,6 @@ def test_the_wrong_example_shows_this_rule_only(code: str) -> None:
     assert {finding.code for finding in report.findings} == {code}, report.findings
 
 
-@pytest.mark.parametrize(
-    ("code", "example"),
-    [
-        ("K7", "`SCORE#2026-03-01T09:00:00Z` is the first of them, and the second"),
-        ("K8", "`MSG#2026-03-01T08:30:00Z#x` comes before `MSG#2026-03-01T09:00:00+01:00#x`"),
-        ("K13", "`EMAIL#Ann` is not `EMAIL#ann`"),
-    ],
-)
-def test_a_finding_about_keys_shows_keys(code: str, example: str) -> None:
-    [finding] = check(loads(page(code).wrong)).findings
-    assert finding.example == example
-
-
 @pytest.mark.parametrize("code", CODES)
 def test_the_right_example_shows_nothing(code: str) -> None:
     report = check(loads(page(code).right))

@@ -17,6 +17,7 @@ from keyfold.review.check import (
     live_table,
     migrations,
     patterns,
+    propagation,
     queries,
     reads,
     replication,
@@ -36,7 +37,7 @@ FAMILIES = {
     "K": ("Keys", (keys, key_values)),
     "Q": ("Access patterns", (queries, patterns, reads)),
     "X": ("Indexes", (indexes, index_use, uniqueness, vectors)),
-    "W": ("Writes", (writes, states, sizes, expiry)),
+    "W": ("Writes", (writes, propagation, states, sizes, expiry)),
     "S": ("Streams, counters, feeds", (streams, heat)),
     "G": ("Global tables", (replication,)),
     "M": ("Migrations", (migrations,)),
@@ -149,7 +150,7 @@ def _finding(rule: DesignRule, defects: list[Defect], severity: Mapping[str, Sev
         suggestion=first.suggestion,
         place=_place(first),
         also=tuple(dict.fromkeys(d.subject for d in defects[1:] if d.subject != first.subject)),
-        example=first.example,
+        evidence=next((d.evidence for d in defects if d.evidence), None),
         fixes=tuple((_place(d), d.fix) for d in defects if d.fix is not None),
     )
 

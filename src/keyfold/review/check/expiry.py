@@ -7,8 +7,10 @@ from collections.abc import Iterator
 
 from keyfold.design.condition import fields_of
 from keyfold.design.schema import AttributeSchema, EntitySchema, TableSchema
+from keyfold.review.check.evidence import Evidence, course, found
 from keyfold.review.check.reach import Reach
 from keyfold.review.check.rule import Defect, Fix, rule
+from keyfold.review.check.sample import moment, named
 
 _DEADLINE = re.compile(r"expir|valid_?(until|to)|until|deadline", re.I)
 """Names of moments after which an item means nothing any more."""
@@ -34,6 +36,11 @@ def ttl_as_logic(facts: Reach) -> Iterator[Defect]:
                     "the read.",
                     (entity,),
                     cause=f"expired {entity.name}",
+                    evidence=course(
+                        f"{moment(1):%d %B, %H:%M}: {named(entity)} expires",
+                        f"{moment(2):%d %B, %H:%M}: {pattern.name} returns it",
+                        f"{moment(3):%d %B, %H:%M}: DynamoDB has deleted it by now",
+                    ),
                 )
 
 
@@ -43,8 +50,8 @@ def ttl_never_expires(facts: Reach) -> Iterator[Defect]:
         if entity.ttl is None:
             continue
         table = facts.schema.by_table[entity.table]
-        found = next((a for a in entity.attributes if a.name == entity.ttl.attribute), None)
-        problem = _not_watched(table, entity) or not_seconds(found)
+        field = next((a for a in entity.attributes if a.name == entity.ttl.attribute), None)
+        problem = _not_watched(table, entity) or not_seconds(field)
         if problem:
             yield Defect(
                 entity,
@@ -53,8 +60,23 @@ def ttl_never_expires(facts: Reach) -> Iterator[Defect]:
                 "Store epoch seconds as a number, in the attribute that the table's TTL is on.",
                 (table,),
                 severity="warning" if table.ttl is None else None,
-                fix=Fix("epoch_ms", "epoch") if found and found.stored == "epoch_ms" else None,
+                fix=Fix("epoch_ms", "epoch") if field and field.stored == "epoch_ms" else None,
+                evidence=_stored(table, entity.ttl.attribute, field),
             )
+
+
+def _stored(table: TableSchema, name: str, field: AttributeSchema | None) -> Evidence:
+    """What an item holds, and what DynamoDB compares with the current time."""
+    seconds = int(moment(1).timestamp())
+    shown = moment(1).isoformat() if _is_text(field) else f"{seconds}"
+    if field is not None and field.stored == "epoch_ms":
+        shown = f"{seconds * 1000}"
+    needed = "is what DynamoDB acts on" if table.ttl else "would count if TTL were on"
+    return found(
+        f"an item that is to go on {moment(1):%d %B %Y}",
+        (f"`{name} = {shown}`", "is stored"),
+        (f"`{table.ttl or name} = {seconds}`", needed),
+    )
 
 
 def _not_watched(table: TableSchema, entity: EntitySchema) -> str:
@@ -71,7 +93,13 @@ def not_seconds(attribute: AttributeSchema | None) -> str:
         return ""
     if attribute.stored == "epoch_ms":
         return f"{attribute.name} holds milliseconds, which TTL takes as the year 50,000"
-    written = attribute.type == "timestamp" and attribute.stored.startswith("iso")
-    if written or attribute.type in _TEXT:
+    if _is_text(attribute):
         return f"{attribute.name} is text, which TTL does not look at"
     return ""
+
+
+def _is_text(attribute: AttributeSchema | None) -> bool:
+    if attribute is None:
+        return False
+    written = attribute.type == "timestamp" and attribute.stored.startswith("iso")
+    return written or attribute.type in _TEXT

@@ -6,10 +6,13 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from keyfold.design.schema import AttributeSchema, EntitySchema, Index, PatternSchema, TableSchema
-from keyfold.limits import GB, ITEM_COLLECTION_BYTES
+from keyfold.design.template import Template
+from keyfold.limits import BATCH_GET_ITEMS, GB, ITEM_COLLECTION_BYTES
+from keyfold.review.check.evidence import Evidence, course, found, total
 from keyfold.review.check.indexes import all_indexes, readers_of
 from keyfold.review.check.reach import Reach
 from keyfold.review.check.rule import Defect, Fix, rule
+from keyfold.review.check.sample import field_value, key_of, text_of
 
 
 @rule("X10", "projection-mismatch", "warning", "An index projects more or less than is read")
@@ -26,6 +29,7 @@ def projection_mismatch(facts: Reach) -> Iterator[Defect]:
                     "project: every row needs a second read",
                     "Include these attributes in the index.",
                     (index,),
+                    evidence=_read_again(facts, index, pattern, missing[0]),
                 )
             elif index.projection == "KEYS_ONLY" and _reads_whole(facts, table, index, pattern):
                 yield Defect(
@@ -35,6 +39,7 @@ def projection_mismatch(facts: Reach) -> Iterator[Defect]:
                     "is fetched again from the table",
                     "Include what the list shows, or say that it shows the keys only (shows).",
                     (index,),
+                    evidence=_read_again(facts, index, pattern, "the rest"),
                 )
         narrow = {name for pattern in readers for name in pattern.projection}
         if index.projection == "ALL" and readers and all(p.projection for p in readers):
@@ -46,7 +51,38 @@ def projection_mismatch(facts: Reach) -> Iterator[Defect]:
                 f"Project INCLUDE {included}: other changes then cost nothing here.",
                 (table,),
                 fix=_narrowing(index, included),
+                evidence=_carried_along(facts, table, index, narrow),
             )
+
+
+def _read_again(facts: Reach, index: Index, pattern: PatternSchema, what: str) -> Evidence | None:
+    """A row of an index, and the read that follows it."""
+    there = [a for a in facts.reached(pattern) if a.entity.name in pattern.entities]
+    if not there:
+        return None
+    row, entity = there[0], there[0].entity
+    rows = pattern.limit or BATCH_GET_ITEMS
+    base = f" at {key_of(entity.key, entity)}" if entity.key else ""
+    return course(
+        f"one query of {index.name} returns {rows:,} rows such as {key_of(row.key, entity)}",
+        f"{rows:,} reads of {pattern.table}{base} bring {what}",
+    )
+
+
+def _carried_along(
+    facts: Reach, table: TableSchema, index: Index, narrow: set[str]
+) -> Evidence | None:
+    """What each entry stores and nobody reads there."""
+    keys = {*table.key_attributes, *index.key_attributes}
+    rows = [
+        (
+            entity.name,
+            ", ".join(a.name for a in entity.attributes if a.name not in narrow | keys),
+        )
+        for entity, _ in facts.schema.placed_on(table.name, index.name)
+    ]
+    useful = [(name, carried) for name, carried in rows if carried]
+    return found("entries hold what nobody reads there", *useful) if useful else None
 
 
 def _narrowing(index: Index, included: str) -> Fix:
@@ -124,6 +160,15 @@ def collection_too_large(facts: Reach) -> Iterator[Defect]:
                     "partition; a table with a local index takes 10, and then refuses writes",
                     "Make the index a global one, or spread the partition.",
                     (local[0], table),
+                    evidence=total(
+                        "one partition",
+                        (
+                            (where, entity.per_partition, entity.bytes)
+                            for where in (table.name, *(index.name for index in local))
+                        ),
+                        f"it takes {ITEM_COLLECTION_BYTES:,}",
+                        "bytes",
+                    ),
                 )
 
 
@@ -139,6 +184,11 @@ def consistent_index_read(facts: Reach) -> Iterator[Defect]:
                     "index lags behind its table",
                     "Read the table by its key, or accept an eventual read.",
                     (index,),
+                    evidence=course(
+                        f"{pattern.name} asks {index.name} with ConsistentRead=true",
+                        "DynamoDB answers ValidationException: consistent reads are not supported "
+                        "on global secondary indexes",
+                    ),
                 )
 
 
@@ -155,6 +205,7 @@ def index_repeats_key(facts: Reach) -> Iterator[Defect]:
                     f"has the key of {table.name} itself: everything is stored and written twice",
                     f"Read {table.name}.",
                     (table,),
+                    evidence=_both(facts, table, None, index.name),
                 )
         for first, second in combinations(table.indexes, 2):
             if (first.partition, first.sort) == (second.partition, second.sort):
@@ -165,7 +216,18 @@ def index_repeats_key(facts: Reach) -> Iterator[Defect]:
                     "every write pays for both",
                     f"Keep {first.name}, with what both project.",
                     (first, table),
+                    evidence=_both(facts, table, first.name, second.name),
                 )
+
+
+def _both(facts: Reach, table: TableSchema, one: str | None, other: str) -> Evidence | None:
+    """One item's key in two places that hold the same."""
+    there = facts.appearances(table.name, other)
+    if not there:
+        return None
+    shown = key_of(there[0].key, there[0].entity)
+    name = there[0].entity.name
+    return found(f"one {name}", (shown, f"in {one or table.name}"), (shown, f"in {other}"))
 
 
 @rule("X19", "index-key-not-written", "warning", "A write leaves part of an index key as it was")
@@ -193,4 +255,15 @@ def index_key_not_written(facts: Reach) -> Iterator[Defect]:
                             f"{placement.index} keeps the item where it was",
                             f"Write {name} in the same update.",
                             (placement, entity),
+                            evidence=_left_behind(entity, name, template, written[0]),
                         )
+
+
+def _left_behind(entity: EntitySchema, name: str, template: Template, field: str) -> Evidence:
+    """An item after the update: the field is new, and the index key is not."""
+    old, new = (field_value(entity.by_field.get(field), field, n) for n in (1, 2))
+    return found(
+        f"after {field} goes from {old} to {new}",
+        (f"{name} = `{text_of(template, entity, 1, {field: old})}`", "is on the item"),
+        (f"{name} = `{text_of(template, entity, 1, {field: new})}`", "is where it is looked for"),
+    )

@@ -12,8 +12,10 @@ from keyfold.design.schema import (
     Placement,
     TableSchema,
 )
+from keyfold.review.check.evidence import Evidence, course, found
 from keyfold.review.check.reach import NAMES_ONE, Reach, example, slots
 from keyfold.review.check.rule import Defect, rule
+from keyfold.review.check.sample import key_of, text_of, value_of
 
 
 def all_indexes(facts: Reach) -> Iterator[tuple[TableSchema, Index]]:
@@ -41,6 +43,10 @@ def two_values_one_index(facts: Reach) -> Iterator[Defect]:
                     "one value",
                     "Use another index, or a second item, for one of them.",
                     entity.placements,
+                    evidence=found(
+                        f"one {entity.name} needs",
+                        *((f"{attribute} =", f"`{text_of(one, entity)}`") for one in held),
+                    ),
                 )
 
 
@@ -71,6 +77,10 @@ def redundant_index(facts: Reach) -> Iterator[Defect]:
                 "one answer",
                 f"Keep {first.index} and read everything from it.",
                 (entity,),
+                evidence=found(
+                    f"one {entity.name} is written to",
+                    *((key_of(each.key, entity), f"in {each.index}") for each in (first, second)),
+                ),
             )
 
 
@@ -120,6 +130,7 @@ def index_unused(facts: Reach) -> Iterator[Defect]:
                 "no access pattern reads it, and every write of its items pays for it",
                 "Drop it, or declare the pattern that needs it.",
                 (table,),
+                evidence=_written(facts, table, index),
             )
             continue
         read = {
@@ -137,7 +148,18 @@ def index_unused(facts: Reach) -> Iterator[Defect]:
                     f"no access pattern reads `{placement.key}`",
                     f"Leave {index.name}'s attributes off {entity.name}, or declare the pattern.",
                     (entity, index),
+                    evidence=found(
+                        f"a write of one {entity.name} also writes",
+                        (key_of(placement.key, entity), f"to {index.name}, which nobody reads"),
+                    ),
                 )
+
+
+def _written(facts: Reach, table: TableSchema, index: Index) -> Evidence | None:
+    """The entries that writes make in an index."""
+    there = facts.appearances(table.name, index.name)
+    rows = [(key_of(a.key, a.entity), a.entity.name) for a in there]
+    return found(f"entries of {index.name}", *dict.fromkeys(rows)) if rows else None
 
 
 def readers_of(facts: Reach, table: TableSchema, index: Index) -> list[PatternSchema]:
@@ -163,6 +185,7 @@ def not_sparse(facts: Reach) -> Iterator[Defect]:
                 "Set the attributes only on the items that are to be found, or do not count on it "
                 "being small.",
                 (table,),
+                evidence=_written(facts, table, index),
             )
 
 
@@ -185,6 +208,11 @@ def consistency_regression(facts: Reach) -> Iterator[Defect]:
                 f"was read from {was.table} by its key and is now read through {pattern.index}, "
                 "which lags behind",
                 "Keep the id that leads to the whole key, or tell the callers.",
+                evidence=course(
+                    f"{', '.join(pattern.entities)} is written to {pattern.table}",
+                    f"{pattern.name} reads {pattern.index} within a second, and finds it as it was",
+                    so=f"a caller that read {was.table} saw its own write, and now does not",
+                ),
             )
 
 
@@ -214,7 +242,19 @@ def mutable_index_key(facts: Reach) -> Iterator[Defect]:
                 "writes an index entry",
                 f"Count two index writes for each change of {fields}.",
                 (entity,),
+                evidence=_moved(entity, placement, changing[0]),
             )
+
+
+def _moved(entity: EntitySchema, placement: Placement, field: str) -> Evidence:
+    """The two entries that one change concerns."""
+    slot = next(slot for slot in placement.key.slots if slot.field == field)
+    old, new = (value_of(entity, slot, n) for n in (1, 2))
+    return found(
+        f"{field} goes from {old} to {new}",
+        ("deleted:", key_of(placement.key, entity, 1, {field: old})),
+        ("written:", key_of(placement.key, entity, 1, {field: new})),
+    )
 
 
 @rule("X11", "same-partition-as-base", "info", "An index that repeats the table's partitions")
@@ -230,6 +270,11 @@ def same_partition_as_base(facts: Reach) -> Iterator[Defect]:
                 f"`{placement.key.partition}` is the table's own partition: only the order differs",
                 "A local index, or a sort key that serves both orders, may do without it.",
                 (entity, index),
+                evidence=found(
+                    f"one {entity.name}",
+                    (key_of(entity.key, entity), f"in {entity.table}"),
+                    (key_of(placement.key, entity), f"in {index.name}"),
+                ),
             )
 
 
@@ -248,7 +293,19 @@ def index_as_data_carrier(facts: Reach) -> Iterator[Defect]:
                     "kept for the sake of a value",
                     "Store the id as an attribute of its own, and read that.",
                     (index,),
+                    evidence=_carried(facts, consumer.entities, index, name),
                 )
+
+
+def _carried(facts: Reach, entities: tuple[str, ...], index: Index, name: str) -> Evidence | None:
+    """The values that a consumer takes out of an index attribute."""
+    named = (facts.schema.by_entity.get(one) for one in entities)
+    rows = [
+        (f"{name} = `{text_of(facts.templates(one)[name][0], one)}`", f"in a record of {one.name}")
+        for one in named
+        if one is not None and name in facts.templates(one)
+    ]
+    return found(f"kept in {index.name}", *rows) if rows else None
 
 
 @rule("X13", "allocation-rule-violated", "info", "The design's own index convention is broken")
@@ -272,6 +329,10 @@ def allocation_rule_violated(facts: Reach) -> Iterator[Defect]:
                 f"`{example(placement.key.partition)}` finds {entity.name} by {_FOUND_BY[held]}",
                 f"Move it to {better}, or let {index.name} say `holds: {index.holds}, {held}`.",
                 (entity, index),
+                evidence=found(
+                    f"in {index.name}",
+                    (key_of(placement.key, entity), f"{entity.name}, by {_FOUND_BY[held]}"),
+                ),
             )
 
 
@@ -320,4 +381,20 @@ def shared_index_attribute(facts: Reach) -> Iterator[Defect]:
                 "Mind which entities set which sort key, or give each index an attribute of its "
                 "own.",
                 (first, table),
+                evidence=_in_both(facts, table, first, second),
             )
+
+
+def _in_both(facts: Reach, table: TableSchema, first: Index, second: Index) -> Evidence | None:
+    """Entries of both indexes, of one entity where it is in both."""
+    ours, theirs = (facts.appearances(table.name, index.name) for index in (first, second))
+    if not ours or not theirs:
+        return None
+    shared = [a for a in ours if any(a.entity is b.entity for b in theirs)]
+    one = (shared or ours)[0]
+    other = next((b for b in theirs if b.entity is one.entity), theirs[0])
+    return found(
+        f"with one {first.partition}",
+        (key_of(one.key, one.entity), f"{one.entity.name} in {first.name}"),
+        (key_of(other.key, other.entity), f"{other.entity.name} in {second.name}"),
+    )

@@ -7,9 +7,11 @@ from collections.abc import Iterator
 from keyfold.design.schema import AttributeSchema, EntitySchema, KeyTemplates, Placement
 from keyfold.design.template import DELIMITER, Slot, Template
 from keyfold.limits import PARTITION_KEY_BYTES, SORT_KEY_BYTES
+from keyfold.review.check.evidence import Evidence, course, found, total
 from keyfold.review.check.keys import keys_of, templates_of
 from keyfold.review.check.reach import Reach, slots
 from keyfold.review.check.rule import Defect, Fix, rule
+from keyfold.review.check.sample import key_of, text_of
 
 
 @rule("K6", "delimiter-in-value", "warning", "A value that may hold the delimiter is not the last")
@@ -45,13 +47,11 @@ def _ambiguous(
             (entity,),
             severity="question",
             cause=f"{slot.field} of {entity.name}",
+            evidence=_split(entity, template, slot),
         )
     one, other = free[0].field, free[1].field
-    values = dict.fromkeys(template.fields, "x")
-    split = (
-        {**values, one: f"a{DELIMITER}b", other: "c"},
-        {**values, one: "a", other: f"b{DELIMITER}c"},
-    )
+    shared = text_of(template, entity, 1, {one: f"a{DELIMITER}b", other: "c"})
+    alike = text_of(template, entity, 1, {one: "a", other: f"b{DELIMITER}c"})
     return Defect(
         placement or entity,
         subject,
@@ -60,29 +60,39 @@ def _ambiguous(
         remedy,
         (entity,),
         cause=f"{one} and {other} of {entity.name}",
-        example=f"`{_rendered(template, split[0])}` is {one} = {split[0][one]!r}, {other} = 'c', "
-        f"and {one} = 'a', {other} = {split[1][other]!r}",
+        evidence=found(
+            "two items",
+            (f"`{shared}`", f"{one} = 'a{DELIMITER}b', {other} = 'c'"),
+            (f"`{alike}`", f"{one} = 'a', {other} = 'b{DELIMITER}c'"),
+        ),
         fix=Fix(template.text, f"escaped {template.text}"),
     )
 
 
 _MOMENT = "2026-03-01T09:00:00Z"
-_LATER_FIRST = "2026-03-01T08:30:00Z", "2026-03-01T09:00:00+01:00"
-"""The second is eight o'clock: the earlier one, with the later text."""
+_LATER_FIRST = (
+    ("2026-03-01T08:30:00Z", "half past eight"),
+    ("2026-03-01T09:00:00+01:00", "eight o'clock, the earlier"),
+)
+_LARGER_FIRST = (("9", "9"), ("10", "10, the larger"))
 
 
-def _with(template: Template, field: str, value: str) -> str:
-    return _rendered(template, {**dict.fromkeys(template.fields, "x"), field: value})
+def _split(entity: EntitySchema, template: Template, slot: Slot) -> Evidence:
+    """What a program reads out of a key whose value holds the delimiter."""
+    value = f"a{DELIMITER}b"
+    return found(
+        f"with {slot.field} = {value!r}",
+        (f"`{text_of(template, entity, 1, {slot.field: value})}`", "is the key"),
+        (f"`{slot.field} = 'a'`", f"is what splitting at {DELIMITER!r} reads out of it"),
+    )
 
 
-def _in_order(template: Template, field: str, first: str, second: str) -> str:
-    """Two keys that sort the wrong way round."""
-    one, other = sorted((_with(template, field, first), _with(template, field, second)))
-    return f"`{one}` comes before `{other}`"
-
-
-def _rendered(template: Template, values: dict[str, str]) -> str:
-    return "".join(values[p.field] if isinstance(p, Slot) else p.text for p in template.parts)
+def _in_order(
+    entity: EntitySchema, template: Template, field: str, values: tuple[tuple[str, str], ...]
+) -> Evidence:
+    """Keys that sort the wrong way round, each with what its value is."""
+    made = ((f"`{text_of(template, entity, 1, {field: text})}`", word) for text, word in values)
+    return found("a query returns in this order", *sorted(made))
 
 
 @rule("K7", "timestamp-no-tiebreak", "warning", "Two items of one instant get one key")
@@ -103,9 +113,18 @@ def timestamp_no_tiebreak(facts: Reach) -> Iterator[Defect]:
                 f"`{entity.key}` is told apart by {moments[-1].field} alone: two items of one "
                 "instant overwrite each other silently",
                 f"Append an id of its own, as in `{entity.key.sort}#{{id}}`.",
-                example=f"`{_with(entity.key.sort, moments[-1].field, _MOMENT)}` is the first of "
-                "them, and the second",
+                evidence=_at_once(entity, entity.key, moments[-1]),
             )
+
+
+def _at_once(entity: EntitySchema, key: KeyTemplates, slot: Slot) -> Evidence:
+    """Two items that one instant gives one key."""
+    shown = key_of(key, entity, 1, {slot.field: _MOMENT})
+    return course(
+        f"one {entity.name} is put at {shown}",
+        f"another of the same instant is put at {shown}",
+        so="the first is gone",
+    )
 
 
 def _is_own(facts: Reach, entity: EntitySchema, slot: Slot) -> bool:
@@ -143,7 +162,7 @@ def timestamp_unsortable(facts: Reach) -> Iterator[Defect]:
                         within,
                         severity="question",
                         cause="the format of times in keys",
-                        example=_in_order(key.sort, slot.field, *_LATER_FIRST),
+                        evidence=_in_order(entity, key.sort, slot.field, _LATER_FIRST),
                     )
                 elif attribute.type in ("number", "decimal") and not _is_shard(attribute):
                     yield Defect(
@@ -154,7 +173,7 @@ def timestamp_unsortable(facts: Reach) -> Iterator[Defect]:
                         within,
                         cause=f"{slot.field} of {entity.name}",
                         fix=Fix(slot.text, f"{{{slot.field}:012d}}"),
-                        example=_in_order(key.sort, slot.field, "10", "9"),
+                        evidence=_in_order(entity, key.sort, slot.field, _LARGER_FIRST),
                     )
 
 
@@ -214,8 +233,15 @@ def lookup_not_normalised(facts: Reach) -> Iterator[Defect]:
                     severity=None if mixed else "question",
                     cause="" if mixed else "the spelling of what is looked up",
                     fix=Fix(slot.text, f"{{{slot.field}:lower}}") if mixed else None,
-                    example=f"`{_with(key.partition, slot.field, 'Ann')}` is not "
-                    f"`{_with(key.partition, slot.field, 'ann')}`",
+                    evidence=found(
+                        "two partitions",
+                        (
+                            f"`{text_of(key.partition, entity, 1, {slot.field: 'Ann'})}`",
+                            "as stored",
+                        ),
+                        (f"`{text_of(key.partition, entity, 1, {slot.field: 'ann'})}`", "as asked"),
+                        so="the lookup finds nothing",
+                    ),
                 )
 
 
@@ -236,14 +262,25 @@ def key_too_long(facts: Reach) -> Iterator[Defect]:
                         f"{most:,}",
                         "Put a hash or an id of the long value into the key.",
                         (entity,),
+                        evidence=total(
+                            "the longest one",
+                            _lengths(entity, template),
+                            f"a {kind} key takes {most:,}",
+                            "bytes",
+                        ),
                     )
 
 
 def _longest(entity: EntitySchema, template: Template) -> int:
     """The bytes of the longest key, as far as the design bounds its texts; others count nothing."""
-    found = sum(len(p.text.encode()) for p in template.parts if not isinstance(p, Slot))
-    for slot in slots(template):
-        attribute = entity.by_field.get(slot.field)
-        if attribute is not None and attribute.type == "string":
-            found += attribute.max_items or 0
-    return found
+    return sum(count * each for _, count, each in _lengths(entity, template))
+
+
+def _lengths(entity: EntitySchema, template: Template) -> Iterator[tuple[str, int, int]]:
+    for part in template.parts:
+        if not isinstance(part, Slot):
+            yield f"`{part.text}`", 1, len(part.text.encode())
+            continue
+        attribute = entity.by_field.get(part.field)
+        if attribute is not None and attribute.type == "string" and attribute.max_items:
+            yield part.field, attribute.max_items, 1

@@ -8,8 +8,11 @@ from itertools import combinations
 
 from keyfold.design.schema import AttributeSchema, EntitySchema, KeyTemplates, Placement
 from keyfold.design.template import DELIMITER, Template
+from keyfold.review.check.evidence import Evidence, course, found
 from keyfold.review.check.reach import UNSORTED, Reach, example, has_intent, slots
 from keyfold.review.check.rule import Defect, rule
+from keyfold.review.check.sample import field_value, key_of, text_of, value_of
+from keyfold.review.keyspace import Space, witness
 
 
 def keys_of(entity: EntitySchema) -> Iterator[tuple[str, KeyTemplates, Placement | None]]:
@@ -42,6 +45,11 @@ def template_field_undeclared(facts: Reach) -> Iterator[Defect]:
                     (entity,),
                     severity=None if close else "warning",
                     cause=f"{_listed(missing)} of {entity.name}",
+                    evidence=found(
+                        f"a new {entity.name} has",
+                        *((f"{f} =", f"`{field_value(a, f)}`") for f, a in entity.by_field.items()),
+                        so=f"nothing fills {missing[0]} in its key",
+                    ),
                 )
 
 
@@ -70,6 +78,12 @@ def base_key_missing(facts: Reach) -> Iterator[Defect]:
                 f"Give {table.sort} a template; a literal such as METADATA will do.",
                 severity=None if known else "question",
                 cause="" if known else "primary keys",
+                evidence=found(
+                    f"a put of a new {entity.name}",
+                    (f"{table.partition} =", f"`{text_of(entity.key.partition, entity)}`"),
+                    (f"{table.sort} =", "nothing"),
+                    so=f"DynamoDB refuses it: {table.sort} is missing",
+                ),
             )
 
 
@@ -99,6 +113,12 @@ def index_template_missing(facts: Reach) -> Iterator[Defect]:
                     f"Give {unset} a template: an index holds only items with all of its "
                     "key attributes.",
                     (entity,),
+                    evidence=found(
+                        f"one {entity.name} has",
+                        (index.partition_text, f"= `{text_of(placement.key.partition, entity)}`"),
+                        (unset, "= nothing"),
+                        so=f"DynamoDB writes no entry of it to {index.name}",
+                    ),
                 )
             optional = [f for f in placement.key.fields if _is_optional(entity, f)]
             if optional and not placement.is_partial:
@@ -109,6 +129,15 @@ def index_template_missing(facts: Reach) -> Iterator[Defect]:
                     f"{index.name}",
                     f"Make it required, or say that this is meant with when: {optional[0]}.",
                     (entity,),
+                    evidence=found(
+                        f"entries of {index.name}",
+                        (
+                            f"{entity.name} with {optional[0]} = "
+                            f"{field_value(entity.by_field[optional[0]], optional[0])}:",
+                            key_of(placement.key, entity),
+                        ),
+                        (f"{entity.name} without {optional[0]}:", "none"),
+                    ),
                 )
 
 
@@ -132,11 +161,11 @@ def key_collision(facts: Reach) -> Iterator[Defect]:
                 "overwrites the other",
                 "Give one of them a prefix of its own, or say `on_purpose: {shared key: REASON}` "
                 "at both.",
-                example=_collision(facts, first, second),
+                evidence=_collision(facts, first, second),
             )
 
 
-def _collision(facts: Reach, first: EntitySchema, second: EntitySchema) -> str:
+def _collision(facts: Reach, first: EntitySchema, second: EntitySchema) -> Evidence:
     """One key that both entities have, with the values that make it."""
     table = facts.schema.by_table[first.table]
     assert first.key is not None, f"{first.name} has no key"
@@ -144,18 +173,20 @@ def _collision(facts: Reach, first: EntitySchema, second: EntitySchema) -> str:
     pairs = [(table.partition, first.key.partition, second.key.partition)]
     if table.sort and first.key.sort and second.key.sort:
         pairs.append((table.sort, first.key.sort, second.key.sort))
-    found: list[str] = []
+    shared: list[str] = []
     made: dict[str, dict[str, str]] = {first.name: {}, second.name: {}}
     for name, one, other in pairs:
         text = facts.witness(one, first, other, second) or ""
-        found.append(f"{name} = `{text}`")
+        shared.append(f"{name} = `{text}`")
         for entity, template in ((first, one), (second, other)):
             made[entity.name] |= template.parse(text) or {}
     told = (
-        f"{name} ({', '.join(f'{field} = {value!r}' for field, value in values.items())})"
+        (name, f"with {', '.join(f'{field} = {value!r}' for field, value in values.items())}")
         for name, values in made.items()
     )
-    return f"{', '.join(found)} is the key of {' and of '.join(told)}"
+    return found(
+        f"{', '.join(shared)} is the key of", *told, so="the later write replaces the other"
+    )
 
 
 def _neighbours(facts: Reach) -> Iterator[tuple[EntitySchema, EntitySchema]]:
@@ -198,8 +229,22 @@ def prefix_overlap(facts: Reach) -> Iterator[Defect]:
                     f"(`{example(other)}`)",
                     f"End {short.name}'s prefix with {DELIMITER!r}, or give {long.name} another.",
                     (long,),
-                    example=f"begins_with `{prefix}` returns `{facts.sample(other, long)}`",
+                    evidence=found(
+                        f"begins_with `{prefix}` returns",
+                        (f"`{text_of(one, short)}`", short.name),
+                        (f"`{_under(facts, prefix, other, long)}`", long.name),
+                    ),
                 )
+
+
+def _under(facts: Reach, prefix: str, template: Template, entity: EntitySchema) -> str:
+    """A key of an entity that begins with a prefix."""
+    usual = text_of(template, entity)
+    if usual.startswith(prefix):
+        return usual
+    opened = Space((prefix,), open=True)
+    keys = (witness(space, opened) for space in facts.spaces(template, entity))
+    return next((key for key in keys if key is not None), usual)
 
 
 @rule("K9", "id-format-mismatch", "error", "One id is prefixed here and bare there")
@@ -224,6 +269,12 @@ def id_format_mismatch(facts: Reach) -> Iterator[Defect]:
                     "other",
                     f"Store one form, `{origin.looks_like}`, everywhere.",
                     (owner,),
+                    evidence=found(
+                        f"one {owner.name} is",
+                        (f"`{field_value(attribute, attribute.field)}`", f"in {entity.name}"),
+                        (f"`{field_value(origin, origin.field)}`", f"in {owner.name} itself"),
+                        so="a get by the first finds nothing",
+                    ),
                 )
 
 
@@ -244,7 +295,20 @@ def mutable_primary_key(facts: Reach) -> Iterator[Defect]:
                     "update it in place",
                     "Make it a delete and a put in one transaction, or key the item by a fixed id.",
                     (entity,),
+                    evidence=_moved(entity, changed[0]),
                 )
+
+
+def _moved(entity: EntitySchema, field: str) -> Evidence:
+    """What an update of a field of the key would have to do."""
+    assert entity.key is not None, f"{entity.name} has no key"
+    slot = next(slot for slot in entity.key.slots if slot.field == field)
+    old, new = value_of(entity, slot), value_of(entity, slot, 2)
+    return course(
+        f"{field} is {old}: the item is at {key_of(entity.key, entity, 1, {field: old})}",
+        f"{field} becomes {new}: it belongs at {key_of(entity.key, entity, 1, {field: new})}",
+        so="an update that sets it is refused, and an upsert leaves two items",
+    )
 
 
 @rule("K12", "key-type-invalid", "error", "A key of a type that cannot be a key")
@@ -263,7 +327,24 @@ def key_type_invalid(facts: Reach) -> Iterator[Defect]:
                         problem,
                         "Only strings, numbers and binary values can be keys; store a string form.",
                         (entity,),
+                        evidence=_typed(entity, template, type_),
                     )
+
+
+_WIRE = {"boolean": "BOOL", "list": "L", "map": "M", "model": "M", "any": "M"}
+_WIRE |= {"string_set": "SS", "number_set": "NS", "binary_set": "BS"}
+
+
+def _typed(entity: EntitySchema, template: Template, type_: str) -> Evidence:
+    """The value that is sent, and the type that the key has."""
+    types = [entity.by_field[f].type for f in template.fields if f in entity.by_field]
+    sent = next((_WIRE[kind] for kind in types if kind in _WIRE), "S")
+    return found(
+        f"a put of one {entity.name}",
+        (f"sends {sent}", f"for {', '.join(template.fields)}"),
+        (f"takes {type_}", "as the key is declared"),
+        so="DynamoDB refuses it with a ValidationException",
+    )
 
 
 def _wrong_type(entity: EntitySchema, template: Template, type_: str) -> str:
@@ -302,6 +383,16 @@ def prefix_registry_drift(facts: Reach) -> Iterator[Defect]:
                 table.name,
                 f"the list of prefixes does not name {_listed([f'`{p}`' for p in missing])}",
                 "Add them, so that the next entity does not take one by accident.",
+                evidence=found(
+                    "keys in use",
+                    *(
+                        (f"`{text_of(template, entity)}`", subject)
+                        for entity in facts.schema.entities_of(table.name)
+                        for subject, key, _ in keys_of(entity)
+                        for template in templates_of(key)
+                        if template.literal_prefix.startswith(tuple(missing))
+                    ),
+                ),
             )
 
 

@@ -6,9 +6,11 @@ from collections.abc import Iterator
 
 from keyfold.design.schema import EntitySchema, Schema, TableSchema
 from keyfold.maintain.fact import MARKERS as UNIQUE
+from keyfold.review.check.evidence import found
 from keyfold.review.check.expiry import not_seconds
 from keyfold.review.check.reach import Reach, example
 from keyfold.review.check.rule import Defect, rule
+from keyfold.review.check.sample import key_of
 from keyfold.runtime.idempotency import PREFIX as ONCE
 
 
@@ -76,6 +78,9 @@ def item_undeclared(facts: Reach) -> Iterator[Defect]:
                 f"items with keys like {shown} are in the table{share}, and no entity has such "
                 "keys",
                 "Declare the entity, or remove what is left over.",
+                evidence=found(
+                    f"a key in {table.name}", (key_of(seen.key, seen), "is of no entity")
+                ),
             )
 
 
@@ -83,8 +88,8 @@ def item_undeclared(facts: Reach) -> Iterator[Defect]:
 def live_ttl_ignored(facts: Reach) -> Iterator[Defect]:
     for observed, table, live in _pairs(facts):
         for seen in observed.entities_of(table.name):
-            found = next((a for a in seen.attributes if live and a.name == live.ttl), None)
-            problem = not_seconds(found)
+            field = next((a for a in seen.attributes if live and a.name == live.ttl), None)
+            problem = not_seconds(field)
             if problem:
                 yield Defect(
                     table,

@@ -6,8 +6,10 @@ from collections.abc import Iterator
 
 from keyfold.design.schema import PlannedStep, TableSchema
 from keyfold.limits import INDEX_CHANGES_PER_UPDATE
+from keyfold.review.check.evidence import Evidence, course, found
 from keyfold.review.check.reach import Reach
 from keyfold.review.check.rule import Defect, rule
+from keyfold.review.check.sample import field_value, named
 
 SAFEGUARDS = {
     "dual_write": "writing to both sides",
@@ -33,7 +35,13 @@ def key_change_in_place(facts: Reach) -> Iterator[Defect]:
             f"changes the key of {step.table}{change} in place; a key is fixed when a table is "
             "made, and a deploy tool replaces the table with an empty one",
             "Make a new table, copy, compare, switch over, then drop the old one.",
+            evidence=_in_order(facts.schema.steps),
         )
+
+
+def _in_order(steps: tuple[PlannedStep, ...]) -> Evidence:
+    """The steps as the document has them."""
+    return course(*(f"{step.name}: {step.action} {step.table}".strip() for step in steps))
 
 
 def _key(table: TableSchema) -> str:
@@ -53,6 +61,12 @@ def multi_gsi_step(facts: Reach) -> Iterator[Defect]:
                 f"changes {len(changes)} indexes of {step.table} at once ({', '.join(changes)}); "
                 "an update takes one",
                 "Make one update for each, and wait until the index is active.",
+                evidence=course(
+                    *(
+                        f"UpdateTable {step.table}: {name}, wait until it is done"
+                        for name in changes
+                    )
+                ),
             )
 
 
@@ -99,6 +113,7 @@ def destroy_before_export(facts: Reach) -> Iterator[Defect]:
                 f"replaces or drops {step.table} before its data is exported"
                 + (": the export comes later, and finds nothing" if later else ""),
                 "Export and verify first; drop last.",
+                evidence=_in_order(facts.schema.steps),
             )
 
 
@@ -119,6 +134,7 @@ def no_safeguards(facts: Reach) -> Iterator[Defect]:
             f"move {', '.join(moved)} without {', '.join(missing)}: writes during the move are "
             "lost, and nothing shows it",
             "Write to both, copy, compare, switch reads, and keep the old table until it is sure.",
+            evidence=_in_order(steps),
         )
 
 
@@ -132,7 +148,21 @@ def backfill_unguarded(facts: Reach) -> Iterator[Defect]:
                 f"writes what was read earlier to {step.table} without a condition: it undoes "
                 "changes made since, and brings deleted items back",
                 "Write on the condition that the item is still as it was read, or does not exist.",
+                evidence=_undone(facts, step),
             )
+
+
+def _undone(facts: Reach, step: PlannedStep) -> Evidence:
+    """A change between what a step reads and what it writes."""
+    inside = facts.schema.entities_of(step.table)
+    names = [facts.schema.by_entity[n] for n in step.entities if n in facts.schema.by_entity]
+    item = named((names or [*inside])[0]) if names or inside else f"an item of {step.table}"
+    return course(
+        f"{step.name} reads {item}",
+        "a user changes or deletes it",
+        f"{step.name} writes it as it was read",
+        so="the user's change is undone",
+    )
 
 
 @rule("M7", "backfill-not-resumable", "warning", "A stop starts it from the beginning")
@@ -171,4 +201,9 @@ def transform_incomplete(facts: Reach) -> Iterator[Defect]:
                     f"`{old.looks_like}` where the design has `{attribute.looks_like}`",
                     f"Rewrite {attribute.field} in the same step.",
                     (entity,),
+                    evidence=found(
+                        f"after {step.name}, {attribute.field} is",
+                        (f"`{field_value(old, attribute.field)}`", "in items that were moved"),
+                        (f"`{field_value(attribute, attribute.field, 2)}`", "in new ones"),
+                    ),
                 )

@@ -6,8 +6,11 @@ from collections.abc import Iterator
 
 from keyfold.design.schema import PatternSchema
 from keyfold.design.template import Template
+from keyfold.review.check.answer import asked_key, wanted
+from keyfold.review.check.evidence import Evidence, found
 from keyfold.review.check.reach import Appearance, Reach
 from keyfold.review.check.rule import Defect, rule
+from keyfold.review.check.sample import key_of, text_of
 
 
 def asked(pattern: PatternSchema) -> str:
@@ -19,13 +22,21 @@ def asked(pattern: PatternSchema) -> str:
 def fan_in_unbounded(facts: Reach) -> Iterator[Defect]:
     for pattern in facts.schema.patterns:
         if pattern.kind == "merge" and pattern.max_partitions is None:
-            over = pattern.partitions or "partition"
+            over = pattern.partitions or "its partitions"
             yield Defect(
                 pattern,
                 pattern.name,
                 f"makes one query for each of {over}, and nothing limits their number",
                 "State max_partitions and what happens beyond it, or keep a copy per reader.",
+                evidence=_queries(pattern),
             )
+
+
+def _queries(pattern: PatternSchema) -> Evidence | None:
+    if pattern.partition is None:
+        return None
+    rows = ((f"`{text_of(pattern.partition, None, n)}`", "one query") for n in (1, 2, 1000))
+    return found("a call with 1,000 of them reads", *rows, so="it makes 1,000 queries")
 
 
 @rule("Q9", "merge-no-dedupe", "warning", "One thing reachable by two partitions comes twice")
@@ -43,7 +54,20 @@ def merge_no_dedupe(facts: Reach) -> Iterator[Defect]:
                     f"merges partitions that hold copies of one {copy.source}: a thing in two "
                     "of them comes twice",
                     f"Drop duplicates by the id of {copy.source} while merging.",
+                    evidence=_twice(facts, pattern, copy.source),
                 )
+
+
+def _twice(facts: Reach, pattern: PatternSchema, source: str) -> Evidence | None:
+    """One thing in two of the partitions that are merged."""
+    found_here = [a for a in wanted(facts, pattern) if a.key.sort is not None]
+    if not found_here:
+        return None
+    key, entity = found_here[0].key, found_here[0].entity
+    assert key.sort is not None, f"{key} has no sort key"
+    sort = text_of(key.sort, entity)
+    rows = ((f"`{text_of(key.partition, entity, n)}` / `{sort}`", f"one {source}") for n in (1, 2))
+    return found("a merged page holds", *rows, so=f"its reader sees that {source} twice")
 
 
 def _is_fixed(pattern: PatternSchema) -> bool:
@@ -70,9 +94,22 @@ def pattern_unserved(facts: Reach) -> Iterator[Defect]:
                 pattern.name,
                 "names no partition key, so nothing but a scan can serve it",
                 "Give the key or index that serves it, or drop the pattern.",
+                evidence=_ways(facts, pattern),
             )
             continue
         yield from _unwritten(facts, pattern)
+
+
+def _ways(facts: Reach, pattern: PatternSchema) -> Evidence | None:
+    """The keys by which the items can be found."""
+    table = facts.schema.by_table[pattern.table]
+    rows = [
+        (key_of(a.key, a.entity), f"{a.entity.name} in {index or table.name}")
+        for index in (None, *(one.name for one in table.indexes))
+        for a in facts.appearances(table.name, index)
+        if a.entity.name in pattern.entities
+    ]
+    return found("items are found by", *rows) if rows else None
 
 
 def _unwritten(facts: Reach, pattern: PatternSchema) -> Iterator[Defect]:
@@ -88,6 +125,11 @@ def _unwritten(facts: Reach, pattern: PatternSchema) -> Iterator[Defect]:
             f"no {name} has such a key in {where}: `{pattern.partition}`"
             + (f", `{asked(pattern)}`" if pattern.condition.template else ""),
             f"Give {name} this key, or ask for the key it has.",
+            evidence=found(
+                f"in {where}",
+                (asked_key(pattern), "is asked for"),
+                (_own_key(facts, pattern, name), f"is what {name} has"),
+            ),
         )
     for shape in (pattern.partition, *pattern.other_partitions):
         if shape is None or not pattern.other_partitions or pattern.at_once:
@@ -105,7 +147,22 @@ def _unwritten(facts: Reach, pattern: PatternSchema) -> Iterator[Defect]:
                 f"reads the partition `{shape}` of {where}, which no {', '.join(pattern.entities)} "
                 "is written to",
                 "Write the items that are to be found there, or drop the partition.",
+                evidence=found(
+                    f"in {where}",
+                    (f"`{text_of(shape, None)}`", "is read"),
+                    *(
+                        (_own_key(facts, pattern, name), f"is what {name} has")
+                        for name in pattern.entities
+                    ),
+                ),
             )
+
+
+def _own_key(facts: Reach, pattern: PatternSchema, name: str) -> str:
+    """The key under which an entity is in what a pattern reads."""
+    there = facts.appearances(pattern.table, pattern.index)
+    keys = (key_of(a.key, a.entity) for a in there if a.entity.name == name)
+    return next(keys, "no key")
 
 
 @rule(
@@ -155,6 +212,7 @@ def _drift(facts: Reach, pattern: PatternSchema) -> Iterator[Defect]:
             f"asks by {pairs}, which is another field of {', '.join(pattern.entities)}",
             "Ask by the field that the key holds, or place the items under the one that is asked.",
             severity="warning",
+            evidence=_names(facts, pattern),
         )
     if drifted:
         pairs = ", ".join(f"{mine} for {theirs}" for mine, theirs in drifted.items())
@@ -164,7 +222,18 @@ def _drift(facts: Reach, pattern: PatternSchema) -> Iterator[Defect]:
             f"its key condition says {pairs}",
             "Use the entity's own names.",
             cause="names in key conditions",
+            evidence=_names(facts, pattern),
         )
+
+
+def _names(facts: Reach, pattern: PatternSchema) -> Evidence:
+    """The key as the pattern asks for it, and as its items have it."""
+    first = wanted(facts, pattern)[0]
+    return found(
+        "one item",
+        (asked_key(pattern), "is asked for"),
+        (key_of(first.key, first.entity), f"is a key of {first.entity.name}"),
+    )
 
 
 def _renamed(

@@ -10,9 +10,12 @@ from keyfold.design.condition import fields_of
 from keyfold.design.schema import KeyTemplates, PatternSchema
 from keyfold.design.template import Slot, Template
 from keyfold.limits import PAGE_BYTES
+from keyfold.review.check.answer import page, pages, wanted
+from keyfold.review.check.evidence import Evidence, found, total
 from keyfold.review.check.patterns import asked
 from keyfold.review.check.reach import Appearance, Reach, example, is_confined
 from keyfold.review.check.rule import Defect, rule
+from keyfold.review.check.sample import field_value, key_of, sort_of, text_of
 from keyfold.review.worst_case import most_requests, partitions
 
 RANGES = ("gt", "ge", "lt", "le", "between")
@@ -45,7 +48,7 @@ def range_bleed(facts: Reach) -> Iterator[Defect]:
             pattern.name,
             f"`{asked(pattern)}` also returns {_shown(strangers)}",
             _closed(pattern),
-            example=_page(facts, pattern, strangers),
+            evidence=page(facts, pattern, strangers),
         )
 
 
@@ -62,16 +65,6 @@ def _closed(pattern: PatternSchema) -> str:
     return "Give each type a prefix of its own in the sort key."
 
 
-def _page(facts: Reach, pattern: PatternSchema, strangers: list[Appearance]) -> str:
-    """Keys that one page of a pattern can hold, wanted ones first."""
-    own = [a for a in facts.reached(pattern) if a.entity.name in pattern.entities]
-    rows = [
-        f"`{facts.sample(a.key.sort or a.key.partition, a.entity)}` ({a.entity.name})"
-        for a in (*own[:1], *strangers[:2])
-    ]
-    return f"one page holds {', '.join(rows)}"
-
-
 @rule("Q2", "partition-unscoped", "error", "A pattern for one type reads a partition of many")
 def partition_unscoped(facts: Reach) -> Iterator[Defect]:
     for pattern in facts.schema.patterns:
@@ -86,7 +79,7 @@ def partition_unscoped(facts: Reach) -> Iterator[Defect]:
                 pattern.name,
                 f"asks for {', '.join(pattern.entities)} and also returns {_shown(strangers)}",
                 _scoped(facts, pattern),
-                example=_page(facts, pattern, strangers),
+                evidence=page(facts, pattern, strangers),
             )
 
 
@@ -129,7 +122,16 @@ def latest_without_desc(facts: Reach) -> Iterator[Defect]:
             else f"Read descending, page on with a cursor, or say `order: {moment}` where the "
             "oldest are wanted.",
             severity=None if promised else "warning",
+            evidence=_oldest_first(facts, pattern),
         )
+
+
+def _oldest_first(facts: Reach, pattern: PatternSchema) -> Evidence:
+    first = wanted(facts, pattern)[0]
+    oldest, newest = (key_of(first.key, first.entity, n) for n in (1, 31))
+    return found(
+        "a partition holds", (oldest, "the oldest, comes first"), (newest, "the newest, comes last")
+    )
 
 
 def _split_words(name: str) -> str:
@@ -173,6 +175,7 @@ def unbounded_result(facts: Reach) -> Iterator[Defect]:
             "Give it a limit and a cursor, or say how many there can be (per_partition).",
             severity=None if grows else "question",
             cause="" if grows else "how many items a partition holds",
+            evidence=pages(facts, pattern),
         )
 
 
@@ -187,6 +190,9 @@ def _many_pages(facts: Reach, pattern: PatternSchema, most: int) -> Iterator[Def
             f"may make {pattern.requests} request{'s' * (pattern.requests > 1)}, and {most:,} "
             f"items of {size:,} bytes fill {pages} pages",
             "Give it a limit and a cursor, or keep less in one partition.",
+            evidence=total(
+                "the partition", [("items", most, size)], f"one page takes {PAGE_BYTES:,}", "bytes"
+            ),
         )
 
 
@@ -218,8 +224,23 @@ def order_not_in_key(facts: Reach) -> Iterator[Defect]:
                 f"{promised} by {order}, and the sort key is "
                 f"`{appearance.key.sort or 'absent'}`: items come in another order",
                 f"Put {order} first in the sort key, or sort by an index that has it.",
+                evidence=_disordered(appearance, order),
             )
             break
+
+
+def _disordered(appearance: Appearance, order: str) -> Evidence:
+    """Two items whose keys sort one way, and the promised field the other."""
+    key, entity = appearance.key, appearance.entity
+    low, high = (field_value(entity.by_field.get(order), order, n) for n in (1, 2))
+    if key.sort is None:
+        partition = f"`{text_of(key.partition, entity)}`"
+        return found("one partition key, no sort key", (partition, f"{order} = {high}"))
+    return found(
+        "a query returns in this order",
+        (f"`{sort_of(key, entity, 1, {order: high})}`", f"{order} = {high}"),
+        (f"`{sort_of(key, entity, 2, {order: low})}`", f"{order} = {low}"),
+    )
 
 
 def _orders_by(key: KeyTemplates, pattern: PatternSchema, order: str) -> bool:
@@ -248,10 +269,29 @@ def boundary_inclusivity(facts: Reach) -> Iterator[Defect]:
                 pattern,
                 pattern.name,
                 f"`{asked(pattern)}` compares with part of `{appearance.key.sort}`: "
-                + ("items of that very moment come again" if again else "they are left out"),
+                + (
+                    "items of that very moment come again"
+                    if again
+                    else "items of that very moment are left out"
+                ),
                 "Compare with the whole key of the last item, as a cursor does.",
+                evidence=_at_the_cut(operand, again, appearance),
             )
             break
+
+
+def _at_the_cut(operand: Template, again: bool, appearance: Appearance) -> Evidence:
+    """What is compared with, and the key of the item of that very moment."""
+    cut = text_of(operand, appearance.entity)
+    whole = f"{cut}{_rest(operand, appearance)}"
+    verdict = "is greater: it comes again" if again else "is greater: it is left out"
+    return found("at one moment", (f"`{cut}`", "is compared with"), (f"`{whole}`", verdict))
+
+
+def _rest(operand: Template, appearance: Appearance) -> str:
+    assert appearance.key.sort is not None, f"{appearance.key} has no sort key"
+    parts = appearance.key.sort.parts[len(operand.parts) :]
+    return text_of(Template(parts), appearance.entity)
 
 
 def _is_cut(operand: Template, whole: Template) -> bool:
@@ -277,6 +317,12 @@ def budget_too_small(facts: Reach) -> Iterator[Defect]:
                     pattern.name,
                     f"{may}, and reads {read} partitions, each at least once",
                     "Allow a request for each partition, or read fewer.",
+                    evidence=total(
+                        "one call",
+                        [("partitions", read, 1)],
+                        f"the budget is {budget}",
+                        "requests at least",
+                    ),
                 )
         elif most_requests(facts.schema, pattern) is None and pattern.filter is not None:
             yield Defect(
@@ -286,4 +332,10 @@ def budget_too_small(facts: Reach) -> Iterator[Defect]:
                 "leaves out",
                 "Put what it filters by into a key, as an index that holds only these, or read a "
                 "page instead.",
+                evidence=total(
+                    f"at {facts.size(pattern):,} bytes an item, the budget looks at",
+                    [("requests", budget, PAGE_BYTES // facts.size(pattern))],
+                    "what it looks for can come after them",
+                    "items",
+                ),
             )

@@ -111,11 +111,6 @@ class Reach:
         pairs = ((a, b) for a in self.spaces(one, owner) for b in self.spaces(other, whose))
         return next((found for a, b in pairs if (found := witness(a, b)) is not None), None)
 
-    def sample(self, template: Template, entity: EntitySchema) -> str:
-        """A key that a template can render."""
-        found = witness(self.spaces(template, entity)[0], Space((), open=True))
-        return found or template.text
-
     def appearances(self, table: str, index: str | None) -> tuple[Appearance, ...]:
         """Every way in which items of a table appear in it, or in one of its indexes."""
         known = (table, index)

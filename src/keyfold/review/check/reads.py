@@ -6,10 +6,13 @@ from collections.abc import Iterator
 
 from keyfold.design.schema import EntitySchema, PatternSchema
 from keyfold.design.template import Literal, Template
-from keyfold.limits import GB, PAGE_BYTES, READ_UNIT_BYTES
+from keyfold.limits import BATCH_GET_ITEMS, GB, PAGE_BYTES, READ_UNIT_BYTES
+from keyfold.review.check.answer import wanted
+from keyfold.review.check.evidence import Evidence, course, found, total
 from keyfold.review.check.patterns import asked
 from keyfold.review.check.reach import Reach, equal_fields, ranged_fields, slots
 from keyfold.review.check.rule import Defect, rule
+from keyfold.review.check.sample import field_value, key_of, text_of
 
 
 @rule("Q7", "n-plus-one", "error", "A list view needs a read for each row")
@@ -29,7 +32,17 @@ def n_plus_one(facts: Reach) -> Iterator[Defect]:
                 f"whole key (`{target.key}`): one more read for each row{how}",
                 f"Copy what the list shows of {name} onto its rows, or keep the whole key there "
                 "and batch the gets.",
+                evidence=_row_by_row(pattern, name),
             )
+
+
+def _row_by_row(pattern: PatternSchema, name: str) -> Evidence:
+    rows = pattern.limit or BATCH_GET_ITEMS
+    return course(
+        f"one query returns {rows:,} rows of {', '.join(pattern.entities)}",
+        f"{rows:,} reads bring the {name} of each",
+        so=f"a page takes {rows + 1:,} requests",
+    )
 
 
 def _has_key(facts: Reach, rows: list[EntitySchema], target: EntitySchema) -> bool:
@@ -62,7 +75,20 @@ def scan(facts: Reach) -> Iterator[Defect]:
             f"reads all of {store} at every call, whatever it returns{_price(pattern)}",
             "Give it a key or an index to read by; a scan that is meant (an export, a count once "
             "a day) says `on_purpose: {scan: REASON}`.",
+            evidence=_looked_at(facts, pattern),
         )
+
+
+def _looked_at(facts: Reach, pattern: PatternSchema) -> Evidence:
+    """The items that one call reads, for each gigabyte."""
+    size = facts.size(pattern)
+    calls = f"{pattern.rate * 86_400:,.0f} calls a day" if pattern.rate else "every call"
+    return total(
+        f"a gigabyte of items of {size:,} bytes",
+        [("items", GB // size, size)],
+        f"{calls} read{'s' * (not pattern.rate)} all {GB // size:,} of them",
+        "bytes",
+    )
 
 
 def _reads_few(pattern: PatternSchema) -> bool:
@@ -105,7 +131,23 @@ def filter_instead_of_key(facts: Reach) -> Iterator[Defect]:
             if any(ranged[0] in one.key.fields for one in facts.reached(pattern))
             else f"Make {ranged[0]} the sort key of an index, and read the range by it.",
             severity="question" if few is not None and few <= SMALL else None,
+            evidence=_dropped(facts, pattern, (equal or ranged)[0]),
         )
+
+
+def _dropped(facts: Reach, pattern: PatternSchema, field: str) -> Evidence | None:
+    """Two items that are read, of which one is returned."""
+    there = wanted(facts, pattern)
+    if not there:
+        return None
+    key, entity = there[0].key, there[0].entity
+    kept, other = (field_value(entity.by_field.get(field), field, n) for n in (1, 2))
+    key = key if key.sort or entity.key is None else entity.key
+    return found(
+        f"asked for {field} = {kept}, a call reads",
+        (key_of(key, entity), f"{field} = {kept}: returned"),
+        (key_of(key, entity, 2), f"{field} = {other}: paid for and dropped"),
+    )
 
 
 _RANGES = ("between", "lt", "le", "gt", "ge")
@@ -121,35 +163,44 @@ def _expires(facts: Reach, pattern: PatternSchema, field: str) -> bool:
 @rule("Q15", "prefix-cut", "warning", "A begins_with that stops inside a part of the key")
 def prefix_cut(facts: Reach) -> Iterator[Defect]:
     for pattern in facts.schema.patterns:
-        wanted = pattern.condition.template
-        if pattern.condition.operator != "begins_with" or wanted is None or not wanted.fields:
+        prefix = pattern.condition.template
+        if pattern.condition.operator != "begins_with" or prefix is None or not prefix.fields:
             continue
         for appearance in facts.reached(pattern):
             sort = appearance.key.sort
             if appearance.entity.name not in pattern.entities or sort is None:
                 continue
-            if _stops_inside(wanted, sort) and _is_open(appearance.entity, sort, wanted):
-                field = slots(sort)[len(wanted.fields) - 1].field
+            if _stops_inside(prefix, sort) and _is_open(appearance.entity, sort, prefix):
+                field = slots(sort)[len(prefix.fields) - 1].field
                 yield Defect(
                     pattern,
                     pattern.name,
                     f"`{asked(pattern)}` ends inside {field} of `{sort}`: it also returns every "
                     f"longer {field} that begins so",
                     "End the prefix with the delimiter that follows the value.",
-                    example=f"begins_with `{_text(wanted, 'ann')}` returns `{_text(sort, 'anna')}`",
+                    evidence=found(
+                        f"begins_with `{text_of(prefix, None, 1, {field: 'ann'})}` returns",
+                        *(
+                            (
+                                f"`{text_of(sort, appearance.entity, 1, {field: name})}`",
+                                f"{field} = {name}",
+                            )
+                            for name in ("ann", "anna")
+                        ),
+                    ),
                 )
                 break
 
 
-def _stops_inside(wanted: Template, sort: Template) -> bool:
+def _stops_inside(prefix: Template, sort: Template) -> bool:
     """Whether a prefix ends with a value that the key goes on after."""
-    cut = len(wanted.parts)
-    return not isinstance(wanted.parts[-1], Literal) and cut < len(sort.parts)
+    cut = len(prefix.parts)
+    return not isinstance(prefix.parts[-1], Literal) and cut < len(sort.parts)
 
 
-def _is_open(entity: EntitySchema, sort: Template, wanted: Template) -> bool:
+def _is_open(entity: EntitySchema, sort: Template, prefix: Template) -> bool:
     """Whether one value can begin with another: ids of one length and times cannot."""
-    slot = slots(sort)[len(wanted.fields) - 1] if len(wanted.fields) <= len(slots(sort)) else None
+    slot = slots(sort)[len(prefix.fields) - 1] if len(prefix.fields) <= len(slots(sort)) else None
     found = entity.by_field.get(slot.field) if slot else None
     if slot is None or slot.format.sortable:
         return False
@@ -158,7 +209,3 @@ def _is_open(entity: EntitySchema, sort: Template, wanted: Template) -> bool:
     if found.values:
         return any(a != b and a.startswith(b) for a in found.values for b in found.values)
     return found.type in ("string", "number")
-
-
-def _text(template: Template, value: str) -> str:
-    return "".join(p.text if isinstance(p, Literal) else value for p in template.parts)

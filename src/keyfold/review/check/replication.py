@@ -6,8 +6,10 @@ from collections.abc import Iterator
 
 from keyfold.design.follows import Follows
 from keyfold.design.schema import EntitySchema, Replication, TableSchema
+from keyfold.review.check.evidence import Evidence, course
 from keyfold.review.check.reach import Reach
 from keyfold.review.check.rule import Defect, rule
+from keyfold.review.check.sample import field_value, named
 
 _HOME = "Write it in one region only and say so (replication: home)"
 
@@ -46,7 +48,18 @@ def unique_in_each_region(facts: Reach) -> Iterator[Defect]:
                     "without a word",
                     f"{_HOME}, or put the region into the value.",
                     (table,),
+                    evidence=_both_take(entity, fields, spread.regions),
                 )
+
+
+def _both_take(entity: EntitySchema, fields: tuple[str, ...], regions: tuple[str, ...]) -> Evidence:
+    """Two regions that take one value."""
+    values = ", ".join(f"{f} = {field_value(entity.by_field.get(f), f)}" for f in fields)
+    return course(
+        f"{regions[0]} puts {named(entity)} with {values}: nobody has it there",
+        f"{regions[-1]} puts {named(entity, 2)} with {values}: nobody has it there",
+        f"the regions exchange what they wrote: both items have {values}",
+    )
 
 
 def _claims(follows: Follows, entity: str) -> bool:
@@ -55,7 +68,7 @@ def _claims(follows: Follows, entity: str) -> bool:
 
 @rule("G2", "count-in-two-regions", "error", "Counts of two regions overwrite each other")
 def count_in_two_regions(facts: Reach) -> Iterator[Defect]:
-    for table, _ in _spread(facts):
+    for table, spread in _spread(facts):
         inside = _inside(facts, table)
         for each in _followed(facts, table, "amount", "best"):
             entity = inside[each.target or each.source]
@@ -66,12 +79,31 @@ def count_in_two_regions(facts: Reach) -> Iterator[Defect]:
                 "the later item stays as a whole, with its number, and the other is lost",
                 f"{_HOME}, or keep a number for each region and add them up when they are read.",
                 (table,),
+                evidence=_overwritten(
+                    entity,
+                    spread.regions,
+                    (*each.adds, *each.writes, "the number")[0],
+                    "10",
+                    "11",
+                    "11",
+                ),
             )
+
+
+def _overwritten(
+    entity: EntitySchema, regions: tuple[str, ...], field: str, old: str, one: str, other: str
+) -> Evidence:
+    """Two regions that change one item from the same state."""
+    return course(
+        f"{regions[0]}: {field} of {named(entity)} goes from {old} to {one}",
+        f"{regions[-1]}, at the same time: it goes from {old} to {other}",
+        f"the later item replaces the other everywhere: {other}, and one change is lost",
+    )
 
 
 @rule("G3", "lock-in-one-region", "warning", "A version or a state guards one region only")
 def lock_in_one_region(facts: Reach) -> Iterator[Defect]:
-    for table, _ in _spread(facts):
+    for table, spread in _spread(facts):
         for entity in _inside(facts, table).values():
             steps = [each.field for each in entity.attributes if each.states]
             for name in filter(None, (entity.version, *steps)):
@@ -82,7 +114,18 @@ def lock_in_one_region(facts: Reach) -> Iterator[Defect]:
                     "value, and one of the steps is undone by the other",
                     f"{_HOME}, or let conflicts be refused (replication: conflict: refused).",
                     (table,),
+                    evidence=_overwritten(entity, spread.regions, name, *_stepped(entity, name)),
                 )
+
+
+def _stepped(entity: EntitySchema, name: str) -> tuple[str, str, str]:
+    """A value, and two that can follow it."""
+    attribute = entity.by_field.get(name)
+    if attribute is None or not attribute.states:
+        return "1", "2", "2"
+    old = attribute.states[0].before
+    after = [step.after for step in attribute.states if step.before == old]
+    return old, after[0], after[-1]
 
 
 @rule("G4", "consumer-in-each-region", "warning", "Every region's stream has every change")
@@ -107,6 +150,11 @@ def consumer_in_each_region(facts: Reach) -> Iterator[Defect]:
                 "does the work once more",
                 "Run the consumers in one region and say so (replication: home), or let them pass "
                 "by what other regions wrote.",
+                evidence=course(
+                    f"an item is written in {spread.regions[0]}",
+                    *(f"{names[0]} gets the record in {region}" for region in spread.regions),
+                    so=f"it does its work {len(spread.regions)} times",
+                ),
             )
 
 
@@ -166,4 +214,10 @@ def transaction_in_parts(facts: Reach) -> Iterator[Defect]:
                 "other",
                 "Let readers elsewhere expect it: read the item again by its key where a copy "
                 "shows what is not there yet.",
+                evidence=course(
+                    f"a transaction in {spread.regions[0]} writes an item and {names[0]}",
+                    f"{spread.regions[-1]} has one of them",
+                    f"a reader in {spread.regions[-1]} finds one without the other",
+                    f"{spread.regions[-1]} has both",
+                ),
             )

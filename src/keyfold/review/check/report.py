@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from keyfold.design.schema import NOWHERE, Place
+from keyfold.review.check.evidence import Evidence
 
 Severity = Literal["error", "warning", "info", "question"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info", "question")
@@ -38,8 +39,13 @@ class Finding:
     place: Place = NOWHERE
     also: tuple[str, ...] = ()
     """Further subjects with the same cause."""
-    example: str = ""
+    evidence: Evidence | None = None
     fixes: tuple[tuple[Place, Fix], ...] = ()
+
+    @property
+    def example(self) -> str:
+        """The evidence in one line."""
+        return self.evidence.sentence if self.evidence else ""
 
     @property
     def link(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from importlib import metadata
 from itertools import groupby
 from typing import Any
@@ -50,6 +51,7 @@ def _plain(finding: Finding) -> dict[str, Any]:
         "message": finding.message,
         "suggestion": finding.suggestion,
         "example": finding.example,
+        "evidence": asdict(finding.evidence) if finding.evidence else None,
         "fingerprint": finding.digest,
         "link": finding.link,
     }

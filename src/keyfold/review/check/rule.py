@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from keyfold.design.schema import Place, Silence
+from keyfold.review.check.evidence import Evidence
 from keyfold.review.check.reach import Reach
 from keyfold.review.check.report import SEVERITIES as SEVERITIES
 from keyfold.review.check.report import Fix as Fix
@@ -36,8 +37,8 @@ class Defect:
     """Where it is not the rule's own: `question` for what the design does not say."""
     cause: str = ""
     """Defects of one rule with one cause are one finding."""
-    example: str = ""
-    """Keys or a page that were found, not only stated."""
+    evidence: Evidence | None = None
+    """An example that was found, not only stated."""
     fix: Fix | None = None
 
 

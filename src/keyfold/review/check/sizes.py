@@ -12,8 +12,10 @@ from keyfold.limits import (
     TRANSACTION_BYTES,
     TRANSACTION_ITEMS,
 )
+from keyfold.review.check.evidence import course, total
 from keyfold.review.check.reach import GROWING, Reach
 from keyfold.review.check.rule import Defect, rule
+from keyfold.review.check.sample import named
 
 ELEMENT = 40
 """Bytes of an id in a list or set."""
@@ -37,6 +39,12 @@ def unbounded_attribute(facts: Reach) -> Iterator[Defect]:
                 f"{attribute.field} gains an element for each {attribute.refers}, and nothing "
                 "stops it before 400 KB; every write pays for all of it",
                 f"Keep one item for each {attribute.refers}, or state the most there can be.",
+                evidence=total(
+                    f"one {entity.name}",
+                    [(f"ids of {attribute.refers}", ITEM_BYTES // ELEMENT, ELEMENT)],
+                    "the next one is refused",
+                    "bytes",
+                ),
             )
 
 
@@ -51,6 +59,13 @@ def list_as_set(facts: Reach) -> Iterator[Defect]:
                 f"{attribute.field} is a list of ids: adding one reads, changes and writes it all, "
                 "and two at once lose one or store it twice",
                 "Use a string set with ADD and DELETE.",
+                evidence=course(
+                    f"A reads {attribute.field} of {named(entity)}: [x]",
+                    "B reads it: [x]",
+                    "A writes [x, a]",
+                    "B writes [x, b]",
+                    so="a is lost",
+                ),
             )
 
 
@@ -72,13 +87,28 @@ def item_too_large(facts: Reach) -> Iterator[Defect]:
             entity.name,
             f"an item can be {whole:,} bytes ({why}), and DynamoDB takes {ITEM_BYTES:,}",
             "Keep the elements as items of their own, or the large value in S3 with its key here.",
+            evidence=total(
+                f"one {entity.name}", _terms(entity), f"an item takes {ITEM_BYTES:,}", "bytes"
+            ),
         )
+
+
+def _terms(entity: EntitySchema) -> list[tuple[str, float, float]]:
+    """What makes an item large: its fields, or the size that the design states."""
+    bounded = [(a.field, a.max_items, _element(a)) for a in entity.attributes if a.max_items]
+    summed = sum(count * each for _, count, each in bounded)
+    stated = entity.bytes or 0
+    return [*bounded] if summed >= stated else [("as stated", 1, stated)]
 
 
 def _most_bytes(attribute: AttributeSchema) -> int:
     if attribute.max_items is None:
         return 0
-    return attribute.max_items * (1 if attribute.type in ("string", "binary") else ELEMENT)
+    return attribute.max_items * _element(attribute)
+
+
+def _element(attribute: AttributeSchema) -> int:
+    return 1 if attribute.type in ("string", "binary") else ELEMENT
 
 
 @rule("W17", "request-too-large", "error", "More in one request than DynamoDB takes")
@@ -91,6 +121,13 @@ def request_too_large(facts: Reach) -> Iterator[Defect]:
                 f"writes {operation.batch:,} items in one BatchWriteItem, which takes "
                 f"{BATCH_WRITE_ITEMS}",
                 f"Send batches of {BATCH_WRITE_ITEMS}, and again what comes back unprocessed.",
+                evidence=total(
+                    "one request",
+                    [("items", operation.batch, 1)],
+                    f"{-(-operation.batch // BATCH_WRITE_ITEMS)} requests of {BATCH_WRITE_ITEMS} "
+                    "hold them",
+                    "items",
+                ),
             )
         if operation.atomic:
             yield from _transaction(facts, operation)
@@ -98,6 +135,8 @@ def request_too_large(facts: Reach) -> Iterator[Defect]:
 
 def _transaction(facts: Reach, operation: OperationSchema) -> Iterator[Defect]:
     items, size, open_ = 0, 0, ""
+    counted: list[tuple[str, float, float]] = []
+    weighed: list[tuple[str, float, float]] = []
     for effect in operation.effects:
         entity = facts.schema.by_entity.get(effect.entity)
         count = _each(facts, entity) if effect.each and entity else 1
@@ -105,7 +144,10 @@ def _transaction(facts: Reach, operation: OperationSchema) -> Iterator[Defect]:
             open_ = effect.entity
             continue
         items += count
-        size += count * (entity.bytes or 0 if entity else 0)
+        each = entity.bytes or 0 if entity else 0
+        size += count * each
+        counted.append((f"{effect.action} {effect.entity}", count, 1))
+        weighed.append((f"{effect.action} {effect.entity}", count, each))
     remedy = (
         "Write the main item in the transaction and let the stream bring the rest about, in steps "
         "that can be repeated."
@@ -114,9 +156,16 @@ def _transaction(facts: Reach, operation: OperationSchema) -> Iterator[Defect]:
         yield Defect(
             operation,
             operation.name,
-            f"writes up to {items:,} items and {size / MB:,.1f} MB in one transaction, which takes "
-            f"{TRANSACTION_ITEMS} items and 4 MB",
+            f"writes up to {items:,} items{f' and {size / MB:,.1f} MB' if size else ''} in one "
+            f"transaction, which takes {TRANSACTION_ITEMS} items and 4 MB",
             remedy,
+            evidence=total(
+                "one call", counted, f"one transaction takes {TRANSACTION_ITEMS}", "items"
+            )
+            if items > TRANSACTION_ITEMS
+            else total(
+                "one call", weighed, f"one transaction takes {TRANSACTION_BYTES:,}", "bytes"
+            ),
         )
     elif open_:
         yield Defect(
@@ -125,6 +174,12 @@ def _transaction(facts: Reach, operation: OperationSchema) -> Iterator[Defect]:
             f"how many {open_} can there be? One transaction takes {TRANSACTION_ITEMS} items",
             f"State per_partition of {open_}, or: {remedy[:1].lower()}{remedy[1:]}",
             severity="question",
+            evidence=total(
+                "one call",
+                [*counted, (f"each {open_}", TRANSACTION_ITEMS, 1)],
+                f"one transaction takes {TRANSACTION_ITEMS}",
+                "items",
+            ),
         )
 
 

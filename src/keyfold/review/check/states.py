@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from keyfold.design.schema import AttributeSchema, EntitySchema
+from keyfold.review.check.evidence import Evidence, found
 from keyfold.review.check.reach import Reach
 from keyfold.review.check.rule import Defect, rule
 
@@ -12,9 +13,10 @@ from keyfold.review.check.rule import Defect, rule
 @rule("W12", "state-unreachable", "error", "No item ever gets to a state")
 def state_unreachable(facts: Reach) -> Iterator[Defect]:
     for entity, attribute in _with_states(facts):
-        found = attribute.reached_states()
+        reached = attribute.reached_states()
         named = (one for step in attribute.states for one in (step.before, step.after))
-        lost = [state for state in dict.fromkeys((*attribute.values, *named)) if state not in found]
+        states = dict.fromkeys((*attribute.values, *named))
+        lost = [state for state in states if state not in reached]
         if lost:
             begin = " or ".join(attribute.start or (attribute.states[0].before,))
             yield Defect(
@@ -22,6 +24,7 @@ def state_unreachable(facts: Reach) -> Iterator[Defect]:
                 f"{entity.name}.{attribute.field}",
                 f"a new item is {begin}, and no steps lead to {', '.join(lost)}",
                 "Add the step that is missing, or take the state away.",
+                evidence=_reached(attribute, set(reached)),
             )
 
 
@@ -40,7 +43,24 @@ def state_without_way_out(facts: Reach) -> Iterator[Defect]:
                 f"{entity.name}.{attribute.field}",
                 f"from {', '.join(stuck)} no steps lead to an end",
                 "Add the step that is missing, or name the state in final=.",
+                evidence=_reached(attribute, ends),
             )
+
+
+def _reached(attribute: AttributeSchema, ends: set[str]) -> Evidence:
+    """Where an item gets to, with the steps that lead on from there."""
+    after: dict[str, list[str]] = {state: [] for state in attribute.reached_states()}
+    for step in attribute.states:
+        if step.before in after:
+            after[step.before].append(step.after)
+    rows = (
+        (
+            f"`{state}`",
+            f"goes on to {', '.join(to)}" if to else "ends" if state in ends else "never leaves",
+        )
+        for state, to in after.items()
+    )
+    return found("an item that is", *rows)
 
 
 def _with_states(facts: Reach) -> Iterator[tuple[EntitySchema, AttributeSchema]]:

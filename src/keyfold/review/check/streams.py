@@ -6,8 +6,10 @@ from collections.abc import Iterator
 from itertools import permutations
 
 from keyfold.design.schema import EntitySchema, Placement
+from keyfold.review.check.evidence import Evidence, course, found
 from keyfold.review.check.reach import Reach
 from keyfold.review.check.rule import Defect, Element, rule
+from keyfold.review.check.sample import named, text_of
 
 
 @rule("S1", "counter-not-exactly-once", "error", "A count that a second delivery changes again")
@@ -31,6 +33,7 @@ def counter_not_exactly_once(facts: Reach) -> Iterator[Defect]:
                 counter,
                 counter.name,
                 f"{counter.target}.{counter.attribute} {', and '.join(problems)}",
+                _recounted(facts, counter.counts, counter.target, counter.attribute),
             )
     for consumer in facts.schema.consumers:
         added = [e for e in consumer.effects if e.action in ("increment", "decrement")]
@@ -43,15 +46,34 @@ def counter_not_exactly_once(facts: Reach) -> Iterator[Defect]:
                     consumer.name,
                     f"changes {effect.entity}{fields} from a stream that delivers "
                     "at least once, and nothing marks a record as done: a repeat counts twice",
+                    _recounted(
+                        facts,
+                        next(iter(consumer.entities), "the record"),
+                        effect.entity,
+                        next(iter(effect.fields), "the number"),
+                    ),
                 )
 
 
-def _twice(element: Element, subject: str, message: str) -> Defect:
+def _recounted(facts: Reach, counted: str, target: str, field: str) -> Evidence:
+    """One item that is counted, and the same once more."""
+    item, holder = (facts.schema.by_entity.get(name) for name in (counted, target))
+    return course(
+        f"{named(item) if item else counted} is written, {field} of "
+        f"{named(holder) if holder else target} goes from 10 to 11",
+        "the answer is lost, and the same is delivered or sent again",
+        f"{field} goes from 11 to 12",
+        so="it says 12, and there are 11",
+    )
+
+
+def _twice(element: Element, subject: str, message: str, evidence: Evidence) -> Defect:
     return Defect(
         element,
         subject,
         message,
         "Change it in one transaction with the item it counts, or with a marker for the record.",
+        evidence=evidence,
     )
 
 
@@ -77,6 +99,14 @@ def remove_unhandled(facts: Reach) -> Iterator[Defect]:
                 consumer.name,
                 f"does not act when {', '.join(going)} is removed: what it made stays behind",
                 "Act on REMOVE records too; deletes by TTL come as such, by the service.",
+                evidence=course(
+                    f"{named(facts.schema.by_entity[going[0]])} is removed",
+                    f"{consumer.name} gets the REMOVE record and does nothing",
+                    *(
+                        f"what it did ({effect.action} {effect.entity}) still stands"
+                        for effect in consumer.effects
+                    ),
+                ),
             )
 
 
@@ -96,6 +126,13 @@ def no_dead_letter(facts: Reach) -> Iterator[Defect]:
                 f"has no dead-letter queue{bound}: one record it cannot handle blocks the shard "
                 "until the stream forgets it after 24 hours",
                 "Bound the attempts, and put what failed where it can be looked at and replayed.",
+                evidence=course(
+                    f"09:00: {consumer.name} fails at a record of "
+                    f"{next(iter(consumer.entities), 'its table')}",
+                    "it is given the same record again and again; all behind it wait",
+                    "09:00 the next day: the stream forgets the record, and with it what waited as "
+                    "long",
+                ),
             )
 
 
@@ -113,6 +150,7 @@ def fan_out_amplification(facts: Reach) -> Iterator[Defect]:
                     f"writes one {effect.entity} for each member of an audience, and nothing "
                     "bounds it",
                     "Copy to audiences below a stated size, and gather the others when reading.",
+                    evidence=_fanned(effect.entity),
                 )
     for feed in facts.schema.feeds:
         if feed.mode != "fan_in" and feed.max_followers is None:
@@ -123,7 +161,14 @@ def fan_out_amplification(facts: Reach) -> Iterator[Defect]:
                 "followers",
                 "Fan out below a stated number of followers, and gather the others' posts when "
                 "reading.",
+                evidence=_fanned(feed.item),
             )
+
+
+def _fanned(item: str) -> Evidence:
+    """What one post writes, as its audience grows."""
+    rows = ((f"{readers:,} readers", f"{readers:,} {item}") for readers in (100, 10_000, 1_000_000))
+    return found("one post writes, for", *rows)
 
 
 @rule("S7", "audience-ambiguous", "error", "It is not decided who gets a copy")
@@ -137,7 +182,17 @@ def audience_ambiguous(facts: Reach) -> Iterator[Defect]:
                 "when its author changes sides: posts are missing, or come twice",
                 f"Record the way on each {feed.post} when it is written, read both, and drop "
                 "duplicates.",
+                evidence=course(
+                    f"an author has few followers: {_first(facts, feed.post)} is copied to each",
+                    "the author has many: a reader gathers the author's posts",
+                    so="the post is in the copies and among the gathered ones",
+                ),
             )
+
+
+def _first(facts: Reach, name: str) -> str:
+    entity = facts.schema.by_entity.get(name)
+    return named(entity) if entity else name
 
 
 @rule("S8", "copy-incomplete", "warning", "A copy lacks what its view shows")
@@ -155,6 +210,11 @@ def copy_incomplete(facts: Reach) -> Iterator[Defect]:
                 "different, or needs a read for each row",
                 f"Copy {', '.join(lacking)} too.",
                 (item,),
+                evidence=found(
+                    "one post",
+                    (named(post), f"has {', '.join(lacking)}"),
+                    (named(item), "has none of these"),
+                ),
             )
     for pattern in facts.schema.patterns:
         for name in pattern.entities:
@@ -170,6 +230,10 @@ def copy_incomplete(facts: Reach) -> Iterator[Defect]:
                     f"shows {', '.join(absent)}, which {name} does not hold",
                     f"Copy {', '.join(absent)} from {copy.source}.",
                     (entity,),
+                    evidence=found(
+                        f"{pattern.name} returns",
+                        (named(entity), f"without {', '.join(absent)}"),
+                    ),
                 )
 
 
@@ -191,6 +255,10 @@ def expiring_value_stored(facts: Reach) -> Iterator[Defect]:
                     f"{entity.name}.{attribute.field}",
                     f"{attribute.field} stores a signed URL, which is dead long before the item is",
                     "Store the object's key, and sign when reading.",
+                    evidence=course(
+                        f"1 March: {named(entity)} is written with a URL signed for at most 7 days",
+                        f"8 March at the latest: {attribute.field} answers 403",
+                    ),
                 )
 
 
@@ -204,6 +272,11 @@ def cap_without_mechanism(facts: Reach) -> Iterator[Defect]:
                 f"keeps the last {feed.cap:,} items, and nothing removes the others: TTL goes by "
                 "age, not by number",
                 "Name what trims, such as a consumer that deletes beyond the cap.",
+                evidence=course(
+                    f"{feed.item} {feed.cap:,} of one reader is written: {feed.cap:,} are there",
+                    f"{feed.item} {feed.cap + 1:,} is written, nothing is deleted: "
+                    f"{feed.cap + 1:,} are there",
+                ),
             )
 
 
@@ -226,6 +299,14 @@ def sharding_breaks_pattern(facts: Reach) -> Iterator[Defect]:
                     "finds nothing",
                     "Read all shards and merge them; move the existing items first.",
                     (entity, pattern),
+                    evidence=found(
+                        f"in {placement.index}",
+                        (f"`{text_of(placement.key.partition, entity)}`", "is where items are"),
+                        (
+                            f"`{text_of(whole.key.partition, entity)}`",
+                            f"is what {pattern.name} asks",
+                        ),
+                    ),
                 )
 
 

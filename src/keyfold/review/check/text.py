@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
 
+from keyfold.review.check.evidence import Evidence
 from keyfold.review.check.report import Finding, Review
 
 COLOURS = {
@@ -52,7 +53,7 @@ def text(report: Review, *, colour: bool = False, width: int = 100, explain: boo
         lines += [paint("quote", shown_path(file) or report.design), ""]
         for finding in group:
             lines += [*_finding(finding, paint, width, explain=explain), ""]
-    lines += _questions(report, paint, width)
+    lines += _questions(report, paint, width, explain=explain)
     for crash in report.crashes:
         lines += [paint("error", f"Rule {crash.code} failed: {crash.error}"), ""]
     for idle in report.idle:
@@ -65,7 +66,7 @@ def text(report: Review, *, colour: bool = False, width: int = 100, explain: boo
     return "\n".join(lines)
 
 
-def _questions(report: Review, paint: Painter, width: int) -> Iterator[str]:
+def _questions(report: Review, paint: Painter, width: int, *, explain: bool) -> Iterator[str]:
     """What the design does not say, as one list for its author."""
     if not report.questions:
         return
@@ -77,6 +78,9 @@ def _questions(report: Review, paint: Painter, width: int) -> Iterator[str]:
         yield head + paint.quoted(first)
         for part in rest:
             yield " " * 10 + paint.quoted(part)
+        if explain and finding.evidence:
+            for part in _example(finding.evidence, width):
+                yield " " * 10 + paint("dim", paint.quoted(part))
     yield ""
 
 
@@ -96,13 +100,22 @@ def _finding(finding: Finding, paint: Painter, width: int, *, explain: bool) -> 
     yield f"{head}{code}  {paint('dim', finding.name)}"
     for part in _wrapped(finding.message, width):
         yield " " * INDENT + paint.quoted(part)
-    if explain and finding.example:
-        for part in _wrapped(f"For example: {finding.example}.", width):
+    if explain and finding.evidence:
+        for part in _example(finding.evidence, width):
             yield " " * INDENT + paint("dim", paint.quoted(part))
     first, *others = _wrapped(finding.suggestion, width - 2)
     yield " " * INDENT + paint("ok", "→ ") + paint.quoted(first)
     for part in others:
         yield " " * (INDENT + 2) + paint.quoted(part)
+
+
+def _example(evidence: Evidence, width: int) -> Iterator[str]:
+    yield from _wrapped(
+        f"For example, {evidence.head}:" if evidence.head else "For example:", width
+    )
+    yield from (f"  {line}" for line in evidence.lines())
+    if evidence.so:
+        yield from _wrapped(f"So {evidence.so}.", width)
 
 
 def _wrapped(sentence: str, width: int) -> list[str]:

@@ -6,8 +6,10 @@ import re
 from collections.abc import Iterator
 
 from keyfold.design.schema import EntitySchema, PatternSchema, Placement
+from keyfold.review.check.evidence import Evidence, course
 from keyfold.review.check.reach import NAMES_ONE, Reach
 from keyfold.review.check.rule import Defect, Element, rule
+from keyfold.review.check.sample import field_value, item_key, named
 
 _CLAIMED = re.compile(r"uniq|dedup|duplicat|log ?in|sign ?in|one of a kind", re.I)
 
@@ -17,7 +19,7 @@ def unique_via_index(facts: Reach) -> Iterator[Defect]:
     for entity in facts.schema.entities:
         for unique in entity.uniques:
             if unique.by == "index":
-                yield _not_unique(entity, ", ".join(unique.fields), entity)
+                yield _not_unique(entity, unique.fields, entity)
         for placement in entity.placements:
             fields = _looked_up(facts, entity, placement)
             if not fields or _is_marked(facts, entity, fields):
@@ -25,7 +27,7 @@ def unique_via_index(facts: Reach) -> Iterator[Defect]:
             index = facts.schema.by_table[entity.table].index(placement.index)
             words = f"{index.purpose if index else ''} {_asked_of(facts, entity, placement)}"
             if _CLAIMED.search(words):
-                yield _not_unique(entity, ", ".join(fields), placement)
+                yield _not_unique(entity, fields, placement, placement.index)
             elif any(NAMES_ONE.fullmatch(field) for field in fields):
                 yield Defect(
                     placement,
@@ -36,17 +38,38 @@ def unique_via_index(facts: Reach) -> Iterator[Defect]:
                     "condition that it does not exist.",
                     (entity,),
                     severity="question",
+                    evidence=_both_find_nothing(entity, fields, placement.index),
                 )
 
 
-def _not_unique(entity: EntitySchema, fields: str, element: Element) -> Defect:
+def _not_unique(
+    entity: EntitySchema, fields: tuple[str, ...], element: Element, index: str = "the index"
+) -> Defect:
+    named = ", ".join(fields)
     return Defect(
         element,
-        f"{entity.name}.{fields}",
-        f"{fields} is to be unique by looking in an index: two writers at once both find nothing",
-        f"Write a marker item keyed by {fields} in the same transaction, on the condition that it "
+        f"{entity.name}.{named}",
+        f"{named} is to be unique by looking in an index: two writers at once both find nothing",
+        f"Write a marker item keyed by {named} in the same transaction, on the condition that it "
         "does not exist.",
         (entity,),
+        evidence=_both_find_nothing(entity, fields, index),
+    )
+
+
+def _both_find_nothing(entity: EntitySchema, fields: tuple[str, ...], index: str) -> Evidence:
+    """Two writers at once, and what is there after them."""
+    given = {f: field_value(entity.by_field.get(f), f) for f in fields}
+    values = [f"{field} = {value}" for field, value in given.items()]
+    keys = [item_key(entity.key, entity, n, given) if entity.key else f"{n}" for n in (1, 2)]
+    return course(
+        f"A asks {index} for {', '.join(values)}: nothing",
+        "B asks the same: nothing",
+        f"A puts {entity.name} {keys[0]}",
+        f"B puts {entity.name} {keys[1]}",
+        so=f"two items have {', '.join(values)}"
+        if keys[0] != keys[1]
+        else "the second put replaces the first",
     )
 
 
@@ -112,11 +135,16 @@ def read_after_write_index(facts: Reach) -> Iterator[Defect]:
             yield Defect(
                 made[0],
                 made[0].name,
-                f"makes a {entity.name}, and {pattern.name}, the only read of one, goes through "
+                f"makes {entity.name}, and {pattern.name}, the only read of one, goes through "
                 f"{pattern.index}: what was just written may not be there yet",
                 "Answer from what was written, or let the caller keep the whole key and read the "
                 "table by it.",
                 (pattern,),
+                evidence=course(
+                    f"{made[0].name} puts {named(entity)}",
+                    f"{pattern.name} asks {pattern.index} a few milliseconds later: nothing",
+                    f"the entry reaches {pattern.index}, usually within a second",
+                ),
             )
             break
 
@@ -141,4 +169,10 @@ def integrity_via_index(facts: Reach) -> Iterator[Defect]:
                 "not there yet, and nothing holds between the read and the write",
                 "Guard with a condition in the same transaction: a counter, or a marker item.",
                 (pattern,),
+                evidence=course(
+                    f"A writes what {name} looks for; {pattern.index} does not have it yet",
+                    f"B runs {operation.name}: {name} answers as before A",
+                    f"B writes {', '.join(e.entity for e in operation.effects) or 'its items'}",
+                    so="B has written what A's write forbids",
+                ),
             )

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
+from keyfold.review.check.evidence import found, total
 from keyfold.review.check.reach import Reach
 from keyfold.review.check.rule import Defect, rule
+from keyfold.review.check.sample import key_of
 
 
 @rule("X20", "vector-unsearched", "warning", "No search reads a vector index")
@@ -21,6 +24,12 @@ def vector_unsearched(facts: Reach) -> Iterator[Defect]:
                     f"{4 * vector.dimensions:,} bytes and more, and no search reads it",
                     "Declare the search, or drop the index.",
                     (table,),
+                    evidence=total(
+                        "one entry",
+                        [("dimensions", vector.dimensions, 4)],
+                        "no search reads them",
+                        "bytes",
+                    ),
                 )
 
 
@@ -41,4 +50,12 @@ def search_of_everything(facts: Reach) -> Iterator[Defect]:
             f"lie together by {', '.join(shared)}",
             f"Search within one {shared[0]} (within: {entity.by_field[shared[0]].name}); a search "
             "over all of them that is meant is silenced with its reason.",
+            evidence=found(
+                f"one search of {search.index} looks at",
+                *(
+                    (key_of(replace(entity.key, sort=None), entity, n), f"every {entity.name}")
+                    for n in (1, 2)
+                ),
+                ("…", f"of every {shared[0]}"),
+            ),
         )

@@ -1,14 +1,15 @@
-"""W: writes. Are effects guarded, whole, propagated, cleaned up, bounded and safe to repeat?"""
+"""W: writes. Are effects guarded, whole, bounded and safe to repeat?"""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from keyfold.design.schema import Effect, EntitySchema, OperationSchema, TableSchema
 from keyfold.design.template import Slot
+from keyfold.review.check.evidence import Evidence, course, found
 from keyfold.review.check.reach import Reach
 from keyfold.review.check.rule import Defect, rule
+from keyfold.review.check.sample import key_of, named
 
 
 @rule("W1", "put-unguarded", "error", "A create can overwrite an item that is there")
@@ -25,7 +26,18 @@ def put_unguarded(facts: Reach) -> Iterator[Defect]:
                 "Put on the condition attribute_not_exists of the partition key.",
                 severity=None if said else "question",
                 cause="" if said else "conditions of creates",
+                evidence=course(
+                    f"one caller puts {_named(facts, effect)}",
+                    f"another puts {_named(facts, effect)}",
+                    so="the first one's item is gone, and nobody is told",
+                ),
             )
+
+
+def _named(facts: Reach, effect: Effect, n: int = 1) -> str:
+    """One item that an effect writes."""
+    entity = facts.schema.by_entity.get(effect.entity)
+    return named(entity, n) if entity else effect.entity
 
 
 @rule("W2", "update-unguarded", "error", "An update can create a ghost item")
@@ -43,6 +55,12 @@ def update_unguarded(facts: Reach) -> Iterator[Defect]:
                 "Update on the condition attribute_exists of the partition key.",
                 severity=None if said else "question",
                 cause="" if said else "conditions of updates",
+                evidence=course(
+                    f"one caller deletes {_named(facts, effect)}",
+                    f"another updates {', '.join(effect.fields) or 'its fields'} of it",
+                    so="an item is there that has its key and "
+                    f"{', '.join(effect.fields) or 'these fields'}, and nothing else",
+                ),
             )
 
 
@@ -66,174 +84,27 @@ def multi_write_not_atomic(facts: Reach) -> Iterator[Defect]:
             "Make it one TransactWriteItems, or let the stream bring the rest about.",
             severity=None if said else "question",
             cause="" if said else "transactions of several writes",
+            evidence=_half_way(facts, operation),
         )
+
+
+def _half_way(facts: Reach, operation: OperationSchema) -> Evidence:
+    """A stop after the first write: what is there, and what is not."""
+    first = operation.effects[0]
+    rest = operation.effects[1:] or (first,)
+    return course(
+        f"{first.action} {_named(facts, first)}: done",
+        "the process stops",
+        *(
+            f"{effect.action} {_named(facts, effect, 2 if effect is first else 1)}: never made"
+            for effect in rest
+        ),
+    )
 
 
 def _is_repeatable(operation: OperationSchema) -> bool:
     """Deletes that can be made again until all is gone."""
     return all(effect.action == "delete" for effect in operation.effects)
-
-
-@rule("W4", "propagation-missing", "error", "A copied field has no path that updates it")
-def propagation_missing(facts: Reach) -> Iterator[Defect]:
-    for entity in facts.schema.entities:
-        for source, copied in _copied(facts, entity):
-            if not copied and facts.copy(entity) and not _is_written_with(facts, entity, source):
-                yield Defect(
-                    entity,
-                    entity.name,
-                    f"what does it copy from {source.name}, and what brings a change over?",
-                    "Name the fields, and let whatever changes them update the copies too.",
-                    severity="question",
-                )
-            stale = [
-                field
-                for field in copied
-                if facts.changes(source, field) and not _is_propagated(facts, entity, source, field)
-            ]
-            if not stale:
-                continue
-            changed = [f for f in stale if _is_updated(facts, source, f)]
-            yield Defect(
-                entity,
-                entity.name,
-                f"copies {', '.join(stale)} from {source.name}, and no operation brings a change "
-                "over"
-                if changed or facts.copy(entity)
-                else f"holds {', '.join(stale)} of {source.name}: what brings a change over?",
-                f"Let whatever changes {source.name} update {entity.name} too, in one transaction "
-                "or from the stream.",
-                severity=None if changed or facts.copy(entity) else "question",
-            )
-
-
-def _is_written_with(facts: Reach, copy: EntitySchema, source: EntitySchema) -> bool:
-    return any(
-        effect.entity == copy.name
-        for operation, _ in facts.writes(source.name, "update")
-        for effect in operation.effects
-    )
-
-
-_OWN = re.compile(
-    r"(created|updated|joined|added)_?(at|by|on)|ttl|type|status|state|role|name|title|description|"
-    r"version|.*_?id|timestamp|kind|count|tags|attributes|data|body|text",
-    re.I,
-)
-"""Fields that every entity has for itself, under one name."""
-
-
-def _copied(facts: Reach, entity: EntitySchema) -> Iterator[tuple[EntitySchema, tuple[str, ...]]]:
-    """What an entity copies: as it says, as a mirror, or by the names of what it points to."""
-    copy = facts.copy(entity)
-    if copy is not None:
-        source = facts.schema.by_entity.get(copy.source)
-        if source is not None and copy.sync == "none":
-            yield source, copy.writes
-        return
-    if facts.schema.enforced:
-        return
-    for other in facts.schema.entities:
-        if other is entity or facts.copy(other) is not None:
-            continue
-        shared = [f for f in entity.by_field if f in other.by_field and not _in_key(entity, f)]
-        if _is_mirror(entity, other):
-            yield other, tuple(shared)
-        elif any(attribute.refers == other.name for attribute in entity.attributes):
-            own = tuple(f for f in shared if not _OWN.fullmatch(f) and not _in_key(other, f))
-            yield other, own
-
-
-def _in_key(entity: EntitySchema, field: str) -> bool:
-    return entity.key is not None and field in entity.key.fields
-
-
-def _is_mirror(entity: EntitySchema, other: EntitySchema) -> bool:
-    """Whether two entities are one edge, kept from both ends; the first declared is the source."""
-    if entity.key is None or other.key is None or entity.key.sort is None or other.key.sort is None:
-        return False
-    ends = (entity.key.partition.fields, entity.key.sort.fields)
-    turned = ends == (other.key.sort.fields, other.key.partition.fields)
-    return turned and ends[0] != ends[1] and entity.place.line > other.place.line
-
-
-def _is_updated(facts: Reach, entity: EntitySchema, field: str) -> bool:
-    return any(field in effect.fields for _, effect in facts.writes(entity.name, "update"))
-
-
-def _is_propagated(facts: Reach, copy: EntitySchema, source: EntitySchema, field: str) -> bool:
-    for operation, _ in facts.writes(source.name, "update"):
-        for effect in operation.effects:
-            covers = not effect.fields or field in effect.fields
-            if covers and effect.entity == copy.name and effect.action in ("update", "put"):
-                return True
-    return any(
-        effect.entity == copy.name and (not effect.fields or field in effect.fields)
-        for consumer in facts.schema.consumers
-        if source.name in consumer.entities
-        for effect in consumer.effects
-    )
-
-
-@rule("W5", "cascade-incomplete", "error", "A delete leaves orphans")
-def cascade_incomplete(facts: Reach) -> Iterator[Defect]:
-    for entity in facts.schema.entities:
-        for operation, _ in facts.writes(entity.name, "delete"):
-            deleted = {e.entity for e in operation.effects if e.action == "delete"}
-            orphans = _orphans(facts, entity, deleted)
-            if not orphans:
-                continue
-            below = [f"{name} (below {parent})" if parent else name for name, parent in orphans]
-            yield Defect(
-                operation,
-                operation.name,
-                f"deletes {entity.name} and leaves {', '.join(below)}, which belong to it",
-                "Delete them with it, or let the stream do so.",
-                (entity,),
-            )
-
-
-def _orphans(facts: Reach, entity: EntitySchema, deleted: set[str]) -> list[tuple[str, str]]:
-    """What stays behind on any level below, with its parent where that is not the entity."""
-    found: dict[str, str] = {}
-    waiting, seen = [entity], {entity.name}
-    while waiting:
-        parent = waiting.pop(0)
-        gone = deleted | set(parent.cascades) | _removed_by_consumers(facts, parent)
-        for child in _dependants(facts, parent):
-            if child.name not in gone and child.ttl is None:
-                found.setdefault(child.name, "" if parent is entity else parent.name)
-            if child.name not in seen:
-                seen.add(child.name)
-                waiting.append(child)
-    return [(name, parent) for name, parent in found.items() if name not in deleted]
-
-
-def _dependants(facts: Reach, entity: EntitySchema) -> Iterator[EntitySchema]:
-    """Copies of an entity, items in a partition of its id, and items that it owns."""
-    for other in facts.schema.entities:
-        if other is entity or other.role in ("counter", "support"):
-            continue
-        copy = facts.copy(other)
-        copied = copy is not None and copy.source == entity.name
-        keyed = other.key is not None and any(
-            facts.references.target(other, field) == entity.name
-            for field in (other.key.fields if other.role == "edge" else other.key.partition.fields)
-            if field in other.by_field
-        )
-        owner = other.by_field.get(other.owner)
-        if copied or keyed or (owner is not None and owner.refers == entity.name):
-            yield other
-
-
-def _removed_by_consumers(facts: Reach, entity: EntitySchema) -> set[str]:
-    return {
-        effect.entity
-        for consumer in facts.schema.consumers
-        if entity.name in consumer.entities and "REMOVE" in consumer.events
-        for effect in consumer.effects
-        if effect.action == "delete"
-    } | {each.target for each in facts.follows if each.source == entity.name and each.deletes}
 
 
 @rule("W8", "no-retention", "warning", "History without end")
@@ -254,6 +125,10 @@ def no_retention(facts: Reach) -> Iterator[Defect]:
                 "Give it a TTL, or say how many a partition keeps (per_partition).",
                 severity="question",
                 cause="how long history is kept",
+                evidence=found(
+                    "one partition gains",
+                    *((key_of(entity.key, entity, n), f"day {n}") for n in (1, 2, 365)),
+                ),
             )
 
 
@@ -280,7 +155,21 @@ def retry_not_idempotent(facts: Reach) -> Iterator[Defect]:
                 f"is retried, and {what} happens again each time",
                 "Write a record of the request id in the same transaction, on the condition that "
                 "it does not exist.",
+                evidence=_again(facts, operation, twice[0]),
             )
+
+
+def _again(facts: Reach, operation: OperationSchema, effect: Effect) -> Evidence:
+    """A request whose answer is lost, and the retry."""
+    if effect.action == "create":
+        done = [f"creates {_named(facts, effect, n)}" for n in (1, 2)]
+        so = "two items stand for one request"
+    else:
+        field = effect.fields[0] if effect.fields else "the number"
+        step = 1 if effect.action == "increment" else -1
+        done = [f"{field} of {_named(facts, effect)} becomes {10 + step * n}" for n in (1, 2)]
+        so = f"one request has counted twice: {10 + 2 * step} where {10 + step} is right"
+    return course(f"{operation.name}: {done[0]}", "its answer is lost", f"retry: {done[1]}", so=so)
 
 
 def _is_once(facts: Reach, operation: OperationSchema) -> bool:
@@ -332,6 +221,13 @@ def read_then_create(facts: Reach) -> Iterator[Defect]:
                     f"reads {looked[0]} to see that there is none, and then writes: two callers at "
                     "once both find nothing, and one overwrites the other",
                     "Put on the condition attribute_not_exists, and skip the read.",
+                    evidence=course(
+                        f"A reads {looked[0]}: nothing",
+                        f"B reads {looked[0]}: nothing",
+                        f"A puts {_named(facts, effect)}",
+                        f"B puts {_named(facts, effect)}",
+                        so="A's item is gone, and both were told that it is theirs",
+                    ),
                 )
 
 
@@ -371,6 +267,12 @@ def write_needs_index_read(facts: Reach) -> Iterator[Defect]:
                 f"{operation.name} on {effect.entity}",
                 f"must first look up {what}: one read more, from an index that lags behind",
                 "Let the caller give the whole key, or key the item by what the caller has.",
+                evidence=course(
+                    f"{operation.name} is given {', '.join(operation.parameters) or 'no key'}",
+                    f"it looks up {what}"
+                    + (": an item of the last second is not found" if via else ""),
+                    f"it can {effect.action} {_named(facts, effect)}",
+                ),
             )
 
 

@@ -1,0 +1,69 @@
+"""What an access pattern asks for and gets, as keys: evidence for the rules about reads."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from keyfold.design.schema import KeyTemplates, PatternSchema
+from keyfold.design.template import Literal, Template
+from keyfold.limits import PAGE_BYTES
+from keyfold.review.check.evidence import Evidence, amount, found, many
+from keyfold.review.check.reach import Appearance, Reach, example
+from keyfold.review.check.sample import sort_of, text_of
+from keyfold.review.keyspace import witness
+
+
+def wanted(facts: Reach, pattern: PatternSchema) -> list[Appearance]:
+    """What a pattern returns of what it is about."""
+    return [a for a in facts.reached(pattern) if a.entity.name in pattern.entities]
+
+
+def asked_key(pattern: PatternSchema) -> str:
+    """The key that a pattern asks for, with values in it."""
+    partition = f"`{text_of(pattern.partition, None)}`" if pattern.partition else "any partition"
+    template = pattern.condition.template
+    if template is None:
+        return partition
+    operator = "" if pattern.condition.operator == "eq" else f"{pattern.condition.operator} "
+    return f"{partition} / {operator}`{text_of(template, None)}`"
+
+
+def returned_key(facts: Reach, pattern: PatternSchema, appearance: Appearance) -> str:
+    """A sort key, or partition key where there is none, that the pattern's condition lets in."""
+    key, entity = appearance.key, appearance.entity
+    if key.sort is None:
+        return text_of(key.partition, entity)
+    asked = pattern.condition.template
+    texts = [sort_of(key, entity)]
+    if asked is not None:
+        texts.append(f"{text_of(asked, None)}1")
+        for space in facts.spaces(key.sort, entity):
+            texts += filter(None, (witness(a.opened(), space) for a in facts.spaces(asked, None)))
+            texts.append(f"{space.literal_prefix}1")
+    for text in texts:
+        fixed = KeyTemplates(key.partition, Template((Literal(text),)))
+        if key.sort.matches(text) and facts.meets_condition(
+            pattern, replace(appearance, key=fixed)
+        ):
+            return text
+    return example(key.sort)
+
+
+def page(facts: Reach, pattern: PatternSchema, strangers: list[Appearance]) -> Evidence:
+    """Keys that one page of a pattern can hold, wanted ones first."""
+    rows = [
+        (f"`{returned_key(facts, pattern, a)}`", f"{a.entity.name}{word}")
+        for some, word in ((wanted(facts, pattern)[:1], ""), (strangers[:2], ", not asked for"))
+        for a in some
+    ]
+    return found("one page holds", *rows)
+
+
+def pages(facts: Reach, pattern: PatternSchema) -> Evidence:
+    """The requests that an answer takes as it grows."""
+    size = facts.size(pattern)
+    counts = (1_000, 100_000, 10_000_000)
+    rows = (
+        (many(count, "item"), many(-(-count * size // PAGE_BYTES), "request")) for count in counts
+    )
+    return found(f"at {amount(size)} bytes an item", *rows)

@@ -1,0 +1,57 @@
+"""Evidence: what a rule found, as data. Keys, steps in time or amounts, and what they come to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """An example that was found: rows of cells under a heading, and what follows from them."""
+
+    head: str
+    rows: tuple[tuple[str, ...], ...]
+    so: str = ""
+
+    @property
+    def sentence(self) -> str:
+        """All of it in one line."""
+        rows = "; ".join(" ".join(cell for cell in row if cell) for row in self.rows)
+        told = f"{self.head}: {rows}" if self.head else rows
+        return f"{told}: {self.so}" if self.so else told
+
+    def lines(self) -> Iterator[str]:
+        """The rows, with their cells in columns."""
+        widths = [max(map(len, cells)) for cells in zip(*self.rows, strict=True)]
+        for row in self.rows:
+            yield "  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip()
+
+
+def found(head: str, *rows: tuple[str, str], so: str = "") -> Evidence:
+    """Keys or values, and what each of them is."""
+    return Evidence(head, rows, so)
+
+
+def course(*steps: str, so: str = "") -> Evidence:
+    """Steps in the order in which they can happen."""
+    return Evidence("", tuple((f"{n}.", step) for n, step in enumerate(steps, 1)), so)
+
+
+def total(head: str, terms: Iterable[tuple[str, float, float]], limit: str, unit: str) -> Evidence:
+    """Amounts, each a number of times another, added up and held against a limit."""
+    rows, whole = [], 0.0
+    for what, count, each in terms:
+        whole += count * each
+        rows.append((what, f"{amount(count)} × {amount(each)}", f"= {amount(count * each)}"))
+    return Evidence(head, tuple(rows), f"{amount(whole)} {unit}; {limit}")
+
+
+def many(count: int, word: str) -> str:
+    """`1 request`, `2 requests`."""
+    return f"{count:,} {word}{'s' * (count != 1)}"
+
+
+def amount(number: float) -> str:
+    """A number as people read it."""
+    return f"{number:,.0f}" if number == int(number) else f"{number:,g}"
