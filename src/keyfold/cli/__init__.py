@@ -11,11 +11,9 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from pathlib import Path
 from typing import Any, Protocol, cast
 
 from keyfold.errors import KeyfoldError, TableNotFound
-from keyfold.settings import nearest
 
 USER_ERROR = 2
 INTERRUPTED = 130
@@ -93,9 +91,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def command_names() -> list[str]:
     """All commands, sorted."""
     return sorted(
-        path.stem.replace("_", "-")
-        for path in Path(__file__).parent.glob("*.py")
-        if not path.name.startswith("_")
+        file.name.removesuffix(".py").replace("_", "-")
+        for file in os.scandir(__path__[0])
+        if file.name.endswith(".py") and not file.name.startswith("_")
     )
 
 
@@ -123,6 +121,8 @@ def _dispatch(given: list[str]) -> int:
         return 0
     names = command_names()
     if name not in names:
+        from keyfold.settings import nearest
+
         raise KeyfoldError(f"keyfold has no command {name!r}; {nearest(name, names)}")
     return command(name).run(
         command_parser(name).parse_args(given[1:], argparse.Namespace(given=given))

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from keyfold.wire.settings import ServerSettings
 
 HELP = "Serve DynamoDB's own API over a data file, for every tool that speaks it."
 
@@ -38,7 +43,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--tls-key", type=Path, metavar="FILE", help="its private key (PEM)")
     add(
         "--dialect",
-        type=_dialect,
         default="current",
         metavar="NAME",
         help="wording of validation errors: current (Amazon's us-east-1 today), classic (a region "
@@ -86,22 +90,31 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _dialect(name: str) -> str:
-    from keyfold.engine import dialects
-
-    try:
-        dialects.named(name)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
-    return name
-
-
 def run(args: argparse.Namespace) -> int:
-    from keyfold.wire import ClientLimits, ServerSettings, serve
-    from keyfold.wire.cors import LOOPBACK_ORIGINS
-    from keyfold.wire.settings import read_credentials
+    # All that is loaded now stays, and looking for garbage in it takes time: a worker turns the
+    # collector on again once it listens.
+    gc.disable()
+    try:
+        from keyfold.wire.workers import serve
 
-    settings = ServerSettings(
+        settings = _settings(args)
+
+        def on_ready(port: int) -> None:
+            scheme = "https" if settings.tls_certificate else "http"
+            host = f"[{settings.host}]" if ":" in settings.host else settings.host
+            print(f"Serving DynamoDB on {scheme}://{host}:{port} ({settings.data})", flush=True)
+
+        serve(settings, on_ready)
+    finally:
+        gc.enable()
+    return 0
+
+
+def _settings(args: argparse.Namespace) -> ServerSettings:
+    from keyfold.wire.cors import LOOPBACK_ORIGINS
+    from keyfold.wire.settings import ClientLimits, ServerSettings, read_credentials
+
+    return ServerSettings(
         data=args.data,
         host=args.host,
         port=args.port,
@@ -125,11 +138,3 @@ def run(args: argparse.Namespace) -> int:
             connections=args.max_connections, receive_seconds=args.receive_seconds
         ),
     )
-
-    def on_ready(port: int) -> None:
-        scheme = "https" if settings.tls_certificate else "http"
-        host = f"[{settings.host}]" if ":" in settings.host else settings.host
-        print(f"Serving DynamoDB on {scheme}://{host}:{port} ({settings.data})", flush=True)
-
-    serve(settings, on_ready)
-    return 0

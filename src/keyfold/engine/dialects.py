@@ -9,8 +9,9 @@ placeholder. A dialect is what one region says; nothing else knows which one tha
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cache
+from types import MappingProxyType
+from typing import NamedTuple
 
 from keyfold.engine.rollouts import (
     BATCH_GET,
@@ -39,8 +40,7 @@ _ITEM_WRITES = frozenset(("PutItem", "UpdateItem", "DeleteItem"))
 _STATEMENTS = frozenset(("ExecuteStatement", "BatchExecuteStatement", "ExecuteTransaction"))
 
 
-@dataclass(frozen=True, slots=True)
-class Dialect:
+class Dialect(NamedTuple):
     """How one wording differs from the rules themselves."""
 
     region: str
@@ -60,11 +60,11 @@ class Dialect:
     # Whether Scan looks at its ConditionalOperator before the values of its filter.
     operator_first: bool = False
     # Members whose broken constraints are told without their value, by operation.
-    terse: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    terse: Mapping[str, frozenset[str]] = MappingProxyType({})
     # Members that are told of first and alone if they are none of their words, by operation.
-    enums: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    enums: Mapping[str, Mapping[str, str]] = MappingProxyType({})
     # Messages that are replaced, by operation and how they begin.
-    replaced: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    replaced: Mapping[str, Mapping[str, str]] = MappingProxyType({})
 
     def is_terse(self, operation: str, member: str, value: object) -> bool:
         """Whether a broken constraint is told without the value; of some, only an empty one is."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 REGIONS = frozenset(
     """
@@ -15,8 +15,7 @@ REGIONS = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Rollout:
+class Rollout(NamedTuple):
     """A change that reaches one region after another: the few that have it, or still lack it."""
 
     regions: frozenset[str]

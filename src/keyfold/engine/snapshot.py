@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from math import inf, nextafter
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from keyfold.engine import backups, leftovers
 from keyfold.engine.storage import Session
@@ -35,8 +34,7 @@ Changed = tuple[bytes, float, bytes | None]
 """An item that changed in a window: place, last change, body before the first."""
 
 
-@dataclass(frozen=True, slots=True)
-class ChangeInWindow:
+class ChangeInWindow(NamedTuple):
     """An item that changed in a window: when it did last, and its bodies before and after."""
 
     at: float

@@ -200,8 +200,8 @@ def run_worker(
         server = Server(engine, settings, metrics=metrics, sweeps=worker == 0)
         await server.start(listener)
         # Requests make no cycles worth looking for in what start-up left behind.
-        gc.collect()
         gc.freeze()
+        gc.enable()
         gc.set_threshold(20_000, 50, 50)
         # A thread with long work gives way to the loop this soon.
         sys.setswitchinterval(_SWITCH_SECONDS)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from keyfold.clients.signer import Credentials
+from keyfold.engine import dialects
 from keyfold.engine.engine import Dialect, Durability
 from keyfold.engine.policies.principal import HOME_ACCOUNT
 from keyfold.errors import KeyfoldError
@@ -20,8 +20,7 @@ class ServeError(KeyfoldError):
     """The server cannot start as it was asked to."""
 
 
-@dataclass(frozen=True, slots=True)
-class ClientLimits:
+class ClientLimits(NamedTuple):
     """What clients may take from a worker."""
 
     body_bytes: int = REQUEST_BYTES
@@ -41,8 +40,7 @@ class ClientLimits:
     """For the requests under way when the server is told to stop."""
 
 
-@dataclass(frozen=True, slots=True)
-class ServerSettings:
+class ServerSettings(NamedTuple):
     """Everything `keyfold serve` can be told."""
 
     data: str = ":memory:"
@@ -87,6 +85,10 @@ class ServerSettings:
             raise ServeError("this system cannot share a port between workers: use --workers 1")
         if bool(self.tls_certificate) != bool(self.tls_key):
             raise ServeError("TLS needs both --tls-cert and --tls-key")
+        try:
+            dialects.named(self.dialect)
+        except ValueError as error:
+            raise ServeError(str(error)) from None
         if not self.credentials and not self.insecure_bind and not _is_loopback(self.host):
             raise ServeError(
                 f"{self.host} can be reached by others and no credentials are configured: give "

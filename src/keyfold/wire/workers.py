@@ -8,7 +8,6 @@ import signal
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import replace
 
 from keyfold.engine import Engine
 from keyfold.engine.item_cache import Marks
@@ -36,12 +35,12 @@ def serve(settings: ServerSettings, on_ready: Callable[[int], None]) -> None:
     # A shared port would let a second server in unnoticed: first see that nobody has it.
     bind(settings).close()
     with bind(settings, shared=True) as reserved, contextlib.ExitStack() as stack:
-        settings = replace(settings, port=reserved.getsockname()[1])
+        settings = settings._replace(port=reserved.getsockname()[1])
         marks = None
         if settings.data == ":memory:":
             marks = Marks(settings.workers)
             data = stack.enter_context(shared_memory())
-            settings = replace(settings, data=str(data), durability="memory")
+            settings = settings._replace(data=str(data), durability="memory")
         # Creates the file, and finds out here and once whether it can be used.
         Engine.open(settings.data, durability=settings.durability).close()
         Workers(settings, marks).run(on_ready)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import orjson
@@ -117,7 +117,7 @@ def serve(engine: Engine) -> Iterator[Serve]:
     with ExitStack() as running:
 
         def start(settings: ServerSettings | None = None) -> Asker:
-            settings = replace(settings or ServerSettings(), port=0)
+            settings = (settings or ServerSettings())._replace(port=0)
             return Asker(running.enter_context(BackgroundServer(engine, settings)).port)
 
         yield start

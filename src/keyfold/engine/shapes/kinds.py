@@ -1,25 +1,28 @@
 """The vocabulary that request shapes are written in.
 
-The classes have no methods that nobody calls: dataclasses compile each one, and every start waits.
+Plain classes: dataclasses compile the methods of each, and every start waits for it.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeAlias
 
 
-@dataclass(eq=False, repr=False)
 class Constraint:
-    """One rule about a member's value and the words for breaking it."""
+    """One rule about a member's value and the words for breaking it.
 
-    text: str
-    holds: Callable[[Any], bool]
-    # How the value is shown, whatever the dialect, where that is not as Java prints it.
-    shows: Callable[[Any], str] | None = None
+    `shows` is how the value is shown, whatever the dialect, where that is not as Java prints it.
+    """
+
+    __slots__ = ("holds", "shows", "text")
+
+    def __init__(
+        self, text: str, holds: Callable[[Any], bool], shows: Callable[[Any], str] | None = None
+    ) -> None:
+        self.text, self.holds, self.shows = text, holds, shows
 
 
 def at_least(length: int) -> Constraint:
@@ -72,60 +75,90 @@ def unless_arn(constraint: Constraint) -> Constraint:
     )
 
 
-@dataclass(eq=False, repr=False)
 class Text:
-    constraints: tuple[Constraint, ...] = ()
+    __slots__ = ("constraints",)
+
+    def __init__(self, constraints: tuple[Constraint, ...] = ()) -> None:
+        self.constraints = constraints
 
 
-@dataclass(eq=False, repr=False)
 class Number:
     """`java` is the type that messages name: Integer, Long or Double."""
 
-    java: str = "Integer"
-    constraints: tuple[Constraint, ...] = ()
+    __slots__ = ("constraints", "java")
+    __match_args__ = ("java", "constraints")
+
+    def __init__(self, java: str = "Integer", constraints: tuple[Constraint, ...] = ()) -> None:
+        self.java, self.constraints = java, constraints
 
 
-@dataclass(eq=False, repr=False)
 class Flag:
-    constraints: tuple[Constraint, ...] = ()
+    __slots__ = ("constraints",)
+
+    def __init__(self, constraints: tuple[Constraint, ...] = ()) -> None:
+        self.constraints = constraints
 
 
-@dataclass(eq=False, repr=False)
 class Attribute:
     """An attribute value; its content has rules of its own, in `values.wire`."""
 
-    constraints: tuple[Constraint, ...] = ()
+    __slots__ = ("constraints",)
+
+    def __init__(self, constraints: tuple[Constraint, ...] = ()) -> None:
+        self.constraints = constraints
 
 
-@dataclass(eq=False, repr=False)
 class ListOf:
-    element: Shape
-    constraints: tuple[Constraint, ...] = ()
+    __slots__ = ("constraints", "element")
+    __match_args__ = ("element", "constraints")
+
+    def __init__(self, element: Shape, constraints: tuple[Constraint, ...] = ()) -> None:
+        self.element, self.constraints = element, constraints
 
 
-@dataclass(eq=False, repr=False)
 class MapOf:
-    value: Shape
-    java: str = "com.amazonaws.dynamodb.v20120810.AttributeValue"
-    constraints: tuple[Constraint, ...] = ()
+    __slots__ = ("constraints", "java", "value")
+    __match_args__ = ("value", "java", "constraints")
+
+    def __init__(
+        self,
+        value: Shape,
+        java: str = "com.amazonaws.dynamodb.v20120810.AttributeValue",
+        constraints: tuple[Constraint, ...] = (),
+    ) -> None:
+        self.value, self.java, self.constraints = value, java, constraints
 
 
-@dataclass(eq=False, repr=False)
 class Member:
-    shape: Shape
-    required: bool = False
-    # A message of its own for a member that is missing (or empty, where `filled`).
-    missing: str | None = None
-    filled: bool = False
-    # Whether a broken constraint here is told alone, before any other member is looked at.
-    alone: bool = False
+    """`missing` is a message of its own for a member that is missing (or empty, where `filled`).
+
+    A broken constraint of one that stands `alone` is told before any other member is looked at.
+    """
+
+    __slots__ = ("alone", "filled", "missing", "required", "shape")
+
+    def __init__(
+        self,
+        shape: Shape,
+        required: bool = False,
+        missing: str | None = None,
+        filled: bool = False,
+        alone: bool = False,
+    ) -> None:
+        self.shape, self.required, self.missing = shape, required, missing
+        self.filled, self.alone = filled, alone
 
 
-@dataclass(eq=False, repr=False)
 class Structure:
-    name: str
-    members: Mapping[str, Member] = field(default_factory=dict)
-    constraints: tuple[Constraint, ...] = ()
+    __match_args__ = ("name", "members", "constraints")
+
+    def __init__(
+        self,
+        name: str,
+        members: Mapping[str, Member] | None = None,
+        constraints: tuple[Constraint, ...] = (),
+    ) -> None:
+        self.name, self.members, self.constraints = name, members or {}, constraints
 
     @cached_property
     def spelled(self) -> dict[str, str]:
