@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from botocore.loaders import Loader
 
-from keyfold.engine.shapes import REQUESTS
+from keyfold.engine import shapes
 from keyfold.engine.shapes.kinds import (
     Attribute,
     Flag,
@@ -65,13 +65,14 @@ def _models() -> Iterator[dict[str, Any]]:
 
 
 def _differences() -> Iterator[str]:
+    known = shapes.every()
     for model in _models():
         for operation, described in sorted(model["operations"].items()):
-            if operation not in REQUESTS:
+            if operation not in known:
                 yield f"{operation}: missing"
                 continue
             name = described["input"]["shape"]
-            yield from _of_shape(model["shapes"], name, REQUESTS[operation], operation)
+            yield from _of_shape(model["shapes"], name, known[operation], operation)
 
 
 def _of_shape(shapes: Any, name: str, ours: Shape, place: str) -> Iterator[str]:

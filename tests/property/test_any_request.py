@@ -10,8 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from keyfold.engine import Engine
-from keyfold.engine.shapes import REQUESTS
+from keyfold.engine import Engine, shapes
 from keyfold.engine.shapes.kinds import (
     Attribute,
     Flag,
@@ -81,6 +80,7 @@ def _requests(shape: Structure) -> st.SearchStrategy[Any]:
 
 
 # The table stays, and nothing is written outside the engine's file.
+REQUESTS = shapes.every()
 OPERATIONS = sorted(REQUESTS.keys() - {"DeleteTable", "ExportTableToPointInTime", "ImportTable"})
 CALLS = st.sampled_from(OPERATIONS).flatmap(
     lambda operation: st.tuples(st.just(operation), _requests(REQUESTS[operation]))

@@ -6,7 +6,7 @@ being decoded.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
@@ -15,8 +15,10 @@ from keyfold.engine.capacity import wanted
 from keyfold.engine.database import Database
 from keyfold.engine.storage import StoredItem
 from keyfold.engine.tables import TableDefinition
-from keyfold.engine.write import Prepared
 from keyfold.values import Item
+
+if TYPE_CHECKING:
+    from keyfold.engine.write import Prepared
 
 
 class Listing(dict[str, Any]):

@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING
 
 import orjson
 
-from keyfold.engine import backups, indexes, leftovers, restores, steps
+from keyfold.engine import backups, leftovers, steps
 from keyfold.engine.storage import Session
 from keyfold.engine.tables import IndexDefinition, TableDefinition
-from keyfold.engine.vectors import entries
 from keyfold.engine.vectors.index import VectorIndex
 from keyfold.errors import StorageError
 
@@ -40,6 +39,10 @@ def advance(
     index = _unfinished(table, index_name) if table is not None else None
     if table is None or index is None:
         return None
+    # Few processes fill an index, and no start waits for what that takes.
+    from keyfold.engine import indexes
+    from keyfold.engine.vectors import entries
+
     for _ in range(0, _ITEMS_PER_COMMIT, _ITEMS_PER_READ):
         items = session.items_after(table.id, after_row, _ITEMS_PER_READ)
         for row, place, size, body in items:
@@ -173,6 +176,8 @@ class Backfills:
         self.wait()
 
     def _restore(self, table: str) -> None:
+        from keyfold.engine import restores
+
         step = partial(restores.advance, self._database, table)
         self._in_thread(f"restore {table}", lambda: self._database.write(step))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextvars import ContextVar
-from pathlib import Path
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import apsw
@@ -14,7 +14,6 @@ from keyfold.engine.catalog import Catalog
 from keyfold.engine.commits import Commits
 from keyfold.engine.contributors import KeyCounts
 from keyfold.engine.delays import Delays
-from keyfold.engine.destinations import Deliveries
 from keyfold.engine.dialects import Dialect
 from keyfold.engine.faults import Heat
 from keyfold.engine.horizon import Horizon
@@ -22,10 +21,13 @@ from keyfold.engine.item_cache import HotItems
 from keyfold.engine.lag import IndexLag
 from keyfold.engine.storage import StoredItem, translated
 from keyfold.engine.tables import TableDefinition
-from keyfold.engine.vectors.cache import VectorPartitions
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from keyfold.engine.destinations import Deliveries
     from keyfold.engine.replication.regions import Regions
+    from keyfold.engine.vectors.cache import VectorPartitions
 
 
 class Database:
@@ -64,7 +66,6 @@ class Database:
         self.delays = delays
         self.regions = regions
         self.caller: ContextVar[str | None] = ContextVar("caller", default=None)
-        self.vectors = VectorPartitions()
         # Whether there may be resource policies; found out when somebody asks.
         self.has_policies = True
         self.policy_changes = 0
@@ -74,12 +75,24 @@ class Database:
         self.snapshot = self.commits.snapshot
         self.backfills = Backfills(self)
         self.key_counts = KeyCounts()
-        self.deliveries = None if kinesis is None else Deliveries(self, kinesis)
+        self.deliveries = None if kinesis is None else self._deliveries(kinesis)
         try:
             self.backfills.resume()
         except apsw.Error as error:
             self.close()
             raise translated(error, path) from error
+
+    @cached_property
+    def vectors(self) -> VectorPartitions:
+        """Parts of vector indexes that were searched lately; few databases have any."""
+        from keyfold.engine.vectors.cache import VectorPartitions
+
+        return VectorPartitions()
+
+    def _deliveries(self, target: str) -> Deliveries:
+        from keyfold.engine.destinations import Deliveries
+
+        return Deliveries(self, target)
 
     def table(self, name: str) -> TableDefinition:
         """The table, to read its items."""

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from time import perf_counter
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from keyfold.clock import Clock
 from keyfold.engine.commit_group import GuardedEngine, Result, Writes, bare
@@ -36,13 +36,16 @@ from keyfold.errors import (
     UnknownOperation,
 )
 from keyfold.limits import KB
-from keyfold.wire import answer, compression, cors, sigv4
+from keyfold.wire import answer, compression, cors, signature
 from keyfold.wire.log import RequestLog
 from keyfold.wire.metrics import Metrics
 from keyfold.wire.protocol import WireRequest
 from keyfold.wire.settings import ServerSettings
 from keyfold.wire.targets import TARGETS, OperationRunner, Target
 from keyfold.wire.trouble import TroubleLog
+
+if TYPE_CHECKING:
+    from keyfold.wire.sigv4 import SignatureVerifier
 
 logger = logging.getLogger(__name__)
 
@@ -83,9 +86,7 @@ class FrontDoor:
         self._loop, self._threads = loop, threads
         self._writes = Writes(engine, loop, writer)
         self._verifier = (
-            sigv4.SignatureVerifier(settings.credentials, settings.region, clock)
-            if settings.credentials
-            else None
+            _verifier(settings, settings.region, clock) if settings.credentials else None
         )
         self._signed_alike: set[bytes] = set()
         """Well-formed `Authorization` headers, without the signature that ends them."""
@@ -93,7 +94,7 @@ class FrontDoor:
         self._lane = LoopLane()
         self._trouble = TroubleLog()
         self._clock, self._regions = clock, engine.has_regions
-        self._verifiers: dict[str, sigv4.SignatureVerifier] = {}
+        self._verifiers: dict[str, SignatureVerifier] = {}
         # Another worker may make a policy, and this one would not know.
         self._is_shared = settings.workers > 1
 
@@ -257,7 +258,7 @@ class FrontDoor:
             and b"x-amz-date" in headers
         ):
             return None
-        sigv4.read(request.url, headers)
+        signature.read(request.url, headers)
         if _is_usual_signature(header):
             if len(self._signed_alike) >= _SIGNATURES_REMEMBERED:
                 self._signed_alike.clear()
@@ -266,7 +267,7 @@ class FrontDoor:
 
     def _is_at_home(self, request: WireRequest) -> bool:
         """Whether a request is for the account and region that the server was started for."""
-        access_key, region = sigv4.scope_of(request.url, request.headers)
+        access_key, region = signature.scope_of(request.url, request.headers)
         is_here = region not in REGIONS or region == self._settings.region
         return is_here and self._account(access_key) == HOME_ACCOUNT
 
@@ -274,22 +275,18 @@ class FrontDoor:
         """Who answers a request: where there are regions and accounts, its own."""
         if not self._regions:
             return self._engine
-        access_key, region = sigv4.scope_of(request.url, request.headers)
+        access_key, region = signature.scope_of(request.url, request.headers)
         return self._engine.of_caller(self._account(access_key), region)
 
-    def _verifier_of(
-        self, request: WireRequest, usual: sigv4.SignatureVerifier
-    ) -> sigv4.SignatureVerifier:
+    def _verifier_of(self, request: WireRequest, usual: SignatureVerifier) -> SignatureVerifier:
         """Who checks a signature, before anything is opened for it: signatures name a region."""
         if not self._regions:
             return usual
-        _, region = sigv4.scope_of(request.url, request.headers)
+        _, region = signature.scope_of(request.url, request.headers)
         if region not in REGIONS or region == self._settings.region:
             return usual
         if region not in self._verifiers:
-            self._verifiers[region] = sigv4.SignatureVerifier(
-                self._settings.credentials, region, self._clock
-            )
+            self._verifiers[region] = _verifier(self._settings, region, self._clock)
         return self._verifiers[region]
 
     def _account(self, access_key: str) -> str:
@@ -351,6 +348,13 @@ class FrontDoor:
         if request.method == b"HEAD":
             data = data[: len(data) - len(text)]
         request.connection.reply(data, request.keep_alive)
+
+
+def _verifier(settings: ServerSettings, region: str, clock: Clock) -> SignatureVerifier:
+    # Most servers have no credentials, and start without this.
+    from keyfold.wire.sigv4 import SignatureVerifier
+
+    return SignatureVerifier(settings.credentials, region, clock)
 
 
 def _json_kind(content_type: bytes) -> bytes:

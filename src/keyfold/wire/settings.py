@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Mapping
-from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from keyfold.clients.signer import Credentials
 from keyfold.engine import dialects
 from keyfold.engine.engine import Dialect, Durability
 from keyfold.engine.policies.principal import HOME_ACCOUNT
 from keyfold.errors import KeyfoldError
 from keyfold.limits import KB, MB, REQUEST_BYTES
 from keyfold.wire.cors import LOOPBACK_ORIGINS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from keyfold.clients.signer import Credentials
 
 
 class ServeError(KeyfoldError):
@@ -114,6 +117,10 @@ def read_credentials(file: Path | None, environment: Mapping[str, str]) -> tuple
     if file is not None:
         return _from_file(file)
     text = environment.get("KEYFOLD_CREDENTIALS", "")
+    if not text:
+        return ()
+    from keyfold.clients.signer import Credentials
+
     found = []
     for pair in filter(None, (part.strip() for part in text.split(","))):
         access_key, colon, secret = pair.partition(":")
@@ -125,6 +132,8 @@ def read_credentials(file: Path | None, environment: Mapping[str, str]) -> tuple
 
 def _from_file(file: Path) -> tuple[Credentials, ...]:
     import configparser
+
+    from keyfold.clients.signer import Credentials
 
     parser = configparser.RawConfigParser()
     try:

@@ -1,4 +1,4 @@
-"""Who asks: the signature of a request, refused in DynamoDB's words and in its order."""
+"""Who asks: signatures verified by the keys a server knows, in DynamoDB's words and its order."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from functools import lru_cache
 from hashlib import sha256
-from typing import NamedTuple
-from urllib.parse import SplitResult, parse_qsl, quote, urlsplit
+from urllib.parse import parse_qsl, quote
 
 from keyfold.clients.signer import (
     ALGORITHM,
@@ -20,125 +19,11 @@ from keyfold.clients.signer import (
     string_to_sign,
 )
 from keyfold.clock import Clock
-from keyfold.errors import (
-    IncompleteSignature,
-    InvalidSignature,
-    MissingAuthentication,
-    UnrecognizedClient,
-)
+from keyfold.errors import IncompleteSignature, InvalidSignature, UnrecognizedClient
+from keyfold.wire.signature import SKEW_SECONDS, Signed, read, split
 
-SKEW_SECONDS = 15 * 60
-PRESIGNED_MAX_SECONDS = 7 * 24 * 3600
-
-_HEADER_PARTS = ("Credential", "Signature", "SignedHeaders")
-_QUERY_PARTS = (
-    "X-Amz-Algorithm",
-    "X-Amz-Credential",
-    "X-Amz-Signature",
-    "X-Amz-SignedHeaders",
-    "X-Amz-Date",
-)
 # Amazon asks for the host and every header that says what to do.
 _MUST_BE_SIGNED = (("host", "Host"), ("x-amz-target", "X-Amz-Target"))
-
-
-class Signed(NamedTuple):
-    """What a request says about its signature, wherever it says so."""
-
-    algorithm: str
-    credential: str
-    signed_headers: str
-    signature: str
-    timestamp: str
-    token: str | None
-    """Of temporary credentials."""
-    expires: int | None
-    """Seconds, for presigned requests."""
-
-
-def read(url: bytes, headers: Mapping[bytes, bytes]) -> Signed:
-    """The signature's parts; raises what DynamoDB answers when they are not all there."""
-    header = headers.get(b"authorization")
-    if header is not None and b"?" not in url:
-        return _from_header(header.decode("latin-1"), headers)
-    query = dict(parse_qsl(_split(url).query, keep_blank_values=True))
-    in_query = "X-Amz-Algorithm" in query
-    if header is not None and in_query:
-        raise InvalidSignature(
-            "Found both 'X-Amz-Algorithm' as a query-string param and 'Authorization' as HTTP "
-            "header."
-        )
-    if header is not None:
-        return _from_header(header.decode("latin-1"), headers)
-    if not in_query:
-        raise MissingAuthentication("Request is missing Authentication Token")
-    return _from_query(query)
-
-
-_SCOPE = re.compile(rb"Credential=([^/,\s]+)/\d{8}/([a-z0-9-]+)/").search
-
-
-def scope_of(url: bytes, headers: Mapping[bytes, bytes]) -> tuple[str, str]:
-    """The access key and region that a request is signed with, right or wrong; empty if not."""
-    found = _SCOPE(headers.get(b"authorization", b"")) or _SCOPE(url.replace(b"%2F", b"/"))
-    return (found[1].decode("latin-1"), found[2].decode()) if found else ("", "")
-
-
-def _from_header(text: str, headers: Mapping[bytes, bytes]) -> Signed:
-    text = text.strip()
-    if not text.startswith("AWS4-"):
-        raise MissingAuthentication("Request is missing Authentication Token")
-    algorithm, _, rest = text.partition(" ")
-    parts: dict[str, str] = {}
-    for piece in rest.replace(",", " ").split():
-        name, _, value = piece.partition("=")
-        parts[name] = value
-    timestamp = headers.get(b"x-amz-date") or headers.get(b"date")
-    missing = [
-        f"Authorization header requires '{name}' parameter. "
-        for name in _HEADER_PARTS
-        if not parts.get(name)
-    ]
-    if not timestamp:
-        missing.append(
-            "Authorization header requires existence of either a 'X-Amz-Date' or a 'Date' header. "
-        )
-    if missing or not timestamp:
-        raise IncompleteSignature("".join(missing) + f"Authorization={text}")
-    token = headers.get(b"x-amz-security-token")
-    return Signed(
-        algorithm,
-        parts["Credential"],
-        parts["SignedHeaders"],
-        parts["Signature"],
-        timestamp.decode("latin-1"),
-        token.decode("latin-1") if token else None,
-        None,
-    )
-
-
-def _from_query(query: Mapping[str, str]) -> Signed:
-    missing = [
-        f"AWS query-string parameters must include '{name}'. "
-        for name in _QUERY_PARTS
-        if not query.get(name)
-    ]
-    if missing:
-        raise IncompleteSignature("".join(missing) + "Re-examine the query-string parameters.")
-    expires = query.get("X-Amz-Expires", str(SKEW_SECONDS))
-    if not expires.isdecimal() or not 0 < int(expires) <= PRESIGNED_MAX_SECONDS:
-        raise IncompleteSignature(
-            f"X-Amz-Expires must be a number of seconds between 1 and {PRESIGNED_MAX_SECONDS}"
-        )
-    return Signed(
-        query["X-Amz-Algorithm"],
-        query["X-Amz-Credential"],
-        query["X-Amz-SignedHeaders"],
-        query["X-Amz-Signature"],
-        query["X-Amz-Date"],
-        query.get("X-Amz-Security-Token"),
-        int(expires),
-    )
 
 
 class SignatureVerifier:
@@ -238,7 +123,7 @@ def canonical_request(
     method: str, url: bytes, headers: Mapping[bytes, bytes], names: list[str], body: bytes
 ) -> str:
     """The request in the one form both sides hash; `names` are the signed headers."""
-    parts = _split(url)
+    parts = split(url)
     pairs = sorted(
         (quote(name, safe="-_.~"), quote(value, safe="-_.~"))
         for name, value in parse_qsl(parts.query, keep_blank_values=True)
@@ -251,13 +136,6 @@ def canonical_request(
     )
     path = parts.path or "/"
     return f"{method}\n{path}\n{query}\n{lines}\n{';'.join(names)}\n{sha256(body).hexdigest()}"
-
-
-def _split(url: bytes) -> SplitResult:
-    try:
-        return urlsplit(url.decode("latin-1"))
-    except ValueError as error:
-        raise InvalidSignature(f"The URL cannot be read: {error}") from None
 
 
 def _same(expected: str, given: str) -> bool:

@@ -250,7 +250,7 @@ def test_a_table_may_be_named_by_its_arn() -> None:
 
 
 def test_every_operation_has_a_shape() -> None:
-    assert shapes.REQUESTS.keys() == operations.NAMES
+    assert shapes.every().keys() == operations.NAMES
 
 
 def test_an_operation_nobody_knows() -> None:
@@ -270,8 +270,8 @@ JSON: st.SearchStrategy[Any] = st.recursive(
 
 @given(st.data())
 def test_any_request_is_accepted_or_refused_in_either_dialect(data: st.DataObject) -> None:
-    operation = data.draw(st.sampled_from(sorted(shapes.REQUESTS)))
-    members = st.sampled_from([*shapes.REQUESTS[operation].members, "Other"])
+    operation = data.draw(st.sampled_from(sorted(shapes.every())))
+    members = st.sampled_from([*shapes.every()[operation].members, "Other"])
     request = data.draw(st.dictionaries(members, JSON, max_size=4) | JSON)
     for dialect in (CLASSIC, CURRENT):
         try:

@@ -3,38 +3,48 @@
 from __future__ import annotations
 
 from functools import cache
+from importlib import import_module
 from typing import Any
 
 from keyfold.engine.dialects import Dialect
-from keyfold.engine.shapes import (
-    backups,
-    batches,
-    bulk,
-    constraints,
-    global_tables,
-    insights,
-    items,
-    policies,
-    searches,
-    streams,
-    tables,
-    types,
-)
+from keyfold.engine.shapes import constraints, types
 from keyfold.engine.shapes.kinds import Structure
 from keyfold.errors import UnknownOperation
 
-REQUESTS: dict[str, Structure] = {
-    **items.REQUESTS,
-    **batches.REQUESTS,
-    **tables.REQUESTS,
-    **streams.REQUESTS,
-    **backups.REQUESTS,
-    **searches.REQUESTS,
-    **global_tables.REQUESTS,
-    **insights.REQUESTS,
-    **bulk.REQUESTS,
-    **policies.REQUESTS,
-}
+# Each is imported when an operation is asked for that those before it do not have.
+_MODULES = (
+    "items",
+    "batches",
+    "tables",
+    "streams",
+    "backups",
+    "searches",
+    "global_tables",
+    "insights",
+    "bulk",
+    "policies",
+)
+
+
+def requests(module: str) -> dict[str, Structure]:
+    """The shapes of one module, by operation."""
+    found: dict[str, Structure] = import_module(f"{__name__}.{module}").REQUESTS
+    return found
+
+
+def every() -> dict[str, Structure]:
+    """All shapes, by operation."""
+    return {
+        operation: shape for module in _MODULES for operation, shape in requests(module).items()
+    }
+
+
+def shape(operation: str) -> Structure:
+    """What requests for an operation look like."""
+    for module in _MODULES:
+        if operation in (known := requests(module)):
+            return known[operation]
+    raise UnknownOperation(f"Unknown operation: {operation}")
 
 
 def check(
@@ -44,19 +54,19 @@ def check(
 
     `body` is the text it came in, if it did.
     """
-    if operation not in REQUESTS:
-        raise UnknownOperation(f"Unknown operation: {operation}")
-    if operation == searches.OPERATION:
-        searches.check_front(request, body)
     read, fits = _compiled(operation)
+    if operation == "SearchVectors":
+        from keyfold.engine.shapes import searches
+
+        searches.check_front(request, body)
     typed: dict[str, Any] = read(request)
     if fits is not None and not fits(typed):
-        constraints.check(operation, REQUESTS[operation], typed, dialect)
+        constraints.check(operation, shape(operation), typed, dialect)
     return typed
 
 
 # Nearly every request is right, and that should not cost a walk over its shape.
 @cache
 def _compiled(operation: str) -> tuple[types.Reader, constraints.Test | None]:
-    shape = REQUESTS[operation]
-    return types.reader(shape), constraints.fitting(shape)
+    known = shape(operation)
+    return types.reader(known), constraints.fitting(known)

@@ -77,6 +77,7 @@ def unless_arn(constraint: Constraint) -> Constraint:
 
 class Text:
     __slots__ = ("constraints",)
+    __match_args__ = ("constraints",)
 
     def __init__(self, constraints: tuple[Constraint, ...] = ()) -> None:
         self.constraints = constraints
@@ -94,6 +95,7 @@ class Number:
 
 class Flag:
     __slots__ = ("constraints",)
+    __match_args__ = ("constraints",)
 
     def __init__(self, constraints: tuple[Constraint, ...] = ()) -> None:
         self.constraints = constraints
@@ -103,6 +105,7 @@ class Attribute:
     """An attribute value; its content has rules of its own, in `values.wire`."""
 
     __slots__ = ("constraints",)
+    __match_args__ = ("constraints",)
 
     def __init__(self, constraints: tuple[Constraint, ...] = ()) -> None:
         self.constraints = constraints

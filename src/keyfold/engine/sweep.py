@@ -1,0 +1,18 @@
+"""What time makes unnecessary: expired items, old stream records, ended backups and leftovers."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from keyfold.engine import backups, leftovers, steps, streams, transactions, ttl
+from keyfold.engine.database import Database
+
+
+def all_of(database: Database) -> int:
+    """Delete all of it; returns how many items that were."""
+    steps.finish(database, partial(streams.trim, database))
+    steps.finish(database, partial(backups.trim, database))
+    database.write(lambda session: transactions.correct(database, session))
+    deleted = ttl.sweep(database)
+    steps.finish(database, leftovers.clear_some)
+    return deleted
