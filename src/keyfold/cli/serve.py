@@ -5,10 +5,11 @@ from __future__ import annotations
 import argparse
 import gc
 import os
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from keyfold.wire.settings import ServerSettings
 
 HELP = "Serve DynamoDB's own API over a data file, for every tool that speaks it."
@@ -34,13 +35,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     add(
         "--credentials",
-        type=Path,
+        type=_path,
         metavar="FILE",
         help="verify signatures against these keys (the format of ~/.aws/credentials; "
         "or set KEYFOLD_CREDENTIALS=ACCESS_KEY:SECRET)",
     )
-    add("--tls-cert", type=Path, metavar="FILE", help="certificate chain (PEM)")
-    add("--tls-key", type=Path, metavar="FILE", help="its private key (PEM)")
+    add("--tls-cert", type=_path, metavar="FILE", help="certificate chain (PEM)")
+    add("--tls-key", type=_path, metavar="FILE", help="its private key (PEM)")
     add(
         "--dialect",
         default="current",
@@ -68,7 +69,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add(
         "--request-log", metavar="FILE", help="write a JSON line per request; - for standard output"
     )
-    add("--buckets", type=Path, metavar="DIR", help="directory whose directories are S3's buckets")
+    add("--buckets", type=_path, metavar="DIR", help="directory whose directories are S3's buckets")
     add(
         "--kinesis",
         metavar="DIR|URL",
@@ -88,6 +89,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default=30.0,
         help="time a client has to send a whole request (default: %(default)s)",
     )
+
+
+def _path(text: str) -> Path:
+    from pathlib import Path
+
+    return Path(text)
 
 
 def run(args: argparse.Namespace) -> int:

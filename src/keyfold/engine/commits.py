@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from time import monotonic
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from weakref import WeakSet
 
 import apsw
@@ -18,7 +18,10 @@ from keyfold import errors
 from keyfold.engine import storage
 from keyfold.engine.item_cache import HotItems
 from keyfold.engine.lane import LOOP_LOCK_SECONDS, WouldStall, may_wait
-from keyfold.engine.storage import FileWatch, Session
+from keyfold.engine.storage import Session
+
+if TYPE_CHECKING:
+    from keyfold.engine.storage.watch import FileWatch
 
 T = TypeVar("T")
 
@@ -113,7 +116,7 @@ class Commits:
         self._lock = threading.Lock()
         self._queue: deque[_Job[Any]] = deque()
         self._in_memory = path == ":memory:"
-        self._watch = None if self._in_memory else FileWatch(path)
+        self._watch: FileWatch | None = None
         self._look_at = 0.0
         """When reads look at the file again."""
         self._readers: deque[Session] = deque()
@@ -124,6 +127,9 @@ class Commits:
         """The thread whose writes join the transaction, if there is one."""
         self._listeners: tuple[Callable[[], None], ...] = ()
         if not self._in_memory:
+            from keyfold.engine.storage.watch import FileWatch
+
+            self._watch = FileWatch(path)
             _open_here.add(self)
         self._waiting = 0
         """How many threads wait for the lock, as far as can be seen without one."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from os import PathLike, fspath
-from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Literal
 
@@ -71,6 +70,11 @@ class Engine(Calls):
             from keyfold.engine.destinations import check_target
 
             check_target(fspath(kinesis))
+        folder = None
+        if buckets is not None:
+            from pathlib import Path
+
+            folder = Path(buckets)
         path = fspath(path)
         if path == ":memory:":
             hot = HotItems(Marks())
@@ -85,7 +89,7 @@ class Engine(Calls):
                 account=account,
                 stream_shards=stream_shards,
                 heat=Heat(clock) if faults is not None and faults.hot_keys else None,
-                buckets=None if buckets is None else Path(buckets),
+                buckets=folder,
                 hot=hot,
                 delays=Delays(delays, clock),
                 kinesis=None if kinesis is None else fspath(kinesis),

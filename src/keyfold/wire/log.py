@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import Protocol
 
 import orjson
@@ -27,7 +26,7 @@ class RequestLines:
     """Writes whole lines, gathered until `flush` so that a busy server does not pay for each."""
 
     def __init__(self, target: str, clock: Clock) -> None:
-        self._out = sys.stdout.buffer if target == "-" else Path(target).open("ab")  # noqa: SIM115
+        self._out = sys.stdout.buffer if target == "-" else open(target, "ab")  # noqa: PTH123, SIM115
         self._clock = clock
         self._lines: list[bytes] = []
 

@@ -11,7 +11,6 @@ from collections.abc import Callable
 
 from keyfold.engine import Engine
 from keyfold.engine.item_cache import Marks
-from keyfold.wire.memory import shared_memory
 from keyfold.wire.metrics import Metrics
 from keyfold.wire.server import bind, run_worker
 from keyfold.wire.settings import ServeError, ServerSettings
@@ -38,6 +37,8 @@ def serve(settings: ServerSettings, on_ready: Callable[[int], None]) -> None:
         settings = settings._replace(port=reserved.getsockname()[1])
         marks = None
         if settings.data == ":memory:":
+            from keyfold.wire.memory import shared_memory
+
             marks = Marks(settings.workers)
             data = stack.enter_context(shared_memory())
             settings = settings._replace(data=str(data), durability="memory")

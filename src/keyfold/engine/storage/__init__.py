@@ -16,6 +16,5 @@ from __future__ import annotations
 from keyfold.engine.storage.file import SchemaMoved, connect, translated
 from keyfold.engine.storage.items import Row, StoredItem
 from keyfold.engine.storage.session import Session
-from keyfold.engine.storage.watch import FileWatch
 
-__all__ = ["FileWatch", "Row", "SchemaMoved", "Session", "StoredItem", "connect", "translated"]
+__all__ = ["Row", "SchemaMoved", "Session", "StoredItem", "connect", "translated"]

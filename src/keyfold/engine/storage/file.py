@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import time
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import apsw
 import orjson
@@ -13,7 +12,11 @@ from keyfold import errors
 from keyfold.engine.lane import may_wait
 from keyfold.engine.storage import checksums, header, statements
 from keyfold.engine.storage.places import spread_places
-from keyfold.engine.storage.write_ahead_log import LogFrames
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from keyfold.engine.storage.write_ahead_log import LogFrames
 
 APPLICATION_ID = 0x6B66_6C64
 BUSY_SECONDS = 10.0
@@ -96,6 +99,11 @@ def connect(path: str, durability: str, *, is_first: bool = False) -> apsw.Conne
     try:
         log = None
         if path != ":memory:":
+            # In memory there is nothing to look at.
+            from pathlib import Path
+
+            from keyfold.engine.storage.write_ahead_log import LogFrames
+
             _recognise(Path(path))
             log = LogFrames(path) if is_first else None
         connection = _connected(path)
@@ -168,7 +176,7 @@ def _recognise(path: Path) -> None:
         raise errors.Corrupt(f"{path} is damaged: its header does not fit its format")
     page_size = int.from_bytes(first[16:18], "big")
     expected = (65536 if page_size == 1 else page_size) * int.from_bytes(first[28:32], "big")
-    log = Path(f"{path}-wal")
+    log = path.with_name(f"{path.name}-wal")
     if path.stat().st_size < expected and not (log.exists() and log.stat().st_size):
         raise errors.Corrupt(
             f"{path} is truncated: {path.stat().st_size} bytes of {expected}; "

@@ -6,9 +6,12 @@ another process would then take the file for unused and delete its log. SQLite's
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import apsw
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 BYTES = 100
 
