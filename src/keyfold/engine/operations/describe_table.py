@@ -1,4 +1,4 @@
-"""DescribeTable and ListTables."""
+"""DescribeTable."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from keyfold.engine import describe
 from keyfold.engine.database import Database
 from keyfold.errors import ValidationError
 
-NAMES_PER_PAGE = 100
-
 
 def describe_table(database: Database, request: dict[str, Any]) -> dict[str, Any]:
     name = request["TableName"]
@@ -18,14 +16,3 @@ def describe_table(database: Database, request: dict[str, Any]) -> dict[str, Any
     with database.snapshot() as session:
         table = database.catalog.named(session, name)
         return {"Table": describe.table(database, session, table)}
-
-
-def list_tables(database: Database, request: dict[str, Any]) -> dict[str, Any]:
-    limit = request.get("Limit") or NAMES_PER_PAGE
-    after = request.get("ExclusiveStartTableName") or ""
-    with database.read() as session:
-        names = session.table_names(after, limit + 1)
-    answer: dict[str, Any] = {"TableNames": names[:limit]}
-    if len(names) > limit:
-        answer["LastEvaluatedTableName"] = names[limit - 1]
-    return answer
