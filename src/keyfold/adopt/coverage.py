@@ -115,7 +115,7 @@ def _look(spec: EntitySpec, item: Wire, key: str, found: Coverage) -> None:
         elif name not in written:
             _case(found.changes, f"{spec.name}.{name} would be removed").add(key)
         elif not _same(written[name], item[name]):
-            was, will = _shown(item[name]), _shown(written[name])
+            was, will = _excerpt(item[name]), _excerpt(written[name])
             case = _case(found.changes, f"{spec.name}.{name} would be written otherwise")
             case.add(f"{key} ({was} becomes {will})")
     found.kept.update(f"{spec.name}.{name}" for name in spec.undeclared(item))
@@ -142,12 +142,12 @@ def _without_values(told: str) -> str:
     return re.sub(r"\{'\w+': .*\}", "another type", told)
 
 
-def _shown(value: Wire) -> str:
+def _excerpt(value: Wire) -> str:
     return f"{next(iter(value.values()))!s:.40}"
 
 
 def _shown_key(table: Table, item: Wire) -> str:
-    return " / ".join(_shown(item[name]) for name in table.schema.key_attributes if name in item)
+    return " / ".join(_excerpt(item[name]) for name in table.schema.key_attributes if name in item)
 
 
 def _shape(table: Table, item: Wire) -> str:

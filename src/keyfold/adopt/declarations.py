@@ -16,10 +16,10 @@ def design_of(target: str) -> Declarations:
     """The design that `package.module:design` or `FILE.yaml` names, ready to read items."""
     if not target.endswith(FILES):
         return load_design(target)
-    return declared(load_schema(target), target)
+    return declarations_of(load_schema(target), target)
 
 
-def declared(schema: Schema, source: str) -> Declarations:
+def declarations_of(schema: Schema, source: str) -> Declarations:
     """The declarations that `keyfold new` would write, made without a file."""
     text, _ = declaration(schema)
     module = ModuleType("keyfold_adopted_design")

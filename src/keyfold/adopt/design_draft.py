@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from keyfold.adopt import draft_notes, item_names, relations
 from keyfold.adopt.entity_draft import MARKS_OF_TOOLS, draft_entity
-from keyfold.adopt.item_groups import Grouping, group, labelled
+from keyfold.adopt.item_groups import Grouping, group, group_by_label
 from keyfold.adopt.key_draft import draft_keys, in_one_case
 from keyfold.adopt.plain_patterns import by_index, by_key
 from keyfold.adopt.value_format import Item
@@ -48,7 +48,7 @@ def draft(
 
     `complete` says that these are all; `labels` name the entity of each, where that is known.
     """
-    found = labelled(items, labels) if any(labels) else group(table, items)
+    found = group_by_label(items, labels) if any(labels) else group(table, items)
     table = _with_discriminator(table, found)
     hidden = {name for name in (found.discriminator, *MARKS_OF_TOOLS) if name}
     keys = [in_one_case(draft_keys(table, each, hidden)) for each in found.groups]
@@ -57,7 +57,7 @@ def draft(
         draft_entity(table, title, each, parts, found)
         for title, each, parts in zip(titles, found.groups, keys, strict=True)
     ]
-    entities = relations.referring(seen, complete=complete)
+    entities = relations.with_references(seen, complete=complete)
     schema = Schema(
         name=table.name,
         description=f"Drafted from {len(items):,} items of {table.name}",

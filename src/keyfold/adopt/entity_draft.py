@@ -161,7 +161,7 @@ def _when(
     ):
         return there(*(fields[name] for name in optional)), ""
     telling = {n: f for n, f in fields.items() if not item_names.is_synthetic(n)}
-    found = relations.explained(each.items, inside, telling)
+    found = relations.explaining_condition(each.items, inside, telling)
     if found is not None:
         return found, ""
     share = 100 * sum(inside) / len(inside)

@@ -29,7 +29,7 @@ def keep_names(drafted: DesignDraft, keep: Schema) -> DesignDraft:
             entities.append(entity)
             continue
         named[entity.name] = given.name
-        entities.append(_renamed(entity, given))
+        entities.append(_rename_fields(entity, given))
     entities = [
         replace(
             entity,
@@ -51,11 +51,11 @@ def keep_names(drafted: DesignDraft, keep: Schema) -> DesignDraft:
     return DesignDraft(
         kept,
         [_rename_words(note, fields) for note in drafted.notes],
-        [_rename_words(q, fields) for q in drafted.questions if not _answered(q, named)],
+        [_rename_words(q, fields) for q in drafted.questions if not _is_answered(q, named)],
     )
 
 
-def _answered(question: str, named: Mapping[str, str]) -> bool:
+def _is_answered(question: str, named: Mapping[str, str]) -> bool:
     """A value in a key that the design has a name for."""
     return "stands only in the key" in question and question.partition(".")[0] in named
 
@@ -67,14 +67,14 @@ def _rename_words(text: str, names: Names) -> str:
 
 
 def _skeleton(key: KeyTemplates) -> tuple[str, str]:
-    return _fixed(key.partition), _fixed(key.sort) if key.sort else ""
+    return _fixed_text(key.partition), _fixed_text(key.sort) if key.sort else ""
 
 
-def _fixed(template: Template) -> str:
+def _fixed_text(template: Template) -> str:
     return "".join("{}" if isinstance(part, Slot) else part.text for part in template.parts)
 
 
-def _renamed(entity: EntitySchema, given: EntitySchema) -> EntitySchema:
+def _rename_fields(entity: EntitySchema, given: EntitySchema) -> EntitySchema:
     """The fields as the design calls them: by their place in the key, or by what is on disk."""
     fields: dict[str, str] = {}
     theirs = {a.name: a for a in given.attributes if not a.in_key}

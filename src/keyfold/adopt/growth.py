@@ -32,7 +32,7 @@ def growth(
     late = sum(counted[month] for month in whole[-_AVERAGED:]) / _AVERAGED
     among = "" if complete else " of the sample"
     return (
-        f"{entity}: by {attribute.field}, from {_written(whole[0])} to {_written(last)}, "
+        f"{entity}: by {attribute.field}, from {_month_text(whole[0])} to {_month_text(last)}, "
         f"{early:,.0f} items{among} a month at the beginning and {late:,.0f} at the end."
     )
 
@@ -67,5 +67,5 @@ def _span(counted: Counter[int]) -> range:
     return range(min(counted), max(counted) + 1) if counted else range(0)
 
 
-def _written(month: int) -> str:
+def _month_text(month: int) -> str:
     return f"{month // 12}-{month % 12 + 1:02d}"

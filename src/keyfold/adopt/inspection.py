@@ -36,7 +36,7 @@ def observe(client: Client, name: str, *, sample: int) -> Schema:
     return draft(table, taken.items).schema
 
 
-def observed(
+def observe_design(
     client: Client, schema: Schema, prefix: str, known_as: Mapping[str, str], sample: int
 ) -> Schema:
     """A design with what its tables look like; tables that are not there are left out."""

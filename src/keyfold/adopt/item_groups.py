@@ -58,7 +58,7 @@ def group(table: TableSchema, items: Sequence[Item]) -> Grouping:
     naming = _discriminator(table, theirs, shaped)
     if naming is None:
         found = [part for each in shaped for part in _by_attributes(table, each)]
-        return Grouping(_ordered(found), own=len(items) - len(theirs))
+        return Grouping(_largest_first(found), own=len(items) - len(theirs))
     attribute, explains = naming
     named: dict[str, list[Item]] = {}
     for item in theirs:
@@ -69,15 +69,15 @@ def group(table: TableSchema, items: Sequence[Item]) -> Grouping:
             ItemGroup(each.items, name, each.shape)
             for each in _by_shape(table, some, strict=bool(name))
         ]
-    return Grouping(_ordered(found), attribute, explains, own=len(items) - len(theirs))
+    return Grouping(_largest_first(found), attribute, explains, own=len(items) - len(theirs))
 
 
-def labelled(items: Sequence[Item], labels: Sequence[str]) -> Grouping:
+def group_by_label(items: Sequence[Item], labels: Sequence[str]) -> Grouping:
     """Entities that somebody has named, item by item."""
     named: dict[str, list[Item]] = {}
     for item, label in zip(items, labels, strict=True):
         named.setdefault(label, []).append(item)
-    return Grouping(_ordered([ItemGroup(some, name) for name, some in named.items()]))
+    return Grouping(_largest_first([ItemGroup(some, name) for name, some in named.items()]))
 
 
 def is_own(table: TableSchema, item: Item) -> bool:
@@ -90,7 +90,7 @@ def is_own(table: TableSchema, item: Item) -> bool:
     return (key.startswith(MARKERS) and HOLDER in item) or (key.startswith(PREFIX) and claimed)
 
 
-def _ordered(groups: list[ItemGroup]) -> list[ItemGroup]:
+def _largest_first(groups: list[ItemGroup]) -> list[ItemGroup]:
     return sorted(groups, key=lambda each: -len(each.items))
 
 
@@ -137,7 +137,7 @@ def _by_shape(
     for (item, _), shape in zip(rows, shapes, strict=True):
         found.setdefault(tuple(map(tuple, shape)), []).append(item)
     groups = [ItemGroup(some, "", shape) for shape, some in found.items()]
-    return _rejoined(groups, outside, strict=strict)
+    return _rejoin(groups, outside, strict=strict)
 
 
 def _last_word(shape: list[str]) -> str:
@@ -217,12 +217,10 @@ def _heads(
     return {piece: f"{head}{_ANY}" for piece, head in found.items()}
 
 
-def _rejoined(
-    groups: list[ItemGroup], outside: set[str | None], *, strict: bool
-) -> list[ItemGroup]:
+def _rejoin(groups: list[ItemGroup], outside: set[str | None], *, strict: bool) -> list[ItemGroup]:
     """Groups that differ in the number of parts alone: a value with a sign in it, or a rare one."""
     kept: list[ItemGroup] = []
-    for each in _ordered(groups):
+    for each in _largest_first(groups):
         own = _attributes(each.items, outside)
         for other in kept:
             theirs = _attributes(other.items, outside)

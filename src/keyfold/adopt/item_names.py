@@ -42,7 +42,7 @@ def titles(
     named: list[str] = []
     for (each, parts), title in zip(both, wanted, strict=True):
         if (wanted.count(title) > 1 and not each.named) or title in named:
-            title = _qualified(table, title, parts, wanted)
+            title = _qualified_title(table, title, parts, wanted)
         number, unique = 2, title
         while unique in named:
             unique, number = f"{title}{number}", number + 1
@@ -132,7 +132,7 @@ def _finer(
     return title
 
 
-def _qualified(
+def _qualified_title(
     table: TableSchema, title: str, parts: Mapping[str, Sequence[Part]], wanted: Sequence[str]
 ) -> str:
     partition = fixed_words(parts.get(table.partition, ()))

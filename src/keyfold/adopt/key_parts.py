@@ -64,9 +64,9 @@ class _Reading:
 
     def parts(self) -> list[Part]:
         while any(self.left):
-            step = self._owned() or self._fixed() or self._unowned()
+            step = self._attribute_value() or self._fixed_text() or self._bare_value()
             self._take(step)
-        return _joined(self.read)
+        return _join(self.read)
 
     def _take(self, part: Part) -> None:
         lengths = [len(part)] * len(self.left) if isinstance(part, str) else map(len, part.texts)
@@ -81,7 +81,7 @@ class _Reading:
     def _at_start(self) -> bool:
         return not self.read or (bool(self._before) and not self._before[-1].isalnum())
 
-    def _owned(self) -> SlotValue | None:
+    def _attribute_value(self) -> SlotValue | None:
         if not self._at_start():
             return None
         found = [value for each in self.candidates for value in self._matches(each)]
@@ -91,7 +91,7 @@ class _Reading:
 
     def _matches(self, candidate: _Candidate) -> Iterator[tuple[tuple[float, ...], SlotValue]]:
         for format_, rendered in candidate.spellings():
-            texts = self._taken(rendered)
+            texts = self._leading_values(rendered)
             if texts is None or (format_.startswith("%") and self._begins_longer(texts)):
                 continue
             near = candidate.words & set(names.words(self._before or " "))
@@ -100,7 +100,10 @@ class _Reading:
                 continue
             length = sum(map(len, texts)) / len(texts)
             order = (length, float(bool(near)), float(not format_), -candidate.position)
-            yield order, SlotValue(candidate.name, candidate.padded(texts) or format_, tuple(texts))
+            yield (
+                order,
+                SlotValue(candidate.name, candidate.number_format(texts) or format_, tuple(texts)),
+            )
             return
 
     def _begins_longer(self, texts: Sequence[str]) -> bool:
@@ -108,7 +111,7 @@ class _Reading:
         found = [MOMENT.match(key) for key in self.left]
         return any(m and len(m[0]) > len(t) for m, t in zip(found, texts, strict=True))
 
-    def _taken(self, rendered: Sequence[str | None]) -> list[str] | None:
+    def _leading_values(self, rendered: Sequence[str | None]) -> list[str] | None:
         """What each key has of these values, up to a sign; nothing where they differ."""
         missed = 0
         allowed = int(len(self.left) * (1 - AGREE))
@@ -123,7 +126,7 @@ class _Reading:
             texts.append(taken)
         return texts
 
-    def _fixed(self) -> str | None:
+    def _fixed_text(self) -> str | None:
         """What all keys have in common, up to the end of a word; times in common are values."""
         common = _common_start(self.left)
         if not common:
@@ -151,9 +154,9 @@ class _Reading:
         if all(MOMENT.match(key) for key in ahead.left):
             return True
         ahead.read, ahead.candidates = [*self.read, fixed], self.candidates
-        return ahead._owned() is not None
+        return ahead._attribute_value() is not None
 
-    def _unowned(self) -> SlotValue:
+    def _bare_value(self) -> SlotValue:
         texts = [self._token(key) for key in self.left]
         signs = {key[len(found) :][:1] for key, found in zip(self.left, texts, strict=True)}
         if len(signs) > 1:
@@ -192,7 +195,7 @@ class _Candidate:
         for format_, render in (_SPELLINGS[0], *_BUCKETS) if moments else _SPELLINGS:
             yield format_, [None if v is None else render(v) for v in self.values]
 
-    def padded(self, texts: Sequence[str]) -> str:
+    def number_format(self, texts: Sequence[str]) -> str:
         """`07d` where a number is written with leading zeros."""
         widths = {len(found) for found in texts}
         if self.number and len(widths) == 1 and any(found.startswith("0") for found in texts):
@@ -259,7 +262,7 @@ def _shared_sign(keys: Sequence[str]) -> str:
     return ""
 
 
-def _joined(parts: Sequence[Part]) -> list[Part]:
+def _join(parts: Sequence[Part]) -> list[Part]:
     """Texts beside each other are one text, values beside each other one value."""
     joined: list[Part] = []
     for part in parts:

@@ -48,9 +48,9 @@ class _Link:
 
     def fits(self, parent: Entity, values: Mapping[str, Any]) -> bool:
         """Whether an item is the one that values chosen already speak of."""
-        return all(values.get(own, held) == held for own, held in self._held(parent))
+        return all(values.get(own, held) == held for own, held in self._shared_values(parent))
 
-    def _held(self, parent: Entity) -> Iterator[tuple[str, Any]]:
+    def _shared_values(self, parent: Entity) -> Iterator[tuple[str, Any]]:
         for own, theirs in self.pairs.items():
             yield own, getattr(parent, theirs, None)
 
@@ -90,7 +90,7 @@ class ItemMaker:
                 raise KeyfoldError(f"{self.design.name} has no entity {name} to make items of")
         links = {name: self._links(spec) for name, spec in self.specs.items()}
         parents = {name: {one.target for one in found} for name, found in links.items()}
-        order = _ordered(parents)
+        order = _parents_first(parents)
         wanted = {**self._counts(order, parents, total), **(counts or {})}
         for name in order:
             self.made[name] = []
@@ -167,7 +167,7 @@ class ItemMaker:
             key = repr(spec.key_of(entity.__dict__))
             if key not in seen:
                 seen.add(key)
-                return self._sized(spec, entity)
+                return self._pad(spec, entity)
         if refused is None:
             return None
         raise KeyfoldError(
@@ -200,7 +200,7 @@ class ItemMaker:
                 and name not in spec.key.templates.fields
             ):
                 continue
-            copied = self._copied(name, linked)
+            copied = self._parent_value(name, linked)
             values[name] = made = copied or self.values.make(spec, specced, number, created)
             if isinstance(made, datetime):
                 # Times follow each other as their fields do: what ends does so after it starts.
@@ -217,7 +217,7 @@ class ItemMaker:
         place = int(len(among) * self.random.random() ** 2)
         return among[min(place, len(among) - 1)]
 
-    def _copied(self, name: str, linked: Mapping[str, Entity]) -> Any:
+    def _parent_value(self, name: str, linked: Mapping[str, Entity]) -> Any:
         """`customer_name` is the name of the customer that the item belongs to."""
         for target, parent in linked.items():
             prefix = "_".join(names.words(target)) + "_"
@@ -225,7 +225,7 @@ class ItemMaker:
                 return getattr(parent, name[len(prefix) :])
         return None
 
-    def _sized(self, spec: EntitySpec, entity: Entity) -> Entity:
+    def _pad(self, spec: EntitySpec, entity: Entity) -> Entity:
         """Longer texts, where the design says how large an item is."""
         stated = self.stated.get(spec.name)
         if stated is None or not stated.bytes:
@@ -245,7 +245,7 @@ def _is_copy(spec: EntitySpec, of: EntitySpec) -> bool:
     return spec.copy is not None and spec.copy.of == of.name
 
 
-def _ordered(parents: Mapping[str, set[str]]) -> list[str]:
+def _parents_first(parents: Mapping[str, set[str]]) -> list[str]:
     """Each entity after those that it refers to; circles are cut where they begin."""
     order: list[str] = []
 

@@ -160,7 +160,7 @@ class ValueMaker:
         if issubclass(hint, int):
             return self._whole(bounds, 5 if last in ("version", "level") else 500)
         if issubclass(hint, float | Decimal):
-            amount = Decimal(self._whole(_scaled(bounds), 30_000)) / 100
+            amount = Decimal(self._whole(_in_hundredths(bounds), 30_000)) / 100
             return amount if issubclass(hint, Decimal) else float(amount)
         if issubclass(hint, datetime):
             later = timedelta(seconds=self.random.randrange(30 * 86400))
@@ -224,7 +224,7 @@ def _bounds(marks: Iterable[Any]) -> dict[str, Any]:
     return found
 
 
-def _scaled(bounds: Mapping[str, Any]) -> dict[str, Any]:
+def _in_hundredths(bounds: Mapping[str, Any]) -> dict[str, Any]:
     """Bounds of an amount in hundredths."""
     return {name: float(bound) * 100 for name, bound in bounds.items()}
 

@@ -17,13 +17,13 @@ _KNOWS_TABLES = ("endpoint", "CloudFormation", "CDK", "Terraform", "terraform sh
 """Sources that say what a table is like, the surest first; models tell only what they use."""
 
 
-def merged(sources: Sequence[Imported], *, name: str = "") -> DesignDraft:
+def merge(sources: Sequence[Imported], *, name: str = "") -> DesignDraft:
     """One design of all sources, with what they leave open."""
     notes = [f"From {each.kind}: {each.source}." for each in sources]
     notes += [note for each in sources for note in each.notes]
     questions = [question for each in sources for question in each.questions]
     tables = _tables(sources)
-    renamed = _renamed(sources, tables, notes)
+    renamed = _table_names(sources, tables, notes)
     entities: list[EntitySchema] = []
     for each in sources:
         for entity in each.entities:
@@ -90,7 +90,7 @@ def _both(known: TableSchema, other: TableSchema, *, sure: bool) -> TableSchema:
     )
 
 
-def _renamed(
+def _table_names(
     sources: Sequence[Imported], tables: dict[str, TableSchema], notes: list[str]
 ) -> dict[str, str]:
     """A model's table under a name that no template has, and the only table with its keys."""

@@ -21,7 +21,7 @@ HELD = 0.9
 FEWEST_VALUES = 3
 
 
-def explained(
+def explaining_condition(
     items: Sequence[Item], inside: Sequence[bool], fields: Mapping[str, str]
 ) -> Condition | None:
     """The one field whose presence, or whose value, tells which items are meant."""
@@ -89,7 +89,7 @@ def _templates(entity: EntitySchema, key: str, seen: EntityDraft) -> tuple[str, 
     return every[place].fields if place < len(every) else ()
 
 
-def referring(seen: Sequence[EntityDraft], *, complete: bool) -> tuple[EntitySchema, ...]:
+def with_references(seen: Sequence[EntityDraft], *, complete: bool) -> tuple[EntitySchema, ...]:
     """The entities, each attribute that holds another's id saying so."""
     identities = [each for each in map(_Identity, seen) if each.field]
     return tuple(

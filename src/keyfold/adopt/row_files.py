@@ -44,7 +44,7 @@ class RowReader:
             try:
                 self._entity(row)
             except (ValidationError, KeyfoldError, ValueError) as problem:
-                found.append(f"{self.path}:{place}: {_told(problem)}")
+                found.append(f"{self.path}:{place}: {_reason(problem)}")
                 if len(found) == MOST_TOLD:
                     break
         return found
@@ -137,7 +137,7 @@ def _value(spec: EntitySpec, name: str, value: Any) -> Any:
     return value
 
 
-def _told(problem: Exception) -> str:
+def _reason(problem: Exception) -> str:
     if isinstance(problem, ValidationError):
         found = problem.errors(include_url=False, include_input=False)
         return "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in found)

@@ -174,19 +174,19 @@ def _service_app(dispatch: Dispatch, tokens: Tokens | None, settings: ApiSetting
         dispatch, tokens, introspection=settings.development, origins=settings.origins
     )
 
-    def shown(path: str, page: str | Callable[[], str]) -> Route:
+    def page_route(path: str, page: str | Callable[[], str]) -> Route:
         async def show(_request: Request) -> Response:
             return HTMLResponse(page if isinstance(page, str) else page())
 
         return Route(path, show)
 
     app.router.routes += [
-        shown("/docs", pages.swagger(service.name, development=settings.development)),
-        shown("/redoc", pages.redoc(service.name)),
-        shown("/graphql", pages.explorer(service.name, development=settings.development)),
+        page_route("/docs", pages.swagger(service.name, development=settings.development)),
+        page_route("/redoc", pages.redoc(service.name)),
+        page_route("/graphql", pages.explorer(service.name, development=settings.development)),
     ]
     if _has_design(service):
-        app.router.routes.append(shown("/design", cache(partial(_design_document, service))))
+        app.router.routes.append(page_route("/design", cache(partial(_design_document, service))))
     if (page := _page(service, settings)) is not None:
         app.router.routes[:0] = page.routes()
     return app
@@ -239,7 +239,7 @@ def _own_routes(services: Sequence[Service], settings: ApiSettings) -> list[Base
         verdicts = {one.name: await _is_ready(one) for one in services}
         return JSONResponse(verdicts, 200 if all(verdicts.values()) else 503)
 
-    async def measured(_request: Request) -> Response:
+    async def serve_metrics(_request: Request) -> Response:
         return PlainTextResponse(settings.registry.text(), media_type=metrics.CONTENT_TYPE)
 
     async def asset(request: Request) -> Response:
@@ -253,7 +253,7 @@ def _own_routes(services: Sequence[Service], settings: ApiSettings) -> list[Base
         Route("/", index),
         Route("/health", health),
         Route("/ready", ready),
-        Route("/metrics", measured),
+        Route("/metrics", serve_metrics),
         Route("/assets/{name}", asset),
     ]
 

@@ -96,7 +96,7 @@ def _plain(
         model = operation.plain.model_validate({named.get(k, k): v for k, v in given.items()})
     except pydantic.ValidationError as wrong:
         raise invalid_input(wrong, names={ours: theirs for theirs, ours in named.items()}) from None
-    arguments = _unpacked(model)
+    arguments = _field_values(model)
     if operation.page is not None:
         limit, cursor = arguments.pop("limit"), arguments.pop("cursor")
         arguments[operation.page] = PageRequest(limit, cursor or None)
@@ -107,10 +107,10 @@ def _add_body(operation: Operation, arguments: dict[str, Any], value: Any) -> No
     if operation.body_parameter is not None:
         arguments[operation.body_parameter] = value
     else:
-        arguments.update(_unpacked(value))
+        arguments.update(_field_values(value))
 
 
-def _unpacked(model: BaseModel) -> dict[str, Any]:
+def _field_values(model: BaseModel) -> dict[str, Any]:
     return dict(model.__dict__)
 
 

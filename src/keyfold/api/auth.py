@@ -139,7 +139,7 @@ class OwnTokens:
         return self._claims_by(self.key, token)
 
     def _claims_by(self, key: str, token: str) -> dict[str, Any]:
-        return _verified(token, key, ["HS256"], self._issuer, self._audience, self._clock, 0)
+        return _verify(token, key, ["HS256"], self._issuer, self._audience, self._clock, 0)
 
 
 class DevelopmentTokens(OwnTokens):
@@ -182,7 +182,7 @@ class JwksTokens:
         if (known := self._verified.find(token)) is not None:
             return known
         key = await self._key(_key_id(token))
-        claims = _verified(
+        claims = _verify(
             token,
             key.key,
             [key.algorithm_name],
@@ -227,7 +227,7 @@ def _key_id(token: str) -> str:
         raise NotAuthenticated("This is not a token.", code="BAD_TOKEN") from None
 
 
-def _verified(
+def _verify(
     token: str,
     key: Any,
     algorithms: list[str],

@@ -156,9 +156,9 @@ class Dispatch:
             raise
         finally:
             self.note(operation, code, caller, "graphql", time.perf_counter() - started)
-        return self._watched(watcher, caller)
+        return self._watch(watcher, caller)
 
-    async def _watched(self, watcher: Watcher, caller: Caller) -> AsyncGenerator[Any, None]:
+    async def _watch(self, watcher: Watcher, caller: Caller) -> AsyncGenerator[Any, None]:
         until = caller.identity.claims.get("exp")
         labels = (self.service.name, watcher.subscription.operation.name)
         self._metrics.begun.add(1, *labels)
@@ -171,13 +171,13 @@ class Dispatch:
                     raise NotAuthenticated("The token has expired.", code="TOKEN_EXPIRED") from None
                 if change is None:
                     return
-                if (answer := await self._told(watcher, change, caller)) is not None:
+                if (answer := await self._message_for(watcher, change, caller)) is not None:
                     yield answer
         finally:
             self._metrics.ended.add(1, *labels)
             await self.watchers.remove(watcher)
 
-    async def _told(self, watcher: Watcher, change: Change[Any], caller: Caller) -> Any:
+    async def _message_for(self, watcher: Watcher, change: Change[Any], caller: Caller) -> Any:
         """What a change is to a caller, who may have lost the right to hear of it."""
         subscription = watcher.subscription
         operation, arguments = subscription.operation, dict(watcher.arguments)
@@ -243,8 +243,8 @@ class Dispatch:
         arguments = parse()
         request_id = arguments.get("request_id") if operation.takes_request_id else None
         if request_id is not None:
-            arguments["request_id"] = self._scoped(operation, caller, request_id)
-        carry_out = self._run_once if operation.remembered else self._authorised
+            arguments["request_id"] = self._scoped_request_id(operation, caller, request_id)
+        carry_out = self._run_once if operation.remembered else self._run_authorised
         if current_work.get() is not None:
             # The caller counts for itself, with its own budget.
             return await carry_out(operation, arguments, caller)
@@ -276,17 +276,17 @@ class Dispatch:
     ) -> Any:
         request_id = arguments.pop("request_id")
         if request_id is None:
-            return await self._authorised(operation, arguments, caller)
+            return await self._run_authorised(operation, arguments, caller)
 
         async def work() -> Any:
-            return await self._authorised(operation, dict(arguments), caller)
+            return await self._run_authorised(operation, dict(arguments), caller)
 
         # The id is looked at before the rule: who has deleted something may repeat it.
         return await self.service.db.once(
             request_id, work, result=operation.result, payload=arguments
         )
 
-    async def _authorised(
+    async def _run_authorised(
         self, operation: Operation, arguments: dict[str, Any], caller: Caller
     ) -> Any:
         await operation.allow.require(self.service, caller.identity, arguments)
@@ -299,7 +299,7 @@ class Dispatch:
                 raise
             raise ValueRefused(str(wrong), complaints(wrong)) from wrong
 
-    def _scoped(self, operation: Operation, caller: Caller, request_id: str) -> str:
+    def _scoped_request_id(self, operation: Operation, caller: Caller, request_id: str) -> str:
         """One caller's request id for one operation, different from every other caller's."""
         parts = [self.service.name, operation.name, caller.bucket, request_id]
         return hashlib.sha256(orjson.dumps(parts)).hexdigest()

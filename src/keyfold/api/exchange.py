@@ -107,7 +107,7 @@ async def _answer(
     if operation.kind == "query":
         if not _matches(headers, tag):
             return problem_answer(CHANGED)
-        if tag is not None and _known(headers, tag):
+        if tag is not None and _matches_tag(headers, tag):
             return HttpAnswer(304, headers={"etag": tag})
     sent = {"content-type": JSON} | ({"etag": tag} if tag is not None else {})
     return HttpAnswer(operation.status, body, sent)
@@ -155,7 +155,7 @@ def _matches(headers: Mapping[str, str], tag: str | None) -> bool:
     return given is None or given.strip() == "*" or tag in _tags(given)
 
 
-def _known(headers: Mapping[str, str], tag: str) -> bool:
+def _matches_tag(headers: Mapping[str, str], tag: str) -> bool:
     """Whether If-None-Match has this tag."""
     given = headers.get("if-none-match", "")
     return given.strip() == "*" or tag in _tags(given)

@@ -78,7 +78,7 @@ class LocalMedia:
         text = json.dumps([method, key, sorted(claims.items())])
         return hmac.new(self._secret, text.encode(), hashlib.sha256).hexdigest()
 
-    def _verified(self, method: str, key: str, query: Mapping[str, str]) -> dict[str, str]:
+    def _verify(self, method: str, key: str, query: Mapping[str, str]) -> dict[str, str]:
         claims = {name: value for name, value in query.items() if name != "signature"}
         expected = self._signature(method, key, claims)
         if not hmac.compare_digest(expected.encode(), query.get("signature", "").encode()):
@@ -91,7 +91,7 @@ class LocalMedia:
         key = request.path_params["key"]
         try:
             method = "PUT" if request.method == "PUT" else "GET"
-            claims = self._verified(method, key, request.query_params)
+            claims = self._verify(method, key, request.query_params)
             if method == "PUT":
                 return await self._take(request, key, claims)
             return await self._give(key)

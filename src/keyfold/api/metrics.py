@@ -154,12 +154,12 @@ class MetricRegistry:
 
 def _braces(names: Sequence[str], values: Sequence[str]) -> str:
     pairs = ",".join(
-        f'{name}="{_escaped(value)}"' for name, value in zip(names, values, strict=True)
+        f'{name}="{_escape(value)}"' for name, value in zip(names, values, strict=True)
     )
     return f"{{{pairs}}}" if pairs else ""
 
 
-def _escaped(value: str) -> str:
+def _escape(value: str) -> str:
     return value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
 
 

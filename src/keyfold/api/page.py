@@ -48,12 +48,12 @@ class ServicePage:
 
     def routes(self) -> list[Route]:
         return [
-            Route(PATH.rstrip("/"), self._moved),
+            Route(PATH.rstrip("/"), self._redirect),
             Route(PATH, self._document),
             Route(f"{PATH}{{name:path}}", self._file),
         ]
 
-    async def _moved(self, _request: Request) -> Response:
+    async def _redirect(self, _request: Request) -> Response:
         # Its links are relative, so the address has to end with a slash.
         return RedirectResponse(f"{PATH.strip('/')}/", 308)
 

@@ -133,7 +133,7 @@ class Passwords(Generic[E]):
             raise NotAllowed("The current password is wrong.", code="WRONG_PASSWORD") from None
         digest = await self._digest(new)
         try:
-            return await self._renewed(
+            return await self._end_sessions(
                 user_id, where=lambda one: one.session == session, password=digest
             )
         except (ConditionFailed, NotFound):
@@ -141,7 +141,7 @@ class Passwords(Generic[E]):
 
     async def sign_out(self, user_id: str) -> int:
         """End all sessions; the number of the next."""
-        return await self._renewed(user_id)
+        return await self._end_sessions(user_id)
 
     async def reset_code(self, user_id: str) -> str:
         """A code that allows one new password for an hour; bring it where only its owner reads."""
@@ -159,7 +159,7 @@ class Passwords(Generic[E]):
             raise Invalid("code", "is wrong, used or too old; ask for another", code="BAD_CODE")
         digest = await self._digest(new)
         try:
-            return await self._renewed(
+            return await self._end_sessions(
                 user_id,
                 where=lambda one: one.reset == kept,
                 password=digest,
@@ -177,7 +177,7 @@ class Passwords(Generic[E]):
         found: Any = await self._db.find(self._key(caller.id))
         return found is not None and found.session == session
 
-    async def _renewed(self, user_id: str, **changes: Any) -> int:
+    async def _end_sessions(self, user_id: str, **changes: Any) -> int:
         """A change that ends all sessions and the code for a reset; the number of the next."""
         updated: Any = await self._db.update(
             self._key(user_id), session=add(1), reset=None, reset_until=None, **changes
@@ -202,15 +202,15 @@ class Passwords(Generic[E]):
 
     async def _digest(self, password: str) -> str:
         salt = secrets.token_bytes(16)
-        made = await self._derived(password, salt, self._cost)
+        made = await self._derive_key(password, salt, self._cost)
         return f"{_prefix(self._cost)}{_text(salt)}${_text(made)}"
 
     async def _fits(self, password: str, kept: str) -> bool:
         _, n, r, p, salt, digest = kept.split("$")
-        made = await self._derived(password, b64decode(salt), (int(n), int(r), int(p)))
+        made = await self._derive_key(password, b64decode(salt), (int(n), int(r), int(p)))
         return hmac.compare_digest(made, b64decode(digest))
 
-    async def _derived(self, password: str, salt: bytes, cost: tuple[int, int, int]) -> bytes:
+    async def _derive_key(self, password: str, salt: bytes, cost: tuple[int, int, int]) -> bytes:
         n, r, p = cost
 
         def derive() -> bytes:

@@ -138,18 +138,18 @@ class PersonalData:
             raise CursorRefused("the cursor is not one of this export; begin again without one")
         one = kinds[index]
         # Things that lead to others come one by one, each before what is inside it.
-        found, following = await self._found(one, owner, 1 if one.inside else limit, cursor)
+        found, following = await self._page_of(one, owner, 1 if one.inside else limit, cursor)
         after: Place | None = None
         if following is not None:
             after = [(index, following, "")]
         elif index + 1 < len(kinds):
             after = [(index + 1, None, "")]
         if not one.inside or not found:
-            return [_exported(one, each) for each in found], after
+            return [_export_item(one, each) for each in found], after
         (thing,) = found
         here = (index, cursor, _mark(thing))
         if not deeper or mark != here[2]:
-            return [_exported(one, thing)] if one.listed else [], [here, (0, None, "")]
+            return [_export_item(one, thing)] if one.listed else [], [here, (0, None, "")]
         items, onward = await self._step(one.inside, thing, deeper, limit)
         return items, after if onward is None else [here, *onward]
 
@@ -158,7 +158,7 @@ class PersonalData:
         for one in self.personal:
             cursor: str | None = None
             while not one.kept:
-                found, cursor = await self._found(one, user_id, AT_ONCE, cursor)
+                found, cursor = await self._page_of(one, user_id, AT_ONCE, cursor)
                 for thing in found:
                     yield one, thing
                 if cursor is None:
@@ -170,7 +170,7 @@ class PersonalData:
         except NotFound:
             return
 
-    async def _found(
+    async def _page_of(
         self, one: Belonging, user_id: str, limit: int, cursor: str | None
     ) -> tuple[list[Any], str | None]:
         wanted = one.find(user_id)
@@ -181,7 +181,7 @@ class PersonalData:
         return list(page.items), page.cursor
 
 
-def _exported(one: Belonging, item: Entity) -> PersonalItem:
+def _export_item(one: Belonging, item: Entity) -> PersonalItem:
     return PersonalItem(kind=one.name, item=item.model_dump(mode="json", by_alias=True))
 
 

@@ -135,7 +135,7 @@ class ApiOptions:
             )
 
 
-def unfollowed(options: ApiOptions) -> list[str]:
+def targets_without_consumer(options: ApiOptions) -> list[str]:
     """Targets whose streams have to be followed, and are not by this server."""
     if options.consumes:
         return []

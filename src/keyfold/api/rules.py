@@ -57,11 +57,11 @@ class Rule:
                 service, caller, arguments
             )
 
-        name = f"{_grouped(self.name)} and {_grouped(other.name)}"
+        name = f"{_parenthesise(self.name)} and {_parenthesise(other.name)}"
         return Rule(name, both, self.anonymous and other.anonymous)
 
 
-def _grouped(name: str) -> str:
+def _parenthesise(name: str) -> str:
     return f"({name})" if " or " in name else name
 
 
@@ -74,11 +74,11 @@ def rule(
 ) -> Rule | Callable[[Predicate], Rule]:
     """Make a rule of a predicate; its name and docstring describe it in the documentation."""
 
-    def made(function: Predicate) -> Rule:
+    def make(function: Predicate) -> Rule:
         name = getattr(function, "__name__", "rule").strip("_").replace("_", " ")
         return Rule(name, function, anonymous)
 
-    return made if predicate is None else made(predicate)
+    return make if predicate is None else make(predicate)
 
 
 anyone = Rule("anyone", lambda _service, _caller, _arguments: True, anonymous=True)

@@ -68,14 +68,14 @@ class Spans:
             set_status_on_exception=False,
         ) as span:
 
-            def answered(answer: Answer) -> None:
+            def record_units(answer: Answer) -> None:
                 consumed = answer.get("ConsumedCapacity", [])
                 entries = consumed if isinstance(consumed, list) else [consumed]
                 units = sum(one.get("CapacityUnits", 0.0) for one in entries)
                 span.set_attribute("keyfold.consumed_units", units)
 
             try:
-                yield answered
+                yield record_units
             except Exception as error:
                 span.set_attribute("error.type", type(error).__name__)
                 span.set_status(Status(StatusCode.ERROR))

@@ -25,13 +25,13 @@ def load_service(target: str) -> type[Service]:
     }
     if class_name:
         if class_name not in found:
-            raise KeyfoldError(f"{module_name} has no service {class_name!r}; {_known(found)}")
+            raise KeyfoldError(f"{module_name} has no service {class_name!r}; {_listing(found)}")
         return found[class_name]
     own = [value for value in found.values() if value.__module__ == module.__name__]
     if len(own) != 1:
-        raise KeyfoldError(f"{target!r} must name one service; {_known(found)}")
+        raise KeyfoldError(f"{target!r} must name one service; {_listing(found)}")
     return own[0]
 
 
-def _known(found: dict[str, type[Service]]) -> str:
+def _listing(found: dict[str, type[Service]]) -> str:
     return f"it has {', '.join(sorted(found))}" if found else "it has none"

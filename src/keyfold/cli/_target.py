@@ -44,7 +44,7 @@ def _missing_file(backend: str) -> str | None:
     return None if path == ":memory:" or Path(path).exists() else path
 
 
-def opened(args: argparse.Namespace) -> Db:
+def open_db(args: argparse.Namespace) -> Db:
     """The design on its backend; the caller closes it."""
     from keyfold.design.target import load_design
     from keyfold.runtime import Design

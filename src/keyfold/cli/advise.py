@@ -46,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
     schema = load_schema(target)
     workload = load(args.workload, schema) if args.workload else Workload()
     advice = advise(schema, workload, _progress())
-    chosen = _chosen(advice, args.choose)
+    chosen = _choose(advice, args.choose)
     document, data = report.document(advice, chosen), report.plain(advice, chosen)
     if args.write_design is not None:
         _write(chosen.schema, args.write_design)
@@ -77,7 +77,7 @@ def _write(schema: Schema, path: Path) -> None:
     print(f"{path}: written", file=sys.stderr)
 
 
-def _chosen(advice: Advice, name: str | None) -> Alternative:
+def _choose(advice: Advice, name: str | None) -> Alternative:
     if name is None:
         return advice.best
     for each in advice.alternatives:

@@ -94,7 +94,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     try:
-        from keyfold.api.process import ApiOptions, unfollowed
+        from keyfold.api.process import ApiOptions, targets_without_consumer
         from keyfold.api.process import run as serve
     except ModuleNotFoundError as missing:
         raise KeyfoldError(
@@ -129,7 +129,7 @@ def run(args: argparse.Namespace) -> int:
     )
     options.check()
     print(f"Serving on http://{args.host}:{args.port} (Ctrl-C stops)", flush=True)
-    for target in unfollowed(options):
+    for target in targets_without_consumer(options):
         print(
             f"Copies, counters and events of {target} that follow the stream stand still until "
             f"this runs too: keyfold streams run {target} --backend {settings.backend}",

@@ -60,8 +60,8 @@ def run(args: argparse.Namespace) -> int:
     chosen = config.load()
     schemas = [_with_types(load_schema(target), target) for target in targets]
     if args.live:
-        schemas = [_observed(schema, current, args.sample) for schema in schemas]
-    reports = [_reviewed(schema, chosen, args) for schema in schemas]
+        schemas = [_observe(schema, current, args.sample) for schema in schemas]
+    reports = [_review(schema, chosen, args) for schema in schemas]
     if args.fix:
         fixed = [_fix(report) for report in reports]
         reports = [
@@ -78,7 +78,7 @@ def run(args: argparse.Namespace) -> int:
     known: Path | None = args.baseline or chosen.baseline
     if known is not None:
         report = baseline.without_known(report, known)
-    written = _written(report, args)
+    written = _render(report, args)
     if args.output:
         args.output.write_text(written + "\n", encoding="utf-8")
     elif written:
@@ -87,7 +87,7 @@ def run(args: argparse.Namespace) -> int:
     return 1 if fail_on != "never" and report.fails(fail_on) else 0
 
 
-def _reviewed(schema: Schema, chosen: CheckConfig, args: argparse.Namespace) -> Review:
+def _review(schema: Schema, chosen: CheckConfig, args: argparse.Namespace) -> Review:
     from keyfold.review.check import check
 
     select = _codes(args.select) or chosen.select
@@ -115,7 +115,7 @@ def _again(
     if not files:
         return report
     if target.endswith(FILES):
-        return _reviewed(load_schema(target), chosen, args)
+        return _review(load_schema(target), chosen, args)
     left = (
         finding
         for finding in report.findings
@@ -140,14 +140,14 @@ def _with_types(schema: Schema, target: str) -> Schema:
     return replace(schema, stale_types=tuple(os.path.relpath(file) for file in stale))
 
 
-def _observed(schema: Schema, current: settings.Settings, sample: int) -> Schema:
+def _observe(schema: Schema, current: settings.Settings, sample: int) -> Schema:
     """The design with what its tables look like in the backend."""
-    from keyfold.adopt.inspection import observed
+    from keyfold.adopt.inspection import observe_design
     from keyfold.clients import connect
 
     client = connect(existing(current.backend))
     try:
-        return observed(client, schema, current.table_prefix, current.table_names, sample)
+        return observe_design(client, schema, current.table_prefix, current.table_names, sample)
     finally:
         client.close()
 
@@ -156,7 +156,7 @@ def _codes(given: list[str]) -> list[str]:
     return [code.strip() for part in given for code in part.split(",") if code.strip()]
 
 
-def _written(report: Review, args: argparse.Namespace) -> str:
+def _render(report: Review, args: argparse.Namespace) -> str:
     from keyfold.review.check import report_formats
     from keyfold.review.check.text import text
 

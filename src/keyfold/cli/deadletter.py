@@ -6,7 +6,7 @@ import argparse
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from keyfold.cli._target import add_target, opened
+from keyfold.cli._target import add_target, open_db
 
 if TYPE_CHECKING:
     from keyfold.runtime.db import Db
@@ -33,7 +33,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    with opened(args) as db:
+    with open_db(args) as db:
         if args.action == "list":
             return _list(db)
         if args.action == "show":

@@ -24,8 +24,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     design_files()
-    from keyfold.adopt.merged_sources import merged
+    from keyfold.adopt.merged_sources import merge
     from keyfold.adopt.sources.detection import read
 
     sources = [read(source, table=args.table) for source in args.source]
-    return write_output(merged(sources, name=args.name).text(), args)
+    return write_output(merge(sources, name=args.name).text(), args)

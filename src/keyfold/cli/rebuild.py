@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from keyfold.cli._progress import counting, end_of_line
-from keyfold.cli._target import add_target, opened
+from keyfold.cli._target import add_target, open_db
 
 HELP = "Make pointers, counters and other structures anew, online."
 DRIFT = 1
@@ -23,7 +23,7 @@ def run(args: argparse.Namespace) -> int:
     from keyfold.maintain import rebuild
     from keyfold.streams import Consumer, resume
 
-    with opened(args) as db:
+    with open_db(args) as db:
         resumed = db.run(resume(db.context))
         if resumed:
             print(f"{resumed} shards had lost records; their consumer goes on from now")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from keyfold.cli._progress import counting, end_of_line
-from keyfold.cli._target import add_target, opened
+from keyfold.cli._target import add_target, open_db
 
 if TYPE_CHECKING:
     from keyfold.maintain import Drift
@@ -40,7 +40,7 @@ def run(args: argparse.Namespace) -> int:
 
     if args.rate is not None and args.rate <= 0:
         raise KeyfoldError(f"--rate must be greater than 0, not {args.rate:g}")
-    with opened(args) as db:
+    with open_db(args) as db:
         # A structure that follows the stream may only seem wrong while records wait.
         settle = Consumer(db).catch_up
         report = verify(db, only=args.only, progress=counting("items"), settle=settle)

@@ -37,7 +37,7 @@ def run(args: argparse.Namespace) -> int:
         raise KeyfoldError("name a design: keyfold sample package.module:design, or FILE.yaml")
     if args.items < 1:
         raise KeyfoldError("--items must be 1 or more")
-    counts = dict(_counted(each) for each in args.count)
+    counts = dict(_parse_count(each) for each in args.count)
     design = design_of(target)
     schema = load_schema(target) if target.endswith(FILES) else None
     items = ItemMaker(design, args.seed, schema).make(args.items, counts)
@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _counted(text: str) -> tuple[str, int]:
+def _parse_count(text: str) -> tuple[str, int]:
     name, _, number = text.partition("=")
     if not name or not number.isdigit():
         raise KeyfoldError(f"--count {text}: write ENTITY=N, as Order=500")

@@ -17,7 +17,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     current = settings.from_arguments(args)
     rows = [
-        (name, _shown(getattr(current, name)), current.origin(name)) for name in settings.BY_NAME
+        (name, _format(getattr(current, name)), current.origin(name)) for name in settings.BY_NAME
     ]
     name_width, value_width = (max(len(row[column]) for row in rows) for column in (0, 1))
     for name, value, origin in rows:
@@ -25,7 +25,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _shown(value: str | Mapping[str, str]) -> str:
+def _format(value: str | Mapping[str, str]) -> str:
     if isinstance(value, str):
         return value or "-"
     return ",".join(f"{table}={name}" for table, name in value.items()) or "-"

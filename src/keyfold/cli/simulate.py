@@ -77,7 +77,7 @@ def run(args: argparse.Namespace) -> int:
 
         document, data = stories(), told()
     else:
-        document, data = _simulated(args)
+        document, data = _simulate(args)
     if args.output is None:
         print(rendered(document, data, args.format), end="")
         return 0
@@ -88,7 +88,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _simulated(args: argparse.Namespace) -> tuple[Document, dict[str, Any]]:
+def _simulate(args: argparse.Namespace) -> tuple[Document, dict[str, Any]]:
     from keyfold.design.target import load_schema
     from keyfold.review.cost import Workload, load
     from keyfold.simulate.answer.changes import cure

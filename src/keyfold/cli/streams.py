@@ -7,7 +7,7 @@ import signal
 import sys
 from typing import TYPE_CHECKING
 
-from keyfold.cli._target import add_target, opened
+from keyfold.cli._target import add_target, open_db
 
 if TYPE_CHECKING:
     from keyfold.runtime.db import Db
@@ -44,7 +44,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    with opened(args) as db:
+    with open_db(args) as db:
         if args.action == "events":
             return _events(db, args.drop)
         return _run(db, args) if args.action == "run" else _status(db)

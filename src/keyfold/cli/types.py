@@ -35,16 +35,16 @@ def run(args: argparse.Namespace) -> int:
     if not target or target.endswith((".yaml", ".yml")):
         raise KeyfoldError("name a design: keyfold types package.module:design")
     started = time.time_ns()
-    modules = _modules(_loaded(target, write=not args.check), target)
+    modules = _modules(_load_design(target, write=not args.check), target)
     if args.check:
         stale = [module for module in modules if module.stale]
         for module in stale:
-            print(f"{_shown(module.file)} is stale; run: keyfold types {target}")
+            print(f"{_short_path(module.file)} is stale; run: keyfold types {target}")
             print("\n".join(_difference(module)))
         return 1 if stale else 0
     for module in modules:
         state = "written" if module.write() else "up to date"
-        print(f"{_shown(module.file)}: {state}", file=sys.stderr)
+        print(f"{_short_path(module.file)}: {state}", file=sys.stderr)
         if module.without:
             names = ", ".join(module.without)
             hint = f"write class {module.without[0]}(typed.{module.without[0]}, ...)"
@@ -52,7 +52,7 @@ def run(args: argparse.Namespace) -> int:
     return _watch(target, modules, started) if args.watch else 0
 
 
-def _loaded(target: str, *, write: bool) -> Declarations:
+def _load_design(target: str, *, write: bool) -> Declarations:
     """The design, whose modules may import their types before anybody wrote them."""
     from keyfold.design.target import load_design
     from keyfold.review.typed_module import TwinFinder
@@ -97,6 +97,6 @@ def _watch(target: str, modules: list[TypedModule], started: int) -> int:
             subprocess.run([sys.executable, "-m", "keyfold", "types", target], check=False)
 
 
-def _shown(path: Path) -> Path:
+def _short_path(path: Path) -> Path:
     here = Path.cwd()
     return path.relative_to(here) if path.is_relative_to(here) else path

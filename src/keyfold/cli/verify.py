@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from keyfold.cli._progress import counting, end_of_line
-from keyfold.cli._target import add_target, opened
+from keyfold.cli._target import add_target, open_db
 
 HELP = "Recompute pointers, counters, edges, unique values, feeds and index keys; report drift."
 DRIFT = 1
@@ -34,7 +34,7 @@ def run(args: argparse.Namespace) -> int:
     from keyfold.maintain import verify
     from keyfold.streams import Consumer
 
-    with opened(args) as db:
+    with open_db(args) as db:
         report = verify(
             db,
             only=args.only,

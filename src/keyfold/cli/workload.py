@@ -59,7 +59,7 @@ def run(args: argparse.Namespace) -> int:
     if not target:
         raise KeyfoldError(f"name a design: keyfold workload {args.action} package.module:design")
     schema = load_schema(target)
-    text = draft.draft(schema) if args.action == "init" else _recorded(args, schema, current)
+    text = draft.draft(schema) if args.action == "init" else _record(args, schema, current)
     if args.output is None:
         print(text, end="")
         return 0
@@ -70,7 +70,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _recorded(args: argparse.Namespace, schema: Schema, current: settings.Settings) -> str:
+def _record(args: argparse.Namespace, schema: Schema, current: settings.Settings) -> str:
     from dataclasses import replace
 
     from keyfold.review.cost import Workload, draft, observed_workload
@@ -80,7 +80,7 @@ def _recorded(args: argparse.Namespace, schema: Schema, current: settings.Settin
     held = _items(schema, current, args.sample)
     seen = Workload()
     if args.metrics:
-        scrapes = _watched(_metrics(args), args.seconds, args.every)
+        scrapes = _scrape(_metrics(args), args.seconds, args.every)
         seen = observed_workload.traffic(schema, observed_workload.rates(scrapes))
     if not held and not args.metrics:
         raise KeyfoldError(
@@ -121,23 +121,23 @@ def _metrics(args: argparse.Namespace) -> Request:
     return Request(url, headers={"Authorization": f"Bearer {token}"})
 
 
-def _watched(metrics: Request, seconds: float, every: float) -> list[Scrape]:
+def _scrape(metrics: Request, seconds: float, every: float) -> list[Scrape]:
     from keyfold.review.cost.observed_workload import Scrape
 
-    first = _fetched(metrics)
+    first = _fetch(metrics)
     started = time.monotonic()
     found = [Scrape(0.0, first)]
     while (passed := time.monotonic() - started) < seconds or len(found) < 2:
         if sys.stderr.isatty():
             print(f"\r{passed:.0f} of {seconds:.0f} s", end="", file=sys.stderr, flush=True)
         time.sleep(max(0.0, min(every, seconds - passed)))
-        found.append(Scrape(time.monotonic() - started, _fetched(metrics)))
+        found.append(Scrape(time.monotonic() - started, _fetch(metrics)))
     if sys.stderr.isatty():
         print(file=sys.stderr)
     return found
 
 
-def _fetched(metrics: Request) -> str:
+def _fetch(metrics: Request) -> str:
     from urllib.error import HTTPError, URLError
     from urllib.request import urlopen
 

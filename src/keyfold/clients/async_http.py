@@ -72,7 +72,7 @@ class AsyncHttpClient:
             credentials = await asyncio.to_thread(self._credentials.load)
         writer = self._writers[operation]
         pool = self._pools[writer.endpoint]
-        connection = pool.kept() or await pool.taken()
+        connection = pool.idle_connection() or await pool.connect_or_wait()
         try:
             data = writer.write(body, credentials, self._now())
             answer = await connection.exchange(data)
@@ -97,7 +97,7 @@ class _Pool:
         self._waiting: deque[asyncio.Future[None]] = deque()
         self._closed = False
 
-    def kept(self) -> _Connection | None:
+    def idle_connection(self) -> _Connection | None:
         """A connection that is open and free.
 
         One of an earlier event loop (a function that is run again and again) is dropped.
@@ -110,7 +110,7 @@ class _Pool:
                 return connection
         return None
 
-    async def taken(self) -> _Connection:
+    async def connect_or_wait(self) -> _Connection:
         """A new connection, or the next that comes free."""
         while len(self._taken) + self._opening >= self._options.connections:
             turn = asyncio.get_running_loop().create_future()
@@ -121,7 +121,7 @@ class _Pool:
                 if turn.done() and not turn.cancelled():
                     self._wake_next()
                 raise
-            if connection := self.kept():
+            if connection := self.idle_connection():
                 return connection
         if self._closed:
             raise KeyfoldError(f"{self._endpoint.url}: this client is closed")

@@ -33,7 +33,7 @@ def connect(
     if isinstance(address, Embedded):
         from keyfold.clients.embedded import EmbeddedClient
 
-        return EmbeddedClient(*_opened(address, clock))
+        return EmbeddedClient(*_open_engine(address, clock))
     from keyfold.clients.http import HttpClient
 
     return HttpClient(address, options)
@@ -53,13 +53,13 @@ def connect_async(
     if isinstance(address, Embedded):
         from keyfold.clients.embedded import AsyncEmbeddedClient
 
-        return AsyncEmbeddedClient(*_opened(address, clock))
+        return AsyncEmbeddedClient(*_open_engine(address, clock))
     from keyfold.clients.async_http import AsyncHttpClient
 
     return AsyncHttpClient(address, options)
 
 
-def _opened(address: Embedded, clock: Clock | None) -> tuple[Engine, Sweeper | None]:
+def _open_engine(address: Embedded, clock: Clock | None) -> tuple[Engine, Sweeper | None]:
     from keyfold.engine import Engine
     from keyfold.engine.sweeper import Sweeper
 

@@ -45,7 +45,7 @@ class BotoClient:
         try:
             answer = getattr(client, xform_name(operation))(**_to_boto(request))
         except botocore.exceptions.ClientError as error:
-            raise _translated(error) from error
+            raise _translate(error) from error
         except _NEVER_SENT as error:
             raise Unreachable(str(error), sent=False) from error
         except botocore.exceptions.ReadTimeoutError as error:
@@ -73,7 +73,7 @@ class AsyncBotoClient:
         self._client.close()
 
 
-def _translated(error: botocore.exceptions.ClientError) -> KeyfoldError:
+def _translate(error: botocore.exceptions.ClientError) -> KeyfoldError:
     response: Any = error.response
     body = {
         "__type": response["Error"].get("Code", ""),

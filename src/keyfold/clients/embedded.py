@@ -78,11 +78,11 @@ class AsyncEmbeddedClient:
             raise SerializationError("The request has text that is not valid Unicode") from None
         done: asyncio.Future[Result] = loop.create_future()
 
-        def finished(result: Result) -> None:
+        def settle(result: Result) -> None:
             if not done.done():
                 done.set_result(result)
 
-        self._gathered[1].submit(operation, body, finished)
+        self._gathered[1].submit(operation, body, settle)
         result = await done
         if isinstance(result, WouldStall):
             return await loop.run_in_executor(self._threads, self.engine.call, operation, request)

@@ -86,7 +86,7 @@ class HttpClient:
         writer = self._writers[operation]
         data = writer.write(body, credentials, self._now())
         idle = self._idle[writer.endpoint]
-        connection = self._kept(idle) or self._connected(writer.endpoint)
+        connection = self._idle_connection(idle) or self._connect(writer.endpoint)
         try:
             answer = connection.exchange(data)
         except BaseException as error:
@@ -100,7 +100,7 @@ class HttpClient:
             connection.close()
         return result(answer)
 
-    def _kept(self, idle: deque[_Connection]) -> _Connection | None:
+    def _idle_connection(self, idle: deque[_Connection]) -> _Connection | None:
         while True:
             try:
                 connection = idle.pop()
@@ -111,7 +111,7 @@ class HttpClient:
                 return connection
             connection.close()
 
-    def _connected(self, endpoint: Endpoint) -> _Connection:
+    def _connect(self, endpoint: Endpoint) -> _Connection:
         if self._closed:
             raise KeyfoldError(f"{endpoint.url}: this client is closed")
         connected = connect_tls(endpoint, self._options, self._tls)

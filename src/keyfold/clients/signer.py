@@ -80,19 +80,19 @@ class Signer:
 
     def __init__(self, host: str, region: str, target: str) -> None:
         self._host, self._region, self._target = host, region, target
-        self._form = self._made(Credentials("", ""), 0)
+        self._form = self._build_form(Credentials("", ""), 0)
 
     def headers(self, credentials: Credentials, body: bytes, now: float) -> bytes:
         """The header lines that identify, date and sign a request with this body."""
         form = self._form
         if form.second != int(now) or form.credentials != credentials:
-            form = self._form = self._made(credentials, int(now))
+            form = self._form = self._build_form(credentials, int(now))
         _, _, key, canonical, to_sign, lines = form
         canonical += sha256(body).hexdigest().encode()
         signature = key.signature(to_sign + sha256(canonical).hexdigest().encode())
         return b"%b%b\r\n" % (lines, signature.encode())
 
-    def _made(self, credentials: Credentials, second: int) -> _Form:
+    def _build_form(self, credentials: Credentials, second: int) -> _Form:
         access_key, secret_key, token, _principal = credentials
         timestamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(second))
         scope = f"{timestamp[:8]}/{self._region}/{SERVICE}/aws4_request"

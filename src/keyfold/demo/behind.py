@@ -25,7 +25,7 @@ class Behind:
         return name in self._left
 
     @asynccontextmanager
-    async def watched(self, on_none: Callable[[], None]) -> AsyncIterator[None]:
+    async def watch(self, on_none: Callable[[], None]) -> AsyncIterator[None]:
         """Meanwhile look who is still behind; tell when nobody is any more."""
         looking = asyncio.create_task(self._look(on_none))
         try:

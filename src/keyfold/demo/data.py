@@ -36,7 +36,7 @@ def open_data(path: Path) -> Engine:
         ) from None
 
 
-async def unfilled(client: AsyncClient, systems: Sequence[System]) -> list[System]:
+async def incomplete_systems(client: AsyncClient, systems: Sequence[System]) -> list[System]:
     """The systems whose data is not complete yet."""
     try:
         answer = await client.call("Scan", {"TableName": FILLED})

@@ -36,12 +36,12 @@ class Journal:
 
     def routes(self) -> list[Route]:
         """The page, and what it shows as JSON: `?source=inviter` for one system's."""
-        return [Route(PATH, self._page), Route(f"{PATH}.json", self._listed)]
+        return [Route(PATH, self._page), Route(f"{PATH}.json", self._list)]
 
     async def _page(self, _request: Request) -> Response:
         return HTMLResponse(pages.events())
 
-    async def _listed(self, request: Request) -> Response:
+    async def _list(self, request: Request) -> Response:
         source = request.query_params.get("source", "")
         newest = [one for one in self._newest if source in ("", one.source)]
         body = {

@@ -24,7 +24,7 @@ from keyfold.api.exchange import BODY_BYTES
 from keyfold.api.media import LocalMedia
 from keyfold.clients.embedded import AsyncEmbeddedClient, EmbeddedClient
 from keyfold.demo.behind import Behind
-from keyfold.demo.data import fill, open_data, renew, unfilled
+from keyfold.demo.data import fill, incomplete_systems, open_data, renew
 from keyfold.demo.examples import REGION, overview
 from keyfold.demo.journal import Journal
 from keyfold.demo.studio import studio_system
@@ -83,7 +83,7 @@ async def _serve(
     options: DemoOptions,
     say: Say,
 ) -> None:
-    new = await unfilled(client, systems)
+    new = await incomplete_systems(client, systems)
     for system in new:
         say(f"Filling {system.title} ...")
         say(f"  {await fill(client, system):,} items")
@@ -123,7 +123,7 @@ async def _serve(
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, page.stop)
-    async with following(databases, [journal]), behind.watched(lambda: say(UP_TO_DATE)):
+    async with following(databases, [journal]), behind.watch(lambda: say(UP_TO_DATE)):
         await page.serve(sockets=[web])
     await database.drain()
     if not page.started:

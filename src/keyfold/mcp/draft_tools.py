@@ -48,9 +48,9 @@ class DraftTools:
         DynamoDB-Toolbox, Amplify's GraphQL, other design files; several are merged. `table` names
         the table of models that do not say theirs.
         """
-        from keyfold.adopt.merged_sources import merged
+        from keyfold.adopt.merged_sources import merge
         from keyfold.adopt.sources.detection import read_texts
 
         if not files:
             raise KeyfoldError('give at least one file, as {"template.yaml": "Resources: ..."}')
-        return excerpt(merged(read_texts(files, table=table), name=name).text(), offset)
+        return excerpt(merge(read_texts(files, table=table), name=name).text(), offset)

@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from keyfold.adopt.declarations import declared
+from keyfold.adopt.declarations import declarations_of
 from keyfold.adopt.item_writer import put
 from keyfold.adopt.made_items import ItemMaker
 from keyfold.design import file
@@ -47,7 +47,7 @@ class SampleTools:
         """
         if text:
             schema = file.loads(text, file="the given text")
-            maker = ItemMaker(declared(schema, "the given text"), seed, schema)
+            maker = ItemMaker(declarations_of(schema, "the given text"), seed, schema)
         else:
             maker = ItemMaker(self._workspace.design, seed)
         return MadeItems(items=[_plain(one) for one in _made(maker, items, counts)])

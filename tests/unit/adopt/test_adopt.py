@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from keyfold.adopt.coverage import Coverage, cover, summary
-from keyfold.adopt.declarations import declared
+from keyfold.adopt.declarations import declarations_of
 from keyfold.cli import main
 from keyfold.clients import connect
 from keyfold.design.file import loads
@@ -23,7 +23,7 @@ PUBLIC = [public for public in designs() if public.name != "GitHub"]
 
 @pytest.mark.parametrize("public", PUBLIC, ids=[public.name for public in PUBLIC])
 def test_a_drafted_design_reads_every_item_and_writes_it_as_it_was(public: Public) -> None:
-    made = declared(loads(drafted(public).text()), public.name)
+    made = declarations_of(loads(drafted(public).text()), public.name)
     found = cover(made, made.tables[public.table["TableName"]], _items(public), name="t")
     assert (found.share, found.changes, found.ambiguous) == (1.0, {}, {}), summary(found)
 
@@ -37,7 +37,7 @@ def test_entities_of_one_key_are_asked_about_and_refused_as_they_are() -> None:
     found = drafted(public)
     assert any("User and Organization have keys of one shape" in q for q in found.questions)
     with pytest.raises(KeyfoldError, match="K4 User and Organization"):
-        declared(loads(found.text()), "github.yaml")
+        declarations_of(loads(found.text()), "github.yaml")
 
 
 DESIGN = """\
@@ -68,7 +68,7 @@ def room(**changes: Any) -> dict[str, Any]:
 
 
 def look(*items: dict[str, Any]) -> Coverage:
-    made = declared(loads(DESIGN), "rooms.yaml")
+    made = declarations_of(loads(DESIGN), "rooms.yaml")
     return cover(made, made.tables["rooms"], items, name="rooms")
 
 

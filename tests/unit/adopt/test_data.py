@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from keyfold.adopt.coverage import cover
-from keyfold.adopt.declarations import declared
+from keyfold.adopt.declarations import declarations_of
 from keyfold.adopt.item_writer import put
 from keyfold.adopt.made_items import ItemMaker
 from keyfold.cli import main
@@ -66,7 +66,7 @@ def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def made(seed: int, items: int = 300, **counts: int) -> list[Any]:
     schema = loads(SHOP)
-    return list(ItemMaker(declared(schema, "shop.yaml"), seed, schema).make(items, counts))
+    return list(ItemMaker(declarations_of(schema, "shop.yaml"), seed, schema).make(items, counts))
 
 
 def test_made_items_are_consistent() -> None:
@@ -116,7 +116,7 @@ def test_made_items_in_a_table_are_what_the_design_says(
 def test_made_items_as_a_file_can_be_loaded(shop: Path) -> None:
     assert main(["sample", "shop.yaml", "--items", "30", "-o", "items.jsonl"]) == 0
     lines = [json.loads(line) for line in Path("items.jsonl").read_text().splitlines()]
-    design = declared(loads(SHOP), "shop.yaml")
+    design = declarations_of(loads(SHOP), "shop.yaml")
     found = cover(design, design.tables["shop"], [line["Item"] for line in lines], name="shop")
     assert found.share == 1.0
     assert main(["sample", "shop.yaml", "-o", "items.jsonl"]) == 2
@@ -259,5 +259,5 @@ def test_no_word_of_a_design_file_runs_as_code(odd: str) -> None:
     for shape in shapes:
         text = yaml.safe_dump({"design": "d", "tables": {"Things": {"key": ["PK"]}}, **shape})
         with suppress(KeyfoldError):
-            declared(loads(text), "d.yaml")
+            declarations_of(loads(text), "d.yaml")
         assert "ran" not in vars(builtins)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from keyfold.adopt.exports import FORMATS as MODELS
-from keyfold.adopt.merged_sources import merged
+from keyfold.adopt.merged_sources import merge
 from keyfold.adopt.sources.detection import read
 from keyfold.adopt.sources.material import Imported
 from keyfold.cli import main
@@ -57,7 +57,7 @@ def test_expiry_streams_and_projections_come_back(format_: str, tmp_path: Path) 
 @pytest.mark.parametrize("public", PUBLIC, ids=[public.name for public in PUBLIC])
 def test_entities_come_back_from_workbench(public: Public, tmp_path: Path) -> None:
     schema = drafted(public).schema
-    again = loads(merged([there_and_back(schema, "workbench", tmp_path)]).text())
+    again = loads(merge([there_and_back(schema, "workbench", tmp_path)]).text())
     assert again.name == schema.name
     assert {e.name: str(e.key) for e in again.entities} == {
         e.name: str(e.key) for e in schema.entities
@@ -69,8 +69,8 @@ def test_entities_come_back_from_workbench(public: Public, tmp_path: Path) -> No
 
 
 def test_electrodbs_models_come_back(tmp_path: Path) -> None:
-    first = merged([read(saved(tmp_path, "task.json", TASKS))], name="TaskApp").schema
-    again = merged([there_and_back(first, "electrodb", tmp_path)], name="TaskApp").schema
+    first = merge([read(saved(tmp_path, "task.json", TASKS))], name="TaskApp").schema
+    again = merge([there_and_back(first, "electrodb", tmp_path)], name="TaskApp").schema
     assert again.entities == first.entities
     assert again.tables == first.tables
 

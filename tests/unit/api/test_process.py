@@ -14,7 +14,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from keyfold.api.process import ApiOptions, unfollowed
+from keyfold.api.process import ApiOptions, targets_without_consumer
 from keyfold.api.target import load_service
 from keyfold.errors import KeyfoldError
 
@@ -165,7 +165,7 @@ def test_streams_that_nothing_here_follows_are_named(
 ) -> None:
     target = "keyfold_systems.inviter.service"
     options = ApiOptions([target], backend, development_key="k", consume=consume)
-    assert unfollowed(options) == ([target] if left else [])
+    assert targets_without_consumer(options) == ([target] if left else [])
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from keyfold.clients.embedded import AsyncEmbeddedClient
-from keyfold.demo.data import fill, open_data, unfilled
+from keyfold.demo.data import fill, incomplete_systems, open_data
 from keyfold.demo.systems import System, find_systems
 from keyfold.errors import KeyfoldError
 
@@ -102,10 +102,10 @@ async def test_a_system_is_filled_once_and_again_only_after_a_cut(
     package: Path, client: AsyncEmbeddedClient
 ) -> None:
     system = the_system()
-    assert await unfilled(client, [system]) == [system]
+    assert await incomplete_systems(client, [system]) == [system]
     with pytest.raises(RuntimeError, match="cut off"):
         await fill(client, system)
-    assert await unfilled(client, [system]) == [system]
+    assert await incomplete_systems(client, [system]) == [system]
     assert await fill(client, system) == 3
-    assert await unfilled(client, [system]) == []
+    assert await incomplete_systems(client, [system]) == []
     assert (await client.call("Scan", {"TableName": "Notes"}))["Count"] == 3

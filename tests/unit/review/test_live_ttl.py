@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from keyfold.adopt.inspection import observed
+from keyfold.adopt.inspection import observe_design
 from keyfold.clients import connect
 from keyfold.design.file import loads
 from keyfold.review.check import check
@@ -43,7 +43,7 @@ def test_the_items_of_a_table_are_looked_at(value: AttributeValue, words: str) -
         for number in range(9):
             item = {"PK": {"S": f"SESSION#{number}"}, "SK": {"S": "SESSION"}, "ttl": value}
             client.call("PutItem", {"TableName": table.name, "Item": item})
-        found = check(observed(client, schema, "", {}, 50), select=["L4"]).findings
+        found = check(observe_design(client, schema, "", {}, 50), select=["L4"]).findings
     finally:
         client.close()
     assert [words in finding.message for finding in found] == ([True] if words else [])

@@ -106,12 +106,12 @@ def _model(
                     f"{title}: the index {index.name} has the key {name}, which is not a field",
                 )
     add_model(
-        found, title, title, attributes, key, [_typed(i, attributes) for i in indexes],
+        found, title, title, attributes, key, [_with_key_types(i, attributes) for i in indexes],
         type_attribute="__typename",
     )  # fmt: skip
 
 
-def _typed(index: Index, attributes: list[AttributeSchema]) -> Index:
+def _with_key_types(index: Index, attributes: list[AttributeSchema]) -> Index:
     kinds: dict[str, KeyType] = {
         a.name: "N" if a.type in ("number", "decimal") or a.stored == "epoch" else "S"
         for a in attributes

@@ -10,7 +10,7 @@ from typing import Any
 
 from keyfold.adopt.description import table_schema
 from keyfold.adopt.sources.cloudformation import Known, definitions, key_schema
-from keyfold.adopt.sources.material import Imported, placed, projection, wire_item
+from keyfold.adopt.sources.material import Imported, projection, wire_item, with_place
 from keyfold.design.source import Place
 
 _READS = {"Query": "query", "GetItem": "get", "Scan": "scan"}
@@ -21,7 +21,7 @@ def is_model(data: Any) -> bool:
 
 
 def read(data: Any, source: str) -> Imported:
-    model = placed(data, Place(source, 1))
+    model = with_place(data, Place(source, 1))
     found = Imported("dynamodb_data_model.json", source)
     for table in model.mappings("tables"):
         name = table.text("TableName")
@@ -59,13 +59,15 @@ def _note(found: Imported, pattern: Mapping[str, Any]) -> None:
     operation = str(pattern.get("dynamodb_operation") or "")
     if operation in _READS:
         where = pattern.get("index") or pattern.get("table")
-        told += f" ({operation} on {where}{_asked(str(pattern.get('implementation') or ''))})"
+        told += (
+            f" ({operation} on {where}{_key_condition(str(pattern.get('implementation') or ''))})"
+        )
     elif pattern.get("reason"):
         told += f" (not DynamoDB: {pattern['reason']})"
     found.notes.append(" ".join(told.split()))
 
 
-def _asked(command: str) -> str:
+def _key_condition(command: str) -> str:
     """The key condition of an AWS command line, with its values in it."""
     try:
         words = shlex.split(command)

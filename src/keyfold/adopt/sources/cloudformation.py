@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from keyfold.adopt.description import table_schema
-from keyfold.adopt.sources.material import Imported, PlacedMapping, placed, projection
+from keyfold.adopt.sources.material import Imported, PlacedMapping, projection, with_place
 from keyfold.design.schema import KeyType, TableSchema
 from keyfold.design.source import Place
 from keyfold.limits import INDEX_KEY_ATTRIBUTES
@@ -33,16 +33,16 @@ def is_template(data: Any) -> bool:
 
 def read(data: Any, source: str) -> Imported:
     """The tables of a template."""
-    template = placed(data, Place(source, 1))
+    template = with_place(data, Place(source, 1))
     found = Imported("CloudFormation", source)
     parameters = template.mapping("Parameters")
 
-    def known(name: str) -> Any:
+    def default_of(name: str) -> Any:
         stated = parameters.get(name)
         return stated.get("Default") if isinstance(stated, dict) else None
 
     resources = template.mapping("Resources")
-    found.tables += _tables(resources, Known(known), found)
+    found.tables += _tables(resources, Known(default_of), found)
     if not found.tables:
         resources.refuse("its resources have no AWS::DynamoDB::Table")
     return found
@@ -50,7 +50,7 @@ def read(data: Any, source: str) -> Imported:
 
 def read_serverless(data: Any, source: str) -> Imported:
     """The tables of a serverless.yml; `${self:...}` is looked up in it."""
-    stated = placed(data, Place(source, 1))
+    stated = with_place(data, Place(source, 1))
     found = Imported("Serverless Framework", source, name=_service(stated))
     several = isinstance(stated.get("resources"), list)
     parts = stated.mappings("resources") if several else [stated.mapping("resources")]
@@ -98,20 +98,20 @@ def _name(logical: str, stated: Any, known: Known, found: Imported) -> str:
     name = _text(stated, known)
     if name is None:
         found.questions.append(
-            f"What is the table {logical} called? The template computes it: {_shown(stated)}."
+            f"What is the table {logical} called? The template computes it: {_excerpt(stated)}."
         )
         return logical
     return re.sub(r"[^A-Za-z0-9_.-]+", "-", name).strip("-") or logical
 
 
-def _shown(value: Any) -> str:
+def _excerpt(value: Any) -> str:
     return str(value).replace("\n", " ")[:120]
 
 
 def _text(value: Any, known: Known) -> str | None:
     """A text as far as the template itself says it."""
     if isinstance(value, str):
-        return _filled(value, known) if known.everywhere else value
+        return _substitute(value, known) if known.everywhere else value
     if isinstance(value, int):
         return str(value)
     if isinstance(value, dict) and len(value) == 1:
@@ -120,7 +120,7 @@ def _text(value: Any, known: Known) -> str | None:
             given = known.lookup(str(inner))
             return None if given is None else str(given)
         if function == "Fn::Sub" and isinstance(inner, str):
-            return _filled(inner, known)
+            return _substitute(inner, known)
         if function == "Fn::Join" and isinstance(inner, list) and len(inner) == 2:
             parts = [_text(part, known) for part in inner[1]]
             if all(part is not None for part in parts):
@@ -128,7 +128,7 @@ def _text(value: Any, known: Known) -> str | None:
     return None
 
 
-def _filled(text: str, known: Known) -> str | None:
+def _substitute(text: str, known: Known) -> str | None:
     """A text with its variables' values; nothing where one is not known."""
     whole = True
 

@@ -69,7 +69,7 @@ def _live(source: str) -> Imported:
 def _folder(path: Path) -> Imported:
     templates = sorted(path.glob("*.template.json"))
     if templates:
-        return _joined([_file(each, "") for each in templates if _has_tables(each)], path)
+        return _join([_file(each, "") for each in templates if _has_tables(each)], path)
     files = sorted(path.glob("*.tf"))
     if files:
         return terraform.read({str(each): read_text(each) for each in files}, str(path))
@@ -80,7 +80,7 @@ def _has_tables(path: Path) -> bool:
     return "AWS::DynamoDB::" in read_text(path)
 
 
-def _joined(parts: list[Imported], path: Path) -> Imported:
+def _join(parts: list[Imported], path: Path) -> Imported:
     if not parts:
         raise KeyfoldError(f"{path}: no template in it has a table")
     first = Imported("CDK", str(path))

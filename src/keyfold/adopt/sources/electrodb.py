@@ -12,7 +12,13 @@ from itertools import pairwise
 from typing import Any
 
 from keyfold.adopt.plain_patterns import by_index, by_key
-from keyfold.adopt.sources.material import Imported, PlacedMapping, identifier, placed, shown
+from keyfold.adopt.sources.material import (
+    Imported,
+    PlacedMapping,
+    describe_value,
+    identifier,
+    with_place,
+)
 from keyfold.design.condition import there
 from keyfold.design.formats import parse_format
 from keyfold.design.schema import (
@@ -64,7 +70,7 @@ def read(data: Any, source: str, *, table: str = "") -> Imported:
     """Entities with the keys that ElectroDB writes."""
     found = Imported("ElectroDB", source)
     layout = _Layout()
-    for model in models(placed(data, Place(source, 1))):
+    for model in models(with_place(data, Place(source, 1))):
         called = model.text("table", "") or table or _service(model)
         if not model.get("table") and not table:
             question = f"Which table has the items of {_service(model)}? Its model does not say."
@@ -121,10 +127,12 @@ def _entity(model: PlacedMapping, table: str, layout: _Layout, found: Imported) 
     held = _Held()
     held.widths = {}
     if not isinstance(model.get("attributes"), PlacedMapping):
-        model.refuse(f"expected attributes of {title}, found {shown(model.get('attributes'))}")
+        model.refuse(
+            f"expected attributes of {title}, found {describe_value(model.get('attributes'))}"
+        )
     for attribute, each in model.mapping("attributes").items():
         mapped = isinstance(each, PlacedMapping)
-        described = each if mapped else placed({"type": each}, model.place)
+        described = each if mapped else with_place({"type": each}, model.place)
         held[attribute] = _attribute(attribute, described, title, found)
         if width := _width(described):
             held.widths[attribute] = width
@@ -255,7 +263,7 @@ def _template(key: PlacedMapping, head: str, tail: str, held: _Held, what: str) 
             parts.append(Literal(_in_case(f"#{name}_", casing)))
             parts.append(_slot(name, casing, held, what, key))
         parts.append(Literal(_in_case(tail, casing)))
-    made = Template(tuple(_joined(parts)) or (Literal(""),))
+    made = Template(tuple(_join(parts)) or (Literal(""),))
     if any(isinstance(a, Slot) and isinstance(b, Slot) for a, b in pairwise(made.parts)):
         key.refuse(f"{what} joins two attributes with nothing between them: {made.text}")
     return made
@@ -281,7 +289,7 @@ def _in_case(text: str, casing: str) -> str:
     return text.upper() if casing == "upper" else text
 
 
-def _joined(parts: list[Part]) -> list[Part]:
+def _join(parts: list[Part]) -> list[Part]:
     joined: list[Part] = []
     for part in parts:
         if isinstance(part, Literal) and joined and isinstance(joined[-1], Literal):

@@ -57,7 +57,7 @@ class PlacedMapping(dict[str, Any]):
         if isinstance(found, int) and not isinstance(found, bool):
             return str(found)
         if not isinstance(found, str) or not (found or default is not None):
-            self.refuse(f"expected {name} as text, found {shown(found)}")
+            self.refuse(f"expected {name} as text, found {describe_value(found)}")
         return found
 
     def texts(self, name: str) -> list[str]:
@@ -66,7 +66,7 @@ class PlacedMapping(dict[str, Any]):
         if found is None:
             return []
         if not isinstance(found, list) or not all(isinstance(each, str) for each in found):
-            self.refuse(f"expected {name} as a list of texts, found {shown(found)}")
+            self.refuse(f"expected {name} as a list of texts, found {describe_value(found)}")
         return found
 
     def mapping(self, name: str) -> PlacedMapping:
@@ -77,7 +77,7 @@ class PlacedMapping(dict[str, Any]):
             empty.place = self.place
             return empty
         if not isinstance(found, PlacedMapping):
-            self.refuse(f"expected {name} as a mapping, found {shown(found)}")
+            self.refuse(f"expected {name} as a mapping, found {describe_value(found)}")
         return found
 
     def mappings(self, name: str) -> list[PlacedMapping]:
@@ -85,7 +85,7 @@ class PlacedMapping(dict[str, Any]):
         if found is None:
             return []
         if not isinstance(found, list) or not all(isinstance(e, PlacedMapping) for e in found):
-            self.refuse(f"expected {name} as a list of mappings, found {shown(found)}")
+            self.refuse(f"expected {name} as a list of mappings, found {describe_value(found)}")
         return found
 
     def each(self, name: str) -> Iterator[tuple[str, PlacedMapping]]:
@@ -95,13 +95,15 @@ class PlacedMapping(dict[str, Any]):
             yield title, inner.mapping(title)
 
 
-def placed(value: Any, place: Place) -> Any:
+def with_place(value: Any, place: Place) -> Any:
     """Plain data with one place for all of it."""
     if isinstance(value, dict):
-        found = PlacedMapping({str(name): placed(inner, place) for name, inner in value.items()})
+        found = PlacedMapping(
+            {str(name): with_place(inner, place) for name, inner in value.items()}
+        )
         found.place = value.place if isinstance(value, PlacedMapping) else place
         return found
-    return [placed(inner, place) for inner in value] if isinstance(value, list) else value
+    return [with_place(inner, place) for inner in value] if isinstance(value, list) else value
 
 
 def identifier(name: str) -> str:
@@ -125,7 +127,7 @@ def wire_item(item: PlacedMapping, keys: Sequence[str]) -> PlacedMapping:
     """An item in DynamoDB's JSON, with its key."""
     for name, value in item.items():
         if not _is_wire(value):
-            item.refuse(f"{name} is {shown(value)}, and not a value in DynamoDB's JSON")
+            item.refuse(f"{name} is {describe_value(value)}, and not a value in DynamoDB's JSON")
     missing = [name for name in keys if name not in item]
     if missing:
         item.refuse(f"the item has no {missing[0]}, which is part of its table's key")
@@ -154,7 +156,7 @@ def known_type(kind: str, where: PlacedMapping) -> KeyType:
     return cast("KeyType", kind)
 
 
-def shown(value: Any) -> str:
+def describe_value(value: Any) -> str:
     if value is None:
         return "nothing"
     if isinstance(value, dict):

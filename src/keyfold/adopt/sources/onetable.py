@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from keyfold.adopt.sources.key_texts import template_of
-from keyfold.adopt.sources.material import Imported, PlacedMapping, identifier, placed
+from keyfold.adopt.sources.material import Imported, PlacedMapping, identifier, with_place
 from keyfold.design.condition import there
 from keyfold.design.schema import (
     AttributeSchema,
@@ -40,7 +40,7 @@ def is_schema(data: Any) -> bool:
 
 
 def read(data: Any, source: str, *, table: str = "") -> Imported:
-    stated = placed(data, Place(source, 1))
+    stated = with_place(data, Place(source, 1))
     found = Imported("OneTable", source, name=stated.text("name", ""))
     params = stated.mapping("params")
     called = table or stated.text("table", "") or stated.text("name", "") or "onetable"
@@ -93,11 +93,13 @@ def _entity(
     for name, stated in model.items():
         if name == "_type" or (name in keys and isinstance(stated, dict) and "value" in stated):
             continue
-        described = stated if isinstance(stated, PlacedMapping) else placed({"type": stated}, place)
+        described = (
+            stated if isinstance(stated, PlacedMapping) else with_place({"type": stated}, place)
+        )
         held[name] = _attribute(title, name, described, found, iso=iso)
     if params.get("timestamps"):
         for name in ("created", "updated"):
-            stamp = placed({"type": "date"}, place)
+            stamp = with_place({"type": "date"}, place)
             held.setdefault(name, _attribute(title, name, stamp, found, iso=iso))
     key = _templates(title, model, (table.partition, table.sort), held, place)
     if key is None:

@@ -12,7 +12,7 @@ from keyfold.adopt.sources.material import (
     PlacedMapping,
     SourceError,
     known_type,
-    placed,
+    with_place,
 )
 from keyfold.design.schema import TableSchema
 from keyfold.design.source import Place
@@ -30,7 +30,7 @@ def is_shown(data: Any) -> bool:
 
 def read_shown(data: Any, source: str) -> Imported:
     found = Imported("terraform show -json", source)
-    shown = placed(data, Place(source, 1))
+    shown = with_place(data, Place(source, 1))
     values = shown.mapping("values" if shown.get("values") else "planned_values")
     for resource in _resources(values.mapping("root_module")):
         if resource.get("type") == KIND and resource.get("mode", "managed") == "managed":
@@ -78,7 +78,7 @@ def read(files: Mapping[str, str], source: str) -> Imported:
             for name, inner in (block.get(KIND) or {}).items():
                 stated.append((name, inner, _place(file, text, name)))
     for name, inner, place in stated:
-        made = placed(_resolved(inner, known), place)
+        made = with_place(_resolve(inner, known), place)
         found.tables.append(_table(name, made, found, escaped=True))
     if not found.tables:
         raise SourceError(Place(source, 1), f"it has no resource {KIND!r}")
@@ -90,24 +90,24 @@ def _place(file: str, text: str, name: str) -> Place:
     return Place(file, text[: at.start()].count("\n") + 1 if at else 1)
 
 
-def _resolved(value: Any, known: Mapping[str, Any], depth: int = 0) -> Any:
+def _resolve(value: Any, known: Mapping[str, Any], depth: int = 0) -> Any:
     """References to variables and locals as their values, where the files say them."""
     if isinstance(value, dict):
-        return {name: _resolved(inner, known, depth) for name, inner in value.items()}
+        return {name: _resolve(inner, known, depth) for name, inner in value.items()}
     if isinstance(value, list):
-        return [_resolved(inner, known, depth) for inner in value]
+        return [_resolve(inner, known, depth) for inner in value]
     if not isinstance(value, str) or depth > 5:
         return value
     whole = _REFERENCE.fullmatch(value)
     if whole and known.get(whole[1]) is not None:
-        return _resolved(known[whole[1]], known, depth + 1)
+        return _resolve(known[whole[1]], known, depth + 1)
 
-    def filled(match: re.Match[str]) -> str:
+    def fill(match: re.Match[str]) -> str:
         given = known.get(match[1])
         return match[0] if given is None else str(given)
 
-    made = _REFERENCE.sub(filled, value)
-    return _resolved(made, known, depth + 1) if made != value else value
+    made = _REFERENCE.sub(fill, value)
+    return _resolve(made, known, depth + 1) if made != value else value
 
 
 def _plain(value: Any) -> Any:
@@ -125,11 +125,11 @@ def _table(
     partition = stated.get("hash_key")
     if not isinstance(partition, str) or (escaped and _REFERENCE.search(partition)):
         stated.refuse(f"{KIND}.{name} needs hash_key as text")
-    called = _called(name, stated.get("name"), found)
+    called = _table_name(name, stated.get("name"), found)
     if "dynamic" in stated:
         found.questions.append(f"{KIND}.{name} has dynamic blocks. Which attributes do they make?")
     if escaped:
-        stated = placed(_plain(stated), stated.place)
+        stated = with_place(_plain(stated), stated.place)
     described: dict[str, Any] = {
         "TableName": called,
         "KeySchema": _key(stated),
@@ -172,7 +172,7 @@ def _blocks(stated: PlacedMapping, name: str) -> list[PlacedMapping]:
     return [found] if isinstance(found, PlacedMapping) else stated.mappings(name)
 
 
-def _called(name: str, stated: Any, found: Imported) -> str:
+def _table_name(name: str, stated: Any, found: Imported) -> str:
     if isinstance(stated, str) and "${" not in stated:
         return stated
     found.questions.append(

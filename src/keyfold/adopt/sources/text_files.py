@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from keyfold.adopt.sources.material import PlacedMapping, SourceError, placed
+from keyfold.adopt.sources.material import PlacedMapping, SourceError, with_place
 from keyfold.design.source import Place
 from keyfold.errors import KeyfoldError
 
@@ -39,14 +39,14 @@ def read_records(text: str, file: str) -> Any:
         except RecursionError:
             raise SourceError(Place(file, 1), "this is nested too deeply") from None
         try:
-            return _composed(text, file)
+            return _compose(text, file)
         except (SourceError, KeyfoldError):
             # JSON that YAML does not take (tabs): its lines are not known.
-            return placed(plain, Place(file, 1))
-    return _composed(text, file)
+            return with_place(plain, Place(file, 1))
+    return _compose(text, file)
 
 
-def _composed(text: str, file: str) -> Any:
+def _compose(text: str, file: str) -> Any:
     try:
         node = yaml.compose(text, Loader=yaml.SafeLoader)
         return _value(node, file, 0) if node is not None else None
@@ -66,7 +66,7 @@ def _value(node: yaml.Node, file: str, depth: int) -> Any:
     if depth > MOST_DEPTH:
         raise SourceError(place, "this is nested too deeply, or contains itself")
     if node.tag.startswith("!"):
-        return _tagged(node, file, depth, place)
+        return _read_tagged(node, file, depth, place)
     if isinstance(node, yaml.MappingNode):
         found = PlacedMapping()
         found.place = place
@@ -87,7 +87,7 @@ def _value(node: yaml.Node, file: str, depth: int) -> Any:
         return str(node.value)
 
 
-def _tagged(node: yaml.Node, file: str, depth: int, place: Place) -> PlacedMapping:
+def _read_tagged(node: yaml.Node, file: str, depth: int, place: Place) -> PlacedMapping:
     """`!Sub x` is `{"Fn::Sub": "x"}`."""
     tag = node.tag.lstrip("!")
     name = _SHORT.get(tag, f"Fn::{tag}")

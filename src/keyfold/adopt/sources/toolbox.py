@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from keyfold.adopt.sources.material import Imported, PlacedMapping, identifier, placed
+from keyfold.adopt.sources.material import Imported, PlacedMapping, identifier, with_place
 from keyfold.design.schema import (
     AttributeSchema,
     EntitySchema,
@@ -43,7 +43,7 @@ def entities(data: Any) -> list[Any]:
 
 def read(data: Any, source: str, *, table: str = "") -> Imported:
     found = Imported("DynamoDB-Toolbox", source)
-    for stated in entities(placed(data, Place(source, 1))):
+    for stated in entities(with_place(data, Place(source, 1))):
         made = _table(stated.mapping("table"), table, found)
         if made.name not in {each.name for each in found.tables}:
             found.tables.append(made)

@@ -10,9 +10,9 @@ from keyfold.adopt.sources.material import (
     Imported,
     PlacedMapping,
     known_type,
-    placed,
     projection,
     wire_item,
+    with_place,
 )
 from keyfold.design.schema import AttributeSchema, EntitySchema, KeyTemplates, TableSchema
 from keyfold.design.shorthand import template
@@ -36,11 +36,11 @@ def is_model(data: Any) -> bool:
 
 
 def read(data: Any, source: str) -> Imported:
-    model = placed(data, Place(source, 1))
+    model = with_place(data, Place(source, 1))
     found = Imported("NoSQL Workbench", source, name=model.text("ModelName", ""))
     for table in model.mappings("DataModel"):
         name = table.text("TableName")
-        made = table_schema(_described(table, name))
+        made = table_schema(_description(table, name))
         found.tables.append(made)
         for facet in table.mappings("TableFacets"):
             _facet(found, made, facet, _types(table))
@@ -104,7 +104,7 @@ def _types(table: PlacedMapping) -> dict[str, str]:
     }
 
 
-def _described(table: PlacedMapping, name: str) -> dict[str, Any]:
+def _description(table: PlacedMapping, name: str) -> dict[str, Any]:
     types: dict[str, str] = {}
     described: dict[str, Any] = {
         "TableName": name,

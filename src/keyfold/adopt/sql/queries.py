@@ -33,7 +33,7 @@ class SqlQuery:
 def read_queries(text: str, tables: dict[str, SqlTable], dialect: str) -> list[SqlQuery]:
     """The questions of statements, or of lines that count them; each once, the most asked first."""
     found: dict[str, SqlQuery] = {}
-    for calls, statement in _counted(text, dialect):
+    for calls, statement in _counted_statements(text, dialect):
         select = statement.find(exp.Select)
         if select is None or not isinstance(statement, exp.Select):
             continue
@@ -43,7 +43,7 @@ def read_queries(text: str, tables: dict[str, SqlTable], dialect: str) -> list[S
     return sorted(found.values(), key=lambda one: -(one.calls or 0))
 
 
-def _counted(text: str, dialect: str) -> Iterator[tuple[int | None, exp.Expr]]:
+def _counted_statements(text: str, dialect: str) -> Iterator[tuple[int | None, exp.Expr]]:
     plain: list[str] = []
     for line in text.splitlines():
         if counted := _COUNTED.match(line):

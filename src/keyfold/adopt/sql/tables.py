@@ -112,9 +112,9 @@ def _column(table: SqlTable, part: exp.ColumnDef) -> None:
         table.uniques.append((name,))
     for kind in kinds:
         if isinstance(kind, exp.Reference):
-            table.references[name] = _referred(kind)
+            table.references[name] = _referenced_table(kind)
         if isinstance(kind, exp.CheckColumnConstraint):
-            values = values or _allowed(kind, name)
+            values = values or _allowed_values(kind, name)
     table.columns[name] = SqlColumn(name, _type(type_), is_key or not_null, values)
 
 
@@ -125,7 +125,7 @@ def _constrain(table: SqlTable, part: exp.Expr) -> None:
         reference = foreign.args.get("reference")
         for name in _names(foreign.expressions):
             if isinstance(reference, exp.Reference):
-                table.references[name] = _referred(reference)
+                table.references[name] = _referenced_table(reference)
     for unique in part.find_all(exp.UniqueColumnConstraint):
         if isinstance(unique.this, exp.Schema):
             table.uniques.append(tuple(_names(unique.this.expressions)))
@@ -136,7 +136,7 @@ def _names(parts: list[exp.Expr]) -> Iterator[str]:
         yield field_name(part.name or part.this.name)
 
 
-def _referred(reference: exp.Reference) -> str:
+def _referenced_table(reference: exp.Reference) -> str:
     table = reference.find(exp.Table)
     return table.name if table is not None else ""
 
@@ -147,7 +147,7 @@ def _enum_values(type_: exp.Expr | None) -> tuple[str, ...]:
     return tuple(one.name for one in type_.expressions)
 
 
-def _allowed(check: exp.CheckColumnConstraint, name: str) -> tuple[str, ...]:
+def _allowed_values(check: exp.CheckColumnConstraint, name: str) -> tuple[str, ...]:
     """The values of CHECK (name IN ('a', 'b'))."""
     listed = check.find(exp.In)
     if listed is None or field_name(listed.this.name) != name:

@@ -209,8 +209,8 @@ def _constant(one: Operation) -> str:
 
 def _answer_type(one: Operation, types: TypeWriter) -> str:
     if one.item is not None:
-        return f"Page[{types.written(one.item)}]"
-    return types.written(one.result)
+        return f"Page[{types.source_of(one.item)}]"
+    return types.source_of(one.result)
 
 
 def _adapter(one: Operation, types: TypeWriter) -> str:
@@ -233,7 +233,7 @@ def _method(one: Operation, types: TypeWriter) -> str:
         optional.append("expected_version: int | None = None")
     arguments = ["self", *required, *(["*"] if optional else []), *optional]
     signature = "".join(f"        {argument},\n" for argument in arguments)
-    send = "".join(f"            {argument},\n" for argument in _sent(one))
+    send = "".join(f"            {argument},\n" for argument in _request_arguments(one))
     returned = _answer_type(one, types)
     lines = [f"    async def {_method_name(one)}(\n{signature}    ) -> {returned}:"]
     if one.summary:
@@ -250,7 +250,7 @@ def _method(one: Operation, types: TypeWriter) -> str:
 
 
 def _argument(parameter: Parameter, types: TypeWriter) -> str:
-    written = types.written(parameter.annotation)
+    written = types.source_of(parameter.annotation)
     if parameter.required:
         return f"{parameter.name}: {written}"
     # What is left out is not sent: the service has the default.
@@ -258,7 +258,7 @@ def _argument(parameter: Parameter, types: TypeWriter) -> str:
     return f"{parameter.name}: {written} = None"
 
 
-def _sent(one: Operation) -> list[str]:
+def _request_arguments(one: Operation) -> list[str]:
     by_public = {parameter.public: parameter.name for parameter in one.parameters}
     path = re.sub(r"\{(\w+)\}", lambda match: f"{{_part({by_public[match[1]]})}}", one.path)
     sent = [f'"{one.verb}"', f'f"{path}"' if "{" in path else f'"{path}"']

@@ -24,18 +24,18 @@ class TypeWriter:
         self.imports: set[tuple[str, str]] = set()
         self._owners: dict[str, type] = {}
 
-    def written(self, annotation: Any) -> str:
+    def source_of(self, annotation: Any) -> str:
         """The annotation as source."""
         origin, parts = get_origin(annotation), get_args(annotation)
         if origin is Annotated:
-            return self.written(parts[0])
+            return self.source_of(parts[0])
         if origin in (Union, types.UnionType):
-            return " | ".join(self.written(one) for one in parts)
+            return " | ".join(self.source_of(one) for one in parts)
         if origin is Literal:
             self.imports.add(("typing", "Literal"))
             return f"Literal[{', '.join(repr(one) for one in parts)}]"
         if origin in _CONTAINERS:
-            inner = ", ".join("..." if one is ... else self.written(one) for one in parts)
+            inner = ", ".join("..." if one is ... else self.source_of(one) for one in parts)
             return f"{_CONTAINERS[origin]}[{inner}]"
         if annotation is None or annotation is type(None):
             return "None"
@@ -48,14 +48,14 @@ class TypeWriter:
 
     def _class(self, kind: type) -> str:
         if issubclass(kind, BaseModel):
-            return self._declared(kind, self._model)
+            return self._declare(kind, self._model)
         if issubclass(kind, Enum):
-            return self._declared(kind, self._enum)
+            return self._declare(kind, self._enum)
         if kind.__module__ != "builtins":
             self.imports.add((kind.__module__, kind.__name__))
         return kind.__name__
 
-    def _declared(self, kind: Any, write: Any) -> str:
+    def _declare(self, kind: Any, write: Any) -> str:
         name = "".join(character for character in kind.__name__ if character.isalnum())
         if self._owners.setdefault(name, kind) is not kind:
             raise DeclarationError("O11", f"two types are named {name}; rename one of them.")
@@ -70,15 +70,15 @@ class TypeWriter:
     def _enum(self, name: str, kind: type[Enum]) -> str:
         self.imports.add(("enum", "Enum"))
         members = [f"    {one.name} = {one.value!r}" for one in kind]
-        return "\n".join([f"class {name}(Enum):", *_documented(kind), *members])
+        return "\n".join([f"class {name}(Enum):", *_docstring_lines(kind), *members])
 
     def _model(self, name: str, model: type[BaseModel]) -> str:
         fields = [self._field(field, info) for field, info in model.model_fields.items()]
-        body = [*_documented(model), *fields]
+        body = [*_docstring_lines(model), *fields]
         return "\n".join([f"class {name}(Model):", *(body or ["    pass"])])
 
     def _field(self, name: str, info: FieldInfo) -> str:
-        written = self.written(info.annotation)
+        written = self.source_of(info.annotation)
         if info.is_required():
             return f"    {name}: {written}"
         default = self._default(info)
@@ -98,6 +98,6 @@ class TypeWriter:
         return None
 
 
-def _documented(kind: type) -> list[str]:
+def _docstring_lines(kind: type) -> list[str]:
     text = (kind.__dict__.get("__doc__") or "").strip().partition("\n")[0]
     return [f"    {literals.docstring(text)}", ""] if text else []

@@ -93,7 +93,7 @@ class Executor:
 
     async def run(self, request: GraphQLRequest, caller: Caller) -> Answered:
         """HTTP status and body; a request that cannot run at all is 400."""
-        prepared = self._prepared(request, caller)
+        prepared = self._prepare(request, caller)
         if isinstance(prepared, tuple):
             return prepared
         if prepared.is_subscription:
@@ -102,7 +102,7 @@ class Executor:
 
     async def stream(self, request: GraphQLRequest, caller: Caller) -> Answered | Answers:
         """Answers one by one: several of a subscription, one of anything else."""
-        prepared = self._prepared(request, caller)
+        prepared = self._prepare(request, caller)
         if isinstance(prepared, tuple):
             return prepared
         if not prepared.is_subscription:
@@ -116,11 +116,11 @@ class Executor:
             is_awaitable=_is_awaitable,
         )
         if isinstance(built, list):
-            return 400, {"errors": [_formatted(one) for one in built]}
+            return 400, {"errors": [_format_error(one) for one in built]}
         begun: Any = create_source_event_stream(built)
         source = await begun if _is_awaitable(begun) else begun
         if isinstance(source, ExecutionResult):
-            return _once((200, {"errors": [_formatted(one) for one in source.errors or ()]}))
+            return _once((200, {"errors": [_format_error(one) for one in source.errors or ()]}))
         return self._answers(prepared, built, source, caller)
 
     async def _answers(
@@ -138,7 +138,7 @@ class Executor:
         finally:
             await source.aclose()
 
-    def _prepared(self, request: GraphQLRequest, caller: Caller) -> AskedDocument | Answered:
+    def _prepare(self, request: GraphQLRequest, caller: Caller) -> AskedDocument | Answered:
         try:
             document, kept = self._document(request.query, caller)
             operation = self._operation(document, request.operation_name)
@@ -147,7 +147,7 @@ class Executor:
         except Refused as refused:
             return 400, {"errors": [_refusal(problem_for(refused))]}
         except GraphQLError as error:
-            return 400, {"errors": [_formatted(error)]}
+            return 400, {"errors": [_format_error(error)]}
         return AskedDocument(document, kept, operation, variables)
 
     def _context(self, prepared: AskedDocument, caller: Caller) -> GraphQLContext:
@@ -168,7 +168,7 @@ class Executor:
         )
         result = made if isinstance(made, ExecutionResult) else await made
         if result.data is None and result.errors and not any(e.path for e in result.errors):
-            return 400, {"errors": [_formatted(one) for one in result.errors]}
+            return 400, {"errors": [_format_error(one) for one in result.errors]}
         return 200, _body(result)
 
     def _document(self, query: str, caller: Caller) -> tuple[DocumentNode, Plans | None]:
@@ -178,13 +178,13 @@ class Executor:
             documents.move_to_end(query)
             return known
         self._dispatch.admit(caller)
-        read = documents[query] = self._checked(query)
+        read = documents[query] = self._validate_query(query)
         self._kept_characters += len(query)
         while self._kept_characters > KEPT_CHARACTERS:
             self._kept_characters -= len(documents.popitem(last=False)[0])
         return read
 
-    def _checked(self, query: str) -> tuple[DocumentNode, Plans | None]:
+    def _validate_query(self, query: str) -> tuple[DocumentNode, Plans | None]:
         """The document, and the plans that are made for it; with directives none can be kept."""
         if len(query) > QUERY_CHARACTERS:
             raise QueryRefused(f"The query has more than {QUERY_CHARACTERS} characters.")
@@ -214,7 +214,7 @@ class GraphQLEndpoint:
         try:
             body = await read_body(receive)
         except BodyTooLarge as refused:
-            made = _refused(refused)
+            made = _refusal_answer(refused)
         except ClientDisconnect:
             return
         else:
@@ -235,7 +235,7 @@ class GraphQLEndpoint:
             request = read_request(headers, body)
             identity = await authenticate(self._tokens, headers.get("authorization"))
         except Refused as refused:
-            return _refused(refused)
+            return _refusal_answer(refused)
         found = await self._executor.stream(request, Caller(identity, address))
         if not isinstance(found, tuple):
             return found
@@ -254,7 +254,7 @@ class GraphQLEndpoint:
             if identity is None:
                 identity = await authenticate(self._tokens, headers.get("authorization"))
         except Refused as refused:
-            return _refused(refused)
+            return _refusal_answer(refused)
         status, answered = await self._executor.run(request, Caller(identity, address))
         return HttpAnswer(status, orjson.dumps(answered), {"content-type": JSON})
 
@@ -293,7 +293,7 @@ async def _once(answered: Answered) -> Answers:
 def _body(result: ExecutionResult) -> dict[str, Any]:
     body: dict[str, Any] = {"data": result.data}
     if result.errors:
-        body["errors"] = [_formatted(one) for one in result.errors]
+        body["errors"] = [_format_error(one) for one in result.errors]
     return body
 
 
@@ -312,7 +312,7 @@ def read_request(headers: Mapping[str, str], body: bytes) -> GraphQLRequest:
         raise invalid_input(wrong) from None
 
 
-def _refused(refused: Refused) -> HttpAnswer:
+def _refusal_answer(refused: Refused) -> HttpAnswer:
     problem = problem_for(refused)
     body = {"errors": [_refusal(problem)]}
     headers = {**problem_answer(problem).headers, "content-type": JSON}
@@ -323,7 +323,7 @@ def _refusal(problem: Problem) -> dict[str, Any]:
     return {"message": problem.detail, "extensions": problem.extensions(instance())}
 
 
-def _formatted(error: GraphQLError) -> dict[str, Any]:
+def _format_error(error: GraphQLError) -> dict[str, Any]:
     formatted: dict[str, Any] = dict(error.formatted)
     original = error.original_error
     if original is None or isinstance(original, GraphQLError):

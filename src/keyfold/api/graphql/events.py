@@ -29,7 +29,7 @@ async def send_events(
 ) -> None:
     """Send answers as events until the last one, or until the client leaves."""
     sending = asyncio.create_task(_send_all(send, answers))
-    leaving = asyncio.create_task(_left(receive))
+    leaving = asyncio.create_task(_wait_for_disconnect(receive))
     try:
         await asyncio.wait({sending, leaving}, return_when=asyncio.FIRST_COMPLETED)
     finally:
@@ -65,6 +65,6 @@ async def _send(send: Send, body: bytes) -> None:
     await send({"type": "http.response.body", "body": body, "more_body": True})
 
 
-async def _left(receive: Receive) -> None:
+async def _wait_for_disconnect(receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass

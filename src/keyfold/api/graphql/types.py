@@ -154,19 +154,19 @@ class TypeRegistry:
         node = self.output(item)
         name = getattr(item, "__name__", "Item")
 
-        def made() -> GraphQLObjectType:
+        def make() -> GraphQLObjectType:
             edge = self._plain(
                 f"{name}Edge",
                 {"node": attribute("node", node), "cursor": attribute("cursor", GraphQLString)},
             )
             fields = {
-                "nodes": attribute("nodes", _listed(node)),
-                "edges": attribute("edges", _listed(GraphQLNonNull(edge))),
+                "nodes": attribute("nodes", _list_of(node)),
+                "edges": attribute("edges", _list_of(GraphQLNonNull(edge))),
                 "pageInfo": attribute("page_info", GraphQLNonNull(_PAGE_INFO)),
             }
             return self._plain(f"{name}Connection", fields)
 
-        return self._once("connection", item, made)  # type: ignore[no-any-return]
+        return self._once("connection", item, make)  # type: ignore[no-any-return]
 
     def _type(
         self, annotation: Any, metadata: Iterable[Any], model: Callable[[type[BaseModel]], Any]
@@ -177,7 +177,7 @@ class TypeRegistry:
         if origin in (Union, types.UnionType):
             return self._union(parts, metadata, model)
         if origin in _LISTS:
-            return _listed(self._type(parts[0], (), model))
+            return _list_of(self._type(parts[0], (), model))
         return GraphQLNonNull(self._named_type(annotation, metadata, model))
 
     def _named_type(
@@ -219,12 +219,12 @@ class TypeRegistry:
         return self._once("union", models, lambda: GraphQLUnionType(name, members))
 
     def _enum(self, kind: type[Enum]) -> Any:
-        def made() -> GraphQLEnumType:
+        def make() -> GraphQLEnumType:
             self._claim(kind.__name__, kind)
             values = {one.name: GraphQLEnumValue(one) for one in kind}
             return GraphQLEnumType(kind.__name__, values)
 
-        return self._once("enum", kind, made)
+        return self._once("enum", kind, make)
 
     def _object(self, model: type[BaseModel]) -> Any:
         def fields() -> dict[str, GraphQLField]:
@@ -247,7 +247,7 @@ class TypeRegistry:
                     )
             return found
 
-        def made() -> GraphQLObjectType:
+        def make() -> GraphQLObjectType:
             name = _plain_name(model)
             self._claim(name, model)
             return GraphQLObjectType(
@@ -257,7 +257,7 @@ class TypeRegistry:
                 description=_doc(model),
             )
 
-        return self._once("object", model, made)
+        return self._once("object", model, make)
 
     def _input(self, model: type[BaseModel]) -> Any:
         def fields() -> dict[str, GraphQLInputField]:
@@ -270,7 +270,7 @@ class TypeRegistry:
                 )
             return found
 
-        def made() -> GraphQLInputObjectType:
+        def make() -> GraphQLInputObjectType:
             name = _plain_name(model)
             name = name if name.endswith("Input") else f"{name}Input"
             self._claim(name, model)
@@ -283,7 +283,7 @@ class TypeRegistry:
                 name, fields, description=_doc(model), extensions={_NULL_LEFT_OUT: left_out}
             )
 
-        return self._once("input", model, made)
+        return self._once("input", model, make)
 
     def _plain(self, name: str, fields: dict[str, GraphQLField]) -> GraphQLObjectType:
         self._claim(name, name)
@@ -319,7 +319,7 @@ def plain_values(value: Any, kind: GraphQLInputType) -> Any:
     }
 
 
-def _listed(item: Any) -> Any:
+def _list_of(item: Any) -> Any:
     return GraphQLNonNull(GraphQLList(item))
 
 

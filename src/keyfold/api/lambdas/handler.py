@@ -74,7 +74,7 @@ class LambdaHandler:
             if (http := http_event(event)) is not None:
                 return http.answer(await self._http(await self._ready(), http))
         raise KeyfoldError(
-            f"this event is neither an HTTP request nor an AppSync field ({_described(event)}); "
+            f"this event is neither an HTTP request nor an AppSync field ({_describe(event)}); "
             "keyfold.streams.stream_handler takes those of DynamoDB Streams"
         )
 
@@ -183,7 +183,7 @@ def _pattern(path: str) -> re.Pattern[str]:
     return re.compile("".join(parts) + r"\Z")
 
 
-def _described(event: Any) -> str:
+def _describe(event: Any) -> str:
     if not isinstance(event, Mapping):
         return f"it is a {type(event).__name__}"
     return f"it has {', '.join(sorted(map(str, event)))[:200] or 'nothing'}"

@@ -12,7 +12,7 @@ from keyfold.api.pages.html import (
     ListedService,
     events,
     explorer,
-    framed,
+    frame_page,
     index,
     redoc,
     sign_in,

@@ -132,7 +132,7 @@ def sign_in(people: Mapping[str, Sequence[Identity]]) -> str:
     return _page("keyfold: sign in", body)
 
 
-def framed(frame: Frame, content: str) -> str:
+def frame_page(frame: Frame, content: str) -> str:
     """A page for people: what a service brings, in the shared frame.
 
     Where the content begins with `<nav class="tabbar">`, its places stand in the bar.

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
-from keyfold.adopt.merged_sources import merged
+from keyfold.adopt.merged_sources import merge
 from keyfold.adopt.sources import (
     amplify,
     assistant,
@@ -87,7 +87,7 @@ def test_a_broken_source_is_read_or_refused(kind: str) -> None:
         if not is_kind(made):
             continue
         try:
-            merged([read(made, "source.json")]).text()
+            merge([read(made, "source.json")]).text()
         except KeyfoldError:
             pass
         except Exception as error:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from keyfold.adopt.merged_sources import merged
+from keyfold.adopt.merged_sources import merge
 from keyfold.adopt.sources.detection import read
 from keyfold.adopt.sources.material import Imported
 from keyfold.cli import main
@@ -43,7 +43,7 @@ def types(entity: EntitySchema) -> dict[str, str]:
 
 def declared(found: Imported) -> str:
     """The Python of what was imported: it can be declared."""
-    text, _ = declaration(loads(merged([found]).text()))
+    text, _ = declaration(loads(merge([found]).text()))
     compile(text, "made.py", "exec")
     return text
 
@@ -239,7 +239,7 @@ def workbench() -> dict[str, Any]:
 
 def test_workbench_facets_and_their_sample_data(tmp_path: Path) -> None:
     found = read(saved(tmp_path, "game.json", workbench()))
-    made = merged([found])
+    made = merge([found])
     assert {e.name: str(e.key) for e in made.schema.entities} == {
         "Player": "{PartitionId} / #METADATA#{PartitionId}",
         "GameItems": "{PartitionId} / ITEMS#{ItemId}",
@@ -287,7 +287,7 @@ ASSISTANT: dict[str, Any] = {
 
 
 def test_the_assistants_data_model(tmp_path: Path) -> None:
-    made = merged([read(saved(tmp_path, "dynamodb_data_model.json", ASSISTANT))])
+    made = merge([read(saved(tmp_path, "dynamodb_data_model.json", ASSISTANT))])
     assert {e.name: str(e.key) for e in made.schema.entities} == {"Deal": "{brand} / {deal_id}"}
     assert "Pattern 1: Deals of a brand (Query on Deals: brand = b1)" in made.notes
     assert "Pattern 2: Search (not DynamoDB: OpenSearch)" in made.notes
@@ -525,7 +525,7 @@ Resources:
 def test_a_table_without_entities_asks_for_them(tmp_path: Path) -> None:
     data = workbench()
     data["DataModel"][0]["TableFacets"] = []
-    made = merged([read(saved(tmp_path, "game.json", data))])
+    made = merge([read(saved(tmp_path, "game.json", data))])
     assert made.questions == [
         "What is in Players? Add a model, or items: keyfold inspect Players --sample-file FILE "
         "makes a source of them."
@@ -535,11 +535,11 @@ def test_a_table_without_entities_asks_for_them(tmp_path: Path) -> None:
 def test_sources_that_disagree_are_refused(tmp_path: Path) -> None:
     one = read(saved(tmp_path, "task.json", TASKS))
     with pytest.raises(KeyfoldError, match="two sources declare Task; leave one of them out"):
-        merged([one, one])
+        merge([one, one])
     other = read(saved(tmp_path, "game.json", workbench()))
     other.tables[0] = type(other.tables[0])("electro", "id", None)
     with pytest.raises(KeyfoldError, match="two sources disagree on the key of electro"):
-        merged([one, other])
+        merge([one, other])
 
 
 @pytest.mark.parametrize(

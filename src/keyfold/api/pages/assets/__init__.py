@@ -35,14 +35,14 @@ def asset_response(name: str) -> Response:
         content = (resources.files(__name__) / name).read_bytes()
         return Response(content, media_type=_OURS[name])
     if name in _INSTALLED:
-        content = _installed(name)
+        content = _read_asset(name)
         headers = {"cache-control": "max-age=86400"}
         return Response(content, media_type=_INSTALLED[name], headers=headers)
     raise HTTPException(404)
 
 
 @cache
-def _installed(name: str) -> bytes:
+def _read_asset(name: str) -> bytes:
     content = (resources.files("fastapi_offline") / "static" / name).read_bytes()
     # ReDoc would fetch its logo from its makers; pages here load nothing from elsewhere.
     return content.replace(b"https://cdn.redoc.ly/redoc/logo-mini.svg", b"data:,")
