@@ -18,7 +18,7 @@ from keyfold.simulate.answer.report import document
 from keyfold.simulate.chaos import SCENARIOS
 from keyfold.simulate.load.design_load import design_load
 from keyfold.simulate.load.schedule import DAY
-from keyfold.simulate.load.users import scaled
+from keyfold.simulate.load.users import scale_users
 from keyfold.simulate.run import Run
 from keyfold.simulate.stories.report import document as stories
 
@@ -37,7 +37,7 @@ def names() -> list[str]:
 def page(name: str, days: float = 30.0) -> Document:
     """One system at a hundred million users."""
     schema = load_schema(f"keyfold_systems.{name}.{WHICH.get(name, 'design')}:design")
-    workload = scaled(schema, cost.load(SYSTEMS / name / "workload.yaml", schema), USERS)
+    workload = scale_users(schema, cost.load(SYSTEMS / name / "workload.yaml", schema), USERS)
     answer = predict(design_load(schema, workload), days)
     wrong = []
     for scenario in SCENARIOS.values():

@@ -143,8 +143,8 @@ def _from_file(folder: Path) -> Iterator[_Found]:
             for name, value in section.items():
                 if name in SECTIONS:
                     continue
-                setting = _known(name, BY_NAME, f"{path}: unknown setting")
-                yield name, _typed(setting, value, path), str(path)
+                setting = _find(name, BY_NAME, f"{path}: unknown setting")
+                yield name, _setting_value(setting, value, path), str(path)
             return
 
 
@@ -162,13 +162,13 @@ def section(name: str, folder: Path | None = None) -> tuple[Path, dict[str, Any]
 
 def _sections(folder: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
     pyproject, own = folder / "pyproject.toml", folder / "keyfold.toml"
-    if pyproject.is_file() and "keyfold" in (tools := _parsed(pyproject).get("tool", {})):
+    if pyproject.is_file() and "keyfold" in (tools := _parse(pyproject).get("tool", {})):
         yield pyproject, tools["keyfold"]
     if own.is_file():
-        yield own, _parsed(own)
+        yield own, _parse(own)
 
 
-def _parsed(path: Path) -> dict[str, Any]:
+def _parse(path: Path) -> dict[str, Any]:
     import tomllib
 
     try:
@@ -177,7 +177,7 @@ def _parsed(path: Path) -> dict[str, Any]:
         raise SettingError(f"{path} cannot be read: {error}") from None
 
 
-def _typed(setting: Setting, value: Any, path: Path) -> str | dict[str, str]:
+def _setting_value(setting: Setting, value: Any, path: Path) -> str | dict[str, str]:
     if setting.many:
         if isinstance(value, dict) and all(isinstance(name, str) for name in value.values()):
             return dict(value)
@@ -193,13 +193,13 @@ def _from_environment(environment: Mapping[str, str]) -> Iterator[_Found]:
     by_variable = {setting.variable: setting for setting in SETTINGS}
     for variable in sorted(environment):
         if variable.startswith(ENVIRONMENT_PREFIX) and variable not in SECRETS:
-            setting = _known(variable, by_variable, "unknown environment variable")
+            setting = _find(variable, by_variable, "unknown environment variable")
             yield setting.name, _from_text(setting, environment[variable], variable), variable
 
 
 def _from_flags(flags: Mapping[str, str]) -> Iterator[_Found]:
     for name, text in flags.items():
-        setting = _known(name, BY_NAME, "unknown setting")
+        setting = _find(name, BY_NAME, "unknown setting")
         yield name, _from_text(setting, text, setting.flag), setting.flag
 
 
@@ -214,7 +214,7 @@ def _from_text(setting: Setting, text: str, origin: str) -> str | dict[str, str]
     return {name.strip(): value.strip() for name, _, value in pairs}
 
 
-def _known(name: str, known: Mapping[str, Setting], problem: str) -> Setting:
+def _find(name: str, known: Mapping[str, Setting], problem: str) -> Setting:
     if name in known:
         return known[name]
     raise SettingError(f"{problem} {name!r}; {nearest(name, known)}")

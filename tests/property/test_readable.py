@@ -179,12 +179,12 @@ def check(db: Db, told: Any) -> None:
     for item in items:
         kind = Plain if item["type"]["S"] == "Plain" else Versioned
         read = kind.__spec__.decode(item)
-        theirs = kind.__spec__.undeclared(item)
+        theirs = kind.__spec__.undeclared_attributes(item)
         assert item == {**theirs, **kind.__spec__.encode(read)}, "keys and values are of one item"
         assert theirs in ({}, THEIRS)
     if isinstance(told, Entity):
         assert item_of(db, told.ref()) == {
-            **told.__spec__.undeclared(item_of(db, told.ref())),
+            **told.__spec__.undeclared_attributes(item_of(db, told.ref())),
             **told.__spec__.encode(told),
         }
 

@@ -118,7 +118,7 @@ def _look(spec: EntitySpec, item: Wire, key: str, found: Coverage) -> None:
             was, will = _excerpt(item[name]), _excerpt(written[name])
             case = _case(found.changes, f"{spec.name}.{name} would be written otherwise")
             case.add(f"{key} ({was} becomes {will})")
-    found.kept.update(f"{spec.name}.{name}" for name in spec.undeclared(item))
+    found.kept.update(f"{spec.name}.{name}" for name in spec.undeclared_attributes(item))
 
 
 def _same(written: Wire, stored: Wire) -> bool:

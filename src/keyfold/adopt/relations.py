@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from keyfold.adopt.key_parts import SlotValue
 from keyfold.adopt.value_format import MOST_CHOICES, Item, text
-from keyfold.design.condition import parsed, there
+from keyfold.design.condition import parse_condition, there
 from keyfold.design.schema import AttributeSchema, Condition, EntitySchema
 from keyfold.review.draft import names
 
@@ -40,7 +40,7 @@ def explaining_condition(
         wanted = (
             f"{field} = {options[0]}" if len(yes) == 1 else f"{field} IN ({', '.join(options)})"
         )
-        return parsed(wanted)
+        return parse_condition(wanted)
     return None
 
 

@@ -60,7 +60,7 @@ class ServicePage:
     async def _document(self, _request: Request) -> Response:
         content = (self.folder / "index.html").read_text("utf-8")
         headers = {"content-security-policy": _POLICY, "cache-control": "no-cache"}
-        return HTMLResponse(pages.framed(self.frame, content), headers=headers)
+        return HTMLResponse(pages.frame_page(self.frame, content), headers=headers)
 
     async def _file(self, request: Request) -> Response:
         file = (self.folder / request.path_params["name"]).resolve()

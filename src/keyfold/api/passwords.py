@@ -3,7 +3,8 @@
 The service declares an entity with the fields of `PasswordFields`; this keeps it:
 
     passwords = Passwords(db, Credential)
-    await db.transact(create(profile), create(await passwords.made(user_id, "correct horse")))
+    credential = await passwords.new_credential(user_id, "correct horse")
+    await db.transact(create(profile), create(credential))
     session = await passwords.check(user_id, "correct horse")
     token = service.issue(user_id, session=session)
 
@@ -80,7 +81,7 @@ class Passwords(Generic[E]):
         self._strangers: OrderedDict[str, tuple[int, datetime]] = OrderedDict()
         self._nobody: str | None = None
 
-    async def made(self, user_id: str, password: str) -> E:
+    async def new_credential(self, user_id: str, password: str) -> E:
         """The credential of a new account, for the transaction that creates it."""
         values = {"user_id": user_id, "password": await self._digest(password)}
         return self._credential.model_validate(values)

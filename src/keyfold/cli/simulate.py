@@ -97,7 +97,7 @@ def _simulate(args: argparse.Namespace) -> tuple[Document, dict[str, Any]]:
     from keyfold.simulate.answer.report import document
     from keyfold.simulate.assumptions import Assumptions
     from keyfold.simulate.load.design_load import Setup, design_load
-    from keyfold.simulate.load.users import scaled
+    from keyfold.simulate.load.users import scale_users
 
     target = args.target or settings.from_arguments(args).design
     if not target:
@@ -111,7 +111,7 @@ def _simulate(args: argparse.Namespace) -> tuple[Document, dict[str, Any]]:
     schema = load_schema(target)
     workload = load(args.workload, schema) if args.workload else Workload()
     if args.users is not None:
-        workload = scaled(schema, workload, args.users)
+        workload = scale_users(schema, workload, args.users)
     made = design_load(schema, workload, Setup(args.provisioned, cold=args.cold))
     answer = predict(made, args.days, Assumptions(client=args.client))
     helps = None if args.no_changes else cure(answer)

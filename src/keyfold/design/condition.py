@@ -1,8 +1,8 @@
 """Conditions as data: the expression over an entity's fields that a recorded one stands for.
 
 Values are as their fields store them, so an enum, a time and a decimal have one spelling each, and
-nothing needs Python to be read. `written` gives the text that documents, design files and snapshots
-hold, and `literal_condition` reads it.
+nothing needs Python to be read. `condition_text` gives the text that documents, design files and
+snapshots hold, and `literal_condition` reads it.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ from keyfold.expressions.ast import (
     ValueRef,
     operands_of,
 )
-from keyfold.expressions.evaluate import compiled
+from keyfold.expressions.evaluate import compile_condition
 from keyfold.expressions.parser import literal_condition
-from keyfold.expressions.text import operand, written
+from keyfold.expressions.text import condition_text, operand
 from keyfold.values import AttributeValue
 from keyfold.values.wire import check_value
 
@@ -112,7 +112,7 @@ def wire_operand(path: FieldPath, value: Any, spec: EntitySpec, *, element: bool
 
 def evaluator(condition: Condition, spec: EntitySpec) -> Callable[[Mapping[str, Any]], bool]:
     """The condition as a function of an item's field values: it holds where DynamoDB's would."""
-    holds = compiled(condition)
+    holds = compile_condition(condition)
     needed = [(name, encoder(spec.fields[name])) for name in sorted(fields_of(condition))]
 
     def evaluate(values: Mapping[str, Any]) -> bool:
@@ -140,7 +140,7 @@ def is_presence(condition: Condition) -> bool:
     return isinstance(condition, Function) and condition.function == "attribute_exists"
 
 
-def parsed(text: str) -> Condition:
+def parse_condition(text: str) -> Condition:
     """A condition as a design file states it; the name of a field alone says it has a value."""
     named = text.strip()
     if named.isidentifier() and named not in ("true", "false"):
@@ -148,31 +148,31 @@ def parsed(text: str) -> Condition:
     return literal_condition(text)
 
 
-def stored(condition: Condition, spec: EntitySpec) -> Condition:
+def stored_condition(condition: Condition, spec: EntitySpec) -> Condition:
     """The condition over an item as it is stored: its fields under their names on disk."""
 
-    def named(one: Operand) -> Operand:
+    def rename(one: Operand) -> Operand:
         if isinstance(one, Path) and one.root in spec.fields:
             return Path((spec.fields[one.root].attribute, *one.parts[1:]))
         if isinstance(one, Function):
-            return Function(one.function, tuple(map(named, one.arguments)))
+            return Function(one.function, tuple(map(rename, one.arguments)))
         return one
 
     match condition:
         case And(terms):
-            return And(tuple(stored(term, spec) for term in terms))
+            return And(tuple(stored_condition(term, spec) for term in terms))
         case Or(terms):
-            return Or(tuple(stored(term, spec) for term in terms))
+            return Or(tuple(stored_condition(term, spec) for term in terms))
         case Not(term):
-            return Not(stored(term, spec))
+            return Not(stored_condition(term, spec))
         case Compare(operator, left, right):
-            return Compare(operator, named(left), named(right))
+            return Compare(operator, rename(left), rename(right))
         case Between(subject, low, high):
-            return Between(named(subject), named(low), named(high))
+            return Between(rename(subject), rename(low), rename(high))
         case In(subject, options):
-            return In(named(subject), tuple(map(named, options)))
+            return In(rename(subject), tuple(map(rename, options)))
         case Function(name, arguments):
-            return Function(name, tuple(map(named, arguments)))
+            return Function(name, tuple(map(rename, arguments)))
 
 
 def fields_of(condition: Condition | None) -> frozenset[str]:
@@ -198,12 +198,12 @@ def _roots(operands: tuple[Operand, ...]) -> Iterator[str]:
 
 __all__ = [
     "Condition",
+    "condition_text",
     "evaluator",
     "fields_of",
-    "parsed",
-    "stored",
+    "parse_condition",
+    "stored_condition",
     "there",
     "tree",
     "wire_operand",
-    "written",
 ]

@@ -51,7 +51,7 @@ def _copy(schema: Schema, entity: EntitySchema) -> Follows:
         source=copy.of,
         target=entity.name,
         fact="copy",
-        fields=tuple(sorted({*_copied(entity, copy), *((copy.each,) if copy.each else ())})),
+        fields=tuple(sorted({*_copied_fields(entity, copy), *((copy.each,) if copy.each else ())})),
         writes=copy.fields,
         each=copy.each,
         at_once=COPIES_AT_ONCE,
@@ -61,7 +61,7 @@ def _copy(schema: Schema, entity: EntitySchema) -> Follows:
     )
 
 
-def _copied(entity: EntitySchema, copy: Copy) -> list[str]:
+def _copied_fields(entity: EntitySchema, copy: Copy) -> list[str]:
     """The canonical's fields that a pointer's are copies of."""
     held = entity.by_field
     return [held[name].copies or name if name in held else name for name in copy.fields]

@@ -43,12 +43,12 @@ class Derivation:
 def derivation(entity: type[Entity], slot: Slot, place: str) -> Derivation | None:
     """What a slot stands for that is no field of the entity, or None."""
     if slot.path:
-        return _nested(entity, slot, place)
+        return _nested_derivation(entity, slot, place)
     found = _Computed.of(entity, slot.field)
     return None if found is None else found.derivation(place)
 
 
-def _nested(entity: type[Entity], slot: Slot, place: str) -> Derivation | None:
+def _nested_derivation(entity: type[Entity], slot: Slot, place: str) -> Derivation | None:
     root, *path = slot.path.split(".")
     if root not in entity.__spec__.fields:
         return None

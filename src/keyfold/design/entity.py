@@ -100,7 +100,7 @@ class Entity(BaseModel):
         spec.intents = _intents(on_purpose or {}, cls.__name__, spec.place)
         cls.__spec__ = spec
         cls.__version_field__ = spec.version.name if spec.version else None
-        for declared in _declared(cls):
+        for declared in _declarations(cls):
             _own(cls, declared).attach(cls)
         if "key" not in spec.__dict__:
             raise DeclarationError(
@@ -138,7 +138,7 @@ class Entity(BaseModel):
         return Ref(type(self), {f: getattr(self, f) for f in spec.key.address})
 
 
-def _declared(cls: type) -> list[Declared]:
+def _declarations(cls: type) -> list[Declared]:
     """Declarations of the class and its parents, nearest first, each name once."""
     found: dict[str, Declared] = {}
     for owner in cls.__mro__:

@@ -63,10 +63,10 @@ class EntitySpec:
         self.per_partition: int | None = None
         self.silences: tuple[schema.Silence, ...] = ()
         self.intents: tuple[schema.Intent, ...] = ()
-        self.version = self._marked(markers.Version)
-        self.created = self._marked(markers.Created)
-        self.updated = self._marked(markers.Updated)
-        self.ttl = self._marked(markers.Ttl)
+        self.version = self._marked_field(markers.Version)
+        self.created = self._marked_field(markers.Created)
+        self.updated = self._marked_field(markers.Updated)
+        self.ttl = self._marked_field(markers.Ttl)
 
     def settle(self) -> None:
         """What is known once all keys are: fields that stand only in one, and the codec."""
@@ -139,7 +139,7 @@ class EntitySpec:
         except Invalid:
             return False
 
-    def _marked(self, kind: type) -> FieldSpec | None:
+    def _marked_field(self, kind: type) -> FieldSpec | None:
         found = [spec for spec in self.fields.values() if spec.mark(kind) is not None]
         if len(found) > 1:
             raise DeclarationError(
@@ -156,12 +156,12 @@ class EntitySpec:
         return {name: encoder(field) for name, field in self.fields.items()}
 
     @cached_property
-    def bounded(self) -> list[FieldSpec]:
+    def bounded_fields(self) -> list[FieldSpec]:
         """The fields that say how many elements they hold at most."""
         return [f for f in self.fields.values() if f.mark(markers.AtMost) is not None]
 
     @cached_property
-    def normalised(self) -> list[tuple[str, Callable[[Any], Any]]]:
+    def normalised_fields(self) -> list[tuple[str, Callable[[Any], Any]]]:
         """The fields whose values are written in one form, with what makes it."""
         marks = ((name, field.mark(markers.Normalised)) for name, field in self.fields.items())
         return [(name, mark.function) for name, mark in marks if mark is not None]
@@ -196,7 +196,7 @@ class EntitySpec:
         named = self.table.schema.type_attribute
         return frozenset(found | self.by_attribute.keys() | ({named} if named else set()))
 
-    def undeclared(self, item: Mapping[str, Any]) -> WireItem:
+    def undeclared_attributes(self, item: Mapping[str, Any]) -> WireItem:
         """The attributes of an item that this entity does not write: they are somebody else's."""
         return {name: value for name, value in item.items() if name not in self.attributes}
 
@@ -293,7 +293,7 @@ class EntitySpec:
             name=self.name,
             table=self.table.name,
             key=self.key.templates,
-            attributes=tuple(self._described()),
+            attributes=tuple(self._describe_attributes()),
             placements=tuple(p.describe() for p in self.placements.values()),
             role=self.role,
             type_name=self.type_name,
@@ -308,7 +308,7 @@ class EntitySpec:
             intents=self.intents,
         )
 
-    def _described(self) -> Iterator[schema.AttributeSchema]:
+    def _describe_attributes(self) -> Iterator[schema.AttributeSchema]:
         yield from (field.describe() for field in self.fields.values())
         computed = {
             name: one

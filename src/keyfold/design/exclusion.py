@@ -55,7 +55,7 @@ def _is_empty(tests: tuple[Single, ...], spec: EntitySpec | EntitySchema) -> boo
         if isinstance(subject, Path):
             name = operand(subject)
             if name not in spans:
-                spans[name] = _declared(spec, name)
+                spans[name] = _declared_span(spec, name)
             spans[name].narrow(test)
     return any(span.empty for span in spans.values())
 
@@ -74,10 +74,10 @@ def _branches(condition: Condition, *, negated: bool = False) -> list[list[Singl
         if count > MOST_BRANCHES:
             raise _TooMany
         return [[test for part in parts for test in part] for parts in product(*sides)]
-    return list(_denied(condition)) if negated else [[condition]]
+    return list(_failures(condition)) if negated else [[condition]]
 
 
-def _denied(test: Single) -> Iterator[list[Single]]:
+def _failures(test: Single) -> Iterator[list[Single]]:
     """The ways in which a test fails."""
     subject = operands_of(test)[0]
     there = Function("attribute_exists", (subject,))
@@ -192,7 +192,7 @@ def _order(value: Operand) -> tuple[str, Any]:
     return value.kind, sort_key(value.content) if value.kind in ("S", "N", "B") else None
 
 
-def _declared(spec: EntitySpec | EntitySchema, name: str) -> Span:
+def _declared_span(spec: EntitySpec | EntitySchema, name: str) -> Span:
     """What a field may be by its declaration: never missing, one of a few values."""
     fields = spec.by_field if isinstance(spec, EntitySchema) else spec.fields
     found = fields.get(name)

@@ -98,7 +98,7 @@ def _schema(value: Node) -> Schema:
         "follows": lambda v: {"follows": _read_named(v, _record(Follows))},
         "steps": lambda v: {"steps": _read_named(v, _record(PlannedStep))},
         "stated": lambda v: {"stated": tuple(_statements(v))},
-        "retentions": lambda v: {"retentions": _listed(v, Retention, "retentions")},
+        "retentions": lambda v: {"retentions": _read_list(v, Retention, "retentions")},
         "before": lambda v: {"before": _schema(v)},
         "observed": lambda v: {"observed": _schema(v)},
     }
@@ -126,7 +126,7 @@ def _statements(value: Node) -> Iterator[Statement]:
         yield Statement(name.text("a subject"), inner.text("a figure"), place=name.place)
 
 
-def _listed(value: Node, kind: type[_T], what: str) -> tuple[_T, ...]:
+def _read_list(value: Node, kind: type[_T], what: str) -> tuple[_T, ...]:
     return tuple(records.build(kind, records.read(kind, v), v) for v in value.elements(what))
 
 

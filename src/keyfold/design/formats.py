@@ -59,14 +59,14 @@ def iso_offset(value: datetime) -> str:
 
 
 def epoch_milliseconds(value: datetime | int | float) -> int:
-    return _scaled(value, 1000)
+    return _epoch_number(value, 1000)
 
 
 def epoch_seconds(value: datetime | int | float) -> int:
-    return _scaled(value, 1)
+    return _epoch_number(value, 1)
 
 
-def _scaled(value: datetime | int | float, scale: int) -> int:
+def _epoch_number(value: datetime | int | float, scale: int) -> int:
     if isinstance(value, datetime):
         delta = _utc(value) - _EPOCH
         return (delta.days * 86400 + delta.seconds) * scale + delta.microseconds * scale // 10**6
@@ -122,7 +122,7 @@ def plain(value: Any) -> str:
     return str(value)
 
 
-def _padded(width: int) -> Callable[[Any], str]:
+def _zero_padded(width: int) -> Callable[[Any], str]:
     def render(value: Any) -> str:
         number = int(value)
         if number < 0 or len(str(number)) > width:
@@ -258,7 +258,7 @@ def parse_format(name: str, *, place: str = "") -> Format:
     padded = re.fullmatch(r"0(\d+)d", name)
     if padded:
         width = int(padded[1])
-        return Format(name, _padded(width), sortable=True, numeric=True, kinds=("integer",))
+        return Format(name, _zero_padded(width), sortable=True, numeric=True, kinds=("integer",))
     if placed := re.fullmatch(r"0(\d+)\.(\d+)f", name):
         render = _padded_decimal(int(placed[1]), int(placed[2]))
         return Format(name, render, sortable=True, kinds=("decimal", "integer", "duration"))

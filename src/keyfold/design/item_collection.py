@@ -98,18 +98,18 @@ class Collection(Read[Collected[C]], Generic[C]):
 
     def after(self, **bound: Any) -> Self:
         """Only items whose first sort field, which all have, is greater."""
-        return self._bounded(bound, low=False)
+        return self._with_bound(bound, low=False)
 
     def since(self, **bound: Any) -> Self:
-        return self._bounded(bound, low=True)
+        return self._with_bound(bound, low=True)
 
     def before(self, **bound: Any) -> Self:
-        return self._bounded(bound, high=False)
+        return self._with_bound(bound, high=False)
 
     def until(self, **bound: Any) -> Self:
-        return self._bounded(bound, high=True)
+        return self._with_bound(bound, high=True)
 
-    def _bounded(
+    def _with_bound(
         self, bound: Mapping[str, Any], *, low: bool | None = None, high: bool | None = None
     ) -> Self:
         shapes = {_leading(key) for key in self.keys}

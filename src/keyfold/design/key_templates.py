@@ -37,13 +37,13 @@ class KeyTemplates:
 
     def sorting(self, values: Mapping[str, T]) -> Mapping[str, T]:
         """The given values that the sort key shows; a bucket in the partition says less."""
-        hidden = self._hidden
+        hidden = self._hidden_fields
         if not hidden:
             return values
         return {name: value for name, value in values.items() if name not in hidden}
 
     @cached_property
-    def _hidden(self) -> frozenset[str]:
+    def _hidden_fields(self) -> frozenset[str]:
         return self.partition.buckets & {*self.sort_fields}
 
     def __str__(self) -> str:

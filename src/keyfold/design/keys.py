@@ -194,7 +194,7 @@ class Key(Declared, Generic[K_co]):
             found |= self.derived[name].sources if name in self.derived else {name}
         return found
 
-    def extended(self, values: Mapping[str, Any]) -> Mapping[str, Any]:
+    def with_derived(self, values: Mapping[str, Any]) -> Mapping[str, Any]:
         """The values, with those that follow from them."""
         for one in self.derived.values():
             values = one.extend(values)
@@ -202,12 +202,12 @@ class Key(Declared, Generic[K_co]):
 
     def parts_of(self, entity: Entity) -> dict[str, Any]:
         """What a query for this key of an item is given."""
-        values = self.extended(entity.__dict__)
+        values = self.with_derived(entity.__dict__)
         return {name: values[name] for name in self.templates.fields}
 
     def render(self, values: Mapping[str, object], *, owner: str) -> dict[str, Any]:
         """The wire key for these field values."""
-        values = self.extended(values) if self.derived else values
+        values = self.with_derived(values) if self.derived else values
         found = None if self._quick is None else self._quick(values)
         if found is not None:
             return found

@@ -25,7 +25,7 @@ class DesignFileError(KeyfoldError):
 def compose(text: str, file: str) -> Node:
     """The root node of a YAML text."""
     try:
-        node = _composed(text)
+        node = _compose(text)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         place = Place(file, mark.line + 1, mark.column + 1) if mark else Place(file, 1)
@@ -38,7 +38,7 @@ def compose(text: str, file: str) -> Node:
     return Node(node, file)
 
 
-def _composed(text: str) -> yaml.Node | None:
+def _compose(text: str) -> yaml.Node | None:
     node: yaml.Node | None
     try:
         node = yaml.compose(text, Loader=_LOADER)

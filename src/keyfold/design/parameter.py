@@ -35,12 +35,12 @@ class Param:
         return arguments[self.name]
 
     def __add__(self, by: object) -> Any:
-        return self._moved("plus", by)
+        return self._shift("plus", by)
 
     def __sub__(self, by: object) -> Any:
-        return self._moved("minus", by)
+        return self._shift("minus", by)
 
-    def _moved(self, word: str, by: object) -> Any:
+    def _shift(self, word: str, by: object) -> Any:
         if isinstance(by, int | float | Decimal | timedelta) and not isinstance(by, bool):
             return MovedParam(self, word, by)
         return self._refuse()

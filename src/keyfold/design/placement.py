@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from typing_extensions import TypeVar
 
 from keyfold.design import schema
-from keyfold.design.condition import evaluator, is_presence, tree, written
+from keyfold.design.condition import condition_text, evaluator, is_presence, tree
 from keyfold.design.exclusion import excludes
 from keyfold.design.keys import Key, Silences
 from keyfold.design.predicate import FieldPath, Predicate, Test
@@ -119,7 +119,7 @@ class On(Key[K_co]):
         raise DeclarationError(
             "K3",
             f"an item is in {self.index} as soon as it has {' and '.join(names)}: "
-            f"{written(self.when)!r} cannot keep it out.",
+            f"{condition_text(self.when)!r} cannot keep it out.",
             place=place,
             suggestion="Give the index an attribute of its own, as "
             f'Index({self.index!r}, "{self.index}PK", ...), which only these items get.',
@@ -133,7 +133,7 @@ class On(Key[K_co]):
             both = [one for one in (other.when, self.when) if one is not None]
             if len(both) == 2 and excludes(both[0], both[1], entity.__spec__):
                 continue
-            shown = " and ".join(f"{written(one)!r}" for one in both) or "no condition"
+            shown = " and ".join(f"{condition_text(one)!r}" for one in both) or "no condition"
             raise DeclarationError(
                 "K3",
                 f"{other.name} and {self.name} are both on {self.index}, and one item may be due "

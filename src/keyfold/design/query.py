@@ -93,19 +93,19 @@ class OpenQuery(Query[E]):
 
     def after(self, **bound: Any) -> Self:
         """Only items whose next sort field is greater."""
-        return self._bounded(bound, low=False)
+        return self._with_bound(bound, low=False)
 
     def since(self, **bound: Any) -> Self:
         """Only items whose next sort field is greater or equal."""
-        return self._bounded(bound, low=True)
+        return self._with_bound(bound, low=True)
 
     def before(self, **bound: Any) -> Self:
         """Only items whose next sort field is smaller."""
-        return self._bounded(bound, high=False)
+        return self._with_bound(bound, high=False)
 
     def until(self, **bound: Any) -> Self:
         """Only items whose next sort field is smaller or equal."""
-        return self._bounded(bound, high=True)
+        return self._with_bound(bound, high=True)
 
     def begins_with(self, **bound: Any) -> Self:
         """Only items whose next sort field is text that begins so."""
@@ -123,7 +123,7 @@ class OpenQuery(Query[E]):
             )
         return replace(self, ranged=slot, beginning=bound[slot])
 
-    def _bounded(
+    def _with_bound(
         self, bound: Mapping[str, Any], *, low: bool | None = None, high: bool | None = None
     ) -> Self:
         slot = self._next_slot(bound)

@@ -127,7 +127,7 @@ def _addresses(refs: tuple[Ref[E], ...]) -> tuple[Ref[E], ...]:
     return refs
 
 
-def addressed(refs: Iterable[Ref[E]], arguments: Mapping[str, Any]) -> list[Ref[E]]:
+def resolve_refs(refs: Iterable[Ref[E]], arguments: Mapping[str, Any]) -> list[Ref[E]]:
     """The addresses of a call, one for each element of an `each`."""
     found: list[Ref[E]] = []
     for ref in refs:

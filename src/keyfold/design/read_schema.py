@@ -188,7 +188,9 @@ def _condition(query: Query[Any]) -> schema.SortCondition:
             "begins_with", _cut(sort, {*given, query.ranged or ""}, whole=False)
         )
     if query.ranged is not None:
-        return schema.SortCondition("between", prefix, _bound(query.low), _bound(query.high))
+        return schema.SortCondition(
+            "between", prefix, _bound_schema(query.low), _bound_schema(query.high)
+        )
     if len(prefix.parts) == len(sort.parts):
         return schema.SortCondition("eq", sort)
     return schema.SortCondition("begins_with", prefix) if prefix.parts else schema.SortCondition()
@@ -211,7 +213,7 @@ def _cut(template: Template, given: set[str], *, whole: bool = True) -> Template
     return Template(tuple(parts), template.escape)
 
 
-def _bound(side: tuple[Any, bool] | None) -> schema.Bound | None:
+def _bound_schema(side: tuple[Any, bool] | None) -> schema.Bound | None:
     if side is None:
         return None
     value, inclusive = side

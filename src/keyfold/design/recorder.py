@@ -157,22 +157,22 @@ class _Field(Recorded):
         return _Field(path, annotation)
 
     def __eq__(self, other: object) -> Predicate:  # type: ignore[override]
-        return FieldComparison(self._path, "=", self._given(other))
+        return FieldComparison(self._path, "=", self._operand_of(other))
 
     def __ne__(self, other: object) -> Predicate:  # type: ignore[override]
-        return FieldComparison(self._path, "<>", self._given(other))
+        return FieldComparison(self._path, "<>", self._operand_of(other))
 
     def __lt__(self, other: object) -> Predicate:
-        return FieldComparison(self._path, "<", self._given(other))
+        return FieldComparison(self._path, "<", self._operand_of(other))
 
     def __le__(self, other: object) -> Predicate:
-        return FieldComparison(self._path, "<=", self._given(other))
+        return FieldComparison(self._path, "<=", self._operand_of(other))
 
     def __gt__(self, other: object) -> Predicate:
-        return FieldComparison(self._path, ">", self._given(other))
+        return FieldComparison(self._path, ">", self._operand_of(other))
 
     def __ge__(self, other: object) -> Predicate:
-        return FieldComparison(self._path, ">=", self._given(other))
+        return FieldComparison(self._path, ">=", self._operand_of(other))
 
     def __and__(self, other: object) -> Predicate:
         return self.as_predicate() & other
@@ -196,7 +196,7 @@ class _Field(Recorded):
 
     __str__ = __format__  # type: ignore[assignment]
 
-    def _given(self, value: object, *, element: bool = False) -> object:
+    def _operand_of(self, value: object, *, element: bool = False) -> object:
         """What the field is compared with: a field, a parameter, or a value that it can have."""
         if isinstance(value, _Field):
             return value._path
@@ -229,13 +229,15 @@ class _Field(Recorded):
     def __len__(self) -> int:
         raise self._refusal(f"counts the elements of {self._path}", "Write size(field) of keyfold.")
 
-    def _computed(self, *_: object) -> Any:
+    def _refuse_computing(self, *_: object) -> Any:
         raise self._refusal(
             f"computes with {self._path}", "Compare the field itself with a value or a field."
         )
 
-    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __mod__ = __neg__ = _computed
-    __truediv__ = __rtruediv__ = __floordiv__ = __rfloordiv__ = __abs__ = _computed
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __mod__ = __neg__ = (
+        _refuse_computing
+    )
+    __truediv__ = __rtruediv__ = __floordiv__ = __rfloordiv__ = __abs__ = _refuse_computing
 
     def _refusal(self, what: str, suggestion: str) -> DeclarationError:
         return DeclarationError(
@@ -322,7 +324,7 @@ def _test(function: str, field: object, *arguments: object) -> bool:
     path = _path(field)
     assert isinstance(field, _Field), f"{field!r} has a path"
     element = function == "contains"
-    given = tuple(field._given(argument, element=element) for argument in arguments)
+    given = tuple(field._operand_of(argument, element=element) for argument in arguments)
     return cast("bool", Test(function, path, given))
 
 

@@ -9,13 +9,13 @@ from functools import cache
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from keyfold.design import shorthand
-from keyfold.design.condition import parsed, there
+from keyfold.design.condition import parse_condition, there
 from keyfold.design.nodes import Node
 from keyfold.design.schema import INTENTS, Effect, Intent
 from keyfold.design.template import Template
 from keyfold.errors import DeclarationError, RequestInvalid
 from keyfold.expressions.ast import And, Between, Compare, Condition, Function, In, Not, Or
-from keyfold.expressions.text import written
+from keyfold.expressions.text import condition_text
 from keyfold.settings import nearest
 
 SPELLED = {"silences": "silence", "effects": "does", "intents": "on_purpose"}
@@ -43,7 +43,7 @@ def read(kind: type[Any], value: Node, *, also: dict[str, Any] | None = None) ->
     known = hints(kind)  # type: ignore[arg-type]  # mypy: a class is hashable
     special: dict[str, Callable[[Node], dict[str, Any]]] = also or {}
     stated: dict[str, Any] = {}
-    for name, inner in value.items(f"the fields of {_called(kind)}"):
+    for name, inner in value.items(f"the fields of {_noun(kind)}"):
         word = name.text("a field name")
         if word in special:
             stated.update(special[word](inner))
@@ -51,9 +51,7 @@ def read(kind: type[Any], value: Node, *, also: dict[str, Any] | None = None) ->
             field, hint = known[word]
             stated[field] = convert(hint, inner, word)
         else:
-            name.refuse(
-                f"{_called(kind)} has no field {word!r}; {nearest(word, {*known, *special})}"
-            )
+            name.refuse(f"{_noun(kind)} has no field {word!r}; {nearest(word, {*known, *special})}")
     if any(f.name == "place" for f in dataclasses.fields(kind)):
         stated["place"] = value.place
     return stated
@@ -67,7 +65,7 @@ def build(kind: type[Any], stated: dict[str, Any], value: Node) -> Any:
         )
         if required and field.name not in stated:
             word = SPELLED.get(field.name, field.name)
-            value.refuse(f"{_called(kind)} needs a field {word!r}")
+            value.refuse(f"{_noun(kind)} needs a field {word!r}")
     return kind(**stated)
 
 
@@ -127,7 +125,7 @@ def condition(value: Node) -> Condition | None:
         return there(*named)
     text = value.text('a condition such as: state = "open"')
     try:
-        return parsed(text)
+        return parse_condition(text)
     except RequestInvalid as problem:
         value.refuse(
             f"{text!r} is no condition: {problem}. Write comparisons with =, <>, <, <=, > and >=, "
@@ -158,7 +156,7 @@ def _plain(hint: Any, value: Node, what: str) -> Any:
     return found
 
 
-def _called(kind: type) -> str:
+def _noun(kind: type) -> str:
     name = (kind.__name__.removesuffix("Schema") or "schema").lower()
     return f"an {name}" if name[0] in "aeiou" else f"a {name}"
 
@@ -181,7 +179,7 @@ def simple(found: Any) -> Any:
     if isinstance(found, Template):
         return shorthand.template_text(found)
     if isinstance(found, Or | And | Not | Compare | Between | In | Function):
-        return written(found)
+        return condition_text(found)
     if isinstance(found, Effect):
         return shorthand.effect_text(found)
     if isinstance(found, tuple) and found and isinstance(found[0], Intent):

@@ -155,7 +155,7 @@ def condition(text: str, *, place: str = "") -> tuple[str, SortCondition] | None
     """`SK > ACTIVITY#<timestamp>`: the attribute it names, if any, and what it asks."""
     text = text.strip()
     if call := _CALL.fullmatch(text):
-        operand = template(_unquoted(call["value"]), place=place)
+        operand = template(_unquote(call["value"]), place=place)
         return call["attr"], SortCondition("begins_with", operand, raw=text)
     found = _INFIX.fullmatch(text)
     if found is None:
@@ -165,12 +165,12 @@ def condition(text: str, *, place: str = "") -> tuple[str, SortCondition] | None
         low, _, high = value.partition(" and ")
         if not high:
             return None
-        operand = template(_unquoted(low), place=place)
-        upper = template(_unquoted(high), place=place)
+        operand = template(_unquote(low), place=place)
+        upper = template(_unquote(high), place=place)
         asked = SortCondition("between", operand, raw=text, upper=upper)
         return found["attr"] or "", asked
     name = _OPERATORS.get(operator, operator)
-    asked = SortCondition(template=template(_unquoted(value), place=place), raw=text)
+    asked = SortCondition(template=template(_unquote(value), place=place), raw=text)
     return found["attr"] or "", replace(asked, operator=cast("Any", name))
 
 
@@ -182,6 +182,6 @@ def clauses(text: str) -> list[str]:
     return [part.strip() for part in re.split(joined, text) if part.strip()]
 
 
-def _unquoted(text: str) -> str:
+def _unquote(text: str) -> str:
     text = text.strip()
     return text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"" else text

@@ -55,10 +55,10 @@ def _module(target: str) -> tuple[ModuleType, str]:
         raise KeyfoldError(
             f"{target!r} is not a design: give package.module:design, or a file that ends in .yaml"
         )
-    return _imported(module_name, target), name or "design"
+    return _import(module_name, target), name or "design"
 
 
-def _imported(name: str, target: str) -> ModuleType:
+def _import(name: str, target: str) -> ModuleType:
     with importing(target):
         return import_module(name)
 

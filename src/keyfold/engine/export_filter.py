@@ -9,7 +9,7 @@ from keyfold.engine.read import key_range
 from keyfold.engine.tables import TableDefinition
 from keyfold.errors import RequestInvalid, ValidationError
 from keyfold.expressions import evaluate, keys, parameters
-from keyfold.expressions.projection import compiled
+from keyfold.expressions.projection import compile_projection
 from keyfold.expressions.roots import roots
 from keyfold.values import Item
 
@@ -36,10 +36,12 @@ class ExportFilter:
                         "Invalid Request: Filter Expression can only contain non-primary key "
                         f"attributes: Primary key attribute: {name}"
                     )
-        self._test = None if read.filter is None else evaluate.compiled(read.filter, read.values)
+        self._test = (
+            None if read.filter is None else evaluate.compile_condition(read.filter, read.values)
+        )
         self._shape: Callable[[Item], Item] | None = None
         if read.projection is not None:
-            self._shape = compiled(read.projection)
+            self._shape = compile_projection(read.projection)
 
     def takes(self, item: Item) -> bool:
         if self._range is not None:

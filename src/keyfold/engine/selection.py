@@ -14,7 +14,7 @@ from keyfold.engine.tables import IndexDefinition, TableDefinition
 from keyfold.errors import RequestInvalid, ValidationError
 from keyfold.expressions import evaluate
 from keyfold.expressions.ast import Condition, Path, Projection
-from keyfold.expressions.projection import compiled
+from keyfold.expressions.projection import compile_projection
 from keyfold.expressions.roots import roots
 from keyfold.values import Item
 
@@ -98,7 +98,7 @@ def visible(
     """A filter as a test of what an index shows of a stored item."""
     if condition is None:
         return None
-    test = evaluate.compiled(condition, values)
+    test = evaluate.compile_condition(condition, values)
     if index is None or index.attributes is None:
         return test
     project = index.project
@@ -126,13 +126,13 @@ def shape_of(
 ) -> tuple[Callable[[Item], Item] | None, bool]:
     """How to make answers from stored items, and whether that reads the table behind an index."""
     if index is None or index.attributes is None:
-        return (None if projection is None else compiled(projection)), False
+        return (None if projection is None else compile_projection(projection)), False
     if projection is not None:
         missing = [path.root for path in projection if path.root not in index.attributes]
         if not missing or not index.is_local:
             _refuse_unprojected(index, missing)
-            return compiled(projection), False
-        return compiled(projection), True
+            return compile_projection(projection), False
+        return compile_projection(projection), True
     if select == "ALL_ATTRIBUTES":
         if not index.is_local:
             raise ValidationError(

@@ -300,16 +300,16 @@ class UnexpectedAnswer(OperationError):
 K = TypeVar("K", OperationError, StorageError)
 
 
-def _registered(kind: type[K]) -> dict[str, type[K]]:
+def _by_wire_name(kind: type[K]) -> dict[str, type[K]]:
     # A class without a wire name of its own refines its parent, which stands for both.
     found = {kind.wire_name: kind} if "wire_name" in vars(kind) else {}
     for child in kind.__subclasses__():
-        found.update(_registered(child))
+        found.update(_by_wire_name(child))
     return found
 
 
-BY_WIRE_NAME: dict[str, type[OperationError]] = _registered(OperationError)
-_STORAGE_BY_WIRE_NAME: dict[str, type[StorageError]] = _registered(StorageError)
+BY_WIRE_NAME: dict[str, type[OperationError]] = _by_wire_name(OperationError)
+_STORAGE_BY_WIRE_NAME: dict[str, type[StorageError]] = _by_wire_name(StorageError)
 
 
 def to_wire(error: OperationError | StorageError) -> tuple[int, dict[str, Any]]:

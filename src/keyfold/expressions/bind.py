@@ -87,7 +87,7 @@ class Placeholders:
 
     def update(self, text: str) -> UpdatePlan:
         """An update, to be applied with `values`."""
-        plan, names, values = _planned(text, self._pairs(), self._kinds())
+        plan, names, values = _plan_update(text, self._pairs(), self._kinds())
         self._used_names |= names
         self._used_values |= values
         return plan
@@ -123,11 +123,11 @@ _Pairs = tuple[tuple[str, str], ...]
 
 
 @lru_cache(_PLANS_KEPT)
-def _planned(
+def _plan_update(
     text: str, names: _Pairs, kinds: _Pairs
 ) -> tuple[UpdatePlan, frozenset[str], frozenset[str]]:
     """An update with the names and values that it uses."""
-    binder = _Binder("UpdateExpression", dict(names), _given(kinds), set(), set())
+    binder = _Binder("UpdateExpression", dict(names), _placeholders(kinds), set(), set())
     plan = UpdatePlan(binder.update(parser.update(text)))
     return plan, frozenset(binder.used_names), frozenset(binder.used_values)
 
@@ -137,7 +137,7 @@ def _kept_condition(
     text: str, parameter: str, names: _Pairs, kinds: _Pairs
 ) -> tuple[Condition, frozenset[str], frozenset[str]]:
     """A condition with the names and values that it uses."""
-    binder = _Binder(parameter, dict(names), _given(kinds), set(), set())
+    binder = _Binder(parameter, dict(names), _placeholders(kinds), set(), set())
     condition = binder.condition(parser.condition(text, parameter))
     return condition, frozenset(binder.used_names), frozenset(binder.used_values)
 
@@ -152,7 +152,7 @@ def _kept_key_condition(
     return KeyCondition(condition), used_names, used_values
 
 
-def _given(kinds: _Pairs) -> dict[str, Placeholder]:
+def _placeholders(kinds: _Pairs) -> dict[str, Placeholder]:
     return {placeholder: Placeholder(placeholder, kind) for placeholder, kind in kinds}
 
 
@@ -203,7 +203,7 @@ class _Binder:
         bound: Action
         match action:
             case SetAction(_, value):
-                return SetAction(target, self._assigned(value))
+                return SetAction(target, self._bind_assigned(value))
             case RemoveAction():
                 return RemoveAction(target)
             case AddAction(_, value):
@@ -213,7 +213,7 @@ class _Binder:
         operand_check.check_action(bound, self._parameter)
         return bound
 
-    def _assigned(self, value: Operand | Arithmetic) -> Operand | Arithmetic:
+    def _bind_assigned(self, value: Operand | Arithmetic) -> Operand | Arithmetic:
         if not isinstance(value, Arithmetic):
             return self.operand(value)
         bound = Arithmetic(value.operator, self.operand(value.left), self.operand(value.right))
@@ -309,11 +309,11 @@ def _checked_values(
         try:
             checked[placeholder] = check_value(value, depth)
         except ValidationError as error:
-            raise _wrapped(error, placeholder) from None
+            raise _name_placeholder(error, placeholder) from None
     return checked
 
 
-def _wrapped(error: ValidationError, placeholder: str) -> ValidationError:
+def _name_placeholder(error: ValidationError, placeholder: str) -> ValidationError:
     """An error about a value, told with its placeholder; the newer words leave that out."""
 
     def wrapped(reason: str) -> str:

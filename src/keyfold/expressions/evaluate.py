@@ -43,22 +43,22 @@ _INEQUALITIES: dict[str, Callable[[Any, Any], bool]] = {"<": lt, "<=": le, ">": 
 
 def matches(condition: Condition, item: ReadableItem, values: Values = NO_VALUES) -> bool:
     """Whether a bound condition holds for an item; an item that is not there is an empty one."""
-    return compiled(condition, values)(item)
+    return compile_condition(condition, values)(item)
 
 
-def compiled(condition: Condition, values: Values = NO_VALUES) -> Test:
+def compile_condition(condition: Condition, values: Values = NO_VALUES) -> Test:
     """A bound condition as a function, for use with many items."""
-    return _compiled(condition, values, Elements())
+    return _compile(condition, values, Elements())
 
 
-def _compiled(condition: Condition, values: Values, elements: Elements) -> Test:
+def _compile(condition: Condition, values: Values, elements: Elements) -> Test:
     match condition:
         case And(terms):
-            return _all([_compiled(term, values, elements) for term in terms])
+            return _all([_compile(term, values, elements) for term in terms])
         case Or(terms):
-            return _any([_compiled(term, values, elements) for term in terms])
+            return _any([_compile(term, values, elements) for term in terms])
         case Not(term):
-            negated = _compiled(term, values, elements)
+            negated = _compile(term, values, elements)
             return lambda item: not negated(item)
         case Compare():
             return _comparison(condition, values)
@@ -190,7 +190,7 @@ def _inequality(
     first, second = getter(left, values), getter(right, values)
     bound = constant(right, values)
     if bound is not None:
-        return _bounded(first, bound, holds)
+        return _compare_constant(first, bound, holds)
 
     def test(item: ReadableItem) -> bool:
         a = first(item)
@@ -205,7 +205,9 @@ def _inequality(
     return test
 
 
-def _bounded(operand: Getter, bound: AttributeValue, holds: Callable[[Any, Any], bool]) -> Test:
+def _compare_constant(
+    operand: Getter, bound: AttributeValue, holds: Callable[[Any, Any], bool]
+) -> Test:
     """A comparison with a constant, which is read once."""
     kind = next(iter(bound))
     limit = sort_key(bound)

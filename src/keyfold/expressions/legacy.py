@@ -51,14 +51,14 @@ _TYPES: dict[str, Sequence[str]] = {
 }
 
 
-def expected(request: Mapping[str, Any]) -> Condition | None:
+def expected_condition(request: Mapping[str, Any]) -> Condition | None:
     """The condition that Expected states."""
     given: Mapping[str, Any] | None = request.get("Expected")
     _check_operator(request, given)
     if not given:
         return None
     terms = [_expectation(name, entry) for name, entry in given.items()]
-    return _joined(request, terms)
+    return _join(request, terms)
 
 
 def filter(request: Mapping[str, Any]) -> Condition | None:
@@ -70,7 +70,7 @@ def filter(request: Mapping[str, Any]) -> Condition | None:
         _condition(name, entry["ComparisonOperator"], _checked_list(entry))
         for name, entry in given.items()
     ]
-    return _joined(request, terms)
+    return _join(request, terms)
 
 
 def key_conditions(request: Mapping[str, Any]) -> dict[str, KeyTerm] | None:
@@ -125,7 +125,7 @@ def _check_operator(request: Mapping[str, Any], expected: Mapping[str, Any] | No
         )
 
 
-def _joined(request: Mapping[str, Any], terms: list[Condition]) -> Condition:
+def _join(request: Mapping[str, Any], terms: list[Condition]) -> Condition:
     if len(terms) == 1:
         return terms[0]
     return Or(tuple(terms)) if request.get("ConditionalOperator") == "OR" else And(tuple(terms))

@@ -66,7 +66,7 @@ def check_between(node: Between, parameter: str) -> None:
     low, high = node.low, node.high
     if not isinstance(low, Value) or not isinstance(high, Value):
         return
-    bounds = f"lower bound operand: {_shown(low)}, upper bound operand: {_shown(high)}"
+    bounds = f"lower bound operand: {_value_text(low)}, upper bound operand: {_value_text(high)}"
     if low.kind != high.kind:
         refuse(
             parameter,
@@ -205,5 +205,5 @@ def _static_kind(operand: Operand) -> str | None:
     return None
 
 
-def _shown(value: Value) -> str:
+def _value_text(value: Value) -> str:
     return f"AttributeValue: {{{value.kind}:{value.content[value.kind]}}}"

@@ -14,7 +14,7 @@ from keyfold.errors import RequestInvalid
 from keyfold.expressions import legacy
 from keyfold.expressions.ast import Condition, KeyTerm, Projection
 from keyfold.expressions.bind import Placeholders
-from keyfold.expressions.evaluate import Test, Values, compiled
+from keyfold.expressions.evaluate import Test, Values, compile_condition
 from keyfold.expressions.update import UpdatePlan
 
 _WITHOUT_VALUES = "ProjectionExpression"
@@ -34,7 +34,7 @@ class ExpressionParameters:
 
     def test(self) -> Test | None:
         """The condition of a write, as a function."""
-        return None if self.condition is None else compiled(self.condition, self.values)
+        return None if self.condition is None else compile_condition(self.condition, self.values)
 
 
 _LEGACY = frozenset(
@@ -122,7 +122,7 @@ def read(request: Mapping[str, Any], *, deeper: bool = False) -> ExpressionParam
             condition, chosen, key_terms, update, projection, placeholders.values
         )
     return ExpressionParameters(
-        condition=condition if condition is not None else legacy.expected(request),
+        condition=condition if condition is not None else legacy.expected_condition(request),
         filter=chosen if chosen is not None else legacy.filter(request),
         key_terms=key_terms if key_terms is not None else legacy.key_conditions(request),
         update=update if update is not None else _legacy_plan(request),

@@ -271,14 +271,14 @@ class _Parser(Logic):
             return RemoveAction(path)
         if keyword == "SET":
             self._expect("=")
-            return SetAction(path, self._assigned())
+            return SetAction(path, self._parse_assigned())
         value = ValueRef(self._expect("value").text)
         return AddAction(path, value) if keyword == "ADD" else DeleteAction(path, value)
 
-    def _assigned(self) -> Operand | Arithmetic:
+    def _parse_assigned(self) -> Operand | Arithmetic:
         if self._token.kind == "(" and self._arithmetic_inside():
             self._advance()
-            value = self._assigned()
+            value = self._parse_assigned()
             self._expect(")")
             return value
         left = self._operand()

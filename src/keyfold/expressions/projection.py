@@ -15,11 +15,11 @@ _Tree = dict[Any, "_Tree | None"]
 
 def project(paths: Projection, item: Mapping[str, AttributeValue]) -> Item:
     """The part of an item that bound paths name."""
-    return compiled(paths)(item)
+    return compile_projection(paths)(item)
 
 
 @lru_cache(512)
-def compiled(paths: Projection) -> Callable[[Mapping[str, AttributeValue]], Item]:
+def compile_projection(paths: Projection) -> Callable[[Mapping[str, AttributeValue]], Item]:
     """A projection as a function, for use with many items."""
     if all(len(path.parts) == 1 for path in paths):
         names = [path.root for path in paths]

@@ -26,7 +26,7 @@ _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_]*").fullmatch
 _WORDS = {*KEYWORDS, "TRUE", "FALSE"}
 
 
-def written(condition: Condition) -> str:
+def condition_text(condition: Condition) -> str:
     """`state = "open" AND attribute_exists(due_at)`."""
     match condition:
         case And(terms):
@@ -46,7 +46,7 @@ def written(condition: Condition) -> str:
 
 
 def _inside(term: Condition, wrapped: tuple[type, ...]) -> str:
-    return f"({written(term)})" if isinstance(term, wrapped) else written(term)
+    return f"({condition_text(term)})" if isinstance(term, wrapped) else condition_text(term)
 
 
 def operand(given: Operand) -> str:

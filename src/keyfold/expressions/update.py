@@ -137,16 +137,16 @@ def _refuse_deep(writes: list[tuple[Path, Any]]) -> None:
 def _made_by(action: Action) -> _Make:
     match action:
         case SetAction(_, value):
-            return _made(value)
+            return _maker(value)
         case RemoveAction():
             return lambda _item, _values: None
         case AddAction(path, value):
-            return _combined(path, _made(value), _added, if_missing=True)
+            return _combining_maker(path, _maker(value), _add, if_missing=True)
         case DeleteAction(path, value):
-            return _combined(path, _made(value), _deleted, if_missing=False)
+            return _combining_maker(path, _maker(value), _delete, if_missing=False)
 
 
-def _made(value: Operand | Arithmetic) -> _Make:
+def _maker(value: Operand | Arithmetic) -> _Make:
     match value:
         case Value(content):
             return lambda _item, _values: content
@@ -155,13 +155,13 @@ def _made(value: Operand | Arithmetic) -> _Make:
         case Path():
             return _read(value)
         case Arithmetic(operator, left, right):
-            first, second = _typed("N", left), _typed("N", right)
+            first, second = _typed_maker("N", left), _typed_maker("N", right)
             combine = number.add if operator == "+" else number.subtract
             return lambda item, values: {"N": combine(first(item, values), second(item, values))}
         case Function("if_not_exists", (Path() as path, default)):
-            return _read(path, otherwise=_made(default))
+            return _read(path, otherwise=_maker(default))
         case Function("list_append", (left, right)):
-            first, second = _typed("L", left), _typed("L", right)
+            first, second = _typed_maker("L", left), _typed_maker("L", right)
             return lambda item, values: {"L": [*first(item, values), *second(item, values)]}
         case _:
             raise TypeError(f"not a bound value: {value!r}")
@@ -179,8 +179,8 @@ def _read(path: Path, otherwise: _Make | None = None) -> _Make:
     return make
 
 
-def _typed(kind: str, operand: Operand) -> _Make:
-    make_value = _made(operand)
+def _typed_maker(kind: str, operand: Operand) -> _Make:
+    make_value = _maker(operand)
 
     def make(item: Mapping[str, AttributeValue], values: Values) -> Any:
         value = make_value(item, values)
@@ -191,7 +191,7 @@ def _typed(kind: str, operand: Operand) -> _Make:
     return make
 
 
-def _combined(
+def _combining_maker(
     path: Path,
     make_content: _Make,
     combine: Callable[[AttributeValue, AttributeValue], AttributeValue | None],
@@ -213,7 +213,7 @@ def _index(path: Path) -> int:
     return last if isinstance(last, int) else -1
 
 
-def _added(current: AttributeValue, content: AttributeValue) -> AttributeValue:
+def _add(current: AttributeValue, content: AttributeValue) -> AttributeValue:
     kind = next(iter(content))
     if kind not in current:
         raise _WrongType
@@ -226,7 +226,7 @@ def _added(current: AttributeValue, content: AttributeValue) -> AttributeValue:
     return {kind: in_set_order(kind, list({*held, *content[kind]}))}
 
 
-def _deleted(current: AttributeValue, content: AttributeValue) -> AttributeValue | None:
+def _delete(current: AttributeValue, content: AttributeValue) -> AttributeValue | None:
     kind = next(iter(content))
     if kind not in current:
         raise _WrongType

@@ -101,7 +101,7 @@ def answer_requests() -> None:
             signal.signal(signal.SIGUSR1, signal.SIG_DFL)
             signal.alarm(PATIENCE_SECONDS)
             with os.fdopen(writing, "wb") as told:
-                _send(told, _imported(text, path))
+                _send(told, _import(text, path))
             os._exit(0)
         os.close(writing)
         try:
@@ -129,7 +129,7 @@ def _receive(source: IO[bytes]) -> Any:
     return pickle.loads(data)
 
 
-def _imported(text: str, path: str) -> Analysis:
+def _import(text: str, path: str) -> Analysis:
     root, name = _module_name(Path(path))
     sys.path.insert(0, str(root))
     sys.meta_path.insert(0, _EditorText(name, path, text))
@@ -138,7 +138,7 @@ def _imported(text: str, path: str) -> Analysis:
     except DeclarationError as error:
         return Analysis((declaration_problem(error, path),))
     except BaseException as error:
-        return Analysis((_raised(error, path),))
+        return Analysis((_problem_of(error, path),))
     design = next(
         (v for v in vars(sys.modules[name]).values() if isinstance(v, Declarations)), None
     )
@@ -152,7 +152,7 @@ def _imported(text: str, path: str) -> Analysis:
         return Analysis((TextProblem(Place(path, 1), "error", "", str(error)),))
 
 
-def _raised(error: BaseException, path: str) -> TextProblem:
+def _problem_of(error: BaseException, path: str) -> TextProblem:
     """What was raised, at the line of this file that it went through last."""
     line, trace = 1, error.__traceback__
     while trace is not None:

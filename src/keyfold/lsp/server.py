@@ -115,7 +115,7 @@ class DesignServer(LanguageServer):
             return analyse_file(text, path, tell) if _DESIGN.search(text) else Analysis()
         return self.modules.analyse(text, path) if path.endswith(".py") else Analysis()
 
-    def known(self, uri: str) -> Analysis:
+    def analysis_of(self, uri: str) -> Analysis:
         return self.readable.get(uri, Analysis())
 
 
@@ -142,7 +142,7 @@ def create_server() -> DesignServer:
             return lsp.Hover(lsp.MarkupContent(lsp.MarkupKind.Markdown, symbol.hover))
         document = server.workspace.get_text_document(given.text_document.uri)
         name = document.word_at_position(given.position)
-        kind = server.known(given.text_document.uri).fields.get(name)
+        kind = server.analysis_of(given.text_document.uri).fields.get(name)
         return (
             lsp.Hover(lsp.MarkupContent(lsp.MarkupKind.Markdown, f"`{name}`: {kind}"))
             if kind
@@ -166,7 +166,8 @@ def create_server() -> DesignServer:
         line = document.lines[given.position.line] if document.lines else ""
         typed = line[: given.position.character]
         return lsp.CompletionList(
-            is_incomplete=False, items=completions(typed, server.known(given.text_document.uri))
+            is_incomplete=False,
+            items=completions(typed, server.analysis_of(given.text_document.uri)),
         )
 
     @server.feature(lsp.TEXT_DOCUMENT_CODE_ACTION)
@@ -186,7 +187,7 @@ def create_server() -> DesignServer:
         document = server.workspace.get_text_document(given.text_document.uri)
         return [
             lsp.CodeLens(_range(one.place), lsp.Command(one.lens, ""))
-            for one in server.known(given.text_document.uri).symbols
+            for one in server.analysis_of(given.text_document.uri).symbols
             if one.lens and _is_of(one.place, document.path)
         ]
 
@@ -216,7 +217,7 @@ def completions(typed: str, known: Analysis) -> list[lsp.CompletionItem]:
 def _symbol_at(server: DesignServer, uri: str, position: lsp.Position) -> Symbol | None:
     """The symbol under the cursor; names of patterns may be of several words."""
     document = server.workspace.get_text_document(uri)
-    known = server.known(uri)
+    known = server.analysis_of(uri)
     if position.line >= len(document.lines):
         return None
     line = document.lines[position.line]

@@ -28,7 +28,7 @@ from keyfold.maintain.counter import CounterMaintainer
 from keyfold.maintain.drift import Drift
 from keyfold.maintain.fact import NeedFact
 from keyfold.maintain.job import JobMaintainer, JobStep, Place, carry_out
-from keyfold.maintain.reconcile import ATTEMPTS, unchanged
+from keyfold.maintain.reconcile import ATTEMPTS, unchanged_check
 from keyfold.maintain.relation import Related
 from keyfold.maintain.rows import FactComparison, Suspect
 from keyfold.maintain.structure import Causes, KeptStructure, Reconciled, Shown
@@ -191,7 +191,7 @@ class Sweep:
 
     def wanted(self, context: Context) -> Flow[Intent | None]:
         gone = (yield from raw(context, self.parent)) is None
-        return unchanged(self.parent, None, frozenset()) if gone else None
+        return unchanged_check(self.parent, None, frozenset()) if gone else None
 
     def step(self, context: Context, start: Place) -> Flow[JobStep]:
         found, more = yield from self.related.page(context, self.parent, start)
@@ -268,11 +268,11 @@ class OrphanMaintainer(KeptStructure, Reconciled):
     ) -> Flow[None]:
         if self.sync == "transaction" or new is None:
             return
-        yield from self.related.shown(context, new)
+        yield from self.related.wait_until_shown(context, new)
         parent = self.related.parent_of(new)
         if parent is None or (yield from raw(context, parent)) is not None:
             return
-        guard = unchanged(parent, None, frozenset())
+        guard = unchanged_check(parent, None, frozenset())
         condition = self.related.belongs(parent)
         try:
             yield from commit(context, [guard, Delete(new.ref(), condition)])

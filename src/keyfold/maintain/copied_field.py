@@ -17,7 +17,7 @@ from keyfold.maintain.address import fetch, raw, value_digest
 from keyfold.maintain.drift import Drift
 from keyfold.maintain.fact import ShownFact
 from keyfold.maintain.job import JobMaintainer, JobStep, Place
-from keyfold.maintain.reconcile import unchanged
+from keyfold.maintain.reconcile import unchanged_check
 from keyfold.maintain.relation import Related
 from keyfold.maintain.rows import FactComparison, Suspect
 from keyfold.maintain.structure import Causes, KeptStructure, Reconciled, Shown
@@ -121,7 +121,7 @@ class Spread:
         if item is None:
             return None
         self.value = _value(self.origin.entity.__spec__.decode(item), self.copied.field)
-        return unchanged(self.origin, item, self.copied.fields)
+        return unchanged_check(self.origin, item, self.copied.fields)
 
     def step(self, context: Context, start: Place) -> Flow[JobStep]:
         found, more = yield from self.copied.related.page(context, self.origin, start)
@@ -187,7 +187,7 @@ class CopyMaintainer(KeptStructure, Reconciled):
             origin = yield from fetch(context, context.design, suspect.address)
         except Undecodable:
             return None  # it is named itself
-        right = causes.righted(origin)
+        right = causes.correct(origin)
         if child is None or right is None or self.related.parent_of(child) is None:
             return None
         value, shown = getattr(right, self.field), getattr(child, self.copy)
@@ -203,9 +203,11 @@ class CopyMaintainer(KeptStructure, Reconciled):
             yield from self.bring(context, drift.subject.entity.__spec__.decode(item))
 
     def reconcile(self, context: Context, old: Entity | None, new: Entity | None) -> Flow[None]:
-        if new is None or (old is not None and _seen(old, self.fields) == _seen(new, self.fields)):
+        if new is None or (
+            old is not None and _field_values(old, self.fields) == _field_values(new, self.fields)
+        ):
             return
-        yield from self.related.shown(context, new)
+        yield from self.related.wait_until_shown(context, new)
         try:
             yield from self.bring(context, new)
         except (NotFound, ConditionFailed):
@@ -223,7 +225,7 @@ class CopyMaintainer(KeptStructure, Reconciled):
         value = _value(origin.entity.__spec__.decode(item), self.field)
         if _value(copy, self.copy) == value:
             return
-        guard = unchanged(origin, item, frozenset({self.field}))
+        guard = unchanged_check(origin, item, frozenset({self.field}))
         yield from commit(context, [guard, self.origin.update(copy.ref(), origin, value)])
 
 
@@ -231,5 +233,5 @@ def _value(item: Entity, field: str) -> Any:
     return getattr(item, field)
 
 
-def _seen(item: Entity, fields: frozenset[str]) -> dict[str, Any]:
+def _field_values(item: Entity, fields: frozenset[str]) -> dict[str, Any]:
     return {name: getattr(item, name) for name in fields}

@@ -92,12 +92,12 @@ class CopyFact:
             elif now[name] != then[name]:
                 changes[name] = Add(now[name] - then[name])
         if changes:
-            yield Update(self.ref, changes, counting=True, otherwise=self._made)
+            yield Update(self.ref, changes, counting=True, otherwise=self._new_item)
 
-    def _made(self) -> Entity:
+    def _new_item(self) -> Entity:
         return self.item
 
-    def brought(self) -> Intent:
+    def ensure(self) -> Intent:
         """The write that makes it hold, whatever is there: what nobody declared is kept."""
         return Update(self.ref, dict(self._whole()), counting=True, upsert=True)
 

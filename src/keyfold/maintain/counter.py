@@ -154,7 +154,7 @@ class CounterMaintainer(SummedStructure):
     def carrier(self) -> type[Entity] | None:
         return self.target if self.sync == "stream" and self.declared.shards == 1 else None
 
-    def carried(self, gone: Entity) -> Iterator[Update]:
+    def carry_over(self, gone: Entity) -> Iterator[Update]:
         """A holder that was made again begins with nothing, and the records of what was counted
         before come late: with what its predecessor had counted, they lead to the right number."""
         number = getattr(gone, self.field)

@@ -38,10 +38,10 @@ class Drift:
         return self.kind not in UNREPAIRABLE and not self.decision
 
     def __str__(self) -> str:
-        key = ", ".join(f"{name}={_shown(value)}" for name, value in self.key.items())
+        key = ", ".join(f"{name}={_value_text(value)}" for name, value in self.key.items())
         return (
-            f"{self.structure}: {self.table} {key}: expected {_shown(self.expected)}, "
-            f"found {_shown(self.found)}"
+            f"{self.structure}: {self.table} {key}: expected {_value_text(self.expected)}, "
+            f"found {_value_text(self.found)}"
             + (f"; shown by {', '.join(self.follows)}" if self.follows else "")
         )
 
@@ -95,11 +95,13 @@ def differences(wanted: Entity | None, found: Entity | None) -> tuple[Any, Any]:
     return {n: left.get(n) for n in sorted(names)}, {n: right.get(n) for n in sorted(names)}
 
 
-def _shown(value: Any) -> str:
+def _value_text(value: Any) -> str:
     if value is None:
         return "nothing"
     if isinstance(value, Mapping):
         if len(value) == 1 and next(iter(value)) in ("S", "N", "B", "BOOL"):
             return str(next(iter(value.values())))
-        return "{" + ", ".join(f"{name}: {_shown(inner)}" for name, inner in value.items()) + "}"
+        return (
+            "{" + ", ".join(f"{name}: {_value_text(inner)}" for name, inner in value.items()) + "}"
+        )
     return str(value)

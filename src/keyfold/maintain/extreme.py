@@ -210,18 +210,18 @@ class ExtremeMaintainer(KeptStructure, Reconciled):
         if before == after:
             return ()
         owners = {fact.address: fact.owner for fact in (before, after) if fact is not None}
-        return [self._derived(context, owner) for owner in owners.values()]
+        return [self._derive(context, owner) for owner in owners.values()]
 
     def reconcile(self, context: Context, old: Entity | None, new: Entity | None) -> Flow[None]:
         if new is not None:
-            yield from self.related.shown(context, new)
+            yield from self.related.wait_until_shown(context, new)
         for intent in (yield from self.joins(context, old, new)):
             yield from commit(context, [intent])
 
     def _fact(self, item: Entity | None) -> BestFact | None:
         return None if item is None else next(self.facts(item), None)
 
-    def _derived(self, context: Context, owner: Ref[Any], *, looking: bool = False) -> Derived:
+    def _derive(self, context: Context, owner: Ref[Any], *, looking: bool = False) -> Derived:
         def changes(held: Entity, pending: Pending) -> Flow[Mapping[str, Change]]:
             best = yield from self._best(context, owner, held, pending, looking=looking)
             shown = [None] * len(self.declared.shows) if best is None else best.shows
@@ -251,7 +251,7 @@ class ExtremeMaintainer(KeptStructure, Reconciled):
             ours = fact is not None and fact.address == address_of(owner)
             changed[wire_bytes(ref.wire())] = fact if ours else None
         candidates = [fact for fact in changed.values() if fact is not None]
-        shown = self._shown(held)
+        shown = self._shown_candidate(held)
         if self.sync == "transaction" and not looking:
             # What is shown is better than all that this commit leaves alone.
             stays = shown is None or shown.key not in changed
@@ -282,7 +282,7 @@ class ExtremeMaintainer(KeptStructure, Reconciled):
         free = [name for name in (sort.fields if sort is not None else ()) if name not in held]
         return free[:1] == [self.declared.by]
 
-    def _shown(self, held: Entity) -> BestFact | None:
+    def _shown_candidate(self, held: Entity) -> BestFact | None:
         """The candidate that an owner shows."""
         values = {theirs: getattr(held, name) for name, theirs in self.declared.shows.items()}
         values |= {theirs: getattr(held, name) for name, theirs in self.related.via.items()}
@@ -298,7 +298,7 @@ class ExtremeMaintainer(KeptStructure, Reconciled):
         return (self.target,)
 
     def shows(self, item: Entity, own: bytes) -> Iterator[Shown]:
-        shown = self._shown(item)
+        shown = self._shown_candidate(item)
         if shown is not None:
             yield own, shown.row[1], own
 
@@ -311,7 +311,7 @@ class ExtremeMaintainer(KeptStructure, Reconciled):
             best = yield from self._best(context, held.ref(), held, nothing, looking=True)
         except Undecodable:
             return None  # it is named itself
-        shown = self._shown(held)
+        shown = self._shown_candidate(held)
         if (None if best is None else best.shows) == (None if shown is None else shown.shows):
             return None
         names = list(self.declared.shows)
@@ -327,7 +327,7 @@ class ExtremeMaintainer(KeptStructure, Reconciled):
 
     def fix(self, context: Context, drift: Drift) -> Flow[None]:
         assert drift.subject is not None, "an extreme knows its owner"
-        yield from commit(context, [self._derived(context, drift.subject, looking=True)])
+        yield from commit(context, [self._derive(context, drift.subject, looking=True)])
 
 
 def sortable(value: Any) -> bytes:

@@ -209,19 +209,19 @@ class ClaimFact:
     def made(self) -> Iterator[Intent]:
         request = {
             "Item": self.marker,
-            **self._asked(":holder"),
+            **self._condition(":holder"),
             "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
         }
         yield Marker(self.table, "Put", request, self.refusal)
 
     def gone(self) -> Iterator[Intent]:
-        yield Marker(self.table, "Delete", {"Key": dict(self.key), **self._asked(":former")})
+        yield Marker(self.table, "Delete", {"Key": dict(self.key), **self._condition(":former")})
 
     def changed(self, before: ClaimFact) -> Iterator[Intent]:
         if self.owner.values != before.owner.values:
             yield from self.made()
 
-    def _asked(self, value: str) -> dict[str, Any]:
+    def _condition(self, value: str) -> dict[str, Any]:
         return {
             "ConditionExpression": f"attribute_not_exists(#key) OR #holder = {value}",
             "ExpressionAttributeNames": {

@@ -21,7 +21,7 @@ from keyfold.errors import DeclarationError, Undecodable
 from keyfold.maintain.address import WireRef, digest, fetch, key_at, raw, ref_bytes
 from keyfold.maintain.copy_fact import CopyFact
 from keyfold.maintain.drift import Drift, differences
-from keyfold.maintain.reconcile import bring, reconcile, unchanged
+from keyfold.maintain.reconcile import bring, reconcile, unchanged_check
 from keyfold.maintain.rows import Suspect
 from keyfold.maintain.structure import Causes, KeptStructure, Overflow, Reconciled, Shown, Sync
 from keyfold.runtime.context import Context
@@ -253,7 +253,7 @@ class PointerMaintainer(KeptStructure, Reconciled):
         """The copy that a canonical has at an address."""
         if canonical is None:
             return None
-        righted = causes.righted(canonical)
+        righted = causes.correct(canonical)
         assert righted is not None, "there is a canonical"
         return next((f.item for f in self.facts(righted) if ref_bytes(f.ref) == address), None)
 
@@ -274,7 +274,7 @@ class PointerMaintainer(KeptStructure, Reconciled):
         item = yield from raw(context, copy)
         if item is not None:
             fields = frozenset(self.pointer.__spec__.fields)
-            request = dict(unchanged(copy, item, fields).request)
+            request = dict(unchanged_check(copy, item, fields).request)
             table = context.physical(self.pointer.__table__.schema)
             yield Call("DeleteItem", {"TableName": table, **request})
 

@@ -65,12 +65,12 @@ def _round(
     it was written or somebody else wrote it meanwhile, and what stays."""
     left, unsettled = DriftReport(), 0
 
-    def found(drift: Drift) -> Flow[None]:
+    def on_drift(drift: Drift) -> Flow[None]:
         nonlocal unsettled
         outcome = yield from fix(context, drift, per_second, on_fix)
         if outcome.startswith(LEFT):
             left.add(drift)
         unsettled += outcome == OVERTAKEN or not outcome.startswith(LEFT)
 
-    yield from examine(context, structures, left, found, progress, settle)
+    yield from examine(context, structures, left, on_drift, progress, settle)
     return unsettled + left.moving, left

@@ -74,10 +74,10 @@ def bring(
             # Most of the time the transaction wrote them, and there is nothing left to do.
             touched = yield from _differing(context, wanted, touched)
         intents = [
-            Delete(ref) if fact is None else fact.brought()
+            Delete(ref) if fact is None else fact.ensure()
             for ref, fact in ((ref, wanted.get(address_of(ref))) for ref in touched)
         ]
-        guard = unchanged(canonical, item, structure.fields)
+        guard = unchanged_check(canonical, item, structure.fields)
         try:
             for start in range(0, len(intents), COPIES_AT_ONCE):
                 yield from commit(context, [guard, *intents[start : start + COPIES_AT_ONCE]])
@@ -106,7 +106,7 @@ def _by_address(structure: Copies, item: Entity | None) -> dict[Address, CopyFac
     return {} if item is None else {fact.address: fact for fact in structure.facts(item)}
 
 
-def unchanged(canonical: Ref[Any], item: WireItem | None, fields: frozenset[str]) -> Marker:
+def unchanged_check(canonical: Ref[Any], item: WireItem | None, fields: frozenset[str]) -> Marker:
     """A check that the canonical's fields still are what was read, or that it still is gone."""
     spec: EntitySpec = canonical.entity.__spec__
     expressions = Expressions()

@@ -100,7 +100,7 @@ class Related:
         found = self.key.query(**{**partition, **leading})
         return found if declared.index is not None else found.consistent()
 
-    def shown(self, context: Context, child: Entity) -> Flow[None]:
+    def wait_until_shown(self, context: Context, child: Entity) -> Flow[None]:
         """Wait until the index by which the items are found shows this one.
 
         Whoever looks through the index after this record was handled finds the item.

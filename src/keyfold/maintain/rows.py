@@ -100,7 +100,7 @@ class RowLog:
             (suspect.structure, suspect.address, str(suspect.said), str(suspect.found or 0)),
         )
 
-    def remembered(self, suspect: Suspect) -> tuple[Decimal, Decimal] | None:
+    def earlier_numbers(self, suspect: Suspect) -> tuple[Decimal, Decimal] | None:
         row = self._database.execute(
             "SELECT said, found FROM earlier WHERE structure = ? AND address = ?",
             (suspect.structure, suspect.address),
@@ -116,7 +116,7 @@ class RowLog:
 
     def wrong_facts(self, comparisons: Sequence[FactComparison]) -> Iterator[Suspect]:
         for (structure, address), rows in self._together("facts"):
-            yield from _compared(structure, address, rows, comparisons[structure])
+            yield from _compare(structure, address, rows, comparisons[structure])
 
     def wrong_amounts(self, comparisons: Sequence[FactComparison]) -> Iterator[Suspect]:
         for (structure, address), rows in self._together("amounts"):
@@ -136,7 +136,7 @@ class RowLog:
         yield from groupby(rows, key=itemgetter(0, 1))
 
 
-def _compared(
+def _compare(
     structure: int, address: bytes, rows: Iterator[Row], how: FactComparison
 ) -> Iterator[Suspect]:
     found: bytes | None = None

@@ -45,7 +45,7 @@ class Causes:
         value = int(number) if holder.entity.__spec__.fields[name].kind == "integer" else number
         self.numbers.setdefault(ref_bytes(holder), {})[name] = value
 
-    def righted(self, item: Entity | None) -> Entity | None:
+    def correct(self, item: Entity | None) -> Entity | None:
         """The item with its numbers as they should be."""
         if item is None or not self.numbers:
             return item
@@ -168,7 +168,7 @@ class SummedStructure(KeptStructure):
         """The entity on whose items it keeps numbers by the stream, if it does."""
 
     @abstractmethod
-    def carried(self, gone: Entity) -> Iterator[Intent]:
+    def carry_over(self, gone: Entity) -> Iterator[Intent]:
         """What the numbers of an item that is gone say of the one that is in its place by now."""
 
 

@@ -125,7 +125,7 @@ class FactSurvey:
             self._note_foreign(table, item)
             return None
         if not item.keys() <= spec.attributes:
-            self.foreign.update((spec.name, name) for name in spec.undeclared(item))
+            self.foreign.update((spec.name, name) for name in spec.undeclared_attributes(item))
         try:
             entity: Entity = spec.decode(item)
             wrong = wrong_attributes(spec, entity, item) if self.indexes else None

@@ -19,7 +19,7 @@ from keyfold.errors import DeclarationError, MissingKeyField, Undecodable, Uniqu
 from keyfold.maintain.address import WireRef, address_bytes, fetch, raw, wire_bytes
 from keyfold.maintain.drift import Drift
 from keyfold.maintain.fact import HOLDER, MARKERS, ClaimFact
-from keyfold.maintain.reconcile import unchanged
+from keyfold.maintain.reconcile import unchanged_check
 from keyfold.maintain.rows import Suspect
 from keyfold.maintain.structure import Causes, MarkedStructure, Reconciled, Shown
 from keyfold.runtime.context import Context
@@ -132,7 +132,9 @@ class Unique(MarkedStructure, Reconciled, Declared):
         self.source = entity
         self.label = f"unique {entity.__name__}.{'+'.join(self.names)}"
         entity.__spec__.uniques.append(
-            schema.UniqueSchema(self.names, _called(self.normalise), "marker", place=self.place)
+            schema.UniqueSchema(
+                self.names, _function_name(self.normalise), "marker", place=self.place
+            )
         )
         entity.__table__.design.maintain(self)
 
@@ -151,7 +153,7 @@ class Unique(MarkedStructure, Reconciled, Declared):
             fact="claim",
             fields=tuple(sorted(self.fields)),
             writes=self.names,
-            normalise=_called(self.normalise),
+            normalise=_function_name(self.normalise),
             expires=spec.ttl is not None,
             place=self.place,
         )
@@ -182,7 +184,7 @@ class Unique(MarkedStructure, Reconciled, Declared):
         value = self.value(item)
         if value is not None:
             table = self.source.__table__
-            yield ClaimFact(table, self.key(value), item.ref(), self._taken(item))
+            yield ClaimFact(table, self.key(value), item.ref(), self._refusal(item))
 
     def reconcile(self, context: Context, old: Entity | None, new: Entity | None) -> Flow[None]:
         """Free the value that an item had, unless the item has it again."""
@@ -193,7 +195,7 @@ class Unique(MarkedStructure, Reconciled, Declared):
         present = None if item is None else old.__spec__.decode(item)
         if self.value(present) == value:
             return
-        guard = unchanged(old.ref(), item, self.fields)
+        guard = unchanged_check(old.ref(), item, self.fields)
         yield from commit(context, [guard, *self.writes(old, None)])
 
     shown_by = ()
@@ -241,7 +243,7 @@ class Unique(MarkedStructure, Reconciled, Declared):
         if drift.subject is not None:
             item = yield from raw(context, drift.subject)
             present = None if item is None else drift.subject.entity.__spec__.decode(item)
-            guard = unchanged(drift.subject, item, self.fields)
+            guard = unchanged_check(drift.subject, item, self.fields)
             yield from commit(context, [guard, *self.writes(None, present)])
             return
         holder = WireRef(self.source, drift.found)
@@ -260,9 +262,9 @@ class Unique(MarkedStructure, Reconciled, Declared):
                 "ExpressionAttributeValues": {":holder": {"M": drift.found}},
             },
         )
-        yield from commit(context, [unchanged(holder, item, self.fields), delete])
+        yield from commit(context, [unchanged_check(holder, item, self.fields), delete])
 
-    def _taken(self, new: Entity) -> Callable[[Mapping[str, Any] | None], Exception]:
+    def _refusal(self, new: Entity) -> Callable[[Mapping[str, Any] | None], Exception]:
         def refusal(item: Mapping[str, Any] | None) -> Exception:
             shown = ", ".join(f"{name}={getattr(new, name)!r}" for name in self.names)
             holder = (item or {}).get(HOLDER, {}).get("M", {})
@@ -281,5 +283,5 @@ def marker_prefix(entity: str, names: Sequence[str]) -> str:
     return f"{MARKERS}{entity}{DELIMITER}{'+'.join(names)}{DELIMITER}"
 
 
-def _called(function: Callable[[str], str] | None) -> str:
+def _function_name(function: Callable[[str], str] | None) -> str:
     return getattr(function, "__name__", "") if function is not None else ""

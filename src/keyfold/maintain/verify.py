@@ -100,7 +100,7 @@ def examine(
             yield from found(drift)
 
     try:
-        yield from _settled(settle)
+        yield from _settle(settle)
         survey = FactSurvey(structures, log, causes, audits)
         report.scanned = yield from survey.scan(context, suspect, progress)
         report.undeclared, report.strangers = survey.undeclared, survey.strangers
@@ -111,7 +111,7 @@ def examine(
         for one in with_numbers:
             yield from again(one)
         if settle is not None and next(log.wrong_facts(comparisons), None) is not None:
-            yield from _settled(settle)
+            yield from _settle(settle)
         for one in log.wrong_facts(comparisons):
             yield from again(one)
         for audit in audits:
@@ -143,7 +143,7 @@ def _steady_numbers(
             differing = True
         if not differing:
             return []
-        yield from _settled(settle)
+        yield from _settle(settle)
         survey = FactSurvey(structures, later, causes, numbers_alone=True)
         yield from survey.scan(context, lambda _: _nothing())
         steady: list[Suspect] = []
@@ -159,14 +159,14 @@ def _steady_numbers(
 
 
 def _is_steady(one: Suspect, log: RowLog, *, late: bool) -> bool:
-    before = log.remembered(one)
+    before = log.earlier_numbers(one)
     if before is None or one.said is None:
         return False
     said, found = before
     return said - found == one.said - (one.found or 0) and not (late and said != one.said)
 
 
-def _settled(settle: Settle | None) -> Flow[None]:
+def _settle(settle: Settle | None) -> Flow[None]:
     if settle is not None:
         yield Invoke(settle, SETTLE_SECONDS, "reading the streams up to now")
 

@@ -66,11 +66,11 @@ class DesignTools:
     @tool()
     def check_design(self, text: str = "") -> CheckedDesign:
         """What an expert would say of the design, or of a design file's `text`."""
-        schema = self._given(text)
+        schema = self._schema_of(text)
         review = check(schema)
         return CheckedDesign(
             design=schema.name,
-            findings=[_found(one) for one in review.findings],
+            findings=[_problem(one) for one in review.findings],
             silenced=len(review.silenced),
         )
 
@@ -86,8 +86,8 @@ class DesignTools:
         new = {one.fingerprint: one for one in check(after).findings}
         kept = {one.name for one in after.access_patterns}
         return TriedChange(
-            new_findings=[_found(one) for key, one in new.items() if key not in old],
-            ended_findings=[_found(one) for key, one in old.items() if key not in new],
+            new_findings=[_problem(one) for key, one in new.items() if key not in old],
+            ended_findings=[_problem(one) for key, one in old.items() if key not in new],
             lost_patterns=[one.name for one in before.access_patterns if one.name not in kept],
             migration=[str(one) for one in diff(before, after)],
             dollars_before=month_of(before, workload),
@@ -99,7 +99,7 @@ class DesignTools:
         """A rule of the reviewer: what it looks for, why, and how to put it right."""
         return excerpt(page(code).text, 0)
 
-    def _given(self, text: str) -> Schema:
+    def _schema_of(self, text: str) -> Schema:
         return _read(text) if text else self._workspace.schema
 
 
@@ -115,7 +115,7 @@ def _read(text: str) -> Schema:
     return file.loads(text, file="the given text")
 
 
-def _found(one: Finding) -> FoundProblem:
+def _problem(one: Finding) -> FoundProblem:
     return FoundProblem(
         code=one.code,
         severity=one.severity,

@@ -50,7 +50,7 @@ class SampleTools:
             maker = ItemMaker(declarations_of(schema, "the given text"), seed, schema)
         else:
             maker = ItemMaker(self._workspace.design, seed)
-        return MadeItems(items=[_plain(one) for one in _made(maker, items, counts)])
+        return MadeItems(items=[_plain(one) for one in _make(maker, items, counts)])
 
     @tool(writes=True, idempotent=False)
     def store_items(
@@ -58,7 +58,7 @@ class SampleTools:
     ) -> StoredItems:
         """Put into the tables what make_items shows for the same seed and numbers."""
         maker = ItemMaker(self._workspace.design, seed)
-        made, done = list(_made(maker, items, counts)), 0
+        made, done = list(_make(maker, items, counts)), 0
 
         def progress(number: int) -> None:
             nonlocal done
@@ -75,7 +75,7 @@ class SampleTools:
             return StoredItems(stored=done, units=client.units)
 
 
-def _made(maker: ItemMaker, items: int, counts: dict[str, int] | None) -> list[Entity]:
+def _make(maker: ItemMaker, items: int, counts: dict[str, int] | None) -> list[Entity]:
     asked = counts or {}
     if negative := [name for name, number in asked.items() if number < 0]:
         raise KeyfoldError(f"counts of {', '.join(negative)} must be at least 0")

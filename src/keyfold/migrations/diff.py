@@ -18,7 +18,7 @@ from keyfold.design.schema import (
     TableSchema,
     VectorSchema,
 )
-from keyfold.expressions.text import written
+from keyfold.expressions.text import condition_text
 from keyfold.migrations.snapshot import UNKNOWN
 
 ChangeKind = Literal[
@@ -298,7 +298,7 @@ def _differences(old: Follows, new: Follows) -> Iterator[str]:
     """What is otherwise, in words; of what was not noted down, only what has a condition."""
     if old.when == UNKNOWN:
         if new.when is not None:
-            yield f"where {written(new.when)}, before a condition that was not noted down"
+            yield f"where {condition_text(new.when)}, before a condition that was not noted down"
         return
     for name in _COMPARED:
         before, after = getattr(old, name), getattr(new, name)
@@ -311,7 +311,7 @@ def _differences(old: Follows, new: Follows) -> Iterator[str]:
 
 
 def _text(condition: Condition | None) -> str:
-    return "" if condition is None else written(condition)
+    return "" if condition is None else condition_text(condition)
 
 
 def _shown_value(value: object) -> str:
@@ -337,7 +337,7 @@ def _places(old: EntitySchema, new: EntitySchema) -> Iterator[SchemaChange]:
 def _keys(entity: EntitySchema, index: str) -> list[tuple[str, str]]:
     """The keys of an entity in an index, each with its condition."""
     places = entity.placement(index)
-    return sorted((str(p.key), "" if p.when is None else written(p.when)) for p in places)
+    return sorted((str(p.key), "" if p.when is None else condition_text(p.when)) for p in places)
 
 
 def _when(keys: list[tuple[str, str]]) -> str:
@@ -345,7 +345,7 @@ def _when(keys: list[tuple[str, str]]) -> str:
 
 
 def _condition(text: str) -> str:
-    if text == written(UNKNOWN):
+    if text == condition_text(UNKNOWN):
         return "by a condition that was not noted down"
     return f"where {text}" if text else "always"
 

@@ -22,7 +22,7 @@ from keyfold.design.schema import (
 )
 from keyfold.design.shorthand import template_text
 from keyfold.errors import MigrationError
-from keyfold.expressions.text import written
+from keyfold.expressions.text import condition_text
 from keyfold.migrations.diff import MOVES, SchemaChange
 from keyfold.migrations.frozen_design import REMADE
 from keyfold.migrations.questions import question_of
@@ -233,7 +233,7 @@ class PlanText:
                 )
             if place.when == UNKNOWN or place.index in gone:
                 continue
-            text = _quoted("" if place.when is None else written(place.when))
+            text = _quoted("" if place.when is None else condition_text(place.when))
             key = f"({_tuple(_key_texts(place.key))}, {text})"
             places.setdefault(place.index, []).append(key)
         if not places:

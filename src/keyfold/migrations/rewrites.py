@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NoReturn
 
-from keyfold.design.condition import fields_of, stored
+from keyfold.design.condition import fields_of, stored_condition
 from keyfold.design.entity import Entity
 from keyfold.design.entity_spec import EntitySpec
 from keyfold.design.schema import KeyTemplates, TableSchema
 from keyfold.design.shorthand import template
 from keyfold.errors import MigrationError
-from keyfold.expressions.evaluate import compiled
+from keyfold.expressions.evaluate import compile_condition
 from keyfold.expressions.parser import literal_condition
 from keyfold.maintain.unique import marker_prefix
 from keyfold.migrations.backend import Item
@@ -84,7 +84,7 @@ def _rewrite(
 def _selection(spec: EntitySpec | None, where: str) -> Callable[[Item], bool]:
     """Whether an item is an entity's, where there is one, and what `where` says of it holds."""
     if spec is None:
-        return compiled(literal_condition(where, "where")) if where else lambda _: True
+        return compile_condition(literal_condition(where, "where")) if where else lambda _: True
     if not where:
         return spec.recognises
     condition = literal_condition(where, "where")
@@ -93,7 +93,7 @@ def _selection(spec: EntitySpec | None, where: str) -> Callable[[Item], bool]:
             f"where={where!r}: {spec.name} has no field {unknown[0]!r}; it has "
             f"{', '.join(spec.fields)}"
         )
-    holds = compiled(stored(condition, spec))
+    holds = compile_condition(stored_condition(condition, spec))
     return lambda item: spec.recognises(item) and holds(item)
 
 
@@ -275,7 +275,11 @@ class _OldPlace:
         old = found.templates(KeyTemplates(*map(template, templates)))
         self.templates = {name: one for name, _, one in old}
         self._kinds = found.key_types
-        self._holds = compiled(stored(literal_condition(condition), spec)) if condition else None
+        self._holds = (
+            compile_condition(stored_condition(literal_condition(condition), spec))
+            if condition
+            else None
+        )
 
     def keys(self, item: Item) -> Item:
         if self._holds is not None and not self._holds(item):

@@ -29,7 +29,7 @@ from keyfold.design.template import Template
 from keyfold.errors import MigrationError
 from keyfold.expressions.ast import Function
 from keyfold.expressions.parser import literal_condition
-from keyfold.expressions.text import written
+from keyfold.expressions.text import condition_text
 
 FORMAT = 2
 UNKNOWN = Function("unknown", ())
@@ -155,7 +155,7 @@ def _entity(entity: EntitySchema) -> dict[str, Any]:
         ],
         "placements": [
             {"name": p.name, "index": p.index, "key": _templates(p.key)}
-            | ({"when": written(p.when)} if p.when is not None else {})
+            | ({"when": condition_text(p.when)} if p.when is not None else {})
             for p in entity.placements
         ],
     }
@@ -197,7 +197,7 @@ def _read_condition(noted: str | list[str] | None) -> Condition | None:
 
 def _record(each: Follows) -> dict[str, Any]:
     body = _stated_fields(each, _NOT_COMPARED)
-    return body | ({"when": written(each.when)} if each.when is not None else {})
+    return body | ({"when": condition_text(each.when)} if each.when is not None else {})
 
 
 def _read_record(body: dict[str, Any]) -> Follows:
@@ -235,7 +235,7 @@ def _read_templates(texts: list[str] | None) -> KeyTemplates | None:
     return KeyTemplates(*(template(text) for text in texts))
 
 
-_UNKNOWN = written(UNKNOWN)
+_UNKNOWN = condition_text(UNKNOWN)
 
 
 def _stated_fields(record: Any, skip: tuple[str, ...]) -> dict[str, Any]:

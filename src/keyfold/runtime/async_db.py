@@ -29,7 +29,7 @@ from keyfold.runtime.budget import OnLoop, Work, current_work
 from keyfold.runtime.context import Context
 from keyfold.runtime.draft import Edit
 from keyfold.runtime.flow import Answer, Call, Flow, drive_async
-from keyfold.runtime.intent import Delete, Write, described
+from keyfold.runtime.intent import Delete, Write, commit_label
 from keyfold.runtime.meter import Meter
 from keyfold.runtime.move import move
 
@@ -67,7 +67,7 @@ class AsyncDb:
                         answer = await self.client.call(one.operation, request)
                         answered(answer)
             except TableNotFound as absent:
-                raise tables.named(absent, request) from None
+                raise tables.with_table_name(absent, request) from None
             counted.after(one, answer)
             return answer
 
@@ -294,7 +294,7 @@ class AsyncDb:
     async def transact(self, *intents: Any, token: str | None = None) -> Any:
         """Write all of them or none; see `create`, `put`, `update`, `delete`, `check`."""
         flow = transaction.commit(self.context, intents, token)
-        return await self.run(flow, described(intents))
+        return await self.run(flow, commit_label(intents))
 
     async def put_many(
         self,
@@ -360,7 +360,7 @@ class AsyncDb:
         """Do the work once for a request id; later calls get the stored result."""
         claimed = await self.run(idempotency.claim(self.context, request_id, payload, ttl))
         if claimed.stored is not None:
-            return idempotency.restored(claimed.stored, result)
+            return idempotency.restore_result(claimed.stored, result)
         try:
             done = await work()
         except BaseException:

@@ -21,7 +21,7 @@ from keyfold.runtime.recognition import is_expired
 from keyfold.runtime.transaction import checked_item
 from keyfold.runtime.undecodable import complain, decode_all
 from keyfold.runtime.walk import Walk, get_batches, in_chunks, transact, write_batches
-from keyfold.runtime.write_requests import stamped
+from keyfold.runtime.write_requests import stamp
 from keyfold.runtime.writes import commit
 
 E = TypeVar("E", bound=Entity)
@@ -33,18 +33,18 @@ def get_many(context: Context, refs: Sequence[Ref[E]]) -> Flow[list[E | None]]:
     wanted = {_address(context, address(ref)): ref for ref in refs}
     found: dict[tuple[str, str], Any] = {}
     names = _key_names(context, wanted.values())
-    for table, item in (yield from get_batches(_located(context, wanted.values()))):
+    for table, item in (yield from get_batches(_addresses(context, wanted.values()))):
         found[table, repr([item[name] for name in names[table]])] = item
     stored = ((ref, found.get(_address(context, ref))) for ref in refs)
     if context.on_undecodable != "raise":
         return [_or_none(context, ref, item) for ref, item in stored]
-    good, wrong = decode_all("raise", lambda one: _decoded(context, *one), stored)
+    good, wrong = decode_all("raise", lambda one: _decode(context, *one), stored)
     complain(wrong, [one for one in good if one is not None])
     return good
 
 
 def _or_none(context: Context, ref: Ref[E], item: dict[str, Any] | None) -> E | None:
-    good, _ = decode_all(context.on_undecodable, lambda one: _decoded(context, ref, one), [item])
+    good, _ = decode_all(context.on_undecodable, lambda one: _decode(context, ref, one), [item])
     return good[0] if good else None
 
 
@@ -62,7 +62,7 @@ def get_together(context: Context, refs: Sequence[Ref[Any]]) -> Flow[tuple[Any, 
     ]
     answer = yield from transact("TransactGetItems", {"TransactItems": reads})
     found = dict(zip(wanted, (one.get("Item") for one in answer["Responses"]), strict=True))
-    return tuple(_decoded(context, ref, found[_address(context, ref)]) for ref in refs)
+    return tuple(_decode(context, ref, found[_address(context, ref)]) for ref in refs)
 
 
 def put_many(
@@ -79,7 +79,7 @@ def put_many(
     for kind in {type(checked_item(entity)) for entity in entities}:
         _refuse_maintained(kind.__spec__, "put_many")
     _refuse_repeated([entity.ref() for entity in entities], "put_many")
-    new = [(entity, stamped(context, entity)[1]) for entity in entities]
+    new = [(entity, stamp(context, entity)[1]) for entity in entities]
     done = 0
     for chunk in in_chunks(new, BATCH_WRITE_ITEMS):
         present = (yield from _present(context, [e for e, _ in chunk])) if carry else set()
@@ -104,7 +104,7 @@ def _present(context: Context, entities: Sequence[Entity]) -> Flow[set[tuple[str
     """The addresses among these at which something is stored."""
     refs = [entity.ref() for entity in entities]
     names = _key_names(context, refs)
-    found = yield from get_batches(_located(context, refs), keys_alone=True)
+    found = yield from get_batches(_addresses(context, refs), keys_alone=True)
     return {(table, repr([item[name] for name in names[table]])) for table, item in found}
 
 
@@ -207,7 +207,7 @@ def _address(context: Context, ref: Ref[Any]) -> tuple[str, str]:
     return context.physical(schema), repr([key[name] for name in schema.key_attributes])
 
 
-def _located(context: Context, refs: Iterable[Ref[Any]]) -> Iterator[tuple[str, dict[str, Any]]]:
+def _addresses(context: Context, refs: Iterable[Ref[Any]]) -> Iterator[tuple[str, dict[str, Any]]]:
     return ((context.physical(ref.entity.__table__.schema), ref.wire()) for ref in refs)
 
 
@@ -217,7 +217,7 @@ def _key_names(context: Context, refs: Iterable[Ref[Any]]) -> dict[str, tuple[st
     return {context.physical(table): table.key_attributes for table in tables}
 
 
-def _decoded(context: Context, ref: Ref[E], item: dict[str, Any] | None) -> E | None:
+def _decode(context: Context, ref: Ref[E], item: dict[str, Any] | None) -> E | None:
     spec = ref.entity.__spec__
     if item is None or is_expired(context, spec, item):
         return None

@@ -115,7 +115,7 @@ def _is_same(wanted: Entity, found: Entity) -> bool:
     """Whether an item is what a create gave, apart from what keyfold sets and counts."""
     spec = wanted.__spec__
     given = (name for name in wanted.model_fields_set if name in spec.fields)
-    normal = dict(spec.normalised)
+    normal = dict(spec.normalised_fields)
     return all(
         getattr(found, name) == normal.get(name, _same)(getattr(wanted, name)) for name in given
     )

@@ -254,7 +254,7 @@ def _holds_models(annotation: Any) -> bool:
     return is_model or annotation in (Any, object) or any(map(_holds_models, get_args(annotation)))
 
 
-def applied(changes: Mapping[str, Change], values: Mapping[str, Any]) -> dict[str, Any]:
+def apply_changes(changes: Mapping[str, Change], values: Mapping[str, Any]) -> dict[str, Any]:
     """The values after the changes."""
     after = dict(values)
     for name, change in changes.items():
@@ -264,11 +264,11 @@ def applied(changes: Mapping[str, Change], values: Mapping[str, Any]) -> dict[st
 
 def _apply(change: Change, old: Any, values: Mapping[str, Any]) -> Any:
     if isinstance(change, Inside | FromField):
-        from keyfold.runtime.inside import apply_inside, copied
+        from keyfold.runtime.inside import apply_inside, copied_value
 
         if isinstance(change, Inside):
             return apply_inside(change, values)
-        return copied(change, values)
+        return copied_value(change, values)
     if isinstance(change, Set):
         return change.value
     if isinstance(change, Clear):

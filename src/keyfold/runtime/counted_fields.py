@@ -20,7 +20,7 @@ def has_counts(spec: EntitySpec) -> bool:
 
 def refuse_counts(new: Entity) -> None:
     """A new item begins with nothing counted: any other number would be wrong at once."""
-    for name, begins in uncounted(type(new)).items():
+    for name, begins in initial_counts(type(new)).items():
         if getattr(new, name) != begins:
             raise ValueRefused(
                 f"{type(new).__name__}.{name} is counted by keyfold; leave it out of a new item",
@@ -28,7 +28,7 @@ def refuse_counts(new: Entity) -> None:
             )
 
 
-def uncounted(entity: type[Entity]) -> dict[str, Any]:
+def initial_counts(entity: type[Entity]) -> dict[str, Any]:
     """Counted fields as they begin: what was counted under the old key is not under the new one."""
     counted = (name for name, field in entity.__spec__.fields.items() if is_counted(field))
     return {

@@ -52,7 +52,7 @@ def cursor_key(
     """Secrets given, or of the environment, or kept beside the data file, or of this process."""
     found = _read(given or os.environ.get(VARIABLE, ""))
     if not found:
-        found = (_kept(beside) if beside is not None else _OF_THIS_PROCESS,)
+        found = (_shared_secret(beside) if beside is not None else _OF_THIS_PROCESS,)
     return CursorKey(found, clock or SystemClock())
 
 
@@ -70,7 +70,7 @@ def _read(given: bytes | str | Sequence[bytes]) -> tuple[bytes, ...]:
     return found
 
 
-def _kept(data: Path) -> bytes:
+def _shared_secret(data: Path) -> bytes:
     """A random secret in a file beside the data, which all processes on it share."""
     path = data.with_name(f"{data.name}.cursor-secret")
     made = path.with_name(f"{path.name}.{os.getpid()}-{secrets.token_hex(4)}")
@@ -92,7 +92,7 @@ def seal(key: CursorKey, scope: str, position: Any) -> str:
     body = orjson.dumps([int(key.clock.now()), position])
     for_tags, for_streams = _keys(key.secrets[0])
     tag = _tag(for_tags, scope, body)
-    return _text(tag + _covered(for_streams, tag, body))
+    return _text(tag + _xor_stream(for_streams, tag, body))
 
 
 def unseal(key: CursorKey, scope: str, cursor: str) -> Any:
@@ -100,19 +100,19 @@ def unseal(key: CursorKey, scope: str, cursor: str) -> Any:
     try:
         raw = base64.b64decode(cursor.encode() + b"=" * (-len(cursor) % 4), b"-_", validate=True)
     except (AttributeError, TypeError, ValueError):
-        raise refused() from None
+        raise cursor_refused() from None
     if _text(raw) != cursor:
-        raise refused()
+        raise cursor_refused()
     tag, hidden = raw[:_TAG_BYTES], raw[_TAG_BYTES:]
     for secret in key.secrets:
         for_tags, for_streams = _keys(secret)
-        body = _covered(for_streams, tag, hidden)
+        body = _xor_stream(for_streams, tag, hidden)
         if hmac.compare_digest(tag, _tag(for_tags, scope, body)):
             made, position = orjson.loads(body)
             if key.clock.now() - made > GOOD_SECONDS:
-                raise refused()
+                raise cursor_refused()
             return position
-    raise refused()
+    raise cursor_refused()
 
 
 def arguments_of(arguments: Mapping[str, Any], left_out: Sequence[str]) -> str:
@@ -133,7 +133,7 @@ def _text(raw: bytes) -> str:
     return base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
 
 
-def refused() -> CursorRefused:
+def cursor_refused() -> CursorRefused:
     return CursorRefused(
         "the cursor is damaged, too old, or belongs to another read or caller; start again "
         "without one"
@@ -154,7 +154,7 @@ def _tag(key: bytes, scope: str, body: bytes) -> bytes:
     return hmac.digest(key, bound + b"\0" + body, "sha256")[:_TAG_BYTES]
 
 
-def _covered(key: bytes, tag: bytes, body: bytes) -> bytes:
+def _xor_stream(key: bytes, tag: bytes, body: bytes) -> bytes:
     """The body with a stream of HMAC in counter mode (SP 800-108) laid over it, or taken off."""
     bits = (len(body) * 8).to_bytes(4, "big")
     stream = b"".join(

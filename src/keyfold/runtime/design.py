@@ -47,7 +47,7 @@ class Design(Declarations):
         given = hasattr(backend, "call")
         client = cast("Client", backend) if given else connect(backend, clock=clock)
         remote = _is_remote(backend)
-        followed = _listed(migration)
+        followed = _as_sequence(migration)
         context = self._context(
             clock, table_prefix, table_names, cursor_secret, backend, on_undecodable, followed
         )
@@ -79,7 +79,7 @@ class Design(Declarations):
         given = hasattr(backend, "call")
         client = cast("AsyncClient", backend) if given else connect_async(backend, clock=clock)
         remote = _is_remote(backend)
-        followed = _listed(migration)
+        followed = _as_sequence(migration)
         context = self._context(
             clock, table_prefix, table_names, cursor_secret, backend, on_undecodable, followed
         )
@@ -116,7 +116,7 @@ class Design(Declarations):
         )
 
 
-def _listed(migration: Followed | Sequence[Followed]) -> Sequence[Followed]:
+def _as_sequence(migration: Followed | Sequence[Followed]) -> Sequence[Followed]:
     return migration if isinstance(migration, Sequence) else (migration,)
 
 

@@ -59,7 +59,7 @@ class Edit:
 def _draft_of(item: E) -> E:
     kind: Any = _draft_class(type(item))
     draft: E = kind.__new__(kind)
-    values = {name: _tracked(name, deepcopy(value)) for name, value in item.__dict__.items()}
+    values = {name: _track(name, deepcopy(value)) for name, value in item.__dict__.items()}
     object.__setattr__(draft, "__dict__", values)
     object.__setattr__(draft, "__pydantic_fields_set__", set(item.model_fields_set))
     object.__setattr__(draft, "__pydantic_extra__", None)
@@ -78,19 +78,19 @@ def _draft_class(entity: type[Entity]) -> type[Entity]:
         if isinstance(value, _Tracked) and value.field == name:
             read_changes(spec, {name: change.Add(value.by)})
         else:
-            value = _assigned(spec, name, untracked(value), self.__dict__.get(name))
+            value = _assign(spec, name, untrack(value), self.__dict__.get(name))
         self.__dict__[name] = value
 
     namespace = {"__setattr__": assign, "__slots__": (), "__module__": entity.__module__}
     return type.__new__(type(entity), f"{entity.__name__}Draft", (entity,), namespace)
 
 
-def _assigned(spec: EntitySpec, name: str, value: Any, before: Any) -> Any:
+def _assign(spec: EntitySpec, name: str, value: Any, before: Any) -> Any:
     """The value as the field takes it; refused at once where an update would refuse it."""
     done = read_changes(spec, {name: value})
     if isinstance(done[name], change.Clear):
         return set() if spec.fields[name].kind.endswith("_set") else None
-    return change.applied(done, {name: before})[name]
+    return change.apply_changes(done, {name: before})[name]
 
 
 def _difference(item: Entity, draft: Entity) -> tuple[dict[str, Change], bool]:
@@ -127,16 +127,16 @@ class _Tracked:
     field: str
     by: Any
 
-    def _moved(self, by: Any) -> Any:
-        plain = untracked(self)
+    def _shift(self, by: Any) -> Any:
+        plain = untrack(self)
         moved = plain + by
-        return _tracked(self.field, moved, self.by + by) if type(moved) is type(plain) else moved
+        return _track(self.field, moved, self.by + by) if type(moved) is type(plain) else moved
 
     def __add__(self, other: Any) -> Any:
-        return self._moved(untracked(other))
+        return self._shift(untrack(other))
 
     def __sub__(self, other: Any) -> Any:
-        return self._moved(-untracked(other))
+        return self._shift(-untrack(other))
 
 
 class _TrackedInt(_Tracked, int):
@@ -154,7 +154,7 @@ class _TrackedDecimal(_Tracked, Decimal):
 _KINDS: dict[type, type[Any]] = {int: _TrackedInt, float: _TrackedFloat, Decimal: _TrackedDecimal}
 
 
-def _tracked(field: str, value: Any, by: Any = 0) -> Any:
+def _track(field: str, value: Any, by: Any = 0) -> Any:
     kind = _KINDS.get(type(value))
     if kind is None:
         return value
@@ -163,7 +163,7 @@ def _tracked(field: str, value: Any, by: Any = 0) -> Any:
     return made
 
 
-def untracked(value: Any) -> Any:
+def untrack(value: Any) -> Any:
     for plain, tracked in _KINDS.items():
         if type(value) is tracked:
             return plain(value)
@@ -194,7 +194,7 @@ class _Recording:
     def _record(self, name: str, given: Any) -> None:
         (new,) = read_changes(self._ref.entity.__spec__, {name: given}).values()
         before = self._done.get(name)
-        joined = new if before is None or isinstance(new, change.Set) else _joined(before, new)
+        joined = new if before is None or isinstance(new, change.Set) else _join(before, new)
         if joined is None:
             raise PlanError(
                 f"one block changes {name} of {self._ref} in two ways; read the item, and edit it"
@@ -202,7 +202,7 @@ class _Recording:
         self._done[name] = joined
 
 
-def _joined(first: Change, second: Change) -> Change | None:
+def _join(first: Change, second: Change) -> Change | None:
     """Two operations on a field, as one; None where DynamoDB has none that does both."""
     if isinstance(first, change.Append) and isinstance(second, change.Append):
         return change.Append((*first.elements, *second.elements))
@@ -262,24 +262,24 @@ class _RecordedField:
         )
         return self
 
-    def _refused(self, *_: Any) -> Any:
+    def _refuse(self, *_: Any) -> Any:
         raise _unread(self._draft._ref, self._name)
 
     def __add__(self, other: Any) -> Any:
-        return self._refused(other)
+        return self._refuse(other)
 
     def __sub__(self, other: Any) -> Any:
-        return self._refused(other)
+        return self._refuse(other)
 
     def __or__(self, other: Any) -> Any:
-        return self._refused(other)
+        return self._refuse(other)
 
     def __getattr__(self, name: str) -> Any:
         raise _unread(self._draft._ref, self._name)
 
-    __bool__ = __len__ = __iter__ = __contains__ = __str__ = __int__ = __float__ = _refused
-    __lt__ = __le__ = __gt__ = __ge__ = __getitem__ = __setitem__ = __delitem__ = _refused
-    __eq__ = __ne__ = __and__ = __setattr__ = _refused
+    __bool__ = __len__ = __iter__ = __contains__ = __str__ = __int__ = __float__ = _refuse
+    __lt__ = __le__ = __gt__ = __ge__ = __getitem__ = __setitem__ = __delitem__ = _refuse
+    __eq__ = __ne__ = __and__ = __setattr__ = _refuse
     __hash__ = None  # type: ignore[assignment]
 
 

@@ -17,7 +17,7 @@ from keyfold.errors import (
     VersionConflict,
 )
 from keyfold.runtime import changes as change
-from keyfold.runtime.changes import Change, applied
+from keyfold.runtime.changes import Change, apply_changes
 from keyfold.runtime.context import Context
 from keyfold.runtime.counted_fields import has_counts, refuse_counts
 from keyfold.runtime.flow import Flow
@@ -29,11 +29,11 @@ from keyfold.runtime.intent import Check, Delete, Derived, Intent, Maintainer, P
 from keyfold.runtime.plan import Plan, Step
 from keyfold.runtime.reads import find
 from keyfold.runtime.steps import refuse_start, step_refused
-from keyfold.runtime.validity import looked_at, merged
+from keyfold.runtime.validity import apply_update, looked_at
 from keyfold.runtime.write_requests import (
-    edited,
     index_fields_missing,
-    stamped,
+    stamp,
+    stamp_update,
 )
 
 CHANGED = "{} was changed by somebody else since it was read"
@@ -77,8 +77,8 @@ def _expand_put(context: Context, plan: Plan, intent: Put[Entity]) -> Flow[Entit
         else:
             if version_of(intent.new) not in (None, 0, version_of(old)):
                 raise VersionConflict(CHANGED.format(intent.new.ref()))
-            update = _as_update(spec, old, replace(intent, new=stamped(context, intent.new)[0]))
-            if not edited(context, update).changes:
+            update = _as_update(spec, old, replace(intent, new=stamp(context, intent.new)[0]))
+            if not stamp_update(context, update).changes:
                 if update.condition is not None:
                     yield from expand(context, plan, Check(update.ref, update.condition))
                 return old
@@ -87,7 +87,7 @@ def _expand_put(context: Context, plan: Plan, intent: Put[Entity]) -> Flow[Entit
         refuse_counts(intent.new)
         if not intent.moved:
             refuse_start(intent.new)
-    new, wire = stamped(context, intent.new)
+    new, wire = stamp(context, intent.new)
     plan.add(address_of(spec, wire), Step(replace(intent, new=new), None, new, wire))
     plan.entail(maintainers, old, new)
     return new
@@ -112,7 +112,7 @@ def _expand_update(
 ) -> Flow[Entity | None]:
     spec = intent.ref.entity.__spec__
     if not intent.counting:
-        intent = edited(context, intent)
+        intent = stamp_update(context, intent)
     touched = frozenset(intent.changes)
     if spec.fixed and not intent.counting:
         _refuse_fixed(spec, intent)
@@ -156,7 +156,7 @@ def _expand_update(
         refused = step_refused(spec, intent, old)
         if refused is not None:
             raise refused
-    new, wire = (None, None) if old is None else merged(old, intent)
+    new, wire = (None, None) if old is None else apply_update(old, intent)
     plan.add(address, Step(intent, old, new, wire))
     if old is not None:
         plan.entail(concerned, old, new)
@@ -192,7 +192,7 @@ def first_item(intent: Update) -> Entity:
         for name, info in entity.model_fields.items()
         if not info.is_required()
     }
-    values = applied(intent.changes, {**defaults, **intent.ref.values})
+    values = apply_changes(intent.changes, {**defaults, **intent.ref.values})
     try:
         return entity.model_validate(values, by_name=True, by_alias=False)
     except ValidationError as problem:

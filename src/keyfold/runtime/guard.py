@@ -54,7 +54,7 @@ class CopiesMissing(KeyfoldError):
         self.refs = refs
 
 
-def unchanged(
+def unchanged_guards(
     expressions: Expressions,
     spec: EntitySpec,
     old: Entity,

@@ -85,7 +85,7 @@ def claim(context: Context, request_id: str, payload: Any, ttl: float) -> Flow[R
             },
         )
     except ConditionFailed as failed:
-        return RequestClaim(name, key, owner, _stored(failed.item or {}, request_id, digest))
+        return RequestClaim(name, key, owner, _stored_result(failed.item or {}, request_id, digest))
     return RequestClaim(name, key, owner)
 
 
@@ -125,7 +125,7 @@ def release(claimed: RequestClaim) -> Flow[None]:
         return
 
 
-def restored(stored: bytes, result: type[T]) -> T:
+def restore_result(stored: bytes, result: type[T]) -> T:
     """The kept result as it was returned the first time."""
     return TypeAdapter(result).validate_json(stored, by_name=True, by_alias=False)
 
@@ -135,7 +135,7 @@ def fingerprint(payload: Any) -> str:
     options = orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS
     try:
         body = TypeAdapter[Any](type(payload)).dump_python(payload)
-        written = orjson.dumps(body, default=_settled, option=options)
+        written = orjson.dumps(body, default=_stable, option=options)
     except (PydanticSchemaGenerationError, PydanticSerializationError, TypeError) as problem:
         raise PlanError(
             f"the payload of a request cannot be compared: {problem}; give plain values or models"
@@ -143,7 +143,7 @@ def fingerprint(payload: Any) -> str:
     return hashlib.sha256(written).hexdigest()
 
 
-def _settled(value: Any) -> Any:
+def _stable(value: Any) -> Any:
     # The order of a set's elements differs from process to process.
     if isinstance(value, set | frozenset):
         return sorted(value, key=repr)
@@ -170,7 +170,7 @@ def _key(table: Table, request_id: str) -> dict[str, Any]:
     return key
 
 
-def _stored(item: dict[str, Any], request_id: str, digest: str) -> bytes:
+def _stored_result(item: dict[str, Any], request_id: str, digest: str) -> bytes:
     if item.get("payload", {}).get("S") != digest:
         raise RequestReused(
             f"the request id {request_id!r} was used with another payload; use a new id"

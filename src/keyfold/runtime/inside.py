@@ -61,7 +61,7 @@ class PathChanges:
 at = PathChanges
 
 
-def placed(spec: EntitySpec, given: Iterable[PathChange[Any]]) -> dict[str, Any]:
+def changes_by_field(spec: EntitySpec, given: Iterable[PathChange[Any]]) -> dict[str, Any]:
     """The changes by field: those inside one together, those of a whole field as usual."""
     whole: dict[str, Any] = {}
     inside: dict[str, list[PlacedChange]] = {}
@@ -128,7 +128,7 @@ def apply_inside(one: Inside, values: Mapping[str, Any]) -> Any:
     ordered = sorted(one.changes, key=lambda c: (c.verb == "remove", _backwards(c.path)))
     value = values[ordered[0].path.field]
     for each in ordered:
-        value = _changed(value, each.path.names[1:], each, values)
+        value = _change_at(value, each.path.names[1:], each, values)
     return value
 
 
@@ -137,13 +137,13 @@ def _backwards(path: FieldPath) -> tuple[Any, ...]:
     return tuple((0, -name, "") if isinstance(name, int) else (1, 0, name) for name in path.names)
 
 
-def _changed(
+def _change_at(
     value: Any, names: tuple[str | int, ...], each: PlacedChange, values: Mapping[str, Any]
 ) -> Any:
     name, *rest = names
     if isinstance(value, BaseModel):
         inner = getattr(value, str(name))
-        after = _changed(inner, tuple(rest), each, values) if rest else _leaf(inner, each, values)
+        after = _change_at(inner, tuple(rest), each, values) if rest else _leaf(inner, each, values)
         return value.model_copy(update={str(name): after})
     if isinstance(value, Mapping):
         entries = dict(value)
@@ -151,14 +151,14 @@ def _changed(
             entries.pop(name, None)
             return entries
         inner = entries.get(name)
-        after = _changed(inner, tuple(rest), each, values) if rest else _leaf(inner, each, values)
+        after = _change_at(inner, tuple(rest), each, values) if rest else _leaf(inner, each, values)
         return {**entries, name: after}
     if isinstance(value, list | tuple) and isinstance(name, int):
         elements = list(value)
         if not rest and each.verb == "remove":
             return elements[:name] + elements[name + 1 :]
         inner = elements[name] if name < len(elements) else None
-        after = _changed(inner, tuple(rest), each, values) if rest else _leaf(inner, each, values)
+        after = _change_at(inner, tuple(rest), each, values) if rest else _leaf(inner, each, values)
         return [*elements[:name], after, *elements[name + 1 :]]
     raise ValueRefused(
         f"{each.path} cannot change: what it is inside of has no value",
@@ -174,11 +174,11 @@ def _leaf(old: Any, each: PlacedChange, values: Mapping[str, Any]) -> Any:
     if each.verb == "set_if_absent":
         return each.value if old is None else old
     if each.verb == "copy":
-        return copied(each.value, values)
+        return copied_value(each.value, values)
     return None if each.verb == "remove" else each.value
 
 
-def copied(source: FromField, values: Mapping[str, Any]) -> Any:
+def copied_value(source: FromField, values: Mapping[str, Any]) -> Any:
     """What another place holds, with something added."""
     found = look_up(values, source.path)
     return found if source.plus is None or found is None else total(found, source.plus)

@@ -120,7 +120,7 @@ class Derived(Write[None]):
 Intent: TypeAlias = Put | Update | Delete | Check | Marker | Derived
 
 
-def described(intents: Sequence[Intent]) -> str:
+def commit_label(intents: Sequence[Intent]) -> str:
     """The words that metrics count a commit under: `create Order`, or `write` for several."""
     for intent in intents:
         if not isinstance(intent, Put | Update | Delete | Check | Marker):

@@ -143,7 +143,7 @@ def _sources(
 ) -> list[_Source]:
     sources = []
     for query in wanted.queries:
-        for one in _expanded(query, arguments):
+        for one in _expand(query, arguments):
             request = _request(context, one, arguments, _wire(after))
             if request is None:
                 continue
@@ -182,7 +182,7 @@ def _left_out(wanted: Merge[Any]) -> list[str]:
     return [one.name for one in (*spread, wanted.size) if isinstance(one, Param)]
 
 
-def _expanded(
+def _expand(
     query: Query[Any] | Collection[Any], arguments: Mapping[str, Any]
 ) -> list[Query[Any] | Collection[Any]]:
     """One query for each element of an `each` parameter."""
@@ -194,7 +194,7 @@ def _expanded(
 
 
 def _follows(position: Position, after: Position, *, backwards: bool) -> bool:
-    ours, theirs = _ordered(position), _ordered(after)
+    ours, theirs = _order_key(position), _order_key(after)
     return ours < theirs if backwards else ours > theirs
 
 
@@ -207,9 +207,9 @@ def _wire(position: Position | None) -> dict[str, str] | None:
 
 def _first(heads: list[tuple[Position, _Source]]) -> tuple[Position, _Source]:
     choose = max if heads[0][1].backwards else min
-    return choose(heads, key=lambda head: _ordered(head[0]))
+    return choose(heads, key=lambda head: _order_key(head[0]))
 
 
-def _ordered(position: Position) -> tuple[Any, bytes]:
+def _order_key(position: Position) -> tuple[Any, bytes]:
     value, identity = position
     return (value if isinstance(value, Decimal) else value.encode()), identity.encode()

@@ -15,7 +15,7 @@ from keyfold.errors import (
 from keyfold.runtime import changes as change
 from keyfold.runtime.changes import validate
 from keyfold.runtime.context import Context
-from keyfold.runtime.counted_fields import uncounted
+from keyfold.runtime.counted_fields import initial_counts
 from keyfold.runtime.expansion import CHANGED, version_of
 from keyfold.runtime.flow import Flow
 from keyfold.runtime.intent import Delete, Put, Update
@@ -31,11 +31,11 @@ def move(context: Context, target: Entity | Ref[Any], changes: Mapping[str, Any]
     if item is None:
         raise NotFound(f"there is no {ref}")
     old = ref.entity.__spec__.decode(item)
-    carried = ref.entity.__spec__.undeclared(item)
+    carried = ref.entity.__spec__.undeclared_attributes(item)
     if not isinstance(target, Ref) and version_of(old) != version_of(target):
         raise VersionConflict(CHANGED.format(ref))
     checked = {name: validate(ref.entity, name, value) for name, value in changes.items()}
-    new = old.model_copy(update={**uncounted(ref.entity), **checked})
+    new = old.model_copy(update={**initial_counts(ref.entity), **checked})
     states = ref.entity.__spec__.states
     taken = {name: change.Set(value) for name, value in checked.items() if name in states}
     refused = step_refused(ref.entity.__spec__, Update(ref, taken), old)

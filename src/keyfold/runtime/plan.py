@@ -74,7 +74,7 @@ class Plan:
 
     def add(self, address: Any, step: Step) -> None:
         existing = self.steps.get(address)
-        joined = step if existing is None else _joined(existing, step)
+        joined = step if existing is None else _join(existing, step)
         if joined is None:
             del self.steps[address]
         else:
@@ -94,12 +94,12 @@ class Plan:
         return step is not None and isinstance(step.intent, Delete)
 
 
-def _joined(first: Step, second: Step) -> Step | None:
+def _join(first: Step, second: Step) -> Step | None:
     """Two writes to one item as one: DynamoDB takes an item once per transaction."""
     if isinstance(first.intent, Check):
-        return _guarded(second, first.intent)
+        return _with_check(second, first.intent)
     if isinstance(second.intent, Check):
-        return _guarded(first, second.intent)
+        return _with_check(first, second.intent)
     if isinstance(first.intent, Delete) and isinstance(second.intent, Delete):
         condition = _both(first.intent.condition, second.intent.condition)
         must_exist = first.intent.must_exist or second.intent.must_exist
@@ -114,7 +114,7 @@ def _joined(first: Step, second: Step) -> Step | None:
     if isinstance(first.intent, Update) and isinstance(second.intent, Update):
         merged = dict(first.intent.changes)
         for name, one in second.intent.changes.items():
-            merged[name] = _combined(merged.get(name), one)
+            merged[name] = _combine(merged.get(name), one)
         base = second.intent if first.intent.counting else first.intent
         both = first.intent, second.intent
         demanded = any(not (one.upsert or one.lenient or one.otherwise) for one in both)
@@ -171,7 +171,7 @@ def _joined_markers(first: Marker, second: Marker) -> Marker:
     return replace(claimed, request={**claimed.request, **both, "ConditionExpression": condition})
 
 
-def _guarded(step: Step, check: Check) -> Step:
+def _with_check(step: Step, check: Check) -> Step:
     """A write that also checks what a check of the same item asked for."""
     intent = step.intent
     if isinstance(intent, Marker | Derived):
@@ -198,7 +198,7 @@ def _both(one: Predicate | None, other: Predicate | None) -> Predicate | None:
     return one & other
 
 
-def _combined(first: Change | None, second: Change) -> Change:
+def _combine(first: Change | None, second: Change) -> Change:
     if isinstance(first, change.Add) and isinstance(second, change.Add):
         if isinstance(first.amount, set | frozenset):
             return change.Add(first.amount | second.amount)

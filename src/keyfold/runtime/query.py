@@ -15,7 +15,7 @@ from keyfold.design.read import resolve
 from keyfold.design.template import HIGHEST
 from keyfold.runtime.context import Context
 from keyfold.runtime.expression import Expressions
-from keyfold.runtime.ranges import NOTHING, Condition, narrowed, sort_conditions
+from keyfold.runtime.ranges import NOTHING, Condition, narrow, sort_conditions
 
 Request = dict[str, Any]
 
@@ -36,11 +36,11 @@ def query_request(
     expressions = Expressions()
     given = {name: resolve(value, arguments) for name, value in query.values.items()}
     owner = f"{query.entity.__name__}.{declared.name}"
-    clauses = _partition(declared, declared.extended(given), owner, expressions)
+    clauses = _partition(declared, declared.with_derived(given), owner, expressions)
     sought = sort_conditions(query, arguments)
     if at is not None:
         # Merges are by keys of one sort attribute.
-        sought = [(n, narrowed(c, at, backwards=query.backwards)) for n, c in sought]
+        sought = [(n, narrow(c, at, backwards=query.backwards)) for n, c in sought]
     if any(condition == NOTHING for _, condition in sought):
         return None
     clauses += [_sort_text(expressions, *one) for one in sought if one[1][0]]
@@ -79,7 +79,7 @@ def collection_request(
     declared = read.keys[0].declared
     expressions = Expressions()
     given = {name: resolve(value, arguments) for name, value in read.values.items()}
-    clauses = _partition(declared, declared.extended(given), first.name, expressions)
+    clauses = _partition(declared, declared.with_derived(given), first.name, expressions)
     low, high = "", HIGHEST
     sought: Condition = ("", ())
     span = read.span()
@@ -91,7 +91,7 @@ def collection_request(
         # A range of a collection is over the first sort field.
         [(_, sought), *_] = sort_conditions(read.as_query(), arguments)
     if at is not None:
-        sought = narrowed(sought, at, backwards=read.backwards)
+        sought = narrow(sought, at, backwards=read.backwards)
     if sought == NOTHING:
         return None
     if sought[0]:

@@ -42,10 +42,10 @@ def sort_conditions(query: Query[Any], arguments: Mapping[str, Any]) -> list[tup
     declared = query.source.declared
     given = {name: resolve(value, arguments) for name, value in query.values.items()}
     asked = _Asked(
-        declared.templates.sorting(declared.extended(given)),
+        declared.templates.sorting(declared.with_derived(given)),
         query.ranged,
-        _bound(query.low, arguments),
-        _bound(query.high, arguments),
+        _resolve_bound(query.low, arguments),
+        _resolve_bound(query.high, arguments),
         resolve(query.beginning, arguments),
         f"{query.entity.__name__}.{declared.name}",
     )
@@ -80,7 +80,9 @@ def _condition(attribute: KeyAttribute, asked: _Asked) -> Condition:
     return _text_range(template, asked.ranged, values, low, high, owner)
 
 
-def _bound(side: tuple[Any, bool] | None, arguments: Mapping[str, Any]) -> tuple[Any, bool] | None:
+def _resolve_bound(
+    side: tuple[Any, bool] | None, arguments: Mapping[str, Any]
+) -> tuple[Any, bool] | None:
     """One end of a range; a parameter without a value leaves it open."""
     value = None if side is None else resolve(side[0], arguments)
     return None if side is None or value is None else (value, side[1])
@@ -170,7 +172,7 @@ def _previous(number: Decimal, *, whole: bool) -> Decimal:
     return number - 1 if whole else _NUMBERS.next_minus(number)
 
 
-def narrowed(condition: Condition, at: dict[str, str], *, backwards: bool) -> Condition:
+def narrow(condition: Condition, at: dict[str, str], *, backwards: bool) -> Condition:
     """The part of a range from a position onwards, the position's own value included."""
     low, high = _ends(condition)
     low, high = (low, at) if backwards else (at, high)

@@ -18,11 +18,11 @@ from keyfold.design.parameter import Param
 from keyfold.design.projection import View
 from keyfold.design.query import Count, Exists, First, Projected, Query
 from keyfold.design.query_merge import Merge
-from keyfold.design.read import Get, GetMany, GetTogether, Page, Read, addressed, resolve
+from keyfold.design.read import Get, GetMany, GetTogether, Page, Read, resolve, resolve_refs
 from keyfold.design.read_schema import check_readable
 from keyfold.errors import NotFound, PlanError
 from keyfold.runtime.context import Context
-from keyfold.runtime.cursor import arguments_of, refused, seal, unseal
+from keyfold.runtime.cursor import arguments_of, cursor_refused, seal, unseal
 from keyfold.runtime.flow import Call, Flow
 from keyfold.runtime.merged_partitions import read_merge
 from keyfold.runtime.pages import QueryPage
@@ -93,7 +93,7 @@ def _dispatch(
         from keyfold.runtime import batch
 
         several = batch.get_many if isinstance(wanted, GetMany) else batch.get_together
-        return several(context, addressed(wanted.refs, arguments))
+        return several(context, resolve_refs(wanted.refs, arguments))
     if isinstance(wanted, First | Exists):
         return _first(context, wanted, arguments, budget)
     if isinstance(wanted, Count):
@@ -213,7 +213,7 @@ def _start(
         item = yield from migration.item_now(context, position, request["TableName"])
         if item is not None and item.get(key[0]) == request["ExpressionAttributeValues"][":0"]:
             return {name: item[name] for name in key}
-    raise refused()
+    raise cursor_refused()
 
 
 def _count(context: Context, query: Query[Any], arguments: Mapping[str, Any]) -> Flow[int]:

@@ -16,7 +16,7 @@ from keyfold.runtime.expression import Expressions
 from keyfold.runtime.intent import Update
 
 
-def _taken(spec: EntitySpec, intent: Update) -> Iterator[tuple[str, States[Any], Any]]:
+def _state_changes(spec: EntitySpec, intent: Update) -> Iterator[tuple[str, States[Any], Any]]:
     """The fields with states that an update sets, with their new values."""
     if intent.counting or intent.upsert:
         return
@@ -29,7 +29,7 @@ def _taken(spec: EntitySpec, intent: Update) -> Iterator[tuple[str, States[Any],
 def step_conditions(expressions: Expressions, spec: EntitySpec, intent: Update) -> list[str]:
     """What an update asks of the states that it leaves."""
     found = []
-    for name, states, value in _taken(spec, intent):
+    for name, states, value in _state_changes(spec, intent):
         field = spec.fields[name]
         before = states.before(value)
         if not before:
@@ -45,7 +45,7 @@ def step_conditions(expressions: Expressions, spec: EntitySpec, intent: Update) 
 
 def step_refused(spec: EntitySpec, intent: Update, held: Entity) -> StepRefused | None:
     """Why an item, as it is, cannot take the steps of an update; None where it can."""
-    for name, states, value in _taken(spec, intent):
+    for name, states, value in _state_changes(spec, intent):
         now = getattr(held, name)
         if plain(value) in map(plain, states.after(now)):
             continue

@@ -50,7 +50,7 @@ def send(context: Context, plan: Plan, token: str | None) -> Flow[list[Entity | 
     try:
         yield Call("TransactWriteItems", request)
     except TransactionCanceled as cancelled:
-        raise _explained(cancelled, writes) from cancelled
+        raise _explain(cancelled, writes) from cancelled
     return plan.results
 
 
@@ -89,7 +89,7 @@ def _refusal(write: WireWrite, item: dict[str, Any] | None) -> Exception:
     return TransactionConflict(str(problem)) if raced else problem
 
 
-def _explained(cancelled: TransactionCanceled, writes: Sequence[WireWrite]) -> Exception:
+def _explain(cancelled: TransactionCanceled, writes: Sequence[WireWrite]) -> Exception:
     """The first refusal in terms of its intent; conflicts and throttling are worth a retry."""
     missing: list[Ref[Any]] = []
     for reason, write in zip(cancelled.reasons, writes, strict=False):

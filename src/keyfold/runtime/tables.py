@@ -168,7 +168,7 @@ def until_active(name: str) -> Flow[None]:
         pause = min(pause * 2, 2.0)
 
 
-def named(absent: TableNotFound, request: Mapping[str, Any]) -> TableNotFound:
+def with_table_name(absent: TableNotFound, request: Mapping[str, Any]) -> TableNotFound:
     """DynamoDB does not say which table is not there, nor what to do about it."""
     if absent.message != "Requested resource not found":
         return absent

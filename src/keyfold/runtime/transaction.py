@@ -14,11 +14,11 @@ from keyfold.design.recorder import record
 from keyfold.design.signatures import Writable
 from keyfold.errors import PlanError
 from keyfold.runtime import writes
-from keyfold.runtime.changes import applied, read_changes
+from keyfold.runtime.changes import apply_changes, read_changes
 from keyfold.runtime.context import Context
 from keyfold.runtime.expansion import first_item
 from keyfold.runtime.flow import Flow
-from keyfold.runtime.inside import placed
+from keyfold.runtime.inside import changes_by_field
 from keyfold.runtime.intent import Check, Delete, Intent, Put, Update
 
 E = TypeVar("E", bound=Entity)
@@ -42,7 +42,7 @@ def update(target: Writable[P, T], /, *args: P.args, **changes: P.kwargs) -> Upd
     given: dict[str, Any] = dict(changes)
     where = given.pop("where", None)
     ref, known = _target(target)
-    given |= _placed(ref, args, given)
+    given |= _changes_at(ref, args, given)
     return Update(
         ref,
         read_changes(ref.entity.__spec__, given),
@@ -61,8 +61,8 @@ def upsert(target: Writable[P, T], /, *args: P.args, **changes: P.kwargs) -> Upd
     return replace(intent, otherwise=partial(first_item, intent))
 
 
-def _placed(ref: Ref[Any], args: tuple[Any, ...], given: dict[str, Any]) -> dict[str, Any]:
-    found = placed(ref.entity.__spec__, args) if args else {}
+def _changes_at(ref: Ref[Any], args: tuple[Any, ...], given: dict[str, Any]) -> dict[str, Any]:
+    found = changes_by_field(ref.entity.__spec__, args) if args else {}
     twice = sorted(found.keys() & given.keys())
     if twice:
         raise PlanError(f"{twice[0]} is given by name and by at; do one of the two")
@@ -119,7 +119,7 @@ def _as_given(intent: Update) -> Any:
     """An item without a version as its caller saw it, changed: a transaction returns no items."""
     if intent.given is None:
         return None
-    return intent.given.model_copy(update=applied(intent.changes, intent.given.__dict__))
+    return intent.given.model_copy(update=apply_changes(intent.changes, intent.given.__dict__))
 
 
 def checked_item(given: E) -> E:

@@ -19,7 +19,7 @@ from keyfold.design.markers import AtMost
 from keyfold.design.validation import in_one_line
 from keyfold.errors import Undecodable, ValueRefused
 from keyfold.runtime import changes as change
-from keyfold.runtime.changes import Change, applied, check_length
+from keyfold.runtime.changes import Change, apply_changes, check_length
 from keyfold.runtime.expression import Expressions
 from keyfold.runtime.intent import Delete, Update
 
@@ -33,7 +33,7 @@ _BOUNDS = {
 }
 
 
-def settled(given: E, key: WireItem | None = None) -> tuple[E, WireItem]:
+def settle(given: E, key: WireItem | None = None) -> tuple[E, WireItem]:
     """The item as it will be read back, and its stored form: all validators passed.
 
     A key that is known is not rendered again.
@@ -55,15 +55,15 @@ def settled(given: E, key: WireItem | None = None) -> tuple[E, WireItem]:
     return found.model_copy(update={name: getattr(given, name) for name in spec.transient}), item
 
 
-def merged(old: E, intent: Update) -> tuple[E, WireItem | None]:
+def apply_update(old: E, intent: Update) -> tuple[E, WireItem | None]:
     """The item after an update, settled; what a counter adds is not looked at, nor encoded."""
-    after = old.model_copy(update=applied(intent.changes, old.__dict__))
+    after = old.model_copy(update=apply_changes(intent.changes, old.__dict__))
     if intent.counting:
         return after, None
-    for field in old.__spec__.bounded:
+    for field in old.__spec__.bounded_fields:
         if field.name in intent.changes:
             check_length(old.__spec__, field, getattr(after, field.name))
-    return settled(after, intent.ref.wire())
+    return settle(after, intent.ref.wire())
 
 
 def looked_at(spec: EntitySpec, intent: Update | Delete) -> set[str]:
@@ -143,7 +143,7 @@ def _length(
 def objection(spec: EntitySpec, intent: Update, item: dict[str, Any]) -> ValueRefused | None:
     """Why the changes cannot be made to this item, if that is the reason."""
     try:
-        merged(spec.decode(item), intent)
+        apply_update(spec.decode(item), intent)
     except ValueRefused as refused:
         return refused
     except Undecodable:

@@ -108,7 +108,7 @@ def get_batches(
             if table not in requested:
                 requested[table] = {"Keys": [], "ConsistentRead": True}
                 if keys_alone:
-                    requested[table] |= _projected(list(key))
+                    requested[table] |= _key_projection(list(key))
             requested[table]["Keys"].append(key)
         for answer in (yield from _until_processed("BatchGetItem", requested, "UnprocessedKeys")):
             for table, items in answer["Responses"].items():
@@ -175,7 +175,7 @@ def unprocessed_keys(answer: Answer, table: str) -> Sequence[Item]:
     return left
 
 
-def _projected(key: Sequence[str]) -> Item:
+def _key_projection(key: Sequence[str]) -> Item:
     names = {f"#{place}": name for place, name in enumerate(key)}
     return {"ProjectionExpression": ", ".join(names), "ExpressionAttributeNames": names}
 

@@ -20,17 +20,17 @@ from keyfold.runtime.changes import (
     Change,
     FromField,
     PlacedChange,
-    applied,
+    apply_changes,
     check_length,
     in_one_form,
 )
 from keyfold.runtime.context import Context
 from keyfold.runtime.expression import Expressions
-from keyfold.runtime.guard import Lingering, WireItem, refusal_of, unchanged
+from keyfold.runtime.guard import Lingering, WireItem, refusal_of, unchanged_guards
 from keyfold.runtime.intent import Check, Delete, Intent, Marker, Put, Update
 from keyfold.runtime.recognition import is_expired
 from keyfold.runtime.steps import step_conditions
-from keyfold.runtime.validity import limits, settled
+from keyfold.runtime.validity import limits, settle
 
 
 @dataclass(frozen=True)
@@ -44,25 +44,25 @@ class WireWrite:
     """The error that a failed condition here means, given the stored item."""
 
 
-def stamped(context: Context, new: Entity) -> tuple[Entity, WireItem]:
+def stamp(context: Context, new: Entity) -> tuple[Entity, WireItem]:
     """A new item as it will be read back, with version, times and expiry, and its stored form."""
     spec = new.__spec__
     values: dict[str, Any] = {}
     now = context.now()
     if spec.version is not None and not getattr(new, spec.version.name):
         values[spec.version.name] = 1
-    for stamp in (spec.created, spec.updated):
-        if stamp is not None and getattr(new, stamp.name) is None:
-            values[stamp.name] = now
+    for field in (spec.created, spec.updated):
+        if field is not None and getattr(new, field.name) is None:
+            values[field.name] = now
     expiry = expiry_of(context, spec, new.__dict__ | values)
     if expiry is not None and spec.ttl is not None and getattr(new, spec.ttl.name) is None:
         values[spec.ttl.name] = expiry
-    for field in spec.bounded:
+    for field in spec.bounded_fields:
         check_length(spec, field, getattr(new, field.name))
-    for name, normalise in spec.normalised:
+    for name, normalise in spec.normalised_fields:
         if getattr(new, name) is not None:
             values[name] = normalise(getattr(new, name))
-    return settled(new.model_copy(update=values) if values else new)
+    return settle(new.model_copy(update=values) if values else new)
 
 
 def expiry_of(context: Context, spec: EntitySpec, values: Mapping[str, Any]) -> Any:
@@ -133,7 +133,7 @@ def update_write(
     if not intent.upsert:
         conditions.append(f"attribute_exists({expressions.name(spec.table.schema.partition)})")
     if old is not None:
-        conditions += unchanged(expressions, spec, old, stored, intent)
+        conditions += unchanged_guards(expressions, spec, old, stored, intent)
     if not intent.counting:
         conditions += limits(expressions, spec, intent)
     if spec.states:
@@ -174,7 +174,7 @@ def delete_write(
     if intent.must_exist:
         conditions.append(f"attribute_exists({expressions.name(spec.table.schema.partition)})")
     if old is not None:
-        conditions += unchanged(expressions, spec, old, stored, intent)
+        conditions += unchanged_guards(expressions, spec, old, stored, intent)
     for attribute, value in intent.carried.items():
         conditions.append(f"{expressions.name(attribute)} = {expressions.value(value)}")
     if intent.condition is not None:
@@ -213,7 +213,7 @@ def marker_write(context: Context, intent: Marker) -> WireWrite:
     return WireWrite(intent.action, request, intent, refusal)
 
 
-def edited(context: Context, intent: Update) -> Update:
+def stamp_update(context: Context, intent: Update) -> Update:
     """The intent with version, update stamp and expiry among its changes."""
     spec = intent.ref.entity.__spec__
     if intent.counting or (intent.changes and intent.changes.keys() <= spec.unversioned):
@@ -226,7 +226,7 @@ def edited(context: Context, intent: Update) -> Update:
     mark = spec.ttl.mark(markers.Ttl) if spec.ttl is not None else None
     if mark is not None and spec.ttl is not None and mark.after in intent.changes:
         start = intent.changes[mark.after]
-        expiry = expiry_of(context, spec, applied({mark.after: start}, {}))
+        expiry = expiry_of(context, spec, apply_changes({mark.after: start}, {}))
         end = change.clear if expiry is None else change.Set(in_one_form(spec.ttl, expiry))
         more[spec.ttl.name] = end
     return replace(intent, changes={**intent.changes, **more})
@@ -318,7 +318,7 @@ class _Actions:
             current = f"if_not_exists({name}, {empty})"
             self._clauses["SET"].append(f"{name} = list_append({current}, {more})")
         elif isinstance(one, change.FromField):
-            self._clauses["SET"].append(f"{name} = {self._taken(spec, one)}")
+            self._clauses["SET"].append(f"{name} = {self._from_field(spec, one)}")
         elif isinstance(one, change.Inside):
             for each in one.changes:
                 self._inside(spec, each)
@@ -326,7 +326,7 @@ class _Actions:
             given = value(encode(one.value))
             self._clauses["SET"].append(f"{name} = if_not_exists({name}, {given})")
 
-    def _taken(self, spec: EntitySpec, source: FromField) -> str:
+    def _from_field(self, spec: EntitySpec, source: FromField) -> str:
         path = self._expressions.path(source.path, spec)
         plus = "" if source.plus is None else self._expressions.value(document(source.plus))
         return f"{path} + {plus}" if plus else path
@@ -337,7 +337,7 @@ class _Actions:
             self._clauses["REMOVE"].append(path)
             return
         if each.verb == "copy":
-            self._clauses["SET"].append(f"{path} = {self._taken(spec, each.value)}")
+            self._clauses["SET"].append(f"{path} = {self._from_field(spec, each.value)}")
             return
         value = self._expressions.value(document(each.value))
         if each.verb == "add":

@@ -25,7 +25,7 @@ MOST_KEYS = 2_000_000
 _SEEN_KEYS = 4_096
 
 
-def detailed(
+def simulate_calls(
     model: ScaleModel,
     schedule: Schedule,
     seconds: int,

@@ -351,10 +351,10 @@ class Run:
             hold = self.assumptions.hold_seconds
             if rate * hold < NEGLIGIBLE:
                 continue
-            sent, lost = conflicts.attempted(rate, hold, each.attempts)
-            share = conflicts.cancelled(sent, hold)
+            sent, lost = conflicts.attempt_rate(rate, hold, each.attempts)
+            share = conflicts.cancelled_share(sent, hold)
             seen = self.outcome.contentions.setdefault(each.call, ContentionOutcome(each.key))
             seen.lost += rate * lost * seconds
             if share > seen.cancelled:
                 seen.cancelled, seen.rate, seen.at = share, rate, now
-                seen.committed = conflicts.committed(sent, hold)
+                seen.committed = conflicts.commit_rate(sent, hold)

@@ -14,7 +14,7 @@ from keyfold.simulate.demand import Factors, StoreDemand, by_kind
 from keyfold.simulate.grant import Grant, Pressure, Reason
 from keyfold.simulate.model.auto_scaler import AutoScaling
 from keyfold.simulate.model.bucket import Bucket
-from keyfold.simulate.model.partition import PARTITION_BYTES, StorePartition, needed
+from keyfold.simulate.model.partition import PARTITION_BYTES, StorePartition, partitions_needed
 from keyfold.simulate.model.splits import divide
 from keyfold.simulate.traffic import KINDS, Kind, OnDemand, Provisioned, StoreSpec, TrafficLine
 
@@ -75,11 +75,11 @@ class SimulatedStore:
     def _first(self, rng: random.Random) -> list[StorePartition]:
         mode = self.spec.mode
         if isinstance(mode, Provisioned):
-            count = needed(mode.read, mode.write, self.bytes)
+            count = partitions_needed(mode.read, mode.write, self.bytes)
         elif self.spec.grown:
-            count = max(4, needed(0, 0, self.bytes))
+            count = max(4, partitions_needed(0, 0, self.bytes))
         else:
-            count = max(4, needed(mode.warm_read, mode.warm_write, self.bytes))
+            count = max(4, partitions_needed(mode.warm_read, mode.warm_write, self.bytes))
         count = min(self.spec.partitions or count, MOST_PARTITIONS)
         held: dict[int, dict[int, float]] = {}
         for number, _ in enumerate(self.demand.keys):
@@ -239,7 +239,7 @@ class SimulatedStore:
         for kind, scaling in self.scaling.items():
             bucket = self.buckets[kind]
             bucket.set_rate(scaling.minute(now + seconds, self._granted[kind]))
-            self._ensure(needed(0, 0, 0) if kind == "read" else ceil(bucket.rate / 1000))
+            self._ensure(partitions_needed(0, 0, 0) if kind == "read" else ceil(bucket.rate / 1000))
         self.down = {key: until for key, until in self.down.items() if until > now + seconds}
 
     def _heat_splits(self, now: float, factors: Factors) -> None:
@@ -273,7 +273,7 @@ class SimulatedStore:
                 self.allowed["read"] = max(self.allowed["read"], 2 * read)
                 self.allowed["write"] = max(self.allowed["write"], 2 * write)
         if self.allowed:
-            self._ensure(needed(self.allowed["read"], self.allowed["write"], 0))
+            self._ensure(partitions_needed(self.allowed["read"], self.allowed["write"], 0))
 
     def _ensure(self, count: int) -> None:
         """At least this number of partitions, evenly."""

@@ -146,13 +146,13 @@ class Consumer:
         with alarm.listening(self.db.client):
             while not alarm.stopped:
                 alarm.wind()
-                made = self._delivered(lambda: alarm.stopped)
+                made = self._deliver(lambda: alarm.stopped)
                 alarm.wait(pace.rest(Outcome(records=made.sent)))
         if not made.refused:
             # What the last batch emitted.
-            self._delivered()
+            self._deliver()
 
-    def _delivered(self, halted: Callable[[], bool] = bool) -> Round:
+    def _deliver(self, halted: Callable[[], bool] = bool) -> Round:
         try:
             return self.db.run(self._following.deliver(halted), "streams")
         except Exception:
@@ -284,13 +284,13 @@ class AsyncConsumer:
         with alarm.listening(self.db.client):
             while not alarm.stopped:
                 alarm.wind()
-                made = await self._delivered(lambda: alarm.stopped)
+                made = await self._deliver(lambda: alarm.stopped)
                 await alarm.wait(pace.rest(Outcome(records=made.sent)))
         if not made.refused:
             # What the last batch emitted.
-            await self._delivered()
+            await self._deliver()
 
-    async def _delivered(self, halted: Callable[[], bool] = bool) -> Round:
+    async def _deliver(self, halted: Callable[[], bool] = bool) -> Round:
         try:
             return await self.db.run(self._following.deliver(halted), "streams")
         except Exception:

@@ -96,7 +96,7 @@ class Summed(Reaction):
         if self.structure.source is change.spec.entity:
             yield from self.structure.writes(change.old, change.new)
         if self.structure.carrier is change.spec.entity and change.old and change.new is None:
-            yield from self.structure.carried(change.old)
+            yield from self.structure.carry_over(change.old)
 
     def apply(self, run: ReactionContext, unit: Unit, settled: Marker) -> Flow[None]:
         try:

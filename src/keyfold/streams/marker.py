@@ -31,15 +31,15 @@ def marker(context: Context, event_id: str, effect: str) -> Marker:
             "Item": {**key(context, event_id, effect), "expires": {"N": str(expires)}},
             "ConditionExpression": "attribute_not_exists(PK)",
         },
-        _repeated,
+        _already_processed,
     )
 
 
-def _repeated(_: Mapping[str, Any] | None) -> Exception:
+def _already_processed(_: Mapping[str, Any] | None) -> Exception:
     return AlreadyProcessed("the record had its effect before")
 
 
-def marked(context: Context, wanted: list[tuple[str, str]]) -> Flow[set[tuple[str, str]]]:
+def find_marked(context: Context, wanted: list[tuple[str, str]]) -> Flow[set[tuple[str, str]]]:
     """Which of these events and effects have their marker."""
     table = context.physical(support_table.TABLE)
     found = yield from get_batches((table, key(context, *one)) for one in wanted)

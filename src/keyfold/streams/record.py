@@ -83,13 +83,13 @@ def changes(record: Record, entities: Iterable[type[Entity]]) -> Iterator[Change
         spec = entity.__spec__
         if spec.table is not record.table:
             continue
-        old = _decoded(spec, record.old_image)
-        new = _decoded(spec, record.new_image)
+        old = _decode(spec, record.old_image)
+        new = _decode(spec, record.new_image)
         if old is not None or new is not None:
             yield Change(spec, old, new)
 
 
-def _decoded(spec: EntitySpec, image: WireItem | None) -> Entity | None:
+def _decode(spec: EntitySpec, image: WireItem | None) -> Entity | None:
     if image is None or not spec.recognises(dict(image)):
         return None
     decoded: Entity = spec.decode(dict(image))

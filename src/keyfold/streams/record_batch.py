@@ -21,7 +21,7 @@ from keyfold.runtime.intent import Intent
 from keyfold.runtime.writes import commit
 from keyfold.streams.deadletter import DECODING, Failure, keep_failure
 from keyfold.streams.effect import Effects, ReactionContext, Unit, forgiving, sequences, settled_by
-from keyfold.streams.marker import marked
+from keyfold.streams.marker import find_marked
 from keyfold.streams.policy import TRANSIENT, patiently
 from keyfold.streams.record import parse
 
@@ -75,7 +75,7 @@ def process(
         else:
             yield from _together(run, outcome, together)
     single = [unit for unit in units if not unit.effect.additive]
-    yield from _in_lanes(run, outcome, (yield from _unprocessed(run, outcome, single)))
+    yield from _in_lanes(run, outcome, (yield from _drop_processed(run, outcome, single)))
     return outcome
 
 
@@ -98,13 +98,13 @@ def _target(unit: Unit) -> str:
     return " ".join(str(getattr(intent, "ref", "")) for intent in unit.intents)
 
 
-def _unprocessed(run: ReactionContext, outcome: Outcome, units: list[Unit]) -> Flow[list[Unit]]:
+def _drop_processed(run: ReactionContext, outcome: Outcome, units: list[Unit]) -> Flow[list[Unit]]:
     """Without those whose processor ran before: it may do what no transaction takes back."""
     foreign = [(u.record.event_id, u.effect.name) for u in units if u.effect.foreign]
     if not foreign:
         return units
     try:
-        done = yield from patiently(run.policy, lambda: marked(run.context, foreign))
+        done = yield from patiently(run.policy, lambda: find_marked(run.context, foreign))
     except TRANSIENT:
         return units
     fresh = [u for u in units if (u.record.event_id, u.effect.name) not in done]
@@ -143,7 +143,7 @@ def _together(
 def _fresh_ones(run: ReactionContext, outcome: Outcome, units: Sequence[Unit]) -> Flow[None]:
     names = {(u.record.event_id, u.effect.name): u for u in units}
     try:
-        done = yield from patiently(run.policy, lambda: marked(run.context, list(names)))
+        done = yield from patiently(run.policy, lambda: find_marked(run.context, list(names)))
     except TRANSIENT:
         outcome.unresolved += sequences(units)
         return

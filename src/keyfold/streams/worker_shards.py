@@ -80,7 +80,7 @@ class StreamWorker:
         self.run = ReactionContext(db.context, db, options.policy, lambda: self.halted())
         self.group = Group(db.context.design.name, options.name)
         self.worker = f"{socket.gethostname()}-{os.getpid()}-{uuid4().hex[:8]}"
-        self.tables = _followed(self.effects)
+        self.tables = _followed_tables(self.effects)
         self.readers: dict[str, ShardReader] = {}
         self._prepared = False
         self._looked = float("-inf")
@@ -227,7 +227,7 @@ def _standing_still(shard: ShardStatus) -> StreamError:
     )
 
 
-def _followed(effects: Effects) -> list[Table]:
+def _followed_tables(effects: Effects) -> list[Table]:
     """The tables whose streams are read; those that are needed must show both images."""
     for entity in effects.needed:
         declared = entity.__table__.schema
@@ -243,8 +243,8 @@ def _followed(effects: Effects) -> list[Table]:
 def _is_ready(shard: Shard, leases: Mapping[str, Lease]) -> bool:
     """A shard is read when it is not finished and those that it follows are."""
 
-    def finished(sort: str) -> bool:
+    def is_finished(sort: str) -> bool:
         lease = leases.get(sort)
         return lease is not None and lease.finished
 
-    return not finished(shard.sort) and all(finished(sort) for sort in shard.follows)
+    return not is_finished(shard.sort) and all(is_finished(sort) for sort in shard.follows)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from keyfold.design.condition import written
+from keyfold.design.condition import condition_text
 from keyfold.design.schema import PatternSchema, SearchSchema
 from keyfold.prices import prices
 from keyfold.review.docs.requests import read_units, request, search_request
@@ -83,7 +83,7 @@ def _read_reasons(view: PageView, chosen: PatternSchema) -> Iterator[tuple[Child
         yield "Range", text("sort key ", words, " ", view.template(entity, asked.template))
     if chosen.filter is not None:
         says = "after reading: what it removes is paid for"
-        yield "Filter", text(el("code", written(chosen.filter)), f", {says}")
+        yield "Filter", text(el("code", condition_text(chosen.filter)), f", {says}")
     if chosen.index is not None:
         yield "Consistency", "eventual: a global index follows its table"
     else:

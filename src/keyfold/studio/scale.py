@@ -6,7 +6,7 @@ from keyfold.simulate.answer.changes import Cure, cure
 from keyfold.simulate.answer.prediction import Prediction, predict
 from keyfold.simulate.answer.report import moment, people
 from keyfold.simulate.load.design_load import design_load
-from keyfold.simulate.load.users import scaled
+from keyfold.simulate.load.users import scale_users
 from keyfold.studio.markup import Child, Html, el
 from keyfold.studio.notation import count, dollars
 from keyfold.studio.parts import empty, grid, head, link, panel, state
@@ -28,7 +28,7 @@ def scale(view: PageView) -> Html:
     asked = view.query.get("users", "")
     users = next((each for each in USERS if f"{each:.0f}" == asked), USERS[-1])
     answer = predict(
-        design_load(view.system.schema, scaled(view.system.schema, workload, users)), DAYS
+        design_load(view.system.schema, scale_users(view.system.schema, workload, users)), DAYS
     )
     choices = (
         link(view.at("scale", users=f"{each:.0f}"), people(each), class_="btn quiet")

@@ -102,7 +102,7 @@ async def _people(db: AsyncDb, dice: random.Random) -> list[UserProfile]:
     ]
     await db.bulk(people)
     # One digest for all of them: each takes a quarter of a second.
-    made = await Passwords(db, Credential).made(people[0].user_id, PASSWORD)
+    made = await Passwords(db, Credential).new_credential(people[0].user_id, PASSWORD)
     await db.bulk(made.model_copy(update={"user_id": one.user_id}) for one in people)
     return people
 

@@ -142,7 +142,7 @@ async def posted() -> AsyncIterator[Scene]:
             password="battery staple",
         )
         blocked = await service.sign_up(ken)
-        await db.create(await service.passwords.made("yuki", "correct horse"))
+        await db.create(await service.passwords.new_credential("yuki", "correct horse"))
         session = await sessions.begin(db, "yuki", 1)
         code = await service.passwords.reset_code("yuki")
         post = await service.create_post(NewPost(text="Look!"), caller=YUKI)

@@ -112,7 +112,7 @@ async def test_every_mutation_repeated_has_one_effect(
             )
         )
     service = TamaFriends(db)
-    await db.create(await service.passwords.made("yuki", "correct horse"))
+    await db.create(await service.passwords.new_credential("yuki", "correct horse"))
     await sessions.begin(db, "yuki", 1, session_id="s")
     service.mail = Postbox()
     async with served(service) as web:

@@ -14,7 +14,7 @@ from keyfold.adopt.design_draft import DesignDraft, draft
 from keyfold.cli import main
 from keyfold.clients import Client, connect
 from keyfold.design.file import load, loads
-from keyfold.expressions.text import written
+from keyfold.expressions.text import condition_text
 from tests.unit.adopt.public import designs
 from tests.unit.adopt.public.made import Kind, Maker, Public, table
 from tests.unit.adopt.scores import score
@@ -157,7 +157,7 @@ def test_a_sparse_index_says_when() -> None:
         )
     entity = drafted(PK_SK, *items).schema.entities[0]
     assert entity.placements[0].when is not None
-    assert written(entity.placements[0].when) == 'state = "open"'
+    assert condition_text(entity.placements[0].when) == 'state = "open"'
     assert str(entity.placements[0].key) == "OPEN / TICKET#{ticket}"
 
 

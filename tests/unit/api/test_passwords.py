@@ -94,7 +94,7 @@ async def db(clock: ManualClock) -> AsyncIterator[AsyncDb]:
 @pytest.fixture
 async def passwords(db: AsyncDb) -> Passwords[Credential]:
     made = Passwords(db, Credential, cost=QUICK)
-    await db.create(await made.made("mia", "correct horse"))
+    await db.create(await made.new_credential("mia", "correct horse"))
     return made
 
 
@@ -228,7 +228,7 @@ async def test_of_two_changes_at_once_one_is_told_that_it_lost(
 
 async def test_signing_out_everywhere_ends_every_token_at_once(db: AsyncDb) -> None:
     service = Accounts(db)
-    await db.create(await service.passwords.made("mia", "correct horse"))
+    await db.create(await service.passwords.new_credential("mia", "correct horse"))
     app = create_app([service], ApiSettings(tokens=OwnTokens("k" * 32)))
     login = {"userId": "mia", "password": "correct horse"}
     async with httpx.AsyncClient(

@@ -39,7 +39,7 @@ async def test_a_system_is_behind_until_its_consumer_met_what_was_written() -> N
         await db.create(Shelf(shelf_id="a"))
         await db.bulk(Book(shelf_id="a", book_id=str(number)) for number in range(20))
         behind, nobody = Behind([db]), asyncio.Event()
-        async with behind.watched(nobody.set):
+        async with behind.watch(nobody.set):
             assert "shelves" in behind
             async with following([db]):
                 await nobody.wait()
@@ -51,13 +51,13 @@ async def test_a_system_that_follows_no_stream_is_never_behind() -> None:
     async with Sandbox() as sandbox:
         behind, nobody = Behind([await sandbox.open_async(stones)]), asyncio.Event()
         assert "stones" not in behind
-        async with behind.watched(nobody.set):
+        async with behind.watch(nobody.set):
             await nobody.wait()
 
 
 async def test_looking_ends_with_the_pages() -> None:
     async with Sandbox() as sandbox:
         behind = Behind([await sandbox.open_async(shelves)])
-        async with behind.watched(lambda: None):
+        async with behind.watch(lambda: None):
             await asyncio.sleep(0)
         assert "shelves" in behind

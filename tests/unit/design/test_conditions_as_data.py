@@ -32,7 +32,7 @@ from keyfold import (
 )
 from keyfold.clients.embedded import EmbeddedClient
 from keyfold.design import file
-from keyfold.design.condition import evaluator, stored, tree, written
+from keyfold.design.condition import condition_text, evaluator, stored_condition, tree
 from keyfold.design.exclusion import excludes
 from keyfold.design.predicate import (
     Both,
@@ -130,7 +130,7 @@ QUICK = settings(deadline=None, suppress_health_check=list(HealthCheck))
 @given(CONDITIONS)
 def test_a_condition_survives_its_text_json_and_yaml(condition: Predicate) -> None:
     found = tree(condition, SPEC)
-    text = written(found)
+    text = condition_text(found)
     assert literal_condition(text) == found
     assert orjson.loads(orjson.dumps(text)) == text
     assert yaml.safe_load(yaml.safe_dump(text)) == text
@@ -150,7 +150,7 @@ def test_memory_engine_and_data_agree(condition: Predicate, case: Case) -> None:
     item = CLIENT.call("GetItem", request)["Item"]
     expected = holds(condition, case.__dict__)
     assert evaluator(tree(condition, SPEC), SPEC)(case.__dict__) == expected
-    assert matches(stored(tree(condition, SPEC), SPEC), item) == expected
+    assert matches(stored_condition(tree(condition, SPEC), SPEC), item) == expected
     asked = {**request, "ConditionExpression": rendered, **expressions.placeholders()}
     try:
         CLIENT.call("DeleteItem", asked)
@@ -203,7 +203,7 @@ def test_the_usual_pairs_are_shown_to_exclude_each_other() -> None:
 def test_the_text_is_the_same_in_every_process() -> None:
     code = (
         "from tests.unit.design.test_conditions_as_data import *;"
-        "print(written(tree(record(lambda c: c.tags == {'a', 'b', 'd', 'e'}, Case), SPEC)))"
+        "print(condition_text(tree(record(lambda c: c.tags == {'a', 'b', 'd', 'e'}, Case), SPEC)))"
     )
     runs = {
         subprocess.run(
@@ -223,7 +223,7 @@ def test_a_text_reads_as_people_write_conditions() -> None:
         one_of(c.state, State.SHUT, State.OPEN) & contains(c.tags, "a") & (c.at > DAY)
     )
     condition = _tree(late)
-    assert written(condition) == (
+    assert condition_text(condition) == (
         'state IN ("open", "shut") AND contains(tags, "a") AND at > "2026-01-01T00:00:00.000000Z"'
     )
 
@@ -316,7 +316,7 @@ def test_a_design_file_states_conditions(text: str, shown: str) -> None:
     schema = file.loads(FILE.replace("WHEN", text))
     (placement,) = schema.by_entity["Event"].placements
     assert placement.when is not None
-    assert written(placement.when) == shown
+    assert condition_text(placement.when) == shown
     assert file.loads(file.dumps(schema)) == schema
 
 

@@ -26,7 +26,7 @@ from keyfold import (
 )
 from keyfold.design import file
 from keyfold.design.follows import Follows
-from keyfold.expressions.text import written
+from keyfold.expressions.text import condition_text
 
 SYSTEMS = ["inviter", "search_room", "tamafriends", "gg_core", "sellers"]
 
@@ -93,7 +93,7 @@ def test_a_counter_says_what_it_counts() -> None:
     assert (found.source, found.target, found.sums) == ("Play", "Song", "stars")
     assert found.via == (("song_id", "song_id"),)
     assert found.when is not None
-    assert written(found.when) == "stars > 1"
+    assert condition_text(found.when) == "stars > 1"
     assert found.fields == ("song_id", "stars")
 
 

@@ -55,15 +55,15 @@ def test_filters_mean_what_their_expressions_mean(
         condition = legacy.filter({parameter: entry})
         assert condition is not None
         assert matches(condition, ITEM) is expected
-    expectation = legacy.expected({"Expected": entry})
+    expectation = legacy.expected_condition({"Expected": entry})
     assert expectation is not None
     assert matches(expectation, ITEM) is expected
 
 
 def test_conditional_operator_joins_terms() -> None:
     entries = {"s": {"Value": {"S": "hello"}}, "n": {"Value": {"N": "6"}}}
-    both = legacy.expected({"Expected": entries})
-    either = legacy.expected({"Expected": entries, "ConditionalOperator": "OR"})
+    both = legacy.expected_condition({"Expected": entries})
+    either = legacy.expected_condition({"Expected": entries, "ConditionalOperator": "OR"})
     assert both is not None
     assert either is not None
     assert not matches(both, ITEM)
@@ -71,7 +71,7 @@ def test_conditional_operator_joins_terms() -> None:
 
 
 def test_existence_is_expected() -> None:
-    absent = legacy.expected({"Expected": {"s": {"Exists": False}}})
+    absent = legacy.expected_condition({"Expected": {"s": {"Exists": False}}})
     assert absent is not None
     assert not matches(absent, ITEM)
     assert matches(absent, {})
@@ -124,15 +124,15 @@ def test_existence_is_expected() -> None:
     ],
 )
 def test_wrong_expectations(entry: dict[str, Any], message: str) -> None:
-    assert _refusal(legacy.expected, {"Expected": {"a": entry}}) == message
+    assert _refusal(legacy.expected_condition, {"Expected": {"a": entry}}) == message
 
 
 def test_conditional_operator_needs_two_conditions() -> None:
-    assert _refusal(legacy.expected, {"ConditionalOperator": "OR"}) == (
+    assert _refusal(legacy.expected_condition, {"ConditionalOperator": "OR"}) == (
         "ConditionalOperator cannot be used without Filter or Expected"
     )
     one = {"Expected": {"a": {"Exists": False}}, "ConditionalOperator": "OR"}
-    assert _refusal(legacy.expected, one) == (
+    assert _refusal(legacy.expected_condition, one) == (
         "ConditionalOperator can only be used when Filter or Expected has two or more elements"
     )
 

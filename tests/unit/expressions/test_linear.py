@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from keyfold.expressions.ast import And, DeleteAction, Function, In, Or, Path, UpdateActions, Value
-from keyfold.expressions.evaluate import compiled
+from keyfold.expressions.evaluate import compile_condition
 from keyfold.expressions.update import UpdatePlan
 
 
@@ -41,7 +41,7 @@ def test_taking_members_from_a_set_is_linear() -> None:
 
 def test_in_looks_its_values_up() -> None:
     options = tuple(Value({"S": text}) for text in texts(3000))
-    test = compiled(In(Path(("a",)), options))
+    test = compile_condition(In(Path(("a",)), options))
     Text.compared = 0
     assert [test({"a": {"S": Text(f"member {n}")}}) for n in (0, 2999, 3000)] == [True, True, False]
     assert not test({"a": {"N": "1"}})
@@ -50,7 +50,9 @@ def test_in_looks_its_values_up() -> None:
 
 
 def test_in_still_compares_what_has_no_order() -> None:
-    test = compiled(In(Path(("a",)), (Value({"SS": ["x", "y"]}), Value({"S": "x"}), Path(("b",)))))
+    test = compile_condition(
+        In(Path(("a",)), (Value({"SS": ["x", "y"]}), Value({"S": "x"}), Path(("b",))))
+    )
     assert test({"a": {"SS": ["y", "x"]}})
     assert test({"a": {"N": "1"}, "b": {"N": "1"}})
     assert not test({"a": {"SS": ["y"]}})
@@ -61,12 +63,12 @@ def test_many_terms_search_a_list_once() -> None:
         Function("contains", (Path(("l",)), Value({"S": f"absent {n}"}))) for n in range(200)
     )
     content = [{"S": text} for text in texts(2000)]
-    assert not compiled(Or(terms))({"l": {"L": content}})
+    assert not compile_condition(Or(terms))({"l": {"L": content}})
     assert Text.compared < 3 * 2000
     found = tuple(
         Function("contains", (Path(("l",)), Value(value)))
         for value in ({"S": "member 5"}, {"N": "7"}, {"L": [{"S": "x"}]}, {"BOOL": False})
     )
     mixed = [*content, {"N": "7"}, {"L": [{"S": "x"}]}, {"BOOL": False}]
-    assert compiled(And(found))({"l": {"L": mixed}})
-    assert not compiled(And(found))({"l": {"L": [*content, {"N": "7"}, {"BOOL": False}]}})
+    assert compile_condition(And(found))({"l": {"L": mixed}})
+    assert not compile_condition(And(found))({"l": {"L": [*content, {"N": "7"}, {"BOOL": False}]}})

@@ -8,7 +8,7 @@ import pytest
 
 from keyfold import Counter, Db, Design, Entity, Id, Key, Pointer
 from keyfold.design import file
-from keyfold.expressions.text import written
+from keyfold.expressions.text import condition_text
 from keyfold.maintain import verify
 from keyfold.review.docs.content import document
 from keyfold.review.docs.markdown import markdown
@@ -58,7 +58,7 @@ def test_a_pointer_comes_and_goes_with_its_condition(db: Db) -> None:
 def test_the_condition_is_part_of_the_design() -> None:
     (found,) = [each for each in design.schema.follows if each.fact == "copy"]
     assert found.when is not None
-    assert written(found.when) == "public = true"
+    assert condition_text(found.when) == "public = true"
     assert "public" in found.fields
     assert file.loads(file.dumps(design.schema)) == design.schema
     assert "where `public = true`" in markdown(document(design.schema), pictures="")

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from keyfold.design.condition import parsed
+from keyfold.design.condition import parse_condition
 from keyfold.design.file import dumps, loads
 from keyfold.design.schema import (
     AttributeSchema,
@@ -64,7 +64,7 @@ placements = st.builds(
     name=st.sampled_from(INDEXES),
     index=st.sampled_from(INDEXES),
     key=keys,
-    when=st.none() | st.just(parsed('a = "x"')),
+    when=st.none() | st.just(parse_condition('a = "x"')),
 )
 uniques = st.builds(
     UniqueSchema, st.lists(fields, min_size=1, max_size=2).map(tuple), by=st.sampled_from(["index"])
@@ -105,7 +105,7 @@ patterns = st.builds(
     condition=conditions,
     order=st.sampled_from(["", *FIELDS]),
     returns=st.sampled_from([(), ("A",), ("Gone",)]),
-    filter=st.none() | st.just(parsed('a = "x" AND b < 3')),
+    filter=st.none() | st.just(parse_condition('a = "x" AND b < 3')),
     consistent=st.booleans(),
     shows=some_fields,
     rate=st.none() | st.floats(0, 10**5),

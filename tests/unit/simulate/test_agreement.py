@@ -18,10 +18,10 @@ from keyfold.errors import Throttled
 from keyfold.review.cost import load
 from keyfold.review.cost.part import Store
 from keyfold.review.cost.workload import BurstLoad
-from keyfold.simulate.detail import detailed
+from keyfold.simulate.detail import simulate_calls
 from keyfold.simulate.load.design_load import design_load
 from keyfold.simulate.load.schedule import Schedule
-from keyfold.simulate.load.users import scaled
+from keyfold.simulate.load.users import scale_users
 from keyfold.simulate.load.zipf import shares
 from keyfold.simulate.run import run
 from keyfold.simulate.traffic import KeySpace, OnDemand, ScaleModel, StoreSpec, TrafficLine
@@ -34,7 +34,7 @@ T, INDEX = Store("T"), Store("T", "I")
 @pytest.mark.parametrize("users", [1e4, 1e5])
 def test_a_system_in_bulk_uses_the_units_of_the_same_system_in_detail(users: float) -> None:
     schema = load_schema("keyfold_systems.tamafriends.design:design")
-    workload = scaled(schema, load(SYSTEMS / "tamafriends" / "workload.yaml", schema), users)
+    workload = scale_users(schema, load(SYSTEMS / "tamafriends" / "workload.yaml", schema), users)
     # A burst at the first midnight, most of it on one post, so that something is refused too.
     every = 20_000 / (workload.patterns["post_by_id"].rate or 1.0)
     burst = BurstLoad(
@@ -44,7 +44,7 @@ def test_a_system_in_bulk_uses_the_units_of_the_same_system_in_detail(users: flo
     made = design_load(schema, replace(workload, arrival=arrival))
     model = replace(made.model, lines=tuple(line for line in made.model.lines if not line.streamed))
     seconds = 5
-    bulk, drawn = run(model, made.schedule, seconds), detailed(model, made.schedule, seconds)
+    bulk, drawn = run(model, made.schedule, seconds), simulate_calls(model, made.schedule, seconds)
     for store in bulk.stores:
         used, expected = bulk.stores[store].read_units, drawn.stores[store].read_units
         if expected > 1_000:
@@ -73,7 +73,7 @@ def _indexed(rate: float) -> ScaleModel:
 def test_an_index_that_holds_back_does_so_in_detail_too() -> None:
     model = _indexed(2000.0)
     bulk = run(model, Schedule(), 90, step=1)
-    drawn = detailed(model, Schedule(), 90)
+    drawn = simulate_calls(model, Schedule(), 90)
     assert bulk.stores[T].write_units == pytest.approx(drawn.stores[T].write_units, rel=CLOSE)
     assert bulk.lost_share == pytest.approx(drawn.lost_share, rel=CLOSE)
 

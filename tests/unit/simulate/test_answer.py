@@ -20,7 +20,7 @@ from keyfold.simulate.answer.report import document, people
 from keyfold.simulate.chaos import SCENARIOS, scenario
 from keyfold.simulate.load.design_load import Setup, design_load
 from keyfold.simulate.load.schedule import DAY, Day
-from keyfold.simulate.load.users import scaled
+from keyfold.simulate.load.users import scale_users
 from keyfold.simulate.run import Run
 
 SYSTEMS = Path(keyfold_systems.__file__).parent
@@ -29,7 +29,7 @@ DAYS = 2.0
 
 def _loaded(name: str, users: float, design: str = "design") -> tuple[Schema, Workload]:
     schema = load_schema(f"keyfold_systems.{name}.{design}:design")
-    return schema, scaled(schema, load(SYSTEMS / name / "workload.yaml", schema), users)
+    return schema, scale_users(schema, load(SYSTEMS / name / "workload.yaml", schema), users)
 
 
 def _network(users: float) -> tuple[Schema, Workload]:
@@ -147,12 +147,12 @@ def test_a_day_has_a_mean_of_one_and_zones_flatten_it() -> None:
 def test_users_scale_items_and_rates_but_no_categories() -> None:
     schema = load_schema("keyfold_systems.sellers.current:design")
     before = load(SYSTEMS / "sellers" / "workload.yaml", schema)
-    after = scaled(schema, before, 1e6)
+    after = scale_users(schema, before, 1e6)
     assert after.entities["Catalog"].distinct["is_public_str"] == 2
     assert after.entities["Order"].items == 60_000 * 1000
     assert after.patterns["catalog"].rate == 25_000
     with pytest.raises(KeyfoldError, match="users: 50000"):
-        scaled(schema, replace(before, users=None), 1e6)
+        scale_users(schema, replace(before, users=None), 1e6)
 
 
 def test_a_popular_key_gets_a_smaller_share_among_more_keys() -> None:

@@ -16,7 +16,7 @@ from keyfold.simulate.model.auto_scaler import AutoScaling
 from keyfold.simulate.model.backpressure import IndexBuffer
 from keyfold.simulate.model.bucket import Bucket
 from keyfold.simulate.model.latency import of_calls
-from keyfold.simulate.model.partition import dilute, needed
+from keyfold.simulate.model.partition import dilute, partitions_needed
 from keyfold.simulate.model.retries import RETRY_COST, RetryPool, attempts, refusal, steady
 from keyfold.simulate.model.shard_reader import ShardQueue, ShardWork
 from keyfold.simulate.run import run
@@ -98,12 +98,12 @@ def test_an_index_read_at_its_limit_leaves_its_table_alone() -> None:
     [(0, 10_000, 0, 10), (12_000, 4_000, 0, 4), (0, 0, 25 * GB, 3), (3_001, 0, 0, 2)],
 )
 def test_partitions_by_rate_and_size(read: float, write: float, bytes_: float, count: int) -> None:
-    assert needed(read, write, bytes_) == count
+    assert partitions_needed(read, write, bytes_) == count
 
 
 def test_before_2018_the_rates_were_added_up() -> None:
     assert dilute(3000, 1000, 0) == 2
-    assert needed(3000, 1000, 0) == 1
+    assert partitions_needed(3000, 1000, 0) == 1
 
 
 def test_size_splits_partitions_as_a_table_grows() -> None:
@@ -155,14 +155,14 @@ def test_an_index_buffer_takes_what_it_has_room_for_and_then_what_drains() -> No
 
 
 def test_half_as_many_writing_transactions_cancel_about_half_as_often() -> None:
-    all_write = conflicts.cancelled(10_000 / 1000, 0.010)
-    half = conflicts.cancelled(5_000 / 1000, 0.010)
+    all_write = conflicts.cancelled_share(10_000 / 1000, 0.010)
+    half = conflicts.cancelled_share(5_000 / 1000, 0.010)
     assert 0.5 < half / all_write < 0.6
 
 
 def test_no_item_commits_more_than_its_hold_time_allows() -> None:
     assert conflicts.ceiling(0.01) == 100
-    assert conflicts.committed(1e9, 0.01) == pytest.approx(100)
+    assert conflicts.commit_rate(1e9, 0.01) == pytest.approx(100)
 
 
 @pytest.mark.parametrize("refused", [0.05, 0.2, 0.5, 0.8])

@@ -26,7 +26,7 @@ __all__ = [
     "asset_response",
     "events",
     "explorer",
-    "framed",
+    "frame_page",
     "index",
     "redoc",
     "sign_in",

@@ -14,7 +14,7 @@ from keyfold.engine.keys import place_of_key
 from keyfold.engine.lane import check
 from keyfold.errors import ValidationError
 from keyfold.expressions import parameters
-from keyfold.expressions.projection import compiled
+from keyfold.expressions.projection import compile_projection
 from keyfold.limits import BATCH_GET_BYTES, BATCH_GET_ITEMS
 from keyfold.values import Item
 from keyfold.values.units import read_units
@@ -45,7 +45,7 @@ def batch_get_item(database: Database, request: dict[str, Any]) -> dict[str, Any
             located.append((table, name, wish, places, projection))
         for table, name, wish, places, projection in located:
             consistent = bool(wish.get("ConsistentRead"))
-            shape = None if projection is None else compiled(projection)
+            shape = None if projection is None else compile_projection(projection)
             found = answer["Responses"][name] = []
             consumed = Capacity(table.name)
             for at, place in enumerate(places):

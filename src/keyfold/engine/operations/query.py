@@ -126,4 +126,4 @@ def _filter(
     selection.refuse_nested_keys(table, paths(expressions.filter))
     if index is not None:
         selection.refuse_unprojected_filter(index, expressions.filter)
-    return evaluate.compiled(expressions.filter, expressions.values)
+    return evaluate.compile_condition(expressions.filter, expressions.values)

@@ -193,9 +193,9 @@ class _Parser(ConditionParser):
             name = self._token.text.lower()
             if name in ("set_add", "set_delete"):
                 return self._set_change(path, AddAction if name == "set_add" else DeleteAction)
-        left = self._assigned()
+        left = self._parse_assigned()
         if self._token.kind in ("+", "-"):
-            return SetAction(path, Arithmetic(self._next().kind, left, self._assigned()))
+            return SetAction(path, Arithmetic(self._next().kind, left, self._parse_assigned()))
         return SetAction(path, left)
 
     def _set_change(self, path: Path, kind: type[AddAction] | type[DeleteAction]) -> Action:
@@ -215,13 +215,13 @@ class _Parser(ConditionParser):
             refuse_at(reason, self._place(first))
         return kind(path, members)
 
-    def _assigned(self) -> Operand:
+    def _parse_assigned(self) -> Operand:
         if self._is_call():
             name = self._next().text.lower()
             if name not in ("list_append", "if_not_exists"):
                 refuse(f"Unexpected function: {name}")
             self._expect("(")
-            arguments = tuple(self._separated(self._assigned))
+            arguments = tuple(self._separated(self._parse_assigned))
             self._expect(")")
             if len(arguments) != 2:
                 refuse(f"Wrong number of arguments for function: {name}")

@@ -79,7 +79,7 @@ def planned(
             key, rest = full_key(where, table.schema)
             # Deleting what is not there does nothing, whatever else was asked of it.
             gone = Function("attribute_not_exists", (Path(table.schema.partition[:1]),))
-            told = None if rest is None else evaluate.compiled(Or((gone, rest)))
+            told = None if rest is None else evaluate.compile_condition(Or((gone, rest)))
             return PlannedWrite(_write(table, key, write.deletion, told, returns_item))
         case ExistsStatement(Select(_, _, _, where)):
             key, rest = full_key(where, table.schema)
@@ -91,7 +91,7 @@ def planned(
 
 
 def _test(terms: Iterable[Condition]) -> evaluate.Test:
-    return evaluate.compiled(And(tuple(terms)))
+    return evaluate.compile_condition(And(tuple(terms)))
 
 
 def _write(

@@ -15,7 +15,7 @@ from keyfold.maintain.feed.audit import Audit
 from keyfold.maintain.feed.edges import FollowEdges, edge_between
 from keyfold.maintain.feed.removed_list import name_of, refs_of
 from keyfold.maintain.feed.switch import pull
-from keyfold.maintain.reconcile import unchanged
+from keyfold.maintain.reconcile import unchanged_check
 from keyfold.runtime.batch import get_many
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Call, Flow
@@ -87,7 +87,7 @@ def fix(context: Context, feed: Feed[Any], drift: Drift) -> Flow[None]:
         put = Put(copy.wanted, absent=False)
         yield from commit(context, [put, Check(activity), Check(edge)])
     elif copy.found is not None:
-        gone = unchanged(_activity_ref(feed, copy.found), None, frozenset())
+        gone = unchanged_check(_activity_ref(feed, copy.found), None, frozenset())
         yield from commit(context, [Delete(copy.found.ref()), gone])
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from keyfold.design.condition import written
+from keyfold.design.condition import condition_text
 from keyfold.design.schema import PatternSchema, Schema, SearchSchema, SortCondition
 from keyfold.design.shorthand import SIGNS
 from keyfold.design.template import Slot, Template
@@ -102,7 +102,7 @@ def _query(schema: Schema, pattern: PatternSchema) -> dict[str, Any]:
     body["ExpressionAttributeNames"] = names
     body["ExpressionAttributeValues"] = values
     if pattern.filter is not None:
-        body["FilterExpression"] = written(pattern.filter)
+        body["FilterExpression"] = condition_text(pattern.filter)
     if pattern.descending:
         body["ScanIndexForward"] = False
     if pattern.kind == "count":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from keyfold.design.condition import written
+from keyfold.design.condition import condition_text
 from keyfold.design.schema import AttributeSchema, EntitySchema, Replication, Schema, TableSchema
 from keyfold.review.docs.blocks import (
     Block,
@@ -161,7 +161,7 @@ def _key_cells(entity: EntitySchema, index: str) -> str:
         key = placement.key
         cell = f"`{key.partition}` `{key.sort}`" if key.sort else f"`{key.partition}`"
         if placement.when is not None:
-            cell += f" when `{written(placement.when)}`"
+            cell += f" when `{condition_text(placement.when)}`"
         elif placement.note:
             cell += f" ({placement.note})"
         cells.append(cell)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from keyfold.design.condition import written
+from keyfold.design.condition import condition_text
 from keyfold.design.follows import SUPPORT_TABLE
 from keyfold.design.schema import Follows, Schema
 from keyfold.review.docs.blocks import (
@@ -44,7 +44,7 @@ def copies(schema: Schema) -> Iterator[Block]:
 
 def _many(each: Follows) -> str:
     words = [f"one for each of `{each.each}`"] if each.each else []
-    words += [f"where `{written(each.when)}`"] if each.when is not None else []
+    words += [f"where `{condition_text(each.when)}`"] if each.when is not None else []
     return " ".join(words) or "–"
 
 
@@ -61,7 +61,7 @@ def counters(schema: Schema) -> Iterator[Block]:
             f"**{each.name.removeprefix('counter ')}**",
             (f"sum of {each.sums} of " if each.sums else "number of ")
             + each.source
-            + (f" where `{written(each.when)}`" if each.when is not None else ""),
+            + (f" where `{condition_text(each.when)}`" if each.when is not None else ""),
             _kept(each) if each.sync != "none" else "by adding: **a repeat counts twice**",
             str(each.shards),
         )

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from math import ceil
 
-from keyfold.simulate.answer.prediction import Prediction, answered
+from keyfold.simulate.answer.prediction import Prediction, prediction_of
 from keyfold.simulate.load.design_load import DesignLoad, Setup, design_load
 from keyfold.simulate.load.schedule import DAY
 from keyfold.simulate.outcome import FirstThrottle
@@ -60,7 +60,7 @@ def cure(start: Prediction) -> Cure:
             if (name, place) in {(each.name, each.place) for each in tried}:
                 continue
             after = _trial(start, setup)
-            before_refused, left = _refused(current, problem), _refused(after, problem)
+            before_refused, left = _refused_units(current, problem), _refused_units(after, problem)
             helps = left <= PARTLY * before_refused
             tried.append(
                 TriedCure(
@@ -81,11 +81,11 @@ def cure(start: Prediction) -> Cure:
                 break
         else:
             given_up.add((str(problem.place), problem.kind))
-    _contended(start, current, tried)
+    _try_streamed_counters(start, current, tried)
     return Cure(tuple(tried), current)
 
 
-def _contended(start: Prediction, current: Prediction, tried: list[TriedCure]) -> None:
+def _try_streamed_counters(start: Prediction, current: Prediction, tried: list[TriedCure]) -> None:
     """Counters inside transactions that meet on one item."""
     hot = [call for call, seen in current.outcome.contentions.items() if seen.cancelled > 0.05]
     if not hot:
@@ -112,19 +112,19 @@ def _trial(start: Prediction, setup: Setup) -> Prediction:
     load: DesignLoad = design_load(start.load.schema, start.load.workload, setup)
     days = min(TRIAL_DAYS, start.outcome.seconds / DAY)
     outcome = Run(load.model, load.schedule, start.assumptions).go(days * DAY)
-    return answered(load, outcome, start.assumptions)
+    return prediction_of(load, outcome, start.assumptions)
 
 
 def _worst(prediction: Prediction, given_up: set[tuple[str, str]]) -> FirstThrottle | None:
     open_ = [
         first
         for first in prediction.outcome.firsts
-        if (str(first.place), first.kind) not in given_up and _refused(prediction, first) > 0
+        if (str(first.place), first.kind) not in given_up and _refused_units(prediction, first) > 0
     ]
     return min(open_, key=lambda first: (first.at, -first.wanted), default=None)
 
 
-def _refused(prediction: Prediction, problem: FirstThrottle) -> float:
+def _refused_units(prediction: Prediction, problem: FirstThrottle) -> float:
     seen = prediction.outcome.stores[problem.place]
     return seen.refused_read if problem.kind == "read" else seen.refused_write
 

@@ -105,10 +105,10 @@ def predict(
     """Run a design under its load."""
     taken = assumptions or Assumptions()
     outcome = Run(load.model, load.schedule, taken).go(days * DAY)
-    return answered(load, outcome, taken)
+    return prediction_of(load, outcome, taken)
 
 
-def answered(load: DesignLoad, outcome: RunOutcome, taken: Assumptions) -> Prediction:
+def prediction_of(load: DesignLoad, outcome: RunOutcome, taken: Assumptions) -> Prediction:
     """The figures of a run that has ended."""
     return Prediction(
         load,

@@ -37,7 +37,7 @@ def document(
         Section("Partitions", "partitions", tuple(_partitions(answer))),
         *([Section("If something goes wrong", "chaos", tuple(_chaos(chaos)))] if chaos else []),
         *([Section("How sure this is", "spread", tuple(_spread(spread)))] if spread else []),
-        Section("Assumed", "assumed", tuple(_assumed(answer))),
+        Section("Assumed", "assumed", tuple(_assumptions(answer))),
     ]
     return Document(title, _summary(answer, cure), tuple(sections))
 
@@ -103,10 +103,10 @@ def _firsts(answer: Prediction) -> list[Block]:
         )
         for each in found[:SHOWN]
     )
-    return [Grid(head, rows), *_lost(answer), *_contentions(answer), *_quotas(answer)]
+    return [Grid(head, rows), *_lost_calls(answer), *_contentions(answer), *_quotas(answer)]
 
 
-def _lost(answer: Prediction) -> list[Block]:
+def _lost_calls(answer: Prediction) -> list[Block]:
     worst = sorted(answer.outcome.calls.items(), key=lambda each: -each[1].lost_share)
     rows = tuple(
         (
@@ -289,7 +289,7 @@ def _spread(spread: tuple[tuple[str, float, float], ...]) -> list[Block]:
     return [Paragraph(told), Grid(("Unknown", "Lowest", "Highest"), rows)]
 
 
-def _assumed(answer: Prediction) -> list[Block]:
+def _assumptions(answer: Prediction) -> list[Block]:
     taken = answer.assumptions
     said = [
         f"`{field.name}` is {getattr(taken, field.name)}; a sweep goes through "

@@ -14,7 +14,7 @@ CATEGORIES = 100
 """A field with fewer values is taken for a category: users do not add to it."""
 
 
-def scaled(schema: Schema, workload: Workload, users: float) -> Workload:
+def scale_users(schema: Schema, workload: Workload, users: float) -> Workload:
     """The workload with this number of users."""
     if workload.users is None:
         raise KeyfoldError(

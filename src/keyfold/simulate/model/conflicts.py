@@ -9,13 +9,13 @@ only.
 from __future__ import annotations
 
 
-def cancelled(rate: float, hold_seconds: float) -> float:
+def cancelled_share(rate: float, hold_seconds: float) -> float:
     """The share of transactions that is refused at this rate on one item."""
     r = rate * hold_seconds
     return r / (1 + r)
 
 
-def committed(rate: float, hold_seconds: float) -> float:
+def commit_rate(rate: float, hold_seconds: float) -> float:
     """How many commit a second."""
     return rate / (1 + rate * hold_seconds)
 
@@ -25,16 +25,16 @@ def ceiling(hold_seconds: float) -> float:
     return 1 / hold_seconds
 
 
-def attempted(rate: float, hold_seconds: float, attempts: int) -> tuple[float, float]:
+def attempt_rate(rate: float, hold_seconds: float, attempts: int) -> tuple[float, float]:
     """Attempts a second, and the share of calls lost, where callers try again in place."""
     low, high = rate, rate * attempts
     for _ in range(60):
         middle = (low + high) / 2
-        p = cancelled(middle, hold_seconds)
+        p = cancelled_share(middle, hold_seconds)
         wanted = rate * sum(p**k for k in range(attempts))
         if wanted > middle:
             low = middle
         else:
             high = middle
     sent = (low + high) / 2
-    return sent, cancelled(sent, hold_seconds) ** attempts
+    return sent, cancelled_share(sent, hold_seconds) ** attempts

@@ -26,7 +26,7 @@ class Latency:
     p99: float
 
 
-def drawn(times: tuple[float, float], rng: random.Random) -> float:
+def draw(times: tuple[float, float], rng: random.Random) -> float:
     """One time of a log-normal distribution, given by its median and 99th percentile."""
     median, p99 = times
     return median * math.exp(math.log(p99 / median) / Z99 * rng.gauss(0.0, 1.0))
@@ -51,7 +51,7 @@ def of_calls(
         total = 0.0
         for _ in range(max(1, min(50, round(requests)))):
             sent, waited, _ = attempts(assumptions.client, refused, rng)
-            each = sum(drawn(service, rng) for _ in range(sent)) * factor
+            each = sum(draw(service, rng) for _ in range(sent)) * factor
             total += each + waited * 1000 + 0.1 * transaction_items
         found.append(total)
     found.sort()

@@ -33,7 +33,7 @@ class StorePartition:
     """Units a second by kind: of each profile, at a factor of 1."""
 
 
-def needed(read: float, write: float, bytes_: float) -> int:
+def partitions_needed(read: float, write: float, bytes_: float) -> int:
     """The partitions that these bytes and these units a second need."""
     return max(
         1,

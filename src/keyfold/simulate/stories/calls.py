@@ -131,17 +131,17 @@ DEFAULTS = Story(
 )
 
 
-def _cancelled(rate: float, assumptions: Assumptions) -> float:
-    return 100 * conflicts.cancelled(rate, assumptions.hold_seconds)
+def _cancelled_percent(rate: float, assumptions: Assumptions) -> float:
+    return 100 * conflicts.cancelled_share(rate, assumptions.hold_seconds)
 
 
 def _commits(workers: int, assumptions: Assumptions) -> float:
     """Commits a second of workers that try again at once: each holds or is refused."""
-    return conflicts.committed(workers / assumptions.hold_seconds / 2, assumptions.hold_seconds)
+    return conflicts.commit_rate(workers / assumptions.hold_seconds / 2, assumptions.hold_seconds)
 
 
 def _lost_events(assumptions: Assumptions) -> float:
-    _, lost = conflicts.attempted(100.0, assumptions.hold_seconds, 5)
+    _, lost = conflicts.attempt_rate(100.0, assumptions.hold_seconds, 5)
     return 100 * lost
 
 
@@ -154,7 +154,7 @@ COUNTER = Story(
             "33 %",
             32,
             34,
-            lambda a: _cancelled(50, a),
+            lambda a: _cancelled_percent(50, a),
             ("hold_seconds",),
             "%",
         ),
@@ -163,7 +163,7 @@ COUNTER = Story(
             "50 %",
             49,
             51,
-            lambda a: _cancelled(100, a),
+            lambda a: _cancelled_percent(100, a),
             ("hold_seconds",),
             "%",
         ),

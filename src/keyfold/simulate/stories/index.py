@@ -21,7 +21,7 @@ from keyfold.simulate.traffic import (
 TABLE, INDEX = Store("logfile"), Store("logfile", "by_host")
 
 
-def indexed(
+def run_with_index(
     rate: float,
     *,
     table: Mode | None = None,
@@ -49,7 +49,7 @@ def indexed(
 
 
 def _lab(assumptions: Assumptions, index: float = 1.0) -> RunOutcome:
-    return indexed(
+    return run_with_index(
         325,
         table=Provisioned(1000, 1000),
         index=Provisioned(1, index),
@@ -79,7 +79,7 @@ def _lost_percent_after_cure(assumptions: Assumptions) -> float:
 
 def _counter_check(assumptions: Assumptions) -> float:
     """Step 6: 2,000 rows in 17 seconds through an index of 5 WCU."""
-    seen = indexed(
+    seen = run_with_index(
         117,
         table=Provisioned(100, 100),
         index=Provisioned(5, 5),
@@ -91,8 +91,8 @@ def _counter_check(assumptions: Assumptions) -> float:
 
 def _active(assumptions: Assumptions) -> float:
     """80 % of all entries are ACTIVE, at 2,000 writes a second: what is left in the last hour."""
-    one = indexed(2000, shares=(0.8,), keys=5, seconds=3600, assumptions=assumptions)
-    two = indexed(2000, shares=(0.8,), keys=5, seconds=7200, assumptions=assumptions)
+    one = run_with_index(2000, shares=(0.8,), keys=5, seconds=3600, assumptions=assumptions)
+    two = run_with_index(2000, shares=(0.8,), keys=5, seconds=7200, assumptions=assumptions)
     return (two.stores[TABLE].write_units - one.stores[TABLE].write_units) / 3600
 
 
@@ -130,8 +130,8 @@ BACK_PRESSURE = Story(
 
 def _outbox(shards: int, assumptions: Assumptions) -> float:
     shares = tuple(1 / shards for _ in range(shards))
-    one = indexed(1500, shares=shares, keys=shards, seconds=3600, assumptions=assumptions)
-    two = indexed(1500, shares=shares, keys=shards, seconds=7200, assumptions=assumptions)
+    one = run_with_index(1500, shares=shares, keys=shards, seconds=3600, assumptions=assumptions)
+    two = run_with_index(1500, shares=shares, keys=shards, seconds=7200, assumptions=assumptions)
     return (two.stores[TABLE].write_units - one.stores[TABLE].write_units) / 3600
 
 

@@ -112,7 +112,7 @@ class Accounts(Part):
             user_id = new_ulid()
             await self.db.transact(
                 create(UserProfile(user_id=user_id, **values)),
-                create(await self.passwords.made(user_id, input.password)),
+                create(await self.passwords.new_credential(user_id, input.password)),
             )
             return user_id
 

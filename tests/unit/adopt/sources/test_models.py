@@ -17,7 +17,7 @@ from keyfold.cli import main
 from keyfold.design.file import load, loads
 from keyfold.design.schema import EntitySchema
 from keyfold.errors import KeyfoldError
-from keyfold.expressions.text import written
+from keyfold.expressions.text import condition_text
 from keyfold.review.draft.python import declaration
 
 
@@ -96,7 +96,7 @@ def test_electrodb_keys_are_those_that_electrodb_writes(tmp_path: Path) -> None:
     assert task.by_field["status"].values == ("open", "closed")
     due = task.placement("gsi2pk-gsi2sk-index")[0]
     assert due.when is not None
-    assert written(due.when) == "attribute_exists(dueOn)"
+    assert condition_text(due.when) == "attribute_exists(dueOn)"
     assert found.tables[0].type_attribute == "__edb_e__"
     assert "class Task(Entity" in declared(found)
 

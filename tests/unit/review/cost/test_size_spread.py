@@ -19,7 +19,7 @@ from keyfold.review.cost.size_spread import SizeSpread, spread_of
 from keyfold.review.cost.workload import Workload
 from keyfold.review.cost.workload_file import loads
 from keyfold.simulate.load.design_load import design_load
-from keyfold.simulate.load.users import scaled
+from keyfold.simulate.load.users import scale_users
 from keyfold.values.units import write_units
 
 design = Design("notes")
@@ -72,7 +72,7 @@ def test_the_mean_follows_from_the_quantiles() -> None:
 
 
 def test_sizes_reach_the_simulation_and_stay_with_more_users() -> None:
-    grown = scaled(design.schema, _workload(MIXED), 1e6)
+    grown = scale_users(design.schema, _workload(MIXED), 1e6)
     lines = [line for line in design_load(design.schema, grown).model.lines if line.kind == "write"]
     assert grown.entities["Note"].sizes == _workload(MIXED).entities["Note"].sizes
     assert lines[0].units == _written(MIXED) > write_units(1900)
