@@ -23,11 +23,14 @@ def growth(
     """What the months say, in a sentence; nothing where they are too few."""
     attribute = _beginning(attributes, items)
     months = [*_months(attribute, items)] if attribute is not None else []
-    counted = Counter(months)
-    if attribute is None or len(months) < FEWEST_ITEMS or len(_span(counted)) < FEWEST_MONTHS:
+    if attribute is None or len(months) < FEWEST_ITEMS:
         return ""
+    span = range(min(months), max(months) + 1)
+    if len(span) < FEWEST_MONTHS:
+        return ""
+    counted = Counter(months)
     # The last month has not ended, and says too little.
-    *whole, last = _span(counted)
+    *whole, last = span
     early = sum(counted[month] for month in whole[:_AVERAGED]) / _AVERAGED
     late = sum(counted[month] for month in whole[-_AVERAGED:]) / _AVERAGED
     among = "" if complete else " of the sample"
@@ -61,10 +64,6 @@ def _moment(stored: str, text: str) -> datetime:
     if stored.startswith("epoch"):
         return datetime.fromtimestamp(int(text) / (1000 if stored == "epoch_ms" else 1), UTC)
     return datetime.fromisoformat(text)
-
-
-def _span(counted: Counter[int]) -> range:
-    return range(min(counted), max(counted) + 1) if counted else range(0)
 
 
 def _month_text(month: int) -> str:

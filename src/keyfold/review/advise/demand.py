@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from keyfold.design.schema import EntitySchema, KeyTemplates, PatternSchema, Schema
 from keyfold.design.template import Slot, Template
-from keyfold.review.check.reach import equal_fields, is_confined
+from keyfold.review.check.filters import equal_fields
+from keyfold.review.check.reach import is_confined
 from keyfold.review.cost.figures import Figures
 
 ORDERED = ("timestamp", "date", "number")

@@ -24,7 +24,7 @@ from keyfold.expressions.ast import And, Condition
 from keyfold.review.advise import new_names
 from keyfold.review.advise.choice import Access, KeyChoice
 from keyfold.review.advise.demand import Demand, Shape, written_through
-from keyfold.review.check.reach import equal_fields
+from keyfold.review.check.filters import equal_fields
 from keyfold.review.cost.workload import ViewLoad
 
 

@@ -10,6 +10,7 @@ from keyfold.review.check import (
     document,
     expiry,
     heat,
+    index_allocation,
     index_use,
     indexes,
     key_values,
@@ -36,7 +37,7 @@ from keyfold.settings import nearest
 FAMILIES = {
     "K": ("Keys", (keys, key_values)),
     "Q": ("Access patterns", (queries, patterns, reads)),
-    "X": ("Indexes", (indexes, index_use, uniqueness, vectors)),
+    "X": ("Indexes", (indexes, index_use, index_allocation, uniqueness, vectors)),
     "W": ("Writes", (writes, propagation, states, sizes, expiry)),
     "S": ("Streams, counters, feeds", (streams, heat)),
     "G": ("Global tables", (replication,)),

@@ -13,7 +13,7 @@ from keyfold.design.schema import (
     TableSchema,
 )
 from keyfold.review.check.evidence import Evidence, course, found
-from keyfold.review.check.reach import NAMES_ONE, Reach, example, slots
+from keyfold.review.check.reach import Reach, slots
 from keyfold.review.check.rule import Defect, rule
 from keyfold.review.check.sample import key_of, text_of, value_of
 
@@ -24,7 +24,7 @@ def all_indexes(facts: Reach) -> Iterator[tuple[TableSchema, Index]]:
             yield table, index
 
 
-def _placements(facts: Reach) -> Iterator[tuple[EntitySchema, Placement]]:
+def all_placements(facts: Reach) -> Iterator[tuple[EntitySchema, Placement]]:
     for entity in facts.schema.entities:
         for placement in entity.placements:
             yield entity, placement
@@ -220,7 +220,7 @@ def consistency_regression(facts: Reach) -> Iterator[Defect]:
 def mutable_index_key(facts: Reach) -> Iterator[Defect]:
     if facts.schema.enforced:
         return
-    for entity, placement in _placements(facts):
+    for entity, placement in all_placements(facts):
         if placement.is_partial:
             continue  # coming and going is what a sparse index is for
         changing = [
@@ -259,7 +259,7 @@ def _moved(entity: EntitySchema, placement: Placement, field: str) -> Evidence:
 
 @rule("X11", "same-partition-as-base", "info", "An index that repeats the table's partitions")
 def same_partition_as_base(facts: Reach) -> Iterator[Defect]:
-    for entity, placement in _placements(facts):
+    for entity, placement in all_placements(facts):
         index = facts.schema.by_table[entity.table].index(placement.index)
         if entity.key is None or index is None or index.local:
             continue
@@ -276,125 +276,3 @@ def same_partition_as_base(facts: Reach) -> Iterator[Defect]:
                     (key_of(placement.key, entity), f"in {index.name}"),
                 ),
             )
-
-
-@rule("X12", "index-as-data-carrier", "warning", "An index attribute used only as data")
-def index_as_data_carrier(facts: Reach) -> Iterator[Defect]:
-    for consumer in facts.schema.consumers:
-        table = facts.schema.by_table.get(consumer.table) or facts.schema.tables[0]
-        for name in consumer.reads:
-            for index in table.indexes:
-                if name not in index.key_attributes:
-                    continue
-                yield Defect(
-                    consumer,
-                    consumer.name,
-                    f"takes its target from {name}, a key attribute of {index.name}: the index is "
-                    "kept for the sake of a value",
-                    "Store the id as an attribute of its own, and read that.",
-                    (index,),
-                    evidence=_carried(facts, consumer.entities, index, name),
-                )
-
-
-def _carried(facts: Reach, entities: tuple[str, ...], index: Index, name: str) -> Evidence | None:
-    """The values that a consumer takes out of an index attribute."""
-    named = (facts.schema.by_entity.get(one) for one in entities)
-    rows = [
-        (f"{name} = `{text_of(facts.templates(one)[name][0], one)}`", f"in a record of {one.name}")
-        for one in named
-        if one is not None and name in facts.templates(one)
-    ]
-    return found(f"kept in {index.name}", *rows) if rows else None
-
-
-@rule("X13", "allocation-rule-violated", "info", "The design's own index convention is broken")
-def allocation_rule_violated(facts: Reach) -> Iterator[Defect]:
-    for entity, placement in _placements(facts):
-        table = facts.schema.by_table[entity.table]
-        index = table.index(placement.index)
-        if index is None or not index.holds:
-            continue
-        held, allowed = _held(facts, entity, placement), _holds(index)
-        if held == "target" and not entity.owner and "owner" in allowed:
-            continue
-        if held and held not in allowed:
-            words = " or ".join(_FOUND_BY.get(word, word) for word in allowed)
-            others = [i.name for i in table.indexes if i is not index and held in _holds(i)]
-            better = others[0] if others else f"an index with `holds: {held}`"
-            yield Defect(
-                placement,
-                f"{entity.name} on {index.name}",
-                f"the design keeps {index.name} for lookups by {words}, but "
-                f"`{example(placement.key.partition)}` finds {entity.name} by {_FOUND_BY[held]}",
-                f"Move it to {better}, or let {index.name} say `holds: {index.holds}, {held}`.",
-                (entity, index),
-                evidence=found(
-                    f"in {index.name}",
-                    (key_of(placement.key, entity), f"{entity.name}, by {_FOUND_BY[held]}"),
-                ),
-            )
-
-
-_FOUND_BY = {
-    "owner": "owner",
-    "target": "target (what an item points to)",
-    "identifier": "identifier (an item's own id)",
-    "alternative": "alternative (another unique name)",
-}
-
-
-def _holds(index: Index) -> list[str]:
-    return [word.strip() for word in index.holds.replace(" or ", ",").split(",") if word.strip()]
-
-
-def _held(facts: Reach, entity: EntitySchema, placement: Placement) -> str:
-    """What a placement's partition key is to its entity."""
-    fields = placement.key.partition.fields
-    if len(fields) != 1:
-        return ""
-    field = fields[0]
-    attribute = entity.by_field.get(field)
-    if attribute is None:
-        return ""
-    if field == entity.owner:
-        return "owner"
-    if facts.references.target(entity, field):
-        return "target"
-    if facts.is_identifier(entity, field):
-        return "identifier"
-    unique = any(field in u.fields for u in entity.uniques) or NAMES_ONE.fullmatch(field)
-    return "alternative" if unique else ""
-
-
-@rule("X15", "shared-index-attribute", "info", "One attribute is the partition key of two indexes")
-def shared_index_attribute(facts: Reach) -> Iterator[Defect]:
-    for table in facts.schema.tables:
-        for first, second in combinations(table.indexes, 2):
-            if first.local or second.local or first.partition != second.partition:
-                continue
-            yield Defect(
-                second,
-                f"{first.name} and {second.name}",
-                f"both have {first.partition} as partition key: an item lies in one partition of "
-                "both, and enters the second as soon as it has its sort key",
-                "Mind which entities set which sort key, or give each index an attribute of its "
-                "own.",
-                (first, table),
-                evidence=_in_both(facts, table, first, second),
-            )
-
-
-def _in_both(facts: Reach, table: TableSchema, first: Index, second: Index) -> Evidence | None:
-    """Entries of both indexes, of one entity where it is in both."""
-    ours, theirs = (facts.appearances(table.name, index.name) for index in (first, second))
-    if not ours or not theirs:
-        return None
-    shared = [a for a in ours if any(a.entity is b.entity for b in theirs)]
-    one = (shared or ours)[0]
-    other = next((b for b in theirs if b.entity is one.entity), theirs[0])
-    return found(
-        f"with one {first.partition}",
-        (key_of(one.key, one.entity), f"{one.entity.name} in {first.name}"),
-        (key_of(other.key, other.entity), f"{other.entity.name} in {second.name}"),
-    )

@@ -9,9 +9,9 @@ from keyfold.design.template import DELIMITER, Slot, Template
 from keyfold.limits import PARTITION_KEY_BYTES, SORT_KEY_BYTES
 from keyfold.review.check.evidence import Evidence, course, found, total
 from keyfold.review.check.keys import keys_of, templates_of
-from keyfold.review.check.reach import Reach, slots
+from keyfold.review.check.reach import UNSORTED, Reach, slots
 from keyfold.review.check.rule import Defect, Fix, rule
-from keyfold.review.check.sample import key_of, text_of
+from keyfold.review.check.sample import field_value, key_of, text_of
 
 
 @rule("K6", "delimiter-in-value", "warning", "A value that may hold the delimiter is not the last")
@@ -284,3 +284,86 @@ def _lengths(entity: EntitySchema, template: Template) -> Iterator[tuple[str, in
         attribute = entity.by_field.get(part.field)
         if attribute is not None and attribute.type == "string" and attribute.max_items:
             yield part.field, attribute.max_items, 1
+
+
+@rule("K9", "id-format-mismatch", "error", "One id is prefixed here and bare there")
+def id_format_mismatch(facts: Reach) -> Iterator[Defect]:
+    at_home: dict[str, tuple[EntitySchema, AttributeSchema]] = {}
+    for entity in facts.schema.entities:
+        for attribute in entity.attributes:
+            if attribute.looks_like and not attribute.refers:
+                at_home.setdefault(entity.name, (entity, attribute))
+    for entity in facts.schema.entities:
+        for attribute in entity.attributes:
+            home = at_home.get(attribute.refers)
+            if not attribute.looks_like or home is None:
+                continue
+            owner, origin = home
+            if origin.looks_like != attribute.looks_like:
+                yield Defect(
+                    entity,
+                    f"{entity.name}.{attribute.field}",
+                    f"{attribute.field} is `{attribute.looks_like}` here and {owner.name}."
+                    f"{origin.field} is `{origin.looks_like}`: a key built from one misses the "
+                    "other",
+                    f"Store one form, `{origin.looks_like}`, everywhere.",
+                    (owner,),
+                    evidence=found(
+                        f"one {owner.name} is",
+                        (f"`{field_value(attribute, attribute.field)}`", f"in {entity.name}"),
+                        (f"`{field_value(origin, origin.field)}`", f"in {owner.name} itself"),
+                        so="a get by the first finds nothing",
+                    ),
+                )
+
+
+@rule("K12", "key-type-invalid", "error", "A key of a type that cannot be a key")
+def key_type_invalid(facts: Reach) -> Iterator[Defect]:
+    for entity in facts.schema.entities:
+        table = facts.schema.by_table[entity.table]
+        for subject, key, placement in keys_of(entity):
+            index = table.index(placement.index) if placement else None
+            owner = index or table
+            for _, type_, template in owner.templates(key):
+                problem = _wrong_type(entity, template, type_)
+                if problem:
+                    yield Defect(
+                        placement or entity,
+                        subject,
+                        problem,
+                        "Only strings, numbers and binary values can be keys; store a string form.",
+                        (entity,),
+                        evidence=_typed(entity, template, type_),
+                    )
+
+
+_WIRE = {"boolean": "BOOL", "list": "L", "map": "M", "model": "M", "any": "M"}
+_WIRE |= {"string_set": "SS", "number_set": "NS", "binary_set": "BS"}
+
+
+def _typed(entity: EntitySchema, template: Template, type_: str) -> Evidence:
+    """The value that is sent, and the type that the key has."""
+    types = [entity.by_field[f].type for f in template.fields if f in entity.by_field]
+    sent = next((_WIRE[kind] for kind in types if kind in _WIRE), "S")
+    return found(
+        f"a put of one {entity.name}",
+        (f"sends {sent}", f"for {', '.join(template.fields)}"),
+        (f"takes {type_}", "as the key is declared"),
+        so="DynamoDB refuses it with a ValidationException",
+    )
+
+
+def _wrong_type(entity: EntitySchema, template: Template, type_: str) -> str:
+    for slot in slots(template):
+        attribute = entity.by_field.get(slot.field)
+        if attribute is None or attribute.values or attribute.type not in UNSORTED:
+            continue
+        if attribute.type != "boolean" or template.is_bare_field:
+            return f"{slot.field} is a {attribute.type}, which cannot stand in the key `{template}`"
+    if type_ != "N":
+        return ""
+    attribute = entity.by_field.get(template.fields[0]) if template.is_bare_field else None
+    numeric = attribute is None or attribute.type in ("number", "decimal", "timestamp", "duration")
+    if template.is_bare_field and numeric:
+        return ""
+    return f"the key is a number, and `{template}` renders text"

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 from itertools import combinations
 
-from keyfold.design.schema import AttributeSchema, EntitySchema, KeyTemplates, Placement
+from keyfold.design.schema import EntitySchema, KeyTemplates, Placement
 from keyfold.design.template import DELIMITER, Template
 from keyfold.review.check.evidence import Evidence, course, found
-from keyfold.review.check.reach import UNSORTED, Reach, example, has_intent, slots
+from keyfold.review.check.reach import Reach, example, has_intent
 from keyfold.review.check.rule import Defect, rule
 from keyfold.review.check.sample import field_value, key_of, text_of, value_of
-from keyfold.review.keyspace import Space, witness
+from keyfold.review.keyspace import Space, meet, witness
 
 
 def keys_of(entity: EntitySchema) -> Iterator[tuple[str, KeyTemplates, Placement | None]]:
@@ -173,13 +173,14 @@ def _collision(facts: Reach, first: EntitySchema, second: EntitySchema) -> Evide
     pairs = [(table.partition, first.key.partition, second.key.partition)]
     if table.sort and first.key.sort and second.key.sort:
         pairs.append((table.sort, first.key.sort, second.key.sort))
+    usual = [_sample(facts, one, first, other, second) for _, one, other in pairs]
+    texts = usual if all(usual) else [facts.witness(a, first, b, second) for _, a, b in pairs]
     shared: list[str] = []
     made: dict[str, dict[str, str]] = {first.name: {}, second.name: {}}
-    for name, one, other in pairs:
-        text = facts.witness(one, first, other, second) or ""
+    for (name, one, other), text in zip(pairs, texts, strict=True):
         shared.append(f"{name} = `{text}`")
         for entity, template in ((first, one), (second, other)):
-            made[entity.name] |= template.parse(text) or {}
+            made[entity.name] |= template.parse(text or "") or {}
     told = (
         (name, f"with {', '.join(f'{field} = {value!r}' for field, value in values.items())}")
         for name, values in made.items()
@@ -187,6 +188,17 @@ def _collision(facts: Reach, first: EntitySchema, second: EntitySchema) -> Evide
     return found(
         f"{', '.join(shared)} is the key of", *told, so="the later write replaces the other"
     )
+
+
+def _sample(
+    facts: Reach, one: Template, owner: EntitySchema, other: Template, whose: EntitySchema
+) -> str | None:
+    """A usual key of one entity that is a key of the other, too."""
+    made = ((text_of(one, owner), other, whose), (text_of(other, whose), one, owner))
+    for text, template, entity in made:
+        if any(meet(Space((text,)), space) for space in facts.spaces(template, entity)):
+            return text
+    return None
 
 
 def _neighbours(facts: Reach) -> Iterator[tuple[EntitySchema, EntitySchema]]:
@@ -247,37 +259,6 @@ def _under(facts: Reach, prefix: str, template: Template, entity: EntitySchema) 
     return next((key for key in keys if key is not None), usual)
 
 
-@rule("K9", "id-format-mismatch", "error", "One id is prefixed here and bare there")
-def id_format_mismatch(facts: Reach) -> Iterator[Defect]:
-    at_home: dict[str, tuple[EntitySchema, AttributeSchema]] = {}
-    for entity in facts.schema.entities:
-        for attribute in entity.attributes:
-            if attribute.looks_like and not attribute.refers:
-                at_home.setdefault(entity.name, (entity, attribute))
-    for entity in facts.schema.entities:
-        for attribute in entity.attributes:
-            home = at_home.get(attribute.refers)
-            if not attribute.looks_like or home is None:
-                continue
-            owner, origin = home
-            if origin.looks_like != attribute.looks_like:
-                yield Defect(
-                    entity,
-                    f"{entity.name}.{attribute.field}",
-                    f"{attribute.field} is `{attribute.looks_like}` here and {owner.name}."
-                    f"{origin.field} is `{origin.looks_like}`: a key built from one misses the "
-                    "other",
-                    f"Store one form, `{origin.looks_like}`, everywhere.",
-                    (owner,),
-                    evidence=found(
-                        f"one {owner.name} is",
-                        (f"`{field_value(attribute, attribute.field)}`", f"in {entity.name}"),
-                        (f"`{field_value(origin, origin.field)}`", f"in {owner.name} itself"),
-                        so="a get by the first finds nothing",
-                    ),
-                )
-
-
 @rule("K11", "mutable-primary-key", "warning", "An operation changes a field of the primary key")
 def mutable_primary_key(facts: Reach) -> Iterator[Defect]:
     for entity in facts.schema.entities:
@@ -309,58 +290,6 @@ def _moved(entity: EntitySchema, field: str) -> Evidence:
         f"{field} becomes {new}: it belongs at {key_of(entity.key, entity, 1, {field: new})}",
         so="an update that sets it is refused, and an upsert leaves two items",
     )
-
-
-@rule("K12", "key-type-invalid", "error", "A key of a type that cannot be a key")
-def key_type_invalid(facts: Reach) -> Iterator[Defect]:
-    for entity in facts.schema.entities:
-        table = facts.schema.by_table[entity.table]
-        for subject, key, placement in keys_of(entity):
-            index = table.index(placement.index) if placement else None
-            owner = index or table
-            for _, type_, template in owner.templates(key):
-                problem = _wrong_type(entity, template, type_)
-                if problem:
-                    yield Defect(
-                        placement or entity,
-                        subject,
-                        problem,
-                        "Only strings, numbers and binary values can be keys; store a string form.",
-                        (entity,),
-                        evidence=_typed(entity, template, type_),
-                    )
-
-
-_WIRE = {"boolean": "BOOL", "list": "L", "map": "M", "model": "M", "any": "M"}
-_WIRE |= {"string_set": "SS", "number_set": "NS", "binary_set": "BS"}
-
-
-def _typed(entity: EntitySchema, template: Template, type_: str) -> Evidence:
-    """The value that is sent, and the type that the key has."""
-    types = [entity.by_field[f].type for f in template.fields if f in entity.by_field]
-    sent = next((_WIRE[kind] for kind in types if kind in _WIRE), "S")
-    return found(
-        f"a put of one {entity.name}",
-        (f"sends {sent}", f"for {', '.join(template.fields)}"),
-        (f"takes {type_}", "as the key is declared"),
-        so="DynamoDB refuses it with a ValidationException",
-    )
-
-
-def _wrong_type(entity: EntitySchema, template: Template, type_: str) -> str:
-    for slot in slots(template):
-        attribute = entity.by_field.get(slot.field)
-        if attribute is None or attribute.values or attribute.type not in UNSORTED:
-            continue
-        if attribute.type != "boolean" or template.is_bare_field:
-            return f"{slot.field} is a {attribute.type}, which cannot stand in the key `{template}`"
-    if type_ != "N":
-        return ""
-    attribute = entity.by_field.get(template.fields[0]) if template.is_bare_field else None
-    numeric = attribute is None or attribute.type in ("number", "decimal", "timestamp", "duration")
-    if template.is_bare_field and numeric:
-        return ""
-    return f"the key is a number, and `{template}` renders text"
 
 
 @rule("K14", "prefix-registry-drift", "info", "Prefixes in use that the design's list lacks")

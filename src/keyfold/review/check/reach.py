@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from keyfold.design.condition import fields_of
 from keyfold.design.consequence_words import with_follows
 from keyfold.design.exclusion import excludes
 from keyfold.design.formats import PLAIN
@@ -23,7 +22,6 @@ from keyfold.design.schema import (
     SortCondition,
 )
 from keyfold.design.template import HIGHEST, Literal, Slot, Template
-from keyfold.expressions.ast import And, Between, Compare, Condition, In, Or, Path
 from keyfold.review.keyspace import Range, Space, meet, spaces, witness
 from keyfold.review.references import References
 
@@ -342,26 +340,6 @@ class Reach:
     def is_deleted(self, entity: EntitySchema) -> bool:
         """Whether items of this type ever go away: by an operation, or by expiry."""
         return entity.ttl is not None or bool(self.writes(entity.name, "delete"))
-
-
-def equal_fields(condition: Condition | None) -> list[str]:
-    """The fields that a condition compares with values: a key could serve these."""
-    match condition:
-        case And(terms):
-            return [field for term in terms for field in equal_fields(term)]
-        case Compare("=", Path(), _) | In():
-            return sorted(fields_of(condition))
-    return []
-
-
-def ranged_fields(condition: Condition | None) -> list[str]:
-    """The fields that a condition holds against bounds: a sort key could serve these."""
-    match condition:
-        case And(terms) | Or(terms):
-            return sorted({field for term in terms for field in ranged_fields(term)})
-        case Between() | Compare("<" | "<=" | ">" | ">=", Path(), _):
-            return sorted(fields_of(condition))
-    return []
 
 
 def has_intent(entity: EntitySchema, what: str) -> bool:

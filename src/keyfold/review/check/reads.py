@@ -9,8 +9,9 @@ from keyfold.design.template import Literal, Template
 from keyfold.limits import BATCH_GET_ITEMS, GB, PAGE_BYTES, READ_UNIT_BYTES
 from keyfold.review.check.answer import wanted
 from keyfold.review.check.evidence import Evidence, course, found, total
+from keyfold.review.check.filters import equal_fields, ranged_fields
 from keyfold.review.check.patterns import asked
-from keyfold.review.check.reach import Reach, equal_fields, ranged_fields, slots
+from keyfold.review.check.reach import Reach, slots
 from keyfold.review.check.rule import Defect, rule
 from keyfold.review.check.sample import field_value, key_of, text_of
 

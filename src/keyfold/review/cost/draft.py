@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from keyfold.design.schema import EntitySchema, PatternSchema, Schema
-from keyfold.review.cost.figures import ITEMS, PAGE, PEAK_FACTOR, Figures
+from keyfold.review.cost.figures import PAGE, PEAK_FACTOR, Figures
+from keyfold.review.cost.holdings import ITEMS
 from keyfold.review.cost.workload import EntityLoad, Workload
 
 HEAD = """\

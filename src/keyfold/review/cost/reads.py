@@ -7,7 +7,8 @@ from math import ceil
 
 from keyfold.design.schema import Index, PatternSchema
 from keyfold.limits import BATCH_GET_ITEMS, PAGE_BYTES
-from keyfold.review.check.reach import Appearance, equal_fields, is_confined
+from keyfold.review.check.filters import equal_fields
+from keyfold.review.check.reach import Appearance, is_confined
 from keyfold.review.cost.figures import Figures
 from keyfold.review.cost.part import Store
 from keyfold.values.units import read_units
