@@ -64,7 +64,7 @@ def tree(predicate: Predicate, spec: EntitySpec) -> Condition:
             return _presence(path, there=predicate.operator == "<>")
         value = _operand(predicate.path, predicate.value, spec, element=False)
         return Compare(predicate.operator, path, value)
-    assert isinstance(predicate, Test), f"{predicate!r} is no predicate"
+    assert isinstance(predicate, Test), f"{predicate!r} is not a predicate"
     path = _path(predicate.path)
     if predicate.function in _FUNCTIONS:
         return Function(_FUNCTIONS[predicate.function], (path,))

@@ -44,7 +44,7 @@ def _expires(schema: Schema, name: str) -> bool:
 
 def _copy(schema: Schema, entity: EntitySchema) -> Follows:
     copy = entity.copy
-    assert copy is not None, f"{entity.name} is no copy"
+    assert copy is not None, f"{entity.name} is not a copy"
     return Follows(
         name=f"pointer {entity.name}",
         kind="pointer",

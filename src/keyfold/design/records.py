@@ -128,8 +128,8 @@ def condition(value: Node) -> Condition | None:
         return parse_condition(text)
     except RequestInvalid as problem:
         value.refuse(
-            f"{text!r} is no condition: {problem}. Write comparisons with =, <>, <, <=, > and >=, "
-            "IN, BETWEEN, attribute_exists, begins_with and contains, joined by AND, OR and NOT"
+            f"{text!r} is not a condition: {problem}. Write comparisons with =, <>, <, <=, > and "
+            ">=, IN, BETWEEN, attribute_exists, begins_with and contains, joined by AND, OR and NOT"
         )
 
 

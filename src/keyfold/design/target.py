@@ -72,7 +72,7 @@ def importing(target: str) -> Iterator[None]:
     try:
         yield
     except ModuleNotFoundError as missing:
-        raise KeyfoldError(f"{target!r}: there is no module {missing.name!r}") from None
+        raise KeyfoldError(f"{target!r}: unknown module {missing.name!r}") from None
     except SyntaxError as error:
         raise KeyfoldError(f"{error.filename}:{error.lineno}: {error.msg}") from None
     except KeyfoldError:

@@ -125,7 +125,7 @@ class Vector(StructureMarker):
             field = spec.fields.get(one)
             if field is None or field.reader is not None or not _type(field):
                 yield (
-                    f"the search is to ask for {one!r}, which is no stored field of text or "
+                    f"the search is to ask for {one!r}, which is not a stored field of text or "
                     f"numbers of {spec.name}.",
                     f"It has: {', '.join(f for f, s in spec.fields.items() if _type(s))}.",
                 )

@@ -167,8 +167,13 @@ class ExtremeMaintainer(KeptStructure, Reconciled):
         missing = sorted(needed - set(declared.shows.values()))
         unknown = [n for n in declared.shows.values() if n not in self.source.__spec__.fields]
         if missing or unknown:
-            what = f"it must show {missing[0]!r}" if missing else f"there is no {unknown[0]!r}"
-            raise declared._misuse(target, f"{what} of {self.source.__name__}.")
+            name = self.source.__name__
+            raise declared._misuse(
+                target,
+                f"it must show {missing[0]!r} of {name}."
+                if missing
+                else f"{name} has no field {unknown[0]!r}.",
+            )
 
     @property
     def fields(self) -> frozenset[str]:

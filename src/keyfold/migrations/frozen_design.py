@@ -218,7 +218,7 @@ def normaliser(each: Follows) -> Callable[[str], str] | None:
     found = getattr(str, each.normalise, None)
     if not callable(found):
         raise MigrationError(
-            f"{each.name} is normalised by {each.normalise}, which is no function of str, so "
+            f"{each.name} is normalised by {each.normalise}, which is not a function of str, so "
             "the plan cannot hold it; use one, as str.casefold"
         )
     return cast("Callable[[str], str]", found)

@@ -148,7 +148,7 @@ def _expand_update(
             whole = Put(intent.otherwise(), unless_raced=True)
             return (yield from _expand_put(context, plan, whole))
         if old is None and not intent.upsert:
-            raise NotFound(f"there is no {intent.ref}")
+            raise NotFound(f"{intent.ref} does not exist")
         if old is None and made:
             first = Put(first_item(intent), unless_raced=True, counted=True)
             return (yield from _expand_put(context, plan, first))
@@ -201,7 +201,7 @@ def first_item(intent: Update) -> Entity:
             found = complaints(problem)
             raise ValueRefused(f"{intent.ref}: {in_one_line(found)}", found) from None
         raise PlanError(
-            f"there is no {intent.ref}, and a change of it cannot make it: {missing} would have no "
+            f"{intent.ref} does not exist, and an update cannot create it: {missing} would have no "
             "value. Give it a default, or create the item first"
         ) from None
 
@@ -223,7 +223,7 @@ def _expand_delete(context: Context, plan: Plan, intent: Delete) -> Flow[Entity 
         old = yield from find(context, intent.ref)
         if old is None:
             if intent.must_exist:
-                raise NotFound(f"there is no {intent.ref}")
+                raise NotFound(f"{intent.ref} does not exist")
             return None
     elif old is not None:
         old = yield from _with_present_counts(context, intent, old)
@@ -239,7 +239,7 @@ def _with_present_counts(context: Context, intent: Update | Delete, known: Entit
         return known
     present = yield from find(context, intent.ref)
     if present is None:
-        raise NotFound(f"there is no {intent.ref}")
+        raise NotFound(f"{intent.ref} does not exist")
     return known.model_copy(update={name: getattr(present, name) for name in counts})
 
 

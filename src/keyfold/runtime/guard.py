@@ -50,7 +50,9 @@ class CopiesMissing(KeyfoldError):
     """Items that were to be changed are not there; they are written whole instead."""
 
     def __init__(self, refs: Sequence[Ref[Any]]) -> None:
-        super().__init__(f"there is no {', '.join(map(str, refs))}")
+        super().__init__(
+            f"{', '.join(map(str, refs))} {'does' if len(refs) == 1 else 'do'} not exist"
+        )
         self.refs = refs
 
 
@@ -148,7 +150,7 @@ def refusal_of(
 
     def refusal(item: WireItem | None) -> KeyfoldError:
         if item is None:
-            return NotFound(f"there is no {ref}")
+            return NotFound(f"{ref} does not exist")
         carried = intent.carried if isinstance(intent, Delete) else {}
         if any(item.get(name) != value for name, value in carried.items()):
             return VersionConflict(f"{ref} was changed by somebody else since it was read")

@@ -29,7 +29,7 @@ def move(context: Context, target: Entity | Ref[Any], changes: Mapping[str, Any]
     ref = target if isinstance(target, Ref) else target.ref()
     item = yield from find_item(context, ref)
     if item is None:
-        raise NotFound(f"there is no {ref}")
+        raise NotFound(f"{ref} does not exist")
     old = ref.entity.__spec__.decode(item)
     carried = ref.entity.__spec__.undeclared_attributes(item)
     if not isinstance(target, Ref) and version_of(old) != version_of(target):

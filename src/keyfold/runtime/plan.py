@@ -177,7 +177,7 @@ def _with_check(step: Step, check: Check) -> Step:
     if isinstance(intent, Marker | Derived):
         return step
     if isinstance(intent, Put) and intent.counted:
-        raise NotFound(f"there is no {check.ref}")
+        raise NotFound(f"{check.ref} does not exist")
     if isinstance(intent, Delete):
         if check.lasting:
             raise PlanError(

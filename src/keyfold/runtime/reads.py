@@ -155,7 +155,7 @@ def find_item(
 def get(context: Context, ref: Ref[E], *, consistent: bool = True) -> Flow[E]:
     found = yield from find(context, ref, consistent=consistent)
     if found is None:
-        raise NotFound(f"there is no {ref}")
+        raise NotFound(f"{ref} does not exist")
     return found
 
 

@@ -28,7 +28,7 @@ def shared_memory(folder: Path = FOLDER) -> Iterator[Path]:
 
     if not folder.is_dir() or not os.access(folder, os.W_OK):
         raise ServeError(
-            f"there is no {folder} here, where workers could share memory: use --workers 1, or "
+            f"workers share memory in {folder}, which cannot be written here: use --workers 1, or "
             "give them a file with --data"
         )
     remove_leftovers(folder)

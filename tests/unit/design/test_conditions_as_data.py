@@ -321,5 +321,5 @@ def test_a_design_file_states_conditions(text: str, shown: str) -> None:
 
 
 def test_a_condition_that_is_none_is_refused_in_a_design_file_with_its_line() -> None:
-    with pytest.raises(file.DesignFileError, match=r"x\.yaml:9.*is no condition"):
+    with pytest.raises(file.DesignFileError, match=r"x\.yaml:9.*is not a condition"):
         file.loads(FILE.replace("WHEN", "'status == 3'"), file="x.yaml")

@@ -268,7 +268,7 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("run_pattern", {"name": "groups_of_user", "arguments": {"usr": 1}}, "takes no 'usr'"),
     ("check_design", {"text": "design: [1"}, "the given text:1"),
     ("check_design", {"text": "desing: x"}, "did you mean 'design'"),
-    ("explain_rule", {"code": "K99"}, "there is no rule"),
+    ("explain_rule", {"code": "K99"}, "unknown rule"),
     ("estimate_cost", {"workload": "patern: 1"}, "did you mean"),
     ("draft_from_table", {"table": "Nothing"}, "Nothing"),
     ("draft_from_sql", {"ddl": "CREATE TABLE ("}, "line 1, column"),

@@ -283,7 +283,7 @@ def test_a_new_counter_is_counted_for_what_was_there(
     ("arguments", "message"),
     [
         (["apply", "nothing"], "was not found"),
-        (["apply", "nomodule:x"], "there is no module 'nomodule'"),
+        (["apply", "nomodule:x"], "unknown module 'nomodule'"),
         (["apply", "keyfold_systems.sellers.migration:x"], "has no Migration 'x'"),
         (["apply", "keyfold_systems.sellers.migration:orders", "--to", "hald"], "did you mean"),
     ],

@@ -173,9 +173,9 @@ def _declared(mark: Vector, **more: Any) -> None:
         (Vector(0), "0 dimensions cannot be indexed"),
         (Vector(5000), "5000 dimensions cannot be indexed"),
         (Vector(3, "manhattan"), "'manhattan' is not a distance"),  # type: ignore[arg-type]
-        (Vector(3, within="nobody"), "'nobody', which is no stored field"),
+        (Vector(3, within="nobody"), "'nobody', which is not a stored field"),
         (Vector(3, within="owner"), "owner may be missing"),
-        (Vector(3, filters=("flags",)), "'flags', which is no stored field"),
+        (Vector(3, filters=("flags",)), "'flags', which is not a stored field"),
         (Vector(3, filters=("owner",) * 18), "18 filters"),
     ],
     ids=["none", "many", "distance", "unknown", "optional", "map", "filters"],

@@ -27,7 +27,7 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
         (["--host", "0.0.0.0"], "give --password-file FILE"),
         (["--password-file", "nothing"], "No such file"),
         (["--table", "Nothing"], "Nothing not found"),
-        (["nothing.design:design"], "there is no module 'nothing'"),
+        (["nothing.design:design"], "unknown module 'nothing'"),
         (["nothing.yaml"], "nothing.yaml"),
     ],
 )

@@ -36,7 +36,7 @@ class SettledCopy(NamedTuple):
 def settled(path: Path) -> Iterator[SettledCopy]:
     """A copy of a file with the commits of its log in place; the file stays as it is."""
     if not path.is_file():
-        raise errors.StorageError(f"there is no data file {path}")
+        raise errors.StorageError(f"the data file {path} does not exist")
     with tempfile.TemporaryDirectory(prefix="keyfold-doctor-", dir=path.parent) as folder:
         copy = Path(folder) / "copy.db"
         shutil.copyfile(path, copy)

@@ -22,7 +22,7 @@ def back_up_file(path: Path, to: Path, progress: Callable[[int, int], None]) -> 
     whole. A page that is damaged ends it: what cannot be read is not copied as if it were right.
     """
     if not path.exists():
-        raise errors.StorageError(f"there is no data file {path}")
+        raise errors.StorageError(f"the data file {path} does not exist")
     if to.exists():
         raise errors.StorageError(f"{to} is there already; choose another name or remove it")
     part = to.with_name(f"{to.name}.part")

@@ -53,7 +53,7 @@ def rules(select: Iterable[str] = (), ignore: Iterable[str] = ()) -> list[Design
     wanted, unwanted = list(select), list(ignore)
     for code in (*wanted, *unwanted):
         if code not in RULES and code not in FAMILIES:
-            raise KeyfoldError(f"there is no rule {code!r}; {nearest(code, [*RULES, *FAMILIES])}")
+            raise KeyfoldError(f"unknown rule {code!r}; {nearest(code, [*RULES, *FAMILIES])}")
     chosen = [r for r in RULES.values() if not wanted or {r.code, r.family} & set(wanted)]
     return sorted(
         (r for r in chosen if not {r.code, r.family} & set(unwanted)), key=lambda r: r.order

@@ -42,6 +42,8 @@ def _read(path: Path) -> list[str]:
             )
         return [str(each) for each in document["findings"]]
     except FileNotFoundError:
-        raise KeyfoldError(f"there is no baseline {path}; make one with --write-baseline") from None
+        raise KeyfoldError(
+            f"the baseline {path} does not exist; make it with --write-baseline"
+        ) from None
     except (ValueError, KeyError, TypeError, OSError) as error:
         raise KeyfoldError(f"{path} is not a baseline: {error}") from None

@@ -134,4 +134,4 @@ def _severities(file: Path, where: str, value: Any) -> dict[str, Severity]:
 def _known(file: Path, where: str, code: str) -> None:
     known = [*RULES, *FAMILIES]
     if code not in known:
-        raise SettingError(f"{file}: {where}: there is no rule {code!r}; {nearest(code, known)}")
+        raise SettingError(f"{file}: {where}: unknown rule {code!r}; {nearest(code, known)}")

@@ -47,6 +47,6 @@ def page(code: str) -> RulePage:
     by_name = {rule.name: rule.code for rule in RULES.values()}
     wanted = by_name.get(code.lower(), code.upper())
     if wanted not in RULES:
-        raise KeyfoldError(f"there is no rule {code!r}; {nearest(code, [*RULES, *by_name])}")
+        raise KeyfoldError(f"unknown rule {code!r}; {nearest(code, [*RULES, *by_name])}")
     folder = resources.files("keyfold.review.check") / "pages"
     return RulePage(wanted, (folder / f"{wanted}.md").read_text(encoding="utf-8"))

@@ -218,8 +218,8 @@ def read_then_create(facts: Reach) -> Iterator[Defect]:
                 yield Defect(
                     operation,
                     f"{operation.name} on {effect.entity}",
-                    f"reads {looked[0]} to see that there is none, and then writes: two callers at "
-                    "once both find nothing, and one overwrites the other",
+                    f"reads {looked[0]} to see that the key is free, and then writes: two callers "
+                    "at once both find nothing, and one overwrites the other",
                     "Put on the condition attribute_not_exists, and skip the read.",
                     evidence=course(
                         f"A reads {looked[0]}: nothing",

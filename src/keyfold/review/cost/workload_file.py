@@ -329,8 +329,7 @@ class _Reader:
             )
         if effect.entity not in self.schema.by_entity:
             name.refuse(
-                f"there is no entity {effect.entity!r}; "
-                f"{nearest(effect.entity, self.schema.by_entity)}"
+                f"unknown entity {effect.entity!r}; {nearest(effect.entity, self.schema.by_entity)}"
             )
         entity = self.schema.by_entity[effect.entity]
         fields = {a.field for a in entity.attributes}

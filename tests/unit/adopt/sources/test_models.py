@@ -582,5 +582,5 @@ def test_a_module_without_models_is_refused(modules: Path) -> None:
         read("their_nothing")
     with pytest.raises(KeyfoldError, match="has no class 'Y'"):
         read("their_nothing:Y")
-    with pytest.raises(KeyfoldError, match="there is no module 'their_gone'"):
+    with pytest.raises(KeyfoldError, match="unknown module 'their_gone'"):
         read("their_gone")
