@@ -28,6 +28,17 @@ class Step:
     keep: str = ""
 
 
+def reported(who: str, kind: str, subject_id: str) -> list[Step]:
+    """Somebody reports something, and a moderator finds nothing wrong with it."""
+    said = {"kind": kind, "subjectId": subject_id, "reason": "Spam"}
+    decided = {**said, "decision": "dismiss"}
+    other = {"reason": "Abuse"}
+    return [
+        Step("report", who, "POST", "/reports", said, {**said, **other}),
+        Step("decide", "mo:moderator", "POST", "/decisions", decided, {**decided, **other}),
+    ]
+
+
 async def check_repeats(web: Web, client: Recorder, steps: list[Step]) -> None:
     kept: dict[str, str] = {}
     for number, step in enumerate(steps):

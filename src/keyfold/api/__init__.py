@@ -14,6 +14,14 @@ if TYPE_CHECKING:
     from keyfold.api.links import MediaLink, MediaStore
     from keyfold.api.names import Payload, unchanged
     from keyfold.api.operation import mutation, query, related
+    from keyfold.api.oversight import (
+        AuditFields,
+        Oversight,
+        ReportFields,
+        Subject,
+        Trail,
+        moderator,
+    )
     from keyfold.api.page_request import PageRequest
     from keyfold.api.passwords import Password, PasswordFields, Passwords
     from keyfold.api.personal import Belonging, PersonalData
@@ -35,6 +43,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ANONYMOUS",
     "Arguments",
+    "AuditFields",
     "Belonging",
     "Conflict",
     "FieldError",
@@ -45,6 +54,7 @@ __all__ = [
     "Missing",
     "NotAllowed",
     "NotAuthenticated",
+    "Oversight",
     "PageRequest",
     "Password",
     "PasswordFields",
@@ -52,14 +62,18 @@ __all__ = [
     "Payload",
     "PersonalData",
     "Refused",
+    "ReportFields",
     "Rule",
     "Service",
+    "Subject",
     "Tokens",
     "TooMany",
+    "Trail",
     "admin",
     "anyone",
     "authenticated",
     "itself",
+    "moderator",
     "mutation",
     "query",
     "related",
@@ -85,6 +99,14 @@ _HOMES = {
         "mutation",
         "query",
         "related",
+    ),
+    "keyfold.api.oversight": (
+        "AuditFields",
+        "Oversight",
+        "ReportFields",
+        "Subject",
+        "Trail",
+        "moderator",
     ),
     "keyfold.api.page_request": ("PageRequest",),
     "keyfold.api.passwords": ("Password", "PasswordFields", "Passwords"),

@@ -8,6 +8,7 @@ from typing import Annotated, Final, Literal
 from pydantic import Field
 
 from keyfold import Created, Entity, Id, Key, On, Timestamp, Ttl
+from keyfold.api import AuditFields
 from keyfold_systems.gg_core import oversight_types as typed
 from keyfold_systems.gg_core.entities import table
 
@@ -44,18 +45,12 @@ class Report(typed.Report, Entity, table=table):
 
 class AuditEntry(
     typed.AuditEntry,
+    AuditFields,
     Entity,
     table=table,
     silence=(("W8", "what was decided over people is kept"),),
 ):
     """What was decided over somebody, by whom and why."""
-
-    entry_id: Id
-    by: Id
-    action: str
-    subject: str
-    note: str = ""
-    at: Timestamp
 
     key = Key("AUDIT#{at:%Y-%m}", "TS#{at:iso}#{entry_id}")
 

@@ -129,11 +129,11 @@ class AuditEntry(Entity):
         self,
         *,
         entry_id: str = ...,
+        at: datetime.datetime = ...,
         by: str = ...,
         action: str = ...,
         subject: str = ...,
         note: str = ...,
-        at: datetime.datetime = ...,
     ) -> of.AuditEntry: ...
 
 class LockKey(KeyOf[of.Lock]):

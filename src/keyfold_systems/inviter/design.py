@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from keyfold_systems.inviter import events, notices, patterns, removal
+from keyfold_systems.inviter import events, notices, oversight, patterns, removal
 from keyfold_systems.inviter.entities import design, table
 
-__all__ = ["design", "events", "notices", "patterns", "removal", "table"]
+__all__ = ["design", "events", "notices", "oversight", "patterns", "removal", "table"]

@@ -27,6 +27,7 @@ from keyfold_systems.inviter.entities import (
     UserHangout,
     design,
 )
+from keyfold_systems.inviter.oversight import trail
 
 SOME = 20
 """How many things one step takes."""
@@ -79,6 +80,7 @@ async def step(db: Reader, removal: Removal) -> list[Intent]:
         GroupInvitation.by_user.query(user_id=id),
         Response.by_user.query(user_id=id),
         Notification.key.query(user_id=id).consistent(),
+        trail.reported_by(id).consistent(),
     ):
         if found := await _there(db, query, SOME):
             return [delete(one.ref()) for one in found]

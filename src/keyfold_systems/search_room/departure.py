@@ -19,6 +19,7 @@ from keyfold_systems.search_room.entities import (
     UserInvitation,
     UserRoom,
 )
+from keyfold_systems.search_room.oversight import trail
 from keyfold_systems.search_room.people import PeopleOperations
 from keyfold_systems.search_room.removal import concerns, finish
 
@@ -63,6 +64,7 @@ class DepartureOperations(PersonalData, PeopleOperations):
         ),
         Belonging("UserInvitation", lambda id: UserInvitation.key.query(user_id=id), kept=True),
         Belonging("Notification", lambda id: Notification.key.query(user_id=id), kept=True),
+        Belonging("Report", trail.reported_by, kept=True),
     )
 
     @mutation("/users/{user_id}", method="DELETE", allow=itself("user_id"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from keyfold_systems.search_room import events, notifications, patterns, removal
+from keyfold_systems.search_room import events, notifications, oversight, patterns, removal
 from keyfold_systems.search_room.entities import design, table
 
-__all__ = ["design", "events", "notifications", "patterns", "removal", "table"]
+__all__ = ["design", "events", "notifications", "oversight", "patterns", "removal", "table"]

@@ -32,6 +32,7 @@ from keyfold_systems.search_room.entities import (
     UserRoom,
     design,
 )
+from keyfold_systems.search_room.oversight import trail
 
 SOME = 20
 """How many things one step takes."""
@@ -86,7 +87,10 @@ async def step(db: Reader, removal: Removal) -> list[Intent]:
         return [delete(one.ref()) for one in former]
     if invited := await _invitations(db, user_id):
         return [delete(one.ref()) for one in invited]
-    return [delete(x.ref()) for x in await _some(db, Notification.key.query(user_id=user_id))]
+    for told in (Notification.key.query(user_id=user_id), trail.reported_by(user_id)):
+        if found := await _some(db, told):
+            return [delete(one.ref()) for one in found]
+    return []
 
 
 async def _invitations(db: Reader, user_id: str) -> list[Invitation]:

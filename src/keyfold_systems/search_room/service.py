@@ -11,11 +11,17 @@ from keyfold_systems.search_room.design import design
 from keyfold_systems.search_room.entities import Activity, Listing, Notification, Room, UserRoom
 from keyfold_systems.search_room.invitations import InvitationOperations
 from keyfold_systems.search_room.live import LiveOperations
+from keyfold_systems.search_room.moderation import ModerationOperations
 from keyfold_systems.search_room.notifications import NotificationOperations
 
 
 class SearchRoom(
-    InvitationOperations, LiveOperations, NotificationOperations, DepartureOperations, Service
+    InvitationOperations,
+    LiveOperations,
+    NotificationOperations,
+    DepartureOperations,
+    ModerationOperations,
+    Service,
 ):
     """Rooms in which people look for a home together."""
 

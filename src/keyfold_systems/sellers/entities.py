@@ -80,7 +80,7 @@ shares = design.table(
     ],
     ttl="expiresAt",
     stream=STREAM,
-    description="Who else may use a profile, and the invites by which others come to.",
+    description="Who else may use a profile, the invites by which others come to, and reports.",
 )
 invites = design.table(
     "SellersInvites",

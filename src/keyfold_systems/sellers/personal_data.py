@@ -18,6 +18,7 @@ from keyfold_systems.sellers.entities import (
     SeasonOfProfile,
     Share,
 )
+from keyfold_systems.sellers.oversight import Report, trail
 from keyfold_systems.sellers.parts import Part
 from keyfold_systems.sellers.patterns import account
 from keyfold_systems.sellers.profiles import delete_profile
@@ -53,6 +54,10 @@ async def give_up(service: PersonalDataOperations, catalog: Catalog, _: Identity
         await service.db.update(catalog.ref(), owner_account_id=NOBODY, is_public=False)
 
 
+async def take_back(service: PersonalDataOperations, report: Report, _: Identity) -> None:
+    await service.db.delete(report.ref())
+
+
 _SEASONS = Belonging(
     "season",
     lambda profile: SeasonOfProfile.key.query(profile_id=profile.profile_id).consistent(),
@@ -83,6 +88,7 @@ class PersonalDataOperations(PersonalData, Part):
             ),
         ),
         Belonging("catalog", lambda id: Catalog.by_owner.query(owner_account_id=id), leave=give_up),
+        Belonging("report", trail.reported_by, leave=take_back),
     )
 
     @mutation("/accounts/me", name="deleteMyAccount", allow=authenticated, method="DELETE")

@@ -11,6 +11,7 @@ from keyfold_systems.sellers.catalogs import CatalogOperations
 from keyfold_systems.sellers.design import design
 from keyfold_systems.sellers.invites import InviteOperations
 from keyfold_systems.sellers.live import LiveOperations
+from keyfold_systems.sellers.moderation import ModerationOperations
 from keyfold_systems.sellers.orders import OrderOperations
 from keyfold_systems.sellers.personal_data import PersonalDataOperations
 from keyfold_systems.sellers.profiles import ProfileOperations
@@ -27,6 +28,7 @@ class Sellers(
     SeasonOperations,
     OrderOperations,
     CatalogOperations,
+    ModerationOperations,
     LiveOperations,
     Service,
 ):

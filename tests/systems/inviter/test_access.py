@@ -63,6 +63,11 @@ operation          anonymous  stranger  invited  member  owner  admin
     responses          401        403       yes      yes     yes    403
     notifications      401        403       403      yes     403    403
     readNotifications  401        403       403      yes     403    403
+    report             401        yes       422      yes     yes    yes
+    report/hangout     401        422       yes      yes     422    422
+    reports            401        403       403      403     403    yes
+    decide             401        403       403      403     403    yes
+    audit              401        403       403      403     403    yes
     """,
     CALLERS,
     {
@@ -88,6 +93,14 @@ operation          anonymous  stranger  invited  member  owner  admin
         "invite": {"input": {"userIds": ["sam"]}},
         "withdraw": {"input": {"userIds": ["cleo"]}},
         "respond": {"answer": "going"},
+        "report": {"kind": "user", "subjectId": "cleo", "reason": "Spam"},
+        "report/hangout": {"kind": "hangout", "subjectId": "{hangoutId}", "reason": "Spam"},
+        "decide": {
+            "kind": "group",
+            "subjectId": "{groupId}",
+            "decision": "remove",
+            "reason": "Spam",
+        },
     },
 )
 

@@ -20,6 +20,8 @@ from .conftest import Town
 from .test_repeats import STEPS
 
 ANNOUNCED = {
+    "report": "ContentReported",
+    "decide": "ModeratorDecided",
     "saveUser": "UserCreated",
     "deleteUser": "UserDeleted",
     "deletePersonalData": "UserDeleted",

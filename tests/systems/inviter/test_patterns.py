@@ -23,6 +23,7 @@ from keyfold_systems.inviter.entities import (
     User,
     UserHangout,
 )
+from keyfold_systems.inviter.oversight import trail
 from keyfold_systems.inviter.patterns import (
     answers_of,
     group_by_id,
@@ -43,7 +44,7 @@ from keyfold_systems.inviter.patterns import (
     user_upcoming,
 )
 from tests.systems.conftest import Recorder
-from tests.systems.patterns import Request, Row, get_item, query
+from tests.systems.patterns import Request, Row, get_item, oversight_rows, query
 
 from .conftest import NOW
 
@@ -172,6 +173,7 @@ async def world(db: AsyncDb) -> World:
 
 
 ROWS: dict[str, Row[World]] = {
+    **oversight_rows(TABLE, trail, NOW),
     "user_by_id": Row(
         lambda db: user_by_id(db, "ada"), [item("USER#ada", "METADATA")], lambda w: w.ada
     ),

@@ -8,7 +8,7 @@ from keyfold import AsyncDb
 from keyfold_systems.inviter.entities import Group
 from keyfold_systems.inviter.service import Inviter
 from tests.systems.conftest import Recorder, served
-from tests.systems.repeats import Step, check_repeats, stored
+from tests.systems.repeats import Step, check_repeats, reported, stored
 
 from .conftest import Town
 from .test_api import HANGOUT
@@ -98,6 +98,7 @@ STEPS = [
         {"noteIds": ["none"]},
         {"noteIds": ["other"]},
     ),
+    *reported("cleo", "hangout", "{hangoutId}"),
     Step(
         "leaveGroup",
         "ben",

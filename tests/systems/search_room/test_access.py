@@ -75,6 +75,11 @@ MATRIX = Matrix(
     activities            401        403       403      yes     yes    yes      403
     notifications         401        403       403      yes     403    403      403
     markRead              401        403       403      yes     403    403      403
+    report                401        422       422      yes     422    422      422
+    report/person         401        yes       yes      422     yes    yes      yes
+    reports               401        403       403      403     403    403      yes
+    decide                401        403       403      403     403    403      yes
+    audit                 401        403       403      403     403    403      yes
     """,
     CALLERS,
     {
@@ -94,6 +99,14 @@ MATRIX = Matrix(
         "advise": {"text": "Look here"},
         "vote": {"vote": "like"},
         "markRead": {},
+        "report": {"kind": "room", "subjectId": "{roomId}", "reason": "Spam"},
+        "report/person": {"kind": "person", "subjectId": "jonas", "reason": "Spam"},
+        "decide": {
+            "kind": "listing",
+            "subjectId": "{roomId}/{listingId}",
+            "decision": "remove",
+            "reason": "Spam",
+        },
     },
 )
 
@@ -135,7 +148,7 @@ async def test_who_may(operation: str) -> None:
     await MATRIX.check(operation, looking)
 
 
-ELSEWHERE = ("join", "personalData", "deletePersonalData")
+ELSEWHERE = ("join", "personalData", "deletePersonalData", "reports", "decide", "audit")
 INSIDE = [
     name for name, row in MATRIX.rows.items() if "403" in row.values() and name not in ELSEWHERE
 ]

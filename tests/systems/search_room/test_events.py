@@ -17,6 +17,8 @@ from .conftest import INES, JONAS, MIA, Home
 from .test_repeats import STEPS
 
 ANNOUNCED = {
+    "report": "ContentReported",
+    "decide": "ModeratorDecided",
     "createRoom": "RoomCreated",
     "saveProfile": "PersonRenamed",
     "updateRoom": "RoomRenamed",
@@ -65,7 +67,7 @@ async def test_every_mutation_is_announced_once_though_each_is_sent_twice(
     # invited, and each is closed in the end.
     times = {"MemberJoined": 3, "MemberLeft": 3, "InvitationSent": 3, "InvitationClosed": 3}
     # Who comes for the first time has a profile.
-    times |= {"PersonJoined": 4, "PersonRenamed": 2, "PersonLeft": 2}
+    times |= {"PersonJoined": 5, "PersonRenamed": 2, "PersonLeft": 2}
     times |= {"MessageSent": 2, "CriteriaSaved": 2, "RoomChanged": 1}
     # Seeing a new listing moves it. There was nothing yet to be read.
     times |= {"ListingMoved": 1, "NotificationRead": 0}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from keyfold_systems.search_room.service import SearchRoom
 from tests.systems.conftest import Recorder, served
-from tests.systems.repeats import Step, check_repeats
+from tests.systems.repeats import Step, check_repeats, reported
 
 from .conftest import Home
 
@@ -84,6 +84,7 @@ STEPS = [
     Step("updateListing", "mia", "PATCH", LISTING, {"title": "Big loft"}, {"title": "Attic"}),
     Step("markSeen", "jonas", "POST", f"{LISTING}/seen", other="/rooms/{roomId}/listings/x/seen"),
     Step("vote", "jonas", "PUT", f"{LISTING}/vote", {"vote": "like"}, {"vote": "dislike"}),
+    *reported("jonas", "listing", "{roomId}/{listingId}"),
     Step("deleteListing", "mia", "DELETE", LISTING, other="/rooms/{roomId}/listings/x"),
     Step("updateRoom", "mia", "PATCH", "/rooms/{roomId}", {"hasCopilot": True}, {"name": "S"}),
     Step(

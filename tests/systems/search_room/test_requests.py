@@ -28,6 +28,7 @@ from keyfold_systems.search_room.entities import (
     UserInvitation,
     UserRoom,
 )
+from keyfold_systems.search_room.oversight import trail
 from keyfold_systems.search_room.patterns import (
     activities_after,
     all_users_criteria,
@@ -60,7 +61,7 @@ from keyfold_systems.search_room.patterns import (
 )
 from keyfold_systems.search_room.status import Status
 from tests.systems.conftest import Recorder
-from tests.systems.patterns import Request, Row, get_item, query
+from tests.systems.patterns import Request, Row, get_item, oversight_rows, query
 
 from .conftest import NOW
 
@@ -197,6 +198,7 @@ async def world(db: AsyncDb) -> World:
 
 NEWEST: dict[str, Any] = {"ScanIndexForward": False}
 ROWS: dict[str, Row[World]] = {
+    **oversight_rows(TABLE, trail, NOW),
     "room_by_id": Row(lambda db: room_by_id(db, "r"), [item("ROOM")], lambda w: w["Room"][0]),
     "room_members": Row(
         lambda db: room_members(db, "r"),

@@ -72,6 +72,12 @@ MATRIX = Matrix(
     updateCatalog          401        403       403     403     yes    yes
     listCatalogUsage       401        403       403     403     yes    yes
     deleteCatalog          401        403       403     403     yes    yes
+
+    report                 401        yes       yes     yes     422    yes
+    report/profile         401        422       yes     yes     422    yes
+    reports                401        403       403     403     403    yes
+    decide                 401        403       403     403     403    yes
+    audit                  401        403       403     403     403    yes
     """,
     {
         "anonymous": ANONYMOUS,
@@ -130,6 +136,14 @@ MATRIX = Matrix(
         },
         "updateCatalog": {"input": {"catalogName": "Cookies of the year"}},
         "deleteCatalog": {"catalogId": "{privateId}"},
+        "report": {"kind": "catalog", "subjectId": "{catalogId}", "reason": "Spam"},
+        "report/profile": {"kind": "profile", "subjectId": "{profileId}", "reason": "Spam"},
+        "decide": {
+            "kind": "profile",
+            "subjectId": "{profileId}",
+            "decision": "remove",
+            "reason": "Spam",
+        },
     },
 )
 

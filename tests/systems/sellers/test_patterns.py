@@ -22,9 +22,10 @@ from keyfold_systems.sellers.entities import (
     Season,
     Share,
 )
+from keyfold_systems.sellers.oversight import trail
 from keyfold_systems.sellers.values import LineItem, Product
 from tests.systems.conftest import Recorder
-from tests.systems.patterns import Request, Row, get_item, query
+from tests.systems.patterns import Request, Row, get_item, oversight_rows, query
 
 START = datetime.fromisoformat("2031-01-01T00:00:00Z")
 Stored = dict[str, Any]
@@ -88,6 +89,7 @@ def _shown(pointer: type[Entity], canonical: Entity) -> Entity:
 
 
 ROWS: dict[str, Row[Stored]] = {
+    **oversight_rows("SellersShares", trail, START),
     "account": Row(
         lambda db: s.account(db, "olga"),
         [by_key("SellersAccounts", "accountId", "ACCOUNT#olga")],

@@ -6,7 +6,7 @@ from typing import Any
 
 from keyfold_systems.sellers.service import Sellers
 from tests.systems.conftest import Recorder, served
-from tests.systems.repeats import Step, check_repeats
+from tests.systems.repeats import Step, check_repeats, reported
 
 from .conftest import World
 
@@ -109,6 +109,7 @@ STEPS = [
         other="/invites/none/redeem",
     ),
     step("revokeProfileInvite", "olga", "DELETE /invites/{inviteCode}"),
+    *reported("mia", "catalog", "{catalogId}"),
     step("deleteOrder", "olga", "DELETE /orders/{orderId}"),
     step("deleteSeason", "olga", "DELETE /seasons/{seasonId}"),
     step("deleteCatalog", "olga", "DELETE /catalogs/{catalogId}"),

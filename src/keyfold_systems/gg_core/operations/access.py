@@ -13,8 +13,6 @@ from keyfold_systems.gg_core.entities import Activity, Block, Group, GroupMember
 from keyfold_systems.gg_core.oversight import AuditEntry
 from keyfold_systems.gg_core.rooms import Message, Room
 
-MODERATORS = "moderator"
-
 
 class Part(Service):
     """Some operations over the one database."""
@@ -68,11 +66,6 @@ async def registered(service: Part, caller: Identity, _: Arguments) -> bool:
     """Somebody with a profile who is not suspended."""
     user = await service.db.find(User.key(id=caller.id))
     return user is not None and not user.suspended
-
-
-@rule
-def moderator(_: Part, caller: Identity, __: Arguments) -> bool:
-    return caller.is_admin or MODERATORS in caller.groups
 
 
 @rule

@@ -16,6 +16,7 @@ from keyfold.api import (
     NotAllowed,
     PageRequest,
     itself,
+    moderator,
     mutation,
     query,
 )
@@ -28,7 +29,6 @@ from keyfold_systems.gg_core.operations.access import (
     group_member,
     id_of,
     in_room,
-    moderator,
     registered,
     writer,
 )

@@ -16,6 +16,7 @@ from keyfold.api import (
     PageRequest,
     authenticated,
     itself,
+    moderator,
     mutation,
     query,
     related,
@@ -28,7 +29,6 @@ from keyfold_systems.gg_core.operations.access import (
     admin_of_actor,
     author,
     group_member,
-    moderator,
     registered,
 )
 from keyfold_systems.gg_core.operations.people import person_of

@@ -13,12 +13,13 @@ from keyfold.api import (
     Invalid,
     PageRequest,
     admin,
+    moderator,
     mutation,
     query,
 )
 from keyfold.errors import AlreadyExists, ConditionFailed, NotFound
 from keyfold_systems.gg_core.entities import Activity, Group, User, home
-from keyfold_systems.gg_core.operations.access import Part, moderator, registered
+from keyfold_systems.gg_core.operations.access import Part, registered
 from keyfold_systems.gg_core.oversight import (
     LOCKED_FOR,
     AuditEntry,

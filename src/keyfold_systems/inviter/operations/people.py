@@ -27,6 +27,7 @@ from keyfold_systems.inviter.entities import (
     UserHangout,
 )
 from keyfold_systems.inviter.operations.access import Part, stays
+from keyfold_systems.inviter.oversight import trail
 from keyfold_systems.inviter.patterns import people_named
 from keyfold_systems.inviter.payloads import Person, Stated
 from keyfold_systems.inviter.removal import finish
@@ -52,6 +53,7 @@ class People(PersonalData, Part):
             "groupInvitations", lambda id: GroupInvitation.by_user.query(user_id=id), kept=True
         ),
         Belonging("notifications", lambda id: Notification.key.query(user_id=id), kept=True),
+        Belonging("reports", trail.reported_by, kept=True),
     )
 
     async def welcome(self, caller: Identity) -> None:

@@ -15,7 +15,6 @@ from keyfold_systems.tamafriends.payloads import NewImage
 from keyfold_systems.tamafriends.views import Views
 
 E = TypeVar("E", bound=Entity)
-MODERATORS = ("moderator", "admin")
 
 
 class Part(Service):
@@ -79,11 +78,6 @@ async def member(service: Part, caller: Identity, _: Arguments) -> bool:
 async def author(service: Part, caller: Identity, arguments: Arguments) -> bool:
     post = await service.find_post(arguments["post_id"])
     return post is None or post.user_id == caller.id
-
-
-@rule
-def moderator(_service: Part, caller: Identity, _: Arguments) -> bool:
-    return caller.is_admin or not caller.groups.isdisjoint(MODERATORS)
 
 
 def is_suspended(db: AsyncDb, profile: UserProfile) -> bool:

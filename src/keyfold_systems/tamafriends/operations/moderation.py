@@ -14,6 +14,7 @@ from keyfold.api import (
     Missing,
     PageRequest,
     admin,
+    moderator,
     mutation,
     query,
 )
@@ -28,7 +29,7 @@ from keyfold_systems.tamafriends.entities import (
     Role,
     UserProfile,
 )
-from keyfold_systems.tamafriends.operations.access import member, moderator
+from keyfold_systems.tamafriends.operations.access import member
 from keyfold_systems.tamafriends.operations.accounts import Accounts
 from keyfold_systems.tamafriends.operations.reactions import Reactions
 from keyfold_systems.tamafriends.patterns import audit_of_month, open_reports

@@ -1,0 +1,61 @@
+"""What is reported in Inviter, and what becomes of it."""
+
+from __future__ import annotations
+
+import pytest
+
+from keyfold.api import Conflict, Identity, Invalid, PageRequest
+from keyfold_systems.inviter.entities import Group, Hangout, User
+from tests.systems.conftest import Recorder
+
+from .conftest import Town
+
+MO, ROOT = Identity.of("mo", "moderator"), Identity.of("root", "admin")
+PAGE = PageRequest(limit=10)
+
+
+async def test_a_removed_hangout_leaves_every_list(town: Town) -> None:
+    group = await town.settle()
+    hangout = await town.hangout(group, user_ids={"cleo"})
+    await town.service.report("hangout", hangout.hangout_id, "Selling something", caller=town.ben)
+    [waiting] = await town.service.reports(PAGE)
+    assert (waiting.owner_id, waiting.excerpt) == ("ada", "Run")
+    await town.service.decide("hangout", hangout.hangout_id, "remove", "Advertising", caller=MO)
+    await town.drain()
+    assert (await town.service.group_feed(group.group_id, PAGE, town.ben)).items == []
+    assert [one async for one in town.service.db.scan(Hangout)] == []
+    [entry] = await town.service.audit(PAGE)
+    assert (entry.by, entry.action, entry.note) == ("mo", "remove", "Advertising")
+
+
+async def test_only_guests_report_a_hangout(town: Town) -> None:
+    hangout = await town.hangout(await town.settle())
+    with pytest.raises(Invalid, match="no such hangout"):
+        await town.service.report("hangout", hangout.hangout_id, "Spam", caller=town.cleo)
+
+
+async def test_a_removed_group_goes_with_all_that_is_its_own(town: Town) -> None:
+    group = await town.settle()
+    await town.hangout(group)
+    await town.service.decide("group", group.group_id, "remove", "Abuse", caller=MO)
+    await town.drain()
+    assert [one async for one in town.service.db.scan(Group)] == []
+    assert (await town.service.groups("ben", PAGE)).items == []
+
+
+async def test_an_administrator_removes_a_person_after_their_groups(
+    town: Town, client: Recorder
+) -> None:
+    group = await town.settle()
+    await town.service.report("user", "ben", "Spam", caller=town.ada)
+    with pytest.raises(Conflict):
+        await town.service.decide("user", "ada", "remove", "Abuse", caller=ROOT)
+    await town.service.decide("group", group.group_id, "remove", "Abuse", caller=ROOT)
+    await town.drain()
+    await town.service.decide("user", "ada", "remove", "Abuse", caller=ROOT)
+    await town.drain()
+    assert sorted([one.user_id async for one in town.service.db.scan(User)]) == ["ben", "cleo"]
+    # What somebody reported goes with them, and what was decided stays.
+    assert (await town.service.reports(PAGE)).items == []
+    left = [one for one in await client.items() if "ada" in str(one)]
+    assert {one["PK"]["S"] for one in left} == {"AUDIT#2031-08"}
