@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 
@@ -19,7 +21,11 @@ from keyfold_systems.sellers.service import Sellers
 
 from .conftest import served
 
-PEOPLE = [Identity.of("mara", name="Mara Lind"), Identity.of("jonas", name="Jonas Ade")]
+PEOPLE = [
+    Identity.of("mara", name="Mara Lind"),
+    Identity.of("jonas", name="Jonas Ade"),
+    Identity.of("noor", name="Noor Haddad"),
+]
 
 
 @pytest.fixture(scope="module")
@@ -142,6 +148,26 @@ def test_a_code_makes_a_helper_and_a_rename_reaches_them(
     mara.get_by_role("button", name="Rename it").click()
     expect(jonas.locator("a.stand", has_text="Quay stand")).to_be_visible()
     jonas.close()
+
+
+def test_somebody_takes_their_data_along_and_leaves(page: Page, site: str) -> None:
+    visit(page, site, "noor")
+    sign_up(page, "noor@example.org")
+    make_catalog(page, "Cookies to go")
+    start_season(page, "Noor’s stand", "Spring")
+    take_order(page, "Ms. Doe", 2)
+    expect(page.locator(".order")).to_be_visible()
+    page.goto(f"{site}/sellers/app/#/you")
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="Take it along").click()
+    records = json.loads(saved.value.path().read_text("utf-8"))
+    kinds = Counter(one["kind"] for one in records)
+    assert kinds == {"account": 1, "profile": 1, "season": 1, "order": 1, "catalog": 1}
+    page.once("dialog", lambda asked: asked.accept())
+    page.get_by_role("button", name="Delete everything").click()
+    expect(page.locator("#who")).to_have_text("Sign in")
+    visit(page, site, "noor")
+    expect(page.locator("#hello")).to_be_visible()
 
 
 @pytest.mark.parametrize(("width", "theme"), [(360, "light"), (1200, "dark")])
