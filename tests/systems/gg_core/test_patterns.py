@@ -348,3 +348,28 @@ async def test_a_message_is_one_guarded_put(
     assert request["Item"]["SK"] == {"S": "MSG#2031-01-01T04:00:00.000000Z#m4"}
     assert "attribute_not_exists" in request["ConditionExpression"]
     assert [one.text for one in await p.chat_history(db, "dm", limit=1)] == ["Hello"]
+
+
+DOCUMENTED = {
+    "User": "USER#{id} / PROFILE#{id}",
+    "Follow": "USER#{follower_id} / FOLLOWING#{followee_id}",
+    "FollowersCounter": "USER#{user_id} / COUNTER#FOLLOWERS",
+    "FollowingCounter": "USER#{user_id} / COUNTER#FOLLOWING",
+    "Group": "GROUP#{group_id} / GROUP#{group_id}",
+    "GroupMember": "GROUP#{group_id} / MEMBER#{user_id}",
+    "Goal": "USER#{user_id} / GOAL#{goal_id}",
+    "Task": "GOAL#{goal_id} / TASK#{task_id}",
+    "Activity": "ACTIVITY#{actor_id} / TS#{created_at:iso}#{activity_id}",
+    "FeedItem": "FEED#{follower_id} / TS#{created_at:iso}#{activity_id}",
+    "Promotion": "PROMO#{user_id} / PROMO#{user_id}",
+    "Quest": "USER#{user_id} / QUEST#{id}",
+    "Room": "ROOM#{room_id} / ROOM#{room_id}",
+    "Message": "ROOM#{room_id} / MSG#{created_at:iso}#{message_id}",
+}
+
+
+def test_keys_have_the_documents_prefixes_and_three_indexes_are_enough() -> None:
+    keys = {one.name: str(one.key) for one in design.schema.entities}
+    assert {name: keys[name] for name in DOCUMENTED} == DOCUMENTED
+    [table] = design.schema.tables
+    assert [one.name for one in table.indexes] == ["GSI1", "GSI2", "GSI3"]
