@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import Any, ParamSpec, TypeVar
+from typing import Any
 
 import apsw
 import orjson
@@ -16,6 +16,7 @@ from keyfold.engine.capacity import named_as_asked
 from keyfold.engine.commit_group import Result, bare
 from keyfold.engine.database import Database
 from keyfold.engine.faults import Faults
+from keyfold.engine.known_reads import OPERATION, KnownReads
 from keyfold.engine.lane import WouldStall, here, may_wait
 from keyfold.engine.operations import Operation
 from keyfold.engine.policies.principal import Principal
@@ -27,11 +28,10 @@ from keyfold.errors import (
     TransportError,
 )
 
-P = ParamSpec("P")
-T = TypeVar("T")
-
 # Operations whose answer on the wire is nothing at all.
 _WITHOUT_BODY = frozenset(("TagResource", "UntagResource"))
+# What one call of several meets without harm to the others.
+_OWN = (OperationError, TransportError, WouldStall)
 _ABOUT_ITEMS = frozenset(
     ("PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "TransactWriteItems")
 )
@@ -43,6 +43,10 @@ class Calls:
     def __init__(self, database: Database, faults: Faults | None) -> None:
         self._database = database
         self._faults = faults
+        self._reads: KnownReads | None = None
+        # What regions, faults and heat do, they do to every read.
+        if database.hot is not None and database.regions is None and faults is None:
+            self._reads = KnownReads(database.catalog, database.hot)
 
     def call(
         self, operation: str, request: Mapping[str, Any], *, caller: str | None = None
@@ -63,6 +67,8 @@ class Calls:
 
     def call_bytes(self, operation: str, body: bytes) -> bytes:
         """The same with JSON bytes; stored items are spliced into the answer as they are."""
+        if operation == OPERATION and self._reads is not None:
+            return self._reads.answer(body) or self._found(self._reads, body)
         request = self._read(operation, body)
         if len(body) <= bodies.LARGE or not bodies.has_many(body):
             return self._encoded(operation, request)
@@ -73,6 +79,12 @@ class Calls:
             if operation in _ABOUT_ITEMS:
                 bodies.dispose(request)
 
+    def _found(self, reads: KnownReads, body: bytes) -> bytes:
+        request = self._read(OPERATION, body)
+        answer = self._encoded(OPERATION, request)
+        reads.note(body, request)
+        return answer
+
     def call_bytes_as(self, caller: Principal, operation: str, body: bytes) -> bytes:
         """The same for somebody whom resource policies may keep from it."""
         request = self._read(operation, body)
@@ -82,9 +94,13 @@ class Calls:
     def call_many_bytes(self, calls: Sequence[tuple[str, bytes]]) -> list[Result]:
         """Several calls, each on its own as ever, whose writes share one commit."""
         if len(calls) == 1:
-            return [_outcome(self.call_bytes, *calls[0])]
+            [(operation, body)] = calls
+            try:
+                return [self.call_bytes(operation, body)]
+            except _OWN as error:
+                return [bare(error)]
         # What needs no file is done before others have to wait for it.
-        requests = [_outcome(self._read, *call) for call in calls]
+        requests = self._read_each(calls)
         try:
             self._database.commits.start()
         except Exception as error:
@@ -101,7 +117,7 @@ class Calls:
         commits = self._database.commits
         if self._faults is not None or not commits.is_free():
             return None
-        requests = [_outcome(self._read, *call) for call in calls]
+        requests = self._read_each(calls)
         try:
             if not commits.start_at_once():
                 return None
@@ -133,14 +149,18 @@ class Calls:
         """Carry out calls in a transaction that has begun; the rest commits it and has results."""
         commits = self._database.commits
         results: list[Result] = []
+        lane = here.lane
         try:
             for (operation, _), request in zip(calls, requests, strict=True):
-                if here.lane is not None:
-                    here.lane.begin()
+                if lane is not None:
+                    lane.begin()
                 if isinstance(request, Exception):
                     results.append(request)
-                else:
-                    results.append(_outcome(self._encoded, operation, request))
+                    continue
+                try:
+                    results.append(self._encoded(operation, request))
+                except _OWN as error:
+                    results.append(bare(error))
         except BaseException as error:
             commits.abandon()
             if not isinstance(error, Exception):
@@ -188,6 +208,15 @@ class Calls:
         except RequestInvalid as error:
             raise dialect.error_in_words(operation, error, request) from None
 
+    def _read_each(self, calls: Sequence[tuple[str, bytes]]) -> list[dict[str, Any] | Exception]:
+        requests: list[dict[str, Any] | Exception] = []
+        for operation, body in calls:
+            try:
+                requests.append(self._read(operation, body))
+            except _OWN as error:
+                requests.append(bare(error))
+        return requests
+
     def _checked(self, operation: str, request: Any) -> dict[str, Any]:
         dialect = self._database.dialect
         try:
@@ -201,7 +230,7 @@ class Calls:
 
     def _answer(self, operation: str, request: dict[str, Any]) -> dict[str, Any]:
         """The answer to a request whose shape was checked."""
-        work = operations.named(operation)
+        work = operations.loaded.get(operation) or operations.load(operation)
         try:
             if self._faults is None and self._database.regions is None:
                 return self._run(work, request)
@@ -245,11 +274,3 @@ class Calls:
 
 def _same_for_each(error: Exception, calls: int) -> list[Result]:
     return [error] * calls
-
-
-def _outcome(step: Callable[P, T], *given: P.args, **named: P.kwargs) -> T | Exception:
-    """What a step of one call came to, without harm to the others."""
-    try:
-        return step(*given, **named)
-    except (OperationError, TransportError, WouldStall) as error:
-        return bare(error)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from keyfold.engine.storage import Session
@@ -74,16 +73,20 @@ def entry(index: IndexDefinition, place: bytes, item: Item, size: int) -> Entry 
     """The entry of an item, or None where it lacks keys that the index can hold."""
     if not index.schema.holds(item):
         return None
+    if index.attributes is None:
+        return Entry(index, place, item, size)
     projected = index.project(item)
-    return Entry(index, place, projected, size if projected is item else item_size(projected))
+    return Entry(index, place, projected, item_size(projected))
 
 
 def changes(
     table: TableDefinition, place: bytes, old: Item | None, old_size: int, new: NewItem | None
-) -> Iterator[EntryChange]:
+) -> list[EntryChange]:
     """Each index that holds the item before or after."""
+    found = []
     for index in table.indexes:
         before = entry(index, place, old, old_size) if old is not None else None
         after = entry(index, place, new.item, new.size) if new is not None else None
         if before is not None or after is not None:
-            yield EntryChange(index, before, after)
+            found.append(EntryChange(index, before, after))
+    return found

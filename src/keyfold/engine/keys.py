@@ -39,9 +39,11 @@ def place_of_item(table: TableDefinition, item: Item, *, explains: bool = True) 
         _check_presence(table.schema, item)
         _check_contents(table.schema, item)
         place = table.schema.place(item)
-    if not all(_are_plain(index.schema, item) for index in table.indexes):
-        for index in table.indexes_by_name.values():
-            check_index_keys(index, item)
+    for index in table.indexes:
+        if not _are_plain(index.schema, item):
+            for each in table.indexes_by_name.values():
+                check_index_keys(each, item)
+            break
     if table.vector_indexes:
         entries.check(table.vector_indexes, item)
     return place

@@ -182,7 +182,7 @@ def store(database: Database, session: Session, prepared: Prepared) -> None:
             raise
     if database.hot is not None:
         database.hot.touch(table.id, write.place)
-    expires = table.expiry(new.item) if new is not None else None
+    expires = table.expiry(new.item) if new is not None and table.ttl is not None else None
     row = 0 if stored is None else stored.row
     if not prepared.is_known:
         assert new is not None, "a delete knows what it deletes"
@@ -199,7 +199,7 @@ def store(database: Database, session: Session, prepared: Prepared) -> None:
         session.replace(table.id, row, new.size, expires, new.body)
     if table.indexes:
         old_size = stored.size if stored is not None else 0
-        changes = list(indexes.changes(table, write.place, prepared.old, old_size, new))
+        changes = indexes.changes(table, write.place, prepared.old, old_size, new)
         if table.local_indexes:
             growth = (new.size if new is not None else 0) - old_size
             collections.grow(session, table, write.place, growth, changes)

@@ -84,19 +84,16 @@ _HOMES = {name: module for module, names in _MODULES.items() for name in names}
 
 NAMES = frozenset(_HOMES)
 
-_loaded: dict[str, Operation] = {}
+loaded: dict[str, Operation] = {}
+"""Those that were asked for."""
 
 
-def named(name: str) -> Operation:
+def load(name: str) -> Operation:
     """The operation of this name on the wire."""
-    return _loaded.get(name) or _load(name)
-
-
-def _load(name: str) -> Operation:
     home = _HOMES.get(name)
     if home is None:
         raise UnknownOperation(f"Unknown operation: {name}")
     function = re.sub(r"(?<=.)([A-Z])", r"_\1", name).lower()
     operation: Operation = getattr(import_module(f"{__name__}.{home}"), function)
-    _loaded[name] = operation
+    loaded[name] = operation
     return operation

@@ -9,13 +9,19 @@ from keyfold.engine.capacity import wanted
 from keyfold.engine.database import Database
 from keyfold.engine.keys import place_of_item
 from keyfold.engine.storage import Session
-from keyfold.engine.write import ItemWrite, NewItem, Old, Prepared
+from keyfold.engine.write import Condition, ItemWrite, NewItem, Old, Prepared
 from keyfold.errors import RequestInvalid
 from keyfold.expressions import parameters
 from keyfold.values.wire import check_item
 
+_REQUIRED = 2
+
 
 def put_item(database: Database, request: dict[str, Any]) -> dict[str, Any]:
+    if len(request) == _REQUIRED:
+        # Most requests have a table and an item, and nothing else.
+        _put(database, request["TableName"], NewItem.put(check_item(request["Item"])))
+        return {}
     parameters.refuse_mixture(
         request, ("ConditionExpression",), ("Expected", "ConditionalOperator")
     )
@@ -27,24 +33,42 @@ def put_item(database: Database, request: dict[str, Any]) -> dict[str, Any]:
     returns_item = request.get("ReturnValuesOnConditionCheckFailure") == "ALL_OLD"
     is_asked = returns != "NONE" or wanted(request) is not None
 
-    def work(session: Session) -> Prepared:
-        table = database.catalog.get(session, request["TableName"])
-        prepared = write.prepare(
-            session,
-            ItemWrite(
-                table,
-                place_of_item(table, new.item),
-                new.as_change,
-                condition=test,
-                returns_item=returns_item,
-                needs=Old.BYTES if is_asked else Old.NOTHING,
-            ),
-        )
-        write.store(database, session, prepared)
-        return prepared
-
-    done = database.write(work, changes_last=True)
+    done = _put(
+        database,
+        request["TableName"],
+        new,
+        condition=test,
+        returns_item=returns_item,
+        needs=Old.BYTES if is_asked else Old.NOTHING,
+    )
     answer: dict[str, Any] = {}
     if returns == "ALL_OLD" and done.stored is not None:
         answer["Attributes"] = answers.stored(done.stored)
     return answers.with_metrics(database, answer, request, done)
+
+
+def _put(
+    database: Database,
+    name: str,
+    new: NewItem,
+    *,
+    condition: Condition | None = None,
+    returns_item: bool = False,
+    needs: Old = Old.NOTHING,
+) -> Prepared:
+    def work(session: Session) -> Prepared:
+        table = database.catalog.get(session, name)
+        place = place_of_item(table, new.item)
+        wish = ItemWrite(
+            table,
+            place,
+            new.as_change,
+            condition=condition,
+            returns_item=returns_item,
+            needs=needs,
+        )
+        prepared = write.prepare(session, wish)
+        write.store(database, session, prepared)
+        return prepared
+
+    return database.write(work, changes_last=True)

@@ -32,16 +32,9 @@ _FALSE = frozenset(("FALSE", "0", "NO"))
 Reader = Callable[[Any], Any]
 
 
-def reader(shape: Structure) -> Callable[[object], dict[str, Any]]:
+def reader(shape: Structure) -> Callable[[Any], dict[str, Any]]:
     """A function that takes a request and gives it back with the right types, or complains."""
-    members = _members(shape)
-
-    def read(request: object) -> dict[str, Any]:
-        if not isinstance(request, dict):
-            _refuse("Unexpected value type in payload")
-        return members(request)
-
-    return read
+    return _members(shape)
 
 
 def _reader(shape: Shape, *, in_field: bool) -> Reader:
@@ -68,6 +61,8 @@ def _members(shape: Structure) -> Callable[[dict[str, Any]], dict[str, Any]]:
     readers = {name: _reader(member.shape, in_field=True) for name, member in shape.members.items()}
 
     def read(given: dict[str, Any]) -> dict[str, Any]:
+        if not isinstance(given, dict):
+            _refuse("Unexpected value type in payload")
         try:
             return {
                 name: readers[name](value)
@@ -86,8 +81,9 @@ def _members(shape: Structure) -> Callable[[dict[str, Any]], dict[str, Any]]:
 
 def _attributes_reader(java: str) -> Reader:
     def read(value: Any) -> dict[str, Any]:
-        entries = _entries(value, java)
-        return at_sight(entries) or _attributes(entries)
+        if type(value) is not dict:
+            _entries(value, java)
+        return at_sight(value) or _attributes(value)
 
     return read
 
