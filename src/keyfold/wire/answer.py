@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import time
 from base64 import b32encode
+from collections.abc import Callable
+from functools import lru_cache
 from itertools import count
 from zlib import crc32
 
@@ -36,33 +38,15 @@ _ANSWER = (
 _CLOSE = b"Connection: close\r\n"
 
 
-class RequestIds:
-    """Ids shaped as DynamoDB's: 52 capitals and digits, never the same twice."""
-
-    def __init__(self) -> None:
-        self._prefix = b32encode(os.urandom(25))
-        self._numbers = count()
-
-    def __call__(self) -> bytes:
-        return b"%b%012X" % (self._prefix, next(self._numbers))
+def request_ids() -> Callable[[], bytes]:
+    """Makes ids shaped as DynamoDB's: 52 capitals and digits, never the same twice."""
+    shape = b32encode(os.urandom(25)) + b"%012X"
+    return map(shape.__mod__, count()).__next__
 
 
-class HttpDate:
-    """The `Date` header, formatted once a second."""
-
-    def __init__(self) -> None:
-        self._until = 0.0
-        self._text = b""
-
-    def __call__(self) -> bytes:
-        now = time.time()
-        if not self._until - 1 <= now < self._until:
-            self._until = int(now) + 1.0
-            self._text = time.strftime("%a, %d %b %Y %H:%M:%S GMT", time.gmtime(now)).encode()
-        return self._text
-
-
-_http_date = HttpDate()
+@lru_cache(maxsize=2)
+def _http_date(second: int) -> bytes:
+    return time.strftime("%a, %d %b %Y %H:%M:%S GMT", time.gmtime(second)).encode()
 
 
 def render(
@@ -76,7 +60,7 @@ def render(
     """A whole HTTP answer; `extra` are whole header lines."""
     return _ANSWER % (
         _STATUS_LINES[status],
-        _http_date(),
+        _http_date(int(time.time())),
         content_type,
         len(body),
         extra if keep_alive else _CLOSE + extra,

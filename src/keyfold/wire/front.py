@@ -63,6 +63,9 @@ _SIGNATURES_REMEMBERED = 1000
 # Members of an enumeration are slow to look up.
 _INLINE, _THREAD = OperationRunner.INLINE, OperationRunner.THREAD
 
+# What calls raise without a fault of the server.
+_EXPECTED = (OperationError, WouldStall, CallerGone)
+
 Rendered = tuple[bytes, int, int, bytes]
 """An answer, ready to be sent: its id, its status, the size of its body, and all of it."""
 
@@ -90,7 +93,7 @@ class FrontDoor:
         )
         self._signed_alike: set[bytes] = set()
         """Well-formed `Authorization` headers, without the signature that ends them."""
-        self._request_id = answer.RequestIds()
+        self._request_id = answer.request_ids()
         self._lane = LoopLane()
         self._trouble = TroubleLog()
         self._clock, self._regions = clock, engine.has_regions
@@ -139,8 +142,13 @@ class FrontDoor:
             if target.run is _INLINE:
                 lane = here.lane = self._lane
                 lane.end = started + LOOP_SECONDS
+                result: Result
                 try:
-                    result = self._result(target.operation, body)
+                    result = self._engine.call_bytes(target.operation, body)
+                except _EXPECTED as error:
+                    result = bare(error)
+                except Exception as error:
+                    result = error
                 finally:
                     here.lane = None
                 self._finish(request, target, started, result)
@@ -310,7 +318,7 @@ class FrontDoor:
             if caller is not None:
                 return engine.call_bytes_as(caller, operation, body)
             return engine.call_bytes(operation, body)
-        except (OperationError, WouldStall, CallerGone) as error:
+        except _EXPECTED as error:
             return bare(error)
         except Exception as error:
             return error

@@ -31,7 +31,7 @@ class ConnectionRegistry:
 
     def __init__(self, front: Front, limits: ClientLimits, metrics: Metrics) -> None:
         self.front, self.limits, self.metrics = front, limits, metrics
-        self.request_id = answer.RequestIds()
+        self.request_id = answer.request_ids()
         self.open: set[Connection] = set()
         self.handshakes: dict[asyncio.Task[None], float] = {}
         """TLS connections that have not shown who they are, and since when."""
