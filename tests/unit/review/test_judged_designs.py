@@ -93,5 +93,5 @@ def test_the_page_gives_these_figures() -> None:
     found = sum(one not in ("nothing", "question") for one in said)
     raised = sum(len(alarms(name)) for name in EXPECTED)
     page = " ".join(FINDINGS.read_text(encoding="utf-8").split())
-    assert f"{found} of {len(said)} are found, {said.count('question')} is asked" in page
+    assert f"{found} of {len(said)} are found, {said.count('question')} are asked" in page
     assert f"Of {raised} errors and warnings {raised - len(DOUBTFUL)} are true" in page

@@ -8,6 +8,38 @@ from keyfold.design.file import loads
 from keyfold.review.check import check
 
 RIGHT = {
+    "an amount that is text outside of keys, and a fixed form of one inside": """
+design: d
+entities:
+  Line:
+    key: {PK: ORDER#<orderId>, SK: PRICE#<price>#<lineId>}
+    attributes: {orderId: id, lineId: id, price: string like P<digits>, total: string}
+patterns:
+  Lines: {query: Line, where: "PK = ORDER#<orderId>, SK begins_with PRICE#", limit: 20}
+""",
+    "a status in an index key that is fixed, and the state of an address": """
+design: d
+tables: {main: {key: [PK, SK], indexes: {ByStatus: {key: [GSI1PK, GSI1SK]}}}}
+entities:
+  Office:
+    key: {PK: OFFICE#<officeId>, SK: OFFICE}
+    indexes: {ByStatus: {GSI1PK: "STATE#<state>", GSI1SK: "<status>#<officeId>"}}
+    attributes: {officeId: id, state: string like <state>, status: "fixed string one of own, rented"}
+patterns:
+  Offices: {query: Office, index: ByStatus, where: "GSI1PK = STATE#<state>", limit: 20}
+""",
+    "a map by days with a bound, and one of settings": """
+design: d
+entities:
+  Account:
+    key: {PK: ACCOUNT#<accountId>, SK: ACCOUNT}
+    attributes:
+      accountId: id
+      settings: {type: map, description: one entry for each switch}
+      dailyTotals: {type: map, max_items: 31, description: an entry for each day of the month}
+patterns:
+  Account: {get: Account, where: "PK = ACCOUNT#<accountId>, SK = ACCOUNT"}
+""",
     "an inverted index over the table's own keys": """
 design: d
 tables: {main: {key: [PK, SK], indexes: {Inverted: {key: [SK, PK]}}}}

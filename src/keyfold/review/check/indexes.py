@@ -16,6 +16,7 @@ from keyfold.review.check.evidence import Evidence, course, found
 from keyfold.review.check.reach import Reach, slots
 from keyfold.review.check.rule import Defect, rule
 from keyfold.review.check.sample import key_of, text_of, value_of
+from keyfold.review.draft.names import words
 
 
 def all_indexes(facts: Reach) -> Iterator[tuple[TableSchema, Index]]:
@@ -244,6 +245,31 @@ def mutable_index_key(facts: Reach) -> Iterator[Defect]:
                 (entity,),
                 evidence=_moved(entity, placement, changing[0]),
             )
+        elif not facts.writes(entity.name, "update"):
+            yield from _may_change(entity, placement, changing)
+
+
+def _may_change(entity: EntitySchema, placement: Placement, fields: list[str]) -> Iterator[Defect]:
+    """A status changes, whether the design writes down what changes it or not."""
+    for field in dict.fromkeys(fields):
+        attribute = entity.by_field[field]
+        named = words(field)[-1]
+        if attribute.states or named in _STATES or (named == "state" and attribute.values):
+            yield Defect(
+                placement,
+                f"{entity.name} on {placement.index}",
+                f"what changes {field}? It stands in `{placement.key}`, and each change deletes "
+                "and writes an index entry",
+                f"Write down the operation that changes {field}, or say that it is fixed.",
+                (entity,),
+                severity="question",
+                cause=f"what changes {field}",
+                evidence=_moved(entity, placement, field),
+            )
+
+
+_STATES = {"status", "phase", "stage"}
+"""Words for what changes in the course of an item's life."""
 
 
 def _moved(entity: EntitySchema, placement: Placement, field: str) -> Evidence:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from keyfold.design.schema import AttributeSchema, EntitySchema, KeyTemplates, Placement
@@ -9,9 +10,10 @@ from keyfold.design.template import DELIMITER, Slot, Template
 from keyfold.limits import PARTITION_KEY_BYTES, SORT_KEY_BYTES
 from keyfold.review.check.evidence import Evidence, course, found, total
 from keyfold.review.check.keys import keys_of, templates_of
-from keyfold.review.check.reach import UNSORTED, Reach, slots
+from keyfold.review.check.reach import RANGES, UNSORTED, Reach, slots
 from keyfold.review.check.rule import Defect, Fix, rule
 from keyfold.review.check.sample import field_value, key_of, text_of
+from keyfold.review.draft.names import words
 
 
 @rule("K6", "delimiter-in-value", "warning", "A value that may hold the delimiter is not the last")
@@ -75,6 +77,9 @@ _LATER_FIRST = (
     ("2026-03-01T09:00:00+01:00", "eight o'clock, the earlier"),
 )
 _LARGER_FIRST = (("9", "9"), ("10", "10, the larger"))
+_TEXT_AMOUNTS = (("150.00", "150"), ("1000.00", "1,000, the larger"))
+_AMOUNTS = {"amount", "balance", "cost", "fee", "price", "quantity", "salary", "total", "wage"}
+"""Words for numbers that people count in, often kept as text."""
 
 
 def _split(entity: EntitySchema, template: Template, slot: Slot) -> Evidence:
@@ -175,6 +180,47 @@ def timestamp_unsortable(facts: Reach) -> Iterator[Defect]:
                         fix=Fix(slot.text, f"{{{slot.field}:012d}}"),
                         evidence=_in_order(entity, key.sort, slot.field, _LARGER_FIRST),
                     )
+                elif _is_amount(attribute):
+                    read = _is_read_in_order(facts, entity, slot.field)
+                    yield Defect(
+                        where,
+                        subject,
+                        f"{slot.field} in `{key.sort}` is text, and its values are amounts: "
+                        "150.00 sorts after 1000.00"
+                        if read
+                        else f"do the values of {slot.field} in `{key.sort}` sort as amounts? It is "
+                        "text",
+                        f"Make it a number, padded as {{{slot.field}:012d}}, or store the text "
+                        "with leading zeros.",
+                        within,
+                        severity=None if read else "question",
+                        cause=f"{slot.field} of {entity.name}",
+                        evidence=_in_order(entity, key.sort, slot.field, _TEXT_AMOUNTS),
+                    )
+
+
+def _is_amount(attribute: AttributeSchema) -> bool:
+    """Whether a text is called like an amount: by its name, or by the form that it has."""
+    if attribute.type != "string" or attribute.values or attribute.refers:
+        return False
+    form = re.fullmatch(r"\{([^{}]*)\}", attribute.looks_like)
+    if attribute.looks_like and form is None:
+        return False
+    return words(attribute.field)[-1] in _AMOUNTS or (form is not None and form[1] in _AMOUNTS)
+
+
+def _is_read_in_order(facts: Reach, entity: EntitySchema, field: str) -> bool:
+    """Whether a pattern takes a range of a field, or promises its order."""
+    for pattern in facts.schema.patterns:
+        if entity.name not in pattern.entities:
+            continue
+        condition = pattern.condition
+        asked = condition.template.fields if condition.template else ()
+        bounds = [bound.parameter for bound in (condition.low, condition.high) if bound]
+        ranged = condition.operator in RANGES and field in (*asked[-1:], *bounds)
+        if ranged or pattern.order == field:
+            return True
+    return False
 
 
 def _is_shard(attribute: AttributeSchema) -> bool:

@@ -13,12 +13,10 @@ from keyfold.limits import PAGE_BYTES
 from keyfold.review.check.answer import page, pages, wanted
 from keyfold.review.check.evidence import Evidence, found, total
 from keyfold.review.check.patterns import asked
-from keyfold.review.check.reach import Appearance, Reach, example, is_confined
+from keyfold.review.check.reach import RANGES, Appearance, Reach, example, is_confined
 from keyfold.review.check.rule import Defect, rule
 from keyfold.review.check.sample import field_value, key_of, sort_of, text_of
 from keyfold.review.worst_case import most_requests, partitions
-
-RANGES = ("gt", "ge", "lt", "le", "between")
 
 
 def _shown(appearances: list[Appearance]) -> str:

@@ -30,6 +30,7 @@ _MACHINE_MADE = re.compile(r"(?:^|[a-z]_|[a-z](?=[A-Z]))(?:id|Id|uuid|Uuid|code|
 """Names of values that programs make up, so that nobody types them in another case."""
 NAMES_ONE = re.compile(r"e-?mail|user_?name|nick_?name|handle|login|slug|phone", re.I)
 """Names of fields that are meant to be one of a kind."""
+RANGES = ("gt", "ge", "lt", "le", "between")
 GROWING = ("list", "string_set", "number_set", "binary_set")
 
 

@@ -11,7 +11,7 @@ from keyfold.review.check.answer import wanted
 from keyfold.review.check.evidence import Evidence, course, found, total
 from keyfold.review.check.filters import equal_fields, ranged_fields
 from keyfold.review.check.patterns import asked
-from keyfold.review.check.reach import Reach, slots
+from keyfold.review.check.reach import RANGES, Reach, slots
 from keyfold.review.check.rule import Defect, rule
 from keyfold.review.check.sample import field_value, key_of, text_of
 
@@ -117,7 +117,7 @@ def filter_instead_of_key(facts: Reach) -> Iterator[Defect]:
             for found in (equal_fields(pattern.filter), ranged_fields(pattern.filter))
         )
         # Two ranges cannot both be served by a key; one is.
-        if not equal and (not ranged or pattern.condition.operator in _RANGES):
+        if not equal and (not ranged or pattern.condition.operator in RANGES):
             continue
         few = facts.most(pattern)
         yield Defect(
@@ -151,7 +151,6 @@ def _dropped(facts: Reach, pattern: PatternSchema, field: str) -> Evidence | Non
     )
 
 
-_RANGES = ("between", "lt", "le", "gt", "ge")
 SMALL = 100
 """Up to this number of items, everything is read anyway."""
 

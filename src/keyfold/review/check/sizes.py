@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from keyfold.design.schema import AttributeSchema, EntitySchema, OperationSchema
@@ -11,11 +12,13 @@ from keyfold.limits import (
     MB,
     TRANSACTION_BYTES,
     TRANSACTION_ITEMS,
+    WRITE_UNIT_BYTES,
 )
 from keyfold.review.check.evidence import course, total
 from keyfold.review.check.reach import GROWING, Reach
 from keyfold.review.check.rule import Defect, rule
 from keyfold.review.check.sample import named
+from keyfold.review.draft.names import words
 
 ELEMENT = 40
 """Bytes of an id in a list or set."""
@@ -46,6 +49,45 @@ def unbounded_attribute(facts: Reach) -> Iterator[Defect]:
                     "bytes",
                 ),
             )
+
+    for entity, attribute, period in _by_time(facts):
+        said = bool(_EACH_TIME.search(attribute.description))
+        a_year = _A_YEAR[period]
+        yield Defect(
+            entity,
+            f"{entity.name}.{attribute.field}",
+            f"{attribute.field} gains an entry each {period}, and every write pays for all of it"
+            if said
+            else f"does {attribute.field} gain an entry each {period}? Then every write pays for "
+            "all of it",
+            f"Keep one item for each {period}, or state the most entries there can be.",
+            severity="warning" if said else "question",
+            evidence=total(
+                f"one {entity.name} after a year",
+                [("entries", a_year, ELEMENT)],
+                f"a write costs {-(-a_year * ELEMENT // WRITE_UNIT_BYTES)} units, and an item "
+                f"takes {ITEM_BYTES:,}",
+                "bytes",
+            ),
+        )
+
+
+_A_YEAR = {"hour": 8_760, "day": 365, "week": 52}
+_PERIODS = {"hourly": "hour", "daily": "day", "weekly": "week"}
+_EACH_TIME = re.compile(r"\b(?:each|every|per|an?)\s+(hour|day|week)\b", re.I)
+
+
+def _by_time(facts: Reach) -> Iterator[tuple[EntitySchema, AttributeSchema, str]]:
+    """Maps and lists without a bound that gain an entry as time goes, by their name or words."""
+    for entity in facts.schema.entities:
+        for attribute in entity.attributes:
+            if attribute.type not in ("map", "list") or attribute.max_items or attribute.refers:
+                continue
+            said = _EACH_TIME.search(attribute.description)
+            named = (_PERIODS[word] for word in words(attribute.field) if word in _PERIODS)
+            period = said[1].lower() if said else next(named, "")
+            if period and attribute.mutable:
+                yield entity, attribute, period
 
 
 @rule("W7", "list-as-set", "warning", "A list used as a set loses concurrent additions")
