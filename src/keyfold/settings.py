@@ -225,6 +225,8 @@ def nearest(name: str, known: Iterable[str]) -> str:
     import difflib
 
     names = sorted(known)
-    if close := difflib.get_close_matches(name, names, n=1):
+    close = difflib.get_close_matches(name, names, n=1)
+    close += [one for one in names if len(name) > 2 and one.startswith(name)]
+    if close:
         return f"did you mean {close[0]!r}?"
-    return f"there are {', '.join(names)}"
+    return f"use one of {', '.join(names)}"

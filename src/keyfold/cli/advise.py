@@ -84,7 +84,7 @@ def _choose(advice: Advice, name: str | None) -> Alternative:
         if each.name == name:
             return each
     known = ", ".join(each.name for each in advice.alternatives)
-    raise KeyfoldError(f"no alternative is called {name!r}; there are {known}")
+    raise KeyfoldError(f"unknown alternative {name!r}; use one of {known}")
 
 
 def _progress() -> Callable[[int, int], None] | None:

@@ -187,7 +187,6 @@ def named(name: str) -> Dialect:
     if region not in REGIONS:
         known = ", ".join(NAMES)
         raise ValueError(
-            f"no dialect is called {name!r}; there are: {known}, and those of regions, such as "
-            "eu-west-2"
+            f"unknown dialect {name!r}; use one of {known}, and those of regions, such as eu-west-2"
         )
     return of(region)

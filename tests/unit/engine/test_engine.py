@@ -103,8 +103,8 @@ def test_answers_do_not_share_what_the_caller_gave(
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"durability": "perfect"}, "no durability is called 'perfect'"),
-        ({"dialect": "klingon"}, "no dialect is called 'klingon'"),
+        ({"durability": "perfect"}, "unknown durability 'perfect'"),
+        ({"dialect": "klingon"}, "unknown dialect 'klingon'"),
         ({"index_lag": -1.0}, "index_lag is seconds"),
         ({"index_lag": (3.0, 1.0)}, "index_lag is seconds"),
         ({"index_lag": "soon"}, "index_lag is seconds"),

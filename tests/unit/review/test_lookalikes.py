@@ -24,7 +24,10 @@ entities:
   Office:
     key: {PK: OFFICE#<officeId>, SK: OFFICE}
     indexes: {ByStatus: {GSI1PK: "STATE#<state>", GSI1SK: "<status>#<officeId>"}}
-    attributes: {officeId: id, state: string like <state>, status: "fixed string one of own, rented"}
+    attributes:
+      officeId: id
+      state: string like <state>
+      status: fixed string one of own, rented
 patterns:
   Offices: {query: Office, index: ByStatus, where: "GSI1PK = STATE#<state>", limit: 20}
 """,

@@ -27,7 +27,7 @@ def test_any_other_address_needs_credentials_or_insistence(host: str) -> None:
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"dialect": "klingon"}, "no dialect is called 'klingon'"),
+        ({"dialect": "klingon"}, "unknown dialect 'klingon'"),
         ({"port": 70000}, "port 70000"),
         ({"workers": 0}, "--workers 1"),
         ({"tls_key": Path("key.pem")}, "both --tls-cert and --tls-key"),

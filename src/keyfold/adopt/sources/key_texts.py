@@ -38,7 +38,7 @@ def _slot(name: str, held: Mapping[str, AttributeSchema], what: str, place: Plac
     if attribute is None:
         known = ", ".join(held) or "none"
         raise SourceError(
-            place, f"{what} names {wanted!r}, which is not an attribute; there are: {known}"
+            place, f"{what} names {wanted!r}, which is not an attribute; use one of {known}"
         )
     format_ = ""
     if padded:

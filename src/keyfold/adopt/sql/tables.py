@@ -60,7 +60,7 @@ def read_statements(text: str, dialect: str) -> list[exp.Expr]:
     """The statements of a text; where it cannot be read is said by line and column."""
     if dialect not in sqlglot.Dialect.classes:
         known = ", ".join(sorted(name for name in sqlglot.Dialect.classes if name))
-        raise KeyfoldError(f"the SQL dialect {dialect!r} is not known; there are {known}")
+        raise KeyfoldError(f"unknown SQL dialect {dialect!r}; use one of {known}")
     try:
         return [one for one in sqlglot.parse(text, read=dialect) if one is not None]
     except SqlglotError as problem:

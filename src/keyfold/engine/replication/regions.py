@@ -71,7 +71,7 @@ class Regions:
         from keyfold.engine.engine import Engine
 
         if region not in KNOWN:
-            raise ValueError(f"no region is called {region!r}; there are: {', '.join(KNOWN)}")
+            raise ValueError(f"unknown region {region!r}; use one of {', '.join(KNOWN)}")
         with self._lock:
             if region not in self._engines:
                 engine = Engine.open(

@@ -95,7 +95,7 @@ def connect(path: str, durability: str, *, is_first: bool = False) -> apsw.Conne
     """
     if durability not in _SYNCHRONOUS:
         known = ", ".join(_SYNCHRONOUS)
-        raise ValueError(f"no durability is called {durability!r}; there are: {known}")
+        raise ValueError(f"unknown durability {durability!r}; use one of {known}")
     try:
         log = None
         if path != ":memory:":

@@ -188,8 +188,8 @@ def timestamp_unsortable(facts: Reach) -> Iterator[Defect]:
                         f"{slot.field} in `{key.sort}` is text, and its values are amounts: "
                         "150.00 sorts after 1000.00"
                         if read
-                        else f"do the values of {slot.field} in `{key.sort}` sort as amounts? It is "
-                        "text",
+                        else f"do the values of {slot.field} in `{key.sort}`, which is text, sort "
+                        "as amounts?",
                         f"Make it a number, padded as {{{slot.field}:012d}}, or store the text "
                         "with leading zeros.",
                         within,

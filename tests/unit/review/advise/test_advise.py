@@ -259,4 +259,4 @@ def test_another_alternative_can_be_chosen_by_name(capsys: Any) -> None:
     assert main(["advise", CURRENT, "-w", load_, "--choose", "without copies"]) == 0
     assert "without copies: the main reads" in capsys.readouterr().out
     assert main(["advise", CURRENT, "-w", load_, "--choose", "best"]) == 2
-    assert "there are balanced" in capsys.readouterr().err
+    assert "use one of balanced" in capsys.readouterr().err
