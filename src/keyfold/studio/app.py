@@ -174,8 +174,8 @@ class _Studio:
     async def _not_found(self, request: Request, _problem: Exception) -> Response:
         response: Response = RedirectResponse(f"{_base(request)}/", 303)
         if self.gate.session(request) is not None:
-            says = f"Not found: {request.url.path}"
-            response = HTMLResponse(_refusal(request, says), 404)
+            says = f"No page has the address {request.url.path}."
+            response = HTMLResponse(_refusal(request, says, "Not found"), 404)
         response.headers.update(HEADERS)
         return response
 
@@ -203,9 +203,10 @@ def _base(request: Request) -> str:
     return str(request.scope.get("root_path", ""))
 
 
-def _refusal(request: Request, says: str) -> Html:
-    body = text(head("Refused", says), el("a", "Home", class_="btn", href=f"{_base(request)}/"))
-    return layout.document(_base(request), "Refused", body)
+def _refusal(request: Request, says: str, title: str = "Refused") -> Html:
+    base = _base(request)
+    crumbs = [("All systems", f"{base}/"), (title, None)]
+    return layout.document(base, title, head(title, says), crumbs=crumbs)
 
 
 def _closed(request: Request, *, password: bool, wrong: bool = False) -> Html:

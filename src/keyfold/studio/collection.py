@@ -60,7 +60,13 @@ def partition_page(
 ) -> ItemPage:
     """A page of one partition, in sort order."""
     owner = index or table
-    values = partition_values(owner, key)
+    try:
+        values = partition_values(owner, key)
+    except ValueError:
+        raise PageMissing(
+            f"Not found: partition {key} of {owner.name}. Its key is {owner.partition_text}, "
+            'given as a list of texts, such as ["a", "b"].'
+        ) from None
     request: dict[str, Any] = {
         "TableName": system.physical(table),
         "KeyConditionExpression": " AND ".join(f"#p{n} = :p{n}" for n in range(len(values))),

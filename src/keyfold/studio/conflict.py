@@ -19,9 +19,10 @@ def conflict_panel(view: PageView, draft: ItemDraft, problem: str) -> Html:
         now = stored(view.system, draft.read.table, draft.read.partition, draft.read.sort)
     present = typed(view.system, now) if now is not None else None
     wanted = draft.values if draft.before is not None else {}
-    for name in (
-        draft.entity.model_fields if present is not None and draft.before is not None else ()
-    ):
+    spec = draft.entity.__spec__
+    for name, field in spec.fields.items() if present and draft.before else ():
+        if field in (spec.created, spec.updated):
+            continue
         read, theirs = written(getattr(draft.before, name)), written(getattr(present, name))
         yours = written(wanted[name]) if name in wanted else read
         if theirs == read and yours == read:

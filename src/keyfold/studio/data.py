@@ -87,11 +87,9 @@ def partition_key(view: PageView, page: ItemPage, key: str, index: Index | None)
     for item in page.items:
         if item.entity is None:
             continue
-        if index is None:
-            template = item.entity.key.partition if item.entity.key else None
-        else:
-            placed = item.entity.placement(index.name)
-            template = placed[0].key.partition if placed else None
+        if index is not None:
+            return view.index_key(item, index, index.partition_types)
+        template = item.entity.key.partition if item.entity.key else None
         if template is not None and template.matches(key):
             return view.key(key, item.entity, template)
     return view.key(key, None, None)
@@ -116,6 +114,9 @@ def _switch(
         there = key
         if chosen is not None and one.partition_types.keys() <= chosen.wire.keys():
             there = partition_of(chosen.wire, one)
+        elif len(one.partition_types) > 1:
+            ways.append(el("span", one.name, aria_disabled="true"))
+            continue
         where = view.partition(table.name, there, one.name, ipk=first, isk=isk)
         ways.append(link(where, one.name, aria_current="true" if one is index else None))
     return el("span", ways, class_="tabs", role="group", aria_label="Read through")

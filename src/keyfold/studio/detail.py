@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 
-from keyfold.design.schema import AttributeSchema, EntitySchema, Index
+from keyfold.design.schema import AttributeSchema, EntitySchema
 from keyfold.studio import relatives
 from keyfold.studio.collection import stored
 from keyfold.studio.items import KnownItem, WireItem, partition_of, scalar, shown
@@ -178,21 +178,10 @@ def _relatives(view: PageView, item: KnownItem) -> Html:
             where = view.partition(
                 item.table.name, first, index.name, ipk=item.partition, isk=item.sort
             )
-            shown_key: list[Child] = []
-            for attribute in index.key_attributes:
-                separator = el("span", "›", class_="sep", aria_hidden="true")
-                shown_key += [separator] if shown_key else []
-                shown_key.append(_index_key(view, item, index, attribute))
+            shown_key = view.index_key(item, index, index.key_attributes)
             name = el("span", index.name, class_="small")
             parts.append(link(where, name, el("span", shown_key), class_="jump"))
     return el("div", parts, class_="links")
-
-
-def _index_key(view: PageView, item: KnownItem, index: Index, attribute: str) -> Html:
-    placements = item.entity.placement(index.name) if item.entity is not None else ()
-    given = index.templates(placements[0].key) if placements else ()
-    templates = {name: template for name, _, template in given}
-    return view.key(scalar(item.wire[attribute]), item.entity, templates.get(attribute))
 
 
 def _copy(view: PageView, one: relatives.Relative, *, here: bool) -> Html:

@@ -143,6 +143,9 @@ def read_fields(
     for name, field in spec.fields.items():
         if name not in typed or _kept(spec, field, is_new=is_new):
             continue
+        if not typed[name] and _is_missing(entity, field):
+            problems[name] = f"Give {name}."
+            continue
         try:
             values[name] = _read(entity, field, typed[name])
         except ValidationError as wrong:
@@ -150,6 +153,14 @@ def read_fields(
         except orjson.JSONDecodeError:
             problems[name] = 'This is not JSON, as ["a", "b"] or {"a": 1}.'
     return values, problems
+
+
+def _is_missing(entity: type[Entity], field: FieldSpec) -> bool:
+    """Whether nothing was typed where something has to stand; an empty text is something."""
+    info = entity.model_fields[field.name]
+    if _is_optional(info.annotation) or field.kind in LISTED:
+        return False
+    return field.kind != "string" or field.name in entity.__spec__.key.address
 
 
 def _read(entity: type[Entity], field: FieldSpec, text: str) -> Any:

@@ -133,6 +133,7 @@ def _row(view: PageView, item: KnownItem, chosen: KnownItem | None) -> Html:
         shape = "copy" if item.entity.copy else "canonical"
     query = {**view.query, "ipk": item.partition, "isk": item.sort}
     query.pop("after", None) if not view.query.get("after") else None
+    index = item.table.index(view.query.get("index", ""))
     templates = item.entity.key if item.entity is not None else None
     template = None
     if templates is not None:
@@ -140,6 +141,8 @@ def _row(view: PageView, item: KnownItem, chosen: KnownItem | None) -> Html:
     key = view.key(item.sort if item.sort is not None else item.partition, item.entity, template)
     if "entity" in view.query:
         key = el("span", view.item_key(item))
+    elif index is not None and index.sort_types.keys() <= item.wire.keys():
+        key = el("span", view.index_key(item, index, index.sort_types or index.partition_types))
     above = _above(view, item)
     title = item.called(above)
     flag = state("warn", "undeclared") if item.kind == "undeclared" else None

@@ -167,6 +167,8 @@ def partition_values(owner: TableSchema | Index, text: str) -> dict[str, dict[st
     """The key attributes of a partition that is given as one text."""
     types = owner.partition_types
     values = [text] if len(types) == 1 else json.loads(text)
+    if not isinstance(values, list):
+        raise ValueError("several attributes are a list")
     pairs = zip(types.items(), values, strict=True)
     return {name: {kind: str(value)} for (name, kind), value in pairs}
 

@@ -204,7 +204,7 @@ def _indexes(view: PageView, table: TableSchema, ids: dict[str, str]) -> Iterato
     several = len(schema.tables) > 1
     of_table = f" of {table.name}" if several else ""
     for at, index in enumerate(table.indexes):
-        keys = ", ".join(index.key_attributes)
+        keys = index.key_text if index.has_several else ", ".join(index.key_attributes)
         yield el("h2", f"{index.name}{of_table}", " ", el("small", keys))
         frames: dict[str, list[tuple[EntitySchema, KeyTemplates, str]]] = {}
         for entity, placement in schema.placed_on(table.name, index.name):

@@ -42,7 +42,9 @@ def units(number: float) -> str:
 
 def rate(number: float) -> str:
     """Units a second: what is rare is still told from nothing."""
-    return units(round(number, 1)) if number >= 0.1 else f"{number:.1g}" if number else "0"
+    if 0 < number < 0.01:
+        return "under 0.01"
+    return units(round(number, 1)) if number >= 0.1 else f"{number:.2f}"
 
 
 def unit_words(number: float) -> str:

@@ -98,11 +98,7 @@ def _growing(view: PageView, one: TableSurvey) -> Child:
     for kind, (number, key) in sorted(most.items(), key=lambda found: -found[1][0]):
         entity = view.system.entity(kind)
         declared = entity.per_partition if entity is not None else None
-        said: Child = (
-            f"{declared:,} declared"
-            if declared
-            else el("span", "none declared", class_="muted nowrap")
-        )
+        said: Child = f"{declared:,} declared" if declared else el("span", "none", class_="muted")
         if declared and number > declared:
             said = state("bad", f"over the {declared:,} declared")
         where = link(view.partition(one.table.name, key), view.partition_key(one.table, key))

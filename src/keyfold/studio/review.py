@@ -13,7 +13,7 @@ from keyfold.review.check import SEVERITIES, Finding, check
 from keyfold.review.check.page import page as rule_page
 from keyfold.review.cost import Bill, Workload, bill
 from keyfold.review.cost.bill import WARM
-from keyfold.studio.findings import finding_list, rule_link
+from keyfold.studio.findings import finding_list, rule_link, with_code
 from keyfold.studio.markup import Child, Html, el, text
 from keyfold.studio.notation import count, dollars, plural, units
 from keyfold.studio.parts import bar, code, empty, grid, head, link, panel, state, tabs
@@ -319,19 +319,26 @@ def _alternatives(advice: Advice) -> Html:
 
 
 def rule(view: PageView) -> Html:
-    """A rule's page: why, a wrong and a right example."""
+    """A rule's page: why, a wrong and a right example, and the right one in Python."""
     found = rule_page(view.path["code"])
-    title = next(line.lstrip("# ") for line in found.text.splitlines() if line.startswith("#"))
+    opening, _, _ = found.text.partition("\n## ")
+    title, *reasons = opening.strip().split("\n\n")
+    why = el("div", [el("p", with_code(one)) for one in reasons], class_="prose")
     return view.page(
         found.code,
-        head(title, "", link(view.at("review"), "All findings", class_="btn quiet")),
+        head(title.lstrip("# "), "", link(view.at("review"), "All findings", class_="btn quiet")),
         el(
             "div",
-            panel("Wrong", code(found.wrong), note=state("bad", "found")),
-            panel("Right", code(found.right), note=state("ok", "not found")),
-            class_="cols",
+            why,
+            el(
+                "div",
+                panel("Wrong", code(found.wrong), note=state("bad", "found")),
+                panel("Right", code(found.right), note=state("ok", "not found")),
+                class_="cols",
+            ),
+            panel("In Python", code(found.python), note="the right one as a declaration"),
+            class_="stack",
         ),
-        panel("The whole page", code(found.text)),
         current="review",
         crumbs=[("Review", view.at("review")), (found.code, None)],
     )

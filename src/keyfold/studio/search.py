@@ -10,10 +10,13 @@ from keyfold.studio.collection import (
     stored,
 )
 from keyfold.studio.data import partition_key
-from keyfold.studio.items import scalar
+from keyfold.studio.items import KnownItem, scalar
 from keyfold.studio.markup import Child, el, text
 from keyfold.studio.parts import empty, head
 from keyfold.studio.view import PageView
+
+MOST = 12
+"""Answers that are offered."""
 
 
 def find(view: PageView) -> Response:
@@ -30,8 +33,15 @@ def find(view: PageView) -> Response:
     return HTMLResponse(view.page("Search", *body, current="data"))
 
 
+def _says(item: KnownItem, words: str) -> bool:
+    """Whether its title has the words, or its own id begins with them."""
+    fields = set(item.entity.key.fields) if item.entity is not None and item.entity.key else set()
+    own = str(item.values.get(fields.pop(), "")) if len(fields) == 1 else ""
+    return words in item.title.lower() or own.lower().startswith(words)
+
+
 def _found(view: PageView, asked: str) -> list[tuple[str, Child, str]]:
-    """Partitions with this key, items with this id, and examples whose title has the words."""
+    """Partitions with this key, items with this id, and examples that say the words."""
     system = view.system
     found: dict[str, tuple[str, Child, str]] = {}
     for table in system.schema.tables:
@@ -55,7 +65,7 @@ def _found(view: PageView, asked: str) -> list[tuple[str, Child, str]]:
     for seen in system.survey.tables().values():
         for kind, items in seen.examples.items():
             for item in items:
-                if words in item.title.lower() and len(found) < 12:
+                if len(found) < MOST and _says(item, words):
                     named = text(view.item_key(item), " ", item.title)
                     found.setdefault(view.item(item), (view.item(item), named, kind))
     return list(found.values())

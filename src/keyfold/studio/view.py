@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from keyfold.design.schema import EntitySchema, TableSchema
+from keyfold.design.schema import EntitySchema, Index, TableSchema
 from keyfold.design.template import Slot, Template
 from keyfold.errors import KeyfoldError
 from keyfold.studio import layout
-from keyfold.studio.items import KnownItem
+from keyfold.studio.items import KnownItem, scalar
 from keyfold.studio.markup import Child, Html, el, text
 from keyfold.studio.system import StudioSystem
 
@@ -118,20 +118,16 @@ class PageView:
         """A key's template: constants grey, fields in the colour of what they name."""
         if template is None:
             return text()
-        return el(
-            "code",
-            (
-                el(
-                    "em",
-                    part.text,
-                    class_=f"t {self._colour(entity, part.field)}",
-                )
-                if isinstance(part, Slot)
-                else el("span", part.text, class_="c")
-                for part in template.parts
-            ),
-            class_="key",
+        return _beside(self._template(entity, one) for one in template.attributes)
+
+    def _template(self, entity: EntitySchema, template: Template) -> Html:
+        parts = (
+            el("em", part.text, class_=f"t {self._colour(entity, part.field)}")
+            if isinstance(part, Slot)
+            else el("span", part.text, class_="c")
+            for part in template.parts
         )
+        return el("code", parts, class_="key")
 
     def key(self, stored: str, entity: EntitySchema | None, template: Template | None) -> Html:
         """A stored key, with the ids in it in the colours of what they name."""
@@ -164,8 +160,24 @@ class PageView:
         if item.sort is None:
             return first
         sort = self.key(item.sort, item.entity, templates.sort if templates else None)
-        return text(first, el("span", "›", class_="sep", aria_hidden="true"), sort)
+        return _beside([first, sort])
+
+    def index_key(self, item: KnownItem, index: Index, attributes: Iterable[str]) -> Html:
+        """What an item has as these key attributes of an index."""
+        placements = item.entity.placement(index.name) if item.entity is not None else ()
+        given = index.templates(placements[0].key) if placements else ()
+        templates = {name: template for name, _, template in given}
+        return _beside(
+            self.key(scalar(item.wire[name]), item.entity, templates.get(name))
+            for name in attributes
+        )
 
     def _colour(self, entity: EntitySchema, field: str) -> str:
         palette = self.system.palette
         return palette.colour(palette.target(entity, field))
+
+
+def _beside(keys: Iterable[Html]) -> Html:
+    """Attributes of a key, one after the other."""
+    separator = el("span", "›", class_="sep", aria_hidden="true")
+    return text(*((separator if at else None, key) for at, key in enumerate(keys)))

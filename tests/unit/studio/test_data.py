@@ -109,6 +109,19 @@ def test_a_search_finds_keys_ids_and_titles(browser: TestClient) -> None:
     assert found == "/s/clubs/data?table=Clubs&pk=CLUB%23c2&isk=CLUB"
 
 
+def test_the_beginning_of_an_id_is_enough_to_find_it(browser: TestClient) -> None:
+    found = browser.get("/s/clubs/find?q=c", headers={"x-part": "1"}).text
+    assert "CLUB%23c1" in found
+    assert "CLUB%23c2" in found
+
+
+def test_a_page_that_is_not_there_says_so_and_leads_back(browser: TestClient) -> None:
+    page = browser.get("/s/clubs/nothing")
+    assert page.status_code == 404
+    assert "Not found No page has the address /s/clubs/nothing." in words(page.text)
+    assert '<a href="/">All systems</a>' in page.text
+
+
 def test_a_large_partition_comes_in_pages(browser: TestClient, db: Db) -> None:
     for number in range(250):
         key = {"PK": {"S": "CITY#big"}, "SK": {"S": f"CLUB#{number:03}"}}

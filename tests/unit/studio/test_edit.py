@@ -130,6 +130,11 @@ def test_a_value_that_cannot_be_is_refused_at_its_field(browser: TestClient) -> 
     assert "Send 1" not in words(refused)
 
 
+def test_an_id_that_was_left_out_is_asked_for_at_its_field(browser: TestClient) -> None:
+    page = words(planned(browser, "/s/clubs/new?entity=Club", "create", club_id="", name="x"))
+    assert "club_id string Give club_id." in page
+
+
 def test_nothing_to_change_is_no_plan(browser: TestClient) -> None:
     page = words(planned(browser))
     assert "No value would change" in page
