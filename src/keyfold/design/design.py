@@ -168,10 +168,12 @@ class Declarations:
                 place=str(spec.place),
             )
         shape = spec.key.templates
+        begins = shape.partition.literal_prefix
         for other in self.entities.values():
             theirs = other.__spec__.key.templates
-            same_table = other.__table__ is entity.__table__
-            if same_table and _shape(theirs) == _shape(shape):
+            alike = other.__table__ is entity.__table__
+            alike = alike and theirs.partition.literal_prefix == begins
+            if alike and _shape(theirs) == _shape(shape):
                 raise DeclarationError(
                     "K4",
                     f"{entity.__name__} and {other.__name__} have one key shape, {shape}: "

@@ -7,6 +7,7 @@ half-written code is run once, in nobody's way, and what it declares is gone wit
 from __future__ import annotations
 
 import ast
+import gc
 import linecache
 import os
 import pickle
@@ -15,17 +16,20 @@ import struct
 import subprocess
 import sys
 import threading
+from functools import partial
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from importlib.util import spec_from_loader
+from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
 from typing import IO, Any
 
 from keyfold.design.design import Declarations
+from keyfold.design.entity import Entity
 from keyfold.design.source import Place
 from keyfold.errors import DeclarationError, KeyfoldError
-from keyfold.lsp.analysis import Analysis, TextProblem, analyse, declaration_problem
+from keyfold.lsp.analysis import Analysis, Tell, TextProblem, analyse, declaration_problem
 
 PATIENCE_SECONDS = 10
 _TEXT_BYTES = struct.Struct(">Q")
@@ -39,8 +43,8 @@ class ModuleProcess:
         self._process: subprocess.Popen[bytes] | None = None
         self._busy = False
 
-    def analyse(self, text: str, path: str) -> Analysis:
-        """The analysis of a module's text, as it stands in the editor."""
+    def analyse(self, text: str, path: str, tell: Tell = lambda _: None) -> Analysis:
+        """The analysis of a module's text, as it stands in the editor; problems are told first."""
         try:
             ast.parse(text)
         except (SyntaxError, ValueError) as error:
@@ -59,7 +63,8 @@ class ModuleProcess:
             self._busy = True
             try:
                 _send(self._process.stdin, (text, path))
-                found: Analysis = _receive(self._process.stdout)
+                while not isinstance(found := _receive(self._process.stdout), Analysis):
+                    tell(found)
             finally:
                 self._busy = False
             return found
@@ -90,6 +95,7 @@ def answer_requests() -> None:
             os.kill(child, signal.SIGKILL)
 
     signal.signal(signal.SIGUSR1, end)
+    gc.freeze()
     while True:
         try:
             text, path = _receive(requests)
@@ -100,13 +106,15 @@ def answer_requests() -> None:
         if child == 0:
             signal.signal(signal.SIGUSR1, signal.SIG_DFL)
             signal.alarm(PATIENCE_SECONDS)
+            gc.disable()  # nothing of a process that lives for one look is worth collecting
             with os.fdopen(writing, "wb") as told:
-                _send(told, _import(text, path))
+                _send(told, _import(text, path, partial(_send, told)))
             os._exit(0)
         os.close(writing)
         try:
             with os.fdopen(reading, "rb") as answer:
-                found = _receive(answer)
+                while not isinstance(found := _receive(answer), Analysis):
+                    _send(answers, found)
         except EOFError:
             words = f"importing this ends its process, or takes over {PATIENCE_SECONDS} seconds"
             found = Analysis((TextProblem(Place(path, 1), "warning", "", words),))
@@ -129,7 +137,7 @@ def _receive(source: IO[bytes]) -> Any:
     return pickle.loads(data)
 
 
-def _import(text: str, path: str) -> Analysis:
+def _import(text: str, path: str, tell: Tell) -> Analysis:
     root, name = _module_name(Path(path))
     sys.path.insert(0, str(root))
     sys.meta_path.insert(0, _EditorText(name, path, text))
@@ -145,7 +153,7 @@ def _import(text: str, path: str) -> Analysis:
     if design is None:
         return Analysis()
     try:
-        return analyse(design.schema, path)
+        return analyse(design.schema, path, tell)
     except DeclarationError as error:
         return Analysis((declaration_problem(error, path),))
     except KeyfoldError as error:
@@ -192,11 +200,25 @@ class _EditorText(MetaPathFinder, Loader):
         return spec
 
     def exec_module(self, module: ModuleType) -> None:
-        # Pydantic reads docstrings of fields in the source of a class, and looks long for one that
-        # it does not find.
+        tree = ast.parse(self._text)
+        # Pydantic reads docstrings of fields in the source of a class, and looks long for those
+        # that it does not find.
+        Entity.model_config["use_attribute_docstrings"] = _tells_of_fields(tree)
         lines = self._text.splitlines(keepends=True)
         linecache.cache[self._path] = (len(self._text), None, lines, self._path)
-        exec(compile(self._text, self._path, "exec"), vars(module))
+        exec(compile(tree, self._path, "exec"), vars(module))
+
+
+def _tells_of_fields(tree: ast.Module) -> bool:
+    """Whether a field of a class has a docstring."""
+    return any(
+        isinstance(field, ast.AnnAssign)
+        and isinstance(told, ast.Expr)
+        and isinstance(told.value, ast.Constant)
+        for one in ast.walk(tree)
+        if isinstance(one, ast.ClassDef)
+        for field, told in pairwise(one.body)
+    )
 
 
 if __name__ == "__main__":

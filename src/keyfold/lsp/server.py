@@ -113,7 +113,7 @@ class DesignServer(LanguageServer):
         """The analysis of a design file or a Python module; of any other text nothing."""
         if path.endswith((".yaml", ".yml")):
             return analyse_file(text, path, tell) if _DESIGN.search(text) else Analysis()
-        return self.modules.analyse(text, path) if path.endswith(".py") else Analysis()
+        return self.modules.analyse(text, path, tell) if path.endswith(".py") else Analysis()
 
     def analysis_of(self, uri: str) -> Analysis:
         return self.readable.get(uri, Analysis())

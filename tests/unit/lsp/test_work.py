@@ -7,6 +7,7 @@ from pathlib import Path
 from lsprotocol import types as lsp
 
 from keyfold.lsp.analysis import TextProblem, analyse_file
+from keyfold.lsp.module import ModuleProcess
 
 from .test_server import FILE, MODULE, Editor, editor
 
@@ -82,5 +83,16 @@ async def test_docstrings_of_fields_are_those_of_the_editor(editor: Editor, tmp_
 def test_problems_are_told_before_the_names_are_explained() -> None:
     told: list[tuple[TextProblem, ...]] = []
     found = analyse_file(FILE, "design.yaml", told.append)
+    assert told == [found.problems]
+    assert found.symbols
+
+
+def test_problems_of_a_module_are_told_before_its_names_are_explained(tmp_path: Path) -> None:
+    modules = ModuleProcess()
+    told: list[tuple[TextProblem, ...]] = []
+    try:
+        found = modules.analyse(MODULE, str(tmp_path / "notes_design.py"), told.append)
+    finally:
+        modules.close()
     assert told == [found.problems]
     assert found.symbols

@@ -107,6 +107,9 @@ class Reach:
         self, one: Template, owner: EntitySchema | None, other: Template, whose: EntitySchema
     ) -> str | None:
         """A key that both templates can render."""
+        begins, other_begins = one.literal_prefix, other.literal_prefix
+        if not (begins.startswith(other_begins) or other_begins.startswith(begins)):
+            return None  # most pairs of a large design
         pairs = ((a, b) for a in self.spaces(one, owner) for b in self.spaces(other, whose))
         return next((found for a, b in pairs if (found := witness(a, b)) is not None), None)
 

@@ -249,7 +249,7 @@ function listing(kind, typeName, wanted) {
 }
 
 async function showSchema() {
-  const answer = await send(SCHEMA, {});
+  const answer = await (await post(SCHEMA, {})).json();
   if (!answer.data) {
     at("schema").textContent = "The schema is shown in development mode only.";
     return;
