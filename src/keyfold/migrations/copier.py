@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from keyfold.limits import TRANSACTION_ITEMS
@@ -111,7 +111,7 @@ class Copier:
                         reader.done(shard, records[-1])
                         found = True
 
-    def copy_changes(self, records: Sequence[ItemChange]) -> None:
+    def copy_changes(self, records: Sequence[ItemChange], tries: int = _ATTEMPTS) -> None:
         """Bring changes to the other side, each once, in order for each item.
 
         Changes of different items share a transaction. Where one of them is refused, those of
@@ -120,45 +120,63 @@ class Copier:
         batch: list[tuple[ItemChange, list[Item]]] = []
         taken: set[tuple[str, str]] = set()
         size = 0
+        current = self._current_of(records)
         for record in records:
-            planned = self._planned(record)
+            item = current.get((record.table, key_text(record.key)))
+            planned = self._planned(record, item)
             if planned is None:
                 continue
             addresses, actions = planned
             if size + len(actions) > TRANSACTION_ITEMS or addresses & taken:
-                self._copy_together(batch)
+                self._copy_together(batch, tries)
                 batch, taken, size = [], set(), 0
                 # What it stands on may just have been written.
-                planned = self._planned(record)
+                planned = self._planned(record, item)
                 if planned is None:
                     continue
                 addresses, actions = planned
             batch.append((record, actions))
             taken |= addresses
             size += len(actions)
-        self._copy_together(batch)
+        self._copy_together(batch, tries)
 
-    def _planned(self, record: ItemChange) -> tuple[set[tuple[str, str]], list[Item]] | None:
-        """What one change writes, its marker last; None where nothing is to be done."""
+    def _current_of(self, records: Sequence[ItemChange]) -> dict[tuple[str, str], Item]:
+        """The changed items as they are now.
+
+        Several items can stand for one of the other side, one after another, and their changes
+        come in any order: an item that is gone since must not come back by an older change.
+        """
+        routed = {route.source for route in self.sides.routes}
+        return self.writes.found(
+            (one.table, key_text(one.key)) for one in records if one.table in routed
+        )
+
+    def _planned(
+        self, record: ItemChange, item: Item | None
+    ) -> tuple[set[tuple[str, str]], list[Item]] | None:
+        """What one change writes, its marker last; None where nothing is to be done.
+
+        `item` is what it has become since.
+        """
         try:
             self._rewrite(record.table, record.new, record.old)
             images = [image for image in (record.old, record.new) if image is not None]
             if not any(self.sides.concerns(record.table, image) for image in images):
                 return None
-            after = self.sides.outputs(record.table, record.new)
-            before = self.writes.before(record, after)
+            after = self.sides.outputs(record.table, item)
+            left = self.writes.left(record, after)
             marker = (f"marker of {record.table}", key_text(record.key))
             source = (record.table, key_text(record.key))
             actions = [
-                *self.writes.actions(before, after, source),
+                *self.writes.actions(left, after, source),
                 self.writes.marker_update(record),
             ]
-            return {*before, *after, marker}, actions
+            return {*left, *after, marker}, actions
         except Uncopyable as problem:
             self._trouble(record.table, record.key, str(problem))
             return None
 
-    def _copy_together(self, batch: list[tuple[ItemChange, list[Item]]]) -> None:
+    def _copy_together(self, batch: list[tuple[ItemChange, list[Item]]], tries: int) -> None:
         if not batch:
             return
         try:
@@ -177,11 +195,11 @@ class Copier:
             self._note_foreign(batch[-1][0])
         elif len(batch) > 1:
             for one in batch:
-                self._copy_together([one])
+                self._copy_together([one], tries)
         elif outcome[-1] != REFUSED:
             record, actions = batch[0]
-            if self.writes.is_race(outcome, actions):
-                self.copy_changes([record])
+            if tries and self.writes.is_race(outcome, actions):
+                self.copy_changes([record], tries - 1)
                 return
             self._trouble(record.table, record.key, refusal(outcome, actions))
         elif self.towards == "new":
@@ -237,15 +255,12 @@ class Copier:
                 return
 
     def remove_extra(
-        self, copies: Iterable[tuple[str, Item]], source: str, source_key: Item
+        self, copies: Mapping[tuple[str, str], Item], source: str, source_key: Item
     ) -> None:
-        """Delete copies whose original is gone."""
+        """Delete copies whose original is gone, as long as they are what they were."""
         marker = self.store.marker(self.towards, source, source_key)
         if self.writes.current(source, source_key) is None:
-            deletes: list[Item] = [
-                {"Delete": {"TableName": self.backend.physical(table), "Key": key}}
-                for table, key in copies
-            ]
+            deletes = [self.writes.delete(table, item) for (table, _), item in copies.items()]
             check = self.writes.marker_check(source, source_key, marker)
             self._transact(source, [*deletes, check])
 
@@ -293,9 +308,9 @@ class Copier:
             current = self.writes.current(record.table, record.key)
             try:
                 after = self.sides.outputs(record.table, current)
-                before = self.writes.before(record, after)
+                left = self.writes.left(record, after)
                 source = (record.table, key_text(record.key))
-                actions = self.writes.actions(before, after, source)
+                actions = self.writes.actions(left, after, source)
             except Uncopyable as problem:
                 self._trouble(record.table, record.key, str(problem))
                 return

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Final
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, TypeAlias
+
+import orjson
 
 from keyfold.errors import (
     MigrationError,
@@ -15,14 +17,17 @@ from keyfold.migrations.backend import Item
 from keyfold.migrations.changes import ItemChange
 from keyfold.migrations.migration import Side
 from keyfold.migrations.moves import Output
-from keyfold.migrations.sides import Sides, Tally, Uncopyable
+from keyfold.migrations.sides import ABSENT, Sides, Tally, Uncopyable, absent, unchanged
 from keyfold.migrations.spelling import equal
-from keyfold.migrations.state import CopyMarker, StateStore
+from keyfold.migrations.state import CopyMarker, StateStore, key_text
 from keyfold.migrations.undo import UndoRecord
 from keyfold.runtime.flow import run_by
-from keyfold.runtime.walk import PASSING, transact
+from keyfold.runtime.walk import PASSING, get_batches, transact
 
 REFUSED: Final = "ConditionalCheckFailed"
+
+Outdated: TypeAlias = tuple[Output, Item]
+"""What nothing stands for any more, and the item that is there."""
 
 
 class CopyWrites:
@@ -40,27 +45,41 @@ class CopyWrites:
         found: Item | None = self.backend.call("GetItem", request).get("Item")
         return found
 
-    def before(
-        self, record: ItemChange, after: Mapping[tuple[str, str], Output]
-    ) -> dict[tuple[str, str], Output]:
-        """What the item stood for; a value that another item holds was never its own."""
-        try:
-            outputs = self.sides.outputs(record.table, record.old)
-        except Uncopyable:
-            return {}  # what could not be copied has left nothing on the other side
+    def found(self, addresses: Iterable[tuple[str, str]]) -> dict[tuple[str, str], Item]:
+        """The items at these addresses, in batches."""
+        wanted = list(dict.fromkeys(addresses))
+        tables = {self.backend.physical(table): table for table, _ in wanted}
+        keys = [(self.backend.physical(table), orjson.loads(text)) for table, text in wanted]
+        found = run_by(self.backend.call, get_batches(keys))
         return {
-            address: output
-            for address, output in outputs.items()
-            if address in after or not output.claim or self._is_held(output)
+            (tables[name], key_text(self.sides.key_of(tables[name], item))): item
+            for name, item in found
         }
 
-    def _is_held(self, output: Output) -> bool:
-        key = self.sides.key_of(output.table, output.item)
-        return self.current(output.table, key) in (None, output.item)
+    def left(
+        self, record: ItemChange, after: Mapping[tuple[str, str], Output]
+    ) -> dict[tuple[str, str], Outdated]:
+        """What the item stood for and stands for no more.
+
+        Where something else is by now, another item stands for it: changes of two items come in
+        any order.
+        """
+        found: dict[tuple[str, str], Outdated] = {}
+        for image in (record.old, record.new):
+            try:
+                outputs = self.sides.outputs(record.table, image)
+            except Uncopyable:
+                continue  # what could not be copied has left nothing on the other side
+            for address in outputs.keys() - after.keys() - found.keys():
+                output = outputs[address]
+                there = self.current(output.table, self.sides.key_of(output.table, output.item))
+                if there is not None and output.stands(there):
+                    found[address] = (output, there)
+        return found
 
     def actions(
         self,
-        before: Mapping[tuple[str, str], Output],
+        left: Mapping[tuple[str, str], Outdated],
         after: Mapping[tuple[str, str], Output],
         source: tuple[str, str],
         *,
@@ -74,18 +93,15 @@ class CopyWrites:
             actions += (
                 self._noted(output, address == source, scanned)
                 if self.sides.stays(output.table)
-                else [self._put(output)]
+                else [self._put(output, new=scanned)]
             )
-        for address, output in before.items():
-            if address not in after and not (output.part is not None and self._is_gone(output)):
-                actions.append(self._delete(output))
-        return actions
+        return actions + [self._take_away(*one) for one in left.values()]
 
     def is_race(self, codes: Sequence[str], actions: Sequence[Item]) -> bool:
         """Whether another of this migration's writers was faster, and nothing else is wrong."""
         refused = [a for c, a in zip(codes, actions, strict=False) if c == REFUSED]
         return bool(refused) and all(
-            a.get("Put", {}).get("TableName") == self.store.table for a in refused
+            a.get("Put", {}).get("TableName") == self.store.table or _is_guarded(a) for a in refused
         )
 
     def _is_gone(self, output: Output) -> bool:
@@ -121,7 +137,8 @@ class CopyWrites:
         changed.kind = "changed"
         return [self._put(output), *log.writes(changed)]
 
-    def _put(self, output: Output) -> Item:
+    def _put(self, output: Output, *, new: bool = False) -> Item:
+        """A write of it; a new one only where nothing is."""
         name = self.backend.physical(output.table)
         key = self.sides.key_of(output.table, output.item)
         if output.part is not None:
@@ -130,14 +147,19 @@ class CopyWrites:
         item = output.item
         if output.onto is not None:
             item = output.onto(self.current(output.table, key))
-        return {"Put": {"TableName": name, "Item": item, **output.claim}}
+        condition = absent(key) if new and not output.claim else output.claim
+        return {"Put": {"TableName": name, "Item": item, **condition}}
 
-    def _delete(self, output: Output) -> Item:
-        name = self.backend.physical(output.table)
-        key = self.sides.key_of(output.table, output.item)
-        if output.part is not None:
-            return {"Update": {"TableName": name, "Key": key, **_part({}, output.part, key)}}
-        return {"Delete": {"TableName": name, "Key": key, **output.claim}}
+    def _take_away(self, output: Output, there: Item) -> Item:
+        if output.part is None:
+            return self.delete(output.table, there)
+        name, key = self.backend.physical(output.table), self.sides.key_of(output.table, there)
+        return {"Update": {"TableName": name, "Key": key, **_part({}, output.part, key)}}
+
+    def delete(self, table: str, there: Item) -> Item:
+        """Take an item away, as long as it is this one."""
+        name, key = self.backend.physical(table), self.sides.key_of(table, there)
+        return {"Delete": {"TableName": name, "Key": key, **unchanged(there, key)}}
 
     def marker_update(self, record: ItemChange) -> Item:
         return {
@@ -206,6 +228,11 @@ def _part(values: Item, part: frozenset[str], key: Item) -> Item:
     if sets:
         request["ExpressionAttributeValues"] = {f":{p[1:]}": values[names[p]] for p in sets}
     return request
+
+
+def _is_guarded(action: Item) -> bool:
+    """Whether it was only refused because something else is there than was when it was planned."""
+    return "Delete" in action or action.get("Put", {}).get("ConditionExpression") == ABSENT
 
 
 def _after(record: UndoRecord | None) -> int:

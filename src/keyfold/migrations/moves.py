@@ -19,6 +19,7 @@ from keyfold.maintain import rebuild as rebuild_structures
 from keyfold.migrations.backend import Backend, Item
 from keyfold.migrations.carried_items import Passage, by_name
 from keyfold.migrations.frozen_design import design_of
+from keyfold.migrations.spelling import equal
 from keyfold.runtime import Design
 from keyfold.runtime.intent import Marker, Put
 
@@ -46,6 +47,12 @@ class Output:
             kept = {n: w for n, w in (there or {}).items() if n not in self.part}
             return {**kept, **self.item} if there is not None else {}
         return self.item if self.onto is None else self.onto(there)
+
+    def stands(self, there: Item | None) -> bool:
+        """Whether the other side has it."""
+        if there is None:
+            return self.part is not None
+        return equal(there, self.settled(there))
 
 
 Outputs = Callable[[Item], Iterable[Output]]

@@ -11,7 +11,7 @@ from keyfold.migrations.migration import Migration
 from keyfold.migrations.moves import Derive, Output, Route
 from keyfold.migrations.progress import Report
 from keyfold.migrations.rewrites import Rewrite
-from keyfold.migrations.sides import Sides, Uncopyable, write_over
+from keyfold.migrations.sides import Sides, Uncopyable, absent, write_over
 from keyfold.migrations.spelling import equal
 from keyfold.migrations.state import StateStore, key_text
 from keyfold.migrations.table_scan import Scan, ScanPace
@@ -131,8 +131,7 @@ class Restoring:
         request = {
             "TableName": self.backend.physical(record.table),
             "Item": record.before,
-            "ConditionExpression": "attribute_not_exists(#key)",
-            "ExpressionAttributeNames": {"#key": next(iter(record.key))},
+            **absent(record.key),
         }
         try:
             self.backend.call("PutItem", request)

@@ -11,7 +11,8 @@ import asyncio
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from dataclasses import dataclass, field
+from typing import Any, Final, TypeAlias
 
 from keyfold.clients.protocol import AsyncClient, Client
 from keyfold.clock import Clock
@@ -29,7 +30,7 @@ from keyfold.migrations.backend import Item
 from keyfold.migrations.migration import Migration, reached
 from keyfold.migrations.moves import Output, Route
 from keyfold.migrations.router import Routing
-from keyfold.migrations.sides import difference, unchanged
+from keyfold.migrations.sides import absent, difference, unchanged
 from keyfold.migrations.spelling import equal
 from keyfold.migrations.state import SUPPORT, State, key_text, marker_key
 from keyfold.runtime.context import Context
@@ -100,6 +101,20 @@ class RoutedMigration:
             if route.source == old.table and route.selects(there):
                 return any(equal(output.item, item) for output in route.outputs(there))
         return False
+
+
+Places: TypeAlias = dict[tuple[str, str], tuple[Output, Item]]
+"""Items of the old side with their keys, by table and key."""
+
+
+@dataclass
+class _Meaning:
+    """What the items of a request stand for on the old side: one place may have two of them, one
+    before and one after."""
+
+    places: Places = field(default_factory=dict)
+    shown: dict[tuple[str, str], Item | None] = field(default_factory=dict)
+    """The items themselves, by where they stand: not what follows from them."""
 
 
 class Routed:
@@ -183,11 +198,10 @@ class Routed:
         """The request and what it means for the old side, in one transaction."""
         actions = list(_actions(operation, request))
         images: list[tuple[Item | None, Item | None]] = []
-        more: list[Item] = []
+        was, becomes = _Meaning(), _Meaning()
         for kind, one in actions:
-            image, added = yield from self._meant(kind, one)
-            images.append(image)
-            more += added
+            images.append((yield from self._meant(kind, one, was, becomes)))
+        more = yield from self._old_side(was, becomes)
         parts = [{kind: one} for kind, one in actions]
         try:
             yield Call("TransactWriteItems", {"TransactItems": [*parts, *more]})
@@ -201,12 +215,12 @@ class Routed:
         return _answer(operation, request, images)
 
     def _meant(
-        self, kind: str, one: Mapping[str, Any]
-    ) -> Flow[tuple[tuple[Item | None, Item | None], list[Item]]]:
-        """An item before and after a write, and the writes of the old side that it means."""
+        self, kind: str, one: Mapping[str, Any], was: _Meaning, becomes: _Meaning
+    ) -> Flow[tuple[Item | None, Item | None]]:
+        """An item before and after a write; what each means for the old side is added."""
         routed, name = self.routed, one["TableName"]
         if name not in routed.tables:
-            return (None, None), []
+            return None, None
         table = routed.logical.get(name) or name.removeprefix(routed.prefix)
         names = yield from routed.key_names(table)
         source = one["Item"] if "Item" in one else one["Key"]
@@ -218,37 +232,42 @@ class Routed:
                 routed.meaning(table, after)
             except KeyfoldError:
                 # Its condition refuses it; without one, it makes what no entity is.
-                return (before, after), []
-        return (before, after), (yield from self._old_side(table, before, after))
+                return before, after
+        for meaning, item in ((was, before), (becomes, after)):
+            for outputs in routed.meaning(table, item).values():
+                addressed = yield from self._addressed(outputs)
+                meaning.places |= addressed
+                meaning.shown |= dict.fromkeys(list(addressed)[:1], item)
+        return before, after
 
-    def _old_side(self, table: str, before: Item | None, after: Item | None) -> Flow[list[Item]]:
+    def _old_side(self, was: _Meaning, becomes: _Meaning) -> Flow[list[Item]]:
+        """The writes that make the old side what the new one becomes."""
         routed = self.routed
-        was, becomes = routed.meaning(table, before), routed.meaning(table, after)
         actions: list[Item] = []
-        for name in dict.fromkeys([*was, *becomes]):
-            old = yield from self._addressed(was.get(name, []))
-            new = yield from self._addressed(becomes.get(name, []))
-            for address, (output, key) in {**old, **new}.items():
-                there = yield from _get(routed.physical(output.table), key)
-                marker = yield from self._marker(output.table, key)
-                first = address in (next(iter(old), None), next(iter(new), None))
-                if address in old and first and before is not None:
-                    if not routed.stands_for(old[address][0], there, before):
-                        raise _OutOfStep(f"{output.table} {address[1]}")
-                elif address not in old and first and there is not None and output.part is None:
-                    raise _OutOfStep(f"{output.table} {address[1]}")
-                wanted = new[address][0].settled(there) if address in new else None
-                if output.part is not None and address not in new:
-                    wanted = {n: w for n, w in (there or {}).items() if n not in output.part}
-                if output.part is not None and there is None:
-                    continue
-                physical = routed.physical(output.table)
-                if (change := _change(physical, key, there, wanted)) is not None:
-                    actions += [change, marker]
+        for address, (output, key) in {**was.places, **becomes.places}.items():
+            there = yield from _get(routed.physical(output.table), key)
+            marker = yield from self._marker(output.table, key)
+            before = was.shown.get(address)
+            if before is not None:
+                in_step = routed.stands_for(was.places[address][0], there, before)
+            else:
+                made = address in becomes.shown and address not in was.places
+                in_step = not made or there is None or output.part is not None
+            if not in_step:
+                raise _OutOfStep(f"{output.table} {address[1]}")
+            new = becomes.places.get(address)
+            wanted = new[0].settled(there) if new is not None else None
+            if output.part is not None and new is None:
+                wanted = {n: w for n, w in (there or {}).items() if n not in output.part}
+            if output.part is not None and there is None:
+                continue
+            physical = routed.physical(output.table)
+            if (change := _change(physical, key, there, wanted)) is not None:
+                actions += [change, marker]
         return actions
 
-    def _addressed(self, outputs: list[Output]) -> Flow[dict[tuple[str, str], tuple[Output, Item]]]:
-        found = {}
+    def _addressed(self, outputs: list[Output]) -> Flow[Places]:
+        found: Places = {}
         for output in outputs:
             names = yield from self.routed.key_names(output.table)
             key = {name: output.item[name] for name in names}
@@ -331,11 +350,7 @@ def _change(name: str, key: Item, there: Item | None, wanted: Item | None) -> It
             else {"Delete": {"TableName": name, "Key": key, **unchanged(there, key)}}
         )
     if there is None:
-        absent = {
-            "ConditionExpression": "attribute_not_exists(#key)",
-            "ExpressionAttributeNames": {"#key": next(iter(key))},
-        }
-        return {"Put": {"TableName": name, "Item": wanted, **absent}}
+        return {"Put": {"TableName": name, "Item": wanted, **absent(key)}}
     if equal(there, wanted):
         return None
     return {"Update": {"TableName": name, "Key": key, **difference(there, wanted, key)}}

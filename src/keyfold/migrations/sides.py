@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from keyfold.errors import ConditionFailed, KeyfoldError, MigrationError, TransactionCanceled
 from keyfold.limits import TRANSACTION_ITEMS
@@ -153,6 +153,7 @@ def _follow_late(
 
 
 _TRIES = 5
+ABSENT: Final = "attribute_not_exists(#key)"
 _COUNTED = {"ReturnConsumedCapacity": "TOTAL"}
 
 
@@ -219,6 +220,11 @@ def write_over(
     if tally is not None:
         tally.spend(consumed)
     return True
+
+
+def absent(key: Item) -> Item:
+    """The condition that no item is there."""
+    return {"ConditionExpression": ABSENT, "ExpressionAttributeNames": {"#key": next(iter(key))}}
 
 
 def unchanged(item: Item, key: Item) -> Item:

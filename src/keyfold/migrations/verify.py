@@ -7,8 +7,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-import orjson
-
 from keyfold.migrations.backend import Backend, Item
 from keyfold.migrations.copier import Copier
 from keyfold.migrations.moves import Output
@@ -17,8 +15,6 @@ from keyfold.migrations.sides import Sides, Uncopyable, rewritten
 from keyfold.migrations.spelling import checksum, equal
 from keyfold.migrations.state import StateStore, key_text
 from keyfold.migrations.table_scan import Scan, ScanPace
-from keyfold.runtime.flow import run_by
-from keyfold.runtime.walk import get_batches
 
 _LOOKS: Final = 6
 """How often an item that differs is looked at again: it may just be on its way."""
@@ -66,12 +62,6 @@ class Comparison:
             f"{self.compared:,} items compared, {self.equal:,} equal, {len(self.drifts)} differ, "
             f"{self.repaired} repaired; checksum {self.checksum:016x}"
         )
-
-
-def _stands(there: Item | None, output: Output) -> bool:
-    if there is None:
-        return output.part is not None
-    return equal(there, output.settled(there))
 
 
 class MigrationVerifier:
@@ -128,11 +118,13 @@ class MigrationVerifier:
                     self.result.compared += 1
             elif outputs or self._is_rewritten(table):
                 expected.append((item, key, outputs))
-        found = self._found([address for _, _, outputs in expected for address in outputs])
+        found = self.copier.writes.found(
+            [address for _, _, outputs in expected for address in outputs]
+        )
         with self._lock:
             for item, key, outputs in expected:
                 self.result.compared += 1
-                if all(_stands(found.get(a), output) for a, output in outputs.items()):
+                if all(output.stands(found.get(a)) for a, output in outputs.items()):
                     self.result.equal += 1
                     # What is changed in place has no other side: it stands for itself.
                     stands_for = [output.item for output in outputs.values()] or [item]
@@ -146,32 +138,26 @@ class MigrationVerifier:
         """Items of the other side whose original is gone."""
         originals: dict[tuple[str, str], Difference] = {}
         for item in items:
-            if not self.back.concerns(table, item):
-                continue
-            try:
-                outputs = self.back.outputs(table, item)
-            except Uncopyable:
-                continue
-            for (source, text), output in list(outputs.items())[:1]:
-                key = self.back.key_of(table, item)
-                original = self.back.key_of(source, output.item)
-                originals[source, text] = Difference("extra", table, key, source, original)
-        there = self._found(originals)
+            if (extra := self._extra(table, item)) is not None:
+                originals[extra.source, key_text(extra.source_key)] = extra
+        there = self.copier.writes.found(originals)
         with self._lock:
             for address in originals.keys() - there.keys():
                 self._extras[address] = originals[address]
         return 0.0
 
-    def _found(self, addresses: Iterable[tuple[str, str]]) -> dict[tuple[str, str], Item]:
-        """The items at these addresses, in batches."""
-        wanted = list(dict.fromkeys(addresses))
-        tables = {self.backend.physical(table): table for table, _ in wanted}
-        keys = [(self.backend.physical(table), orjson.loads(text)) for table, text in wanted]
-        found = run_by(self.backend.call, get_batches(keys))
-        return {
-            (tables[name], key_text(self.sides.key_of(tables[name], item))): item
-            for name, item in found
-        }
+    def _extra(self, table: str, item: Item) -> Difference | None:
+        """What an item of the other side is, if its original is gone."""
+        if not self.back.concerns(table, item):
+            return None
+        try:
+            outputs = self.back.outputs(table, item)
+        except Uncopyable:
+            return None
+        for (source, _), output in outputs.items():
+            key, original = self.back.key_of(table, item), self.back.key_of(source, output.item)
+            return Difference("extra", table, key, source, original)
+        return None
 
     def _look_again(self) -> None:
         """Items on their way arrive; what still differs after that does differ."""
@@ -185,12 +171,15 @@ class MigrationVerifier:
                 if self._same(table, key):
                     self.result.equal += 1
                     del self._suspects[address]
+            current = self.copier.writes.current
             for address, drift in list(self._extras.items()):
-                gone = self.copier.writes.current(drift.source, drift.source_key) is None
-                if not gone or self.copier.writes.current(drift.table, drift.key) is None:
+                item = current(drift.table, drift.key)
+                # Another original may have it by now.
+                extra = self._extra(drift.table, item) if item is not None else None
+                if extra is None or current(extra.source, extra.source_key) is not None:
                     del self._extras[address]
                 else:
-                    self.result.drifts.append(drift)
+                    self.result.drifts.append(extra)
 
     def _same(self, table: str, key: Item) -> bool:
         item = self.copier.writes.current(table, key)
@@ -198,14 +187,14 @@ class MigrationVerifier:
             outputs = self.sides.outputs(table, item)
         except Uncopyable:
             return True  # listed among the problems
-        found = self._found(outputs)
+        found = self.copier.writes.found(outputs)
         same = True
         if item is not None and self._lacks(table, item):
             same = False
             self.result.drifts.append(Difference("lacking", table, key, table, key))
         for (target, text), output in outputs.items():
             there = found.get((target, text))
-            if _stands(there, output):
+            if output.stands(there):
                 continue
             same = False
             kind: Literal["missing", "different"] = "missing" if there is None else "different"
@@ -228,19 +217,24 @@ class MigrationVerifier:
         self.mended = list(self.result.drifts)
         for drift in self.result.drifts:
             if drift.kind == "extra":
-                self.copier.remove_extra(self._copies(drift), drift.source, drift.source_key)
+                self._remove(drift)
             elif drift.kind != "unmoved":
                 self.copier.copy_again(drift.source, drift.source_key)
         self._look_again()
         self.result.repaired += before - len(self.result.drifts)
 
-    def _copies(self, extra: Difference) -> list[tuple[str, Item]]:
-        """An item without an original, and what was written together with it."""
-        copies = [(extra.table, extra.key)]
+    def _remove(self, extra: Difference) -> None:
+        """Delete an item without an original, and what was written together with it."""
         item = self.copier.writes.current(extra.table, extra.key)
+        if item is None or self._extra(extra.table, item) != extra:
+            return
+        copies = {(extra.table, key_text(extra.key)): item}
         for (table, _), original in self.back.outputs(extra.table, item).items():
-            for (target, _), output in self.sides.outputs(table, original.item).items():
-                copy = (target, self.sides.key_of(target, output.item))
-                if copy not in copies:
-                    copies.append(copy)
-        return copies
+            outputs = self.sides.outputs(table, original.item)
+            found = self.copier.writes.found(outputs)
+            copies |= {a: there for a, there in found.items() if _is_whole(outputs[a], there)}
+        self.copier.remove_extra(copies, extra.source, extra.source_key)
+
+
+def _is_whole(output: Output, there: Item) -> bool:
+    return output.part is None and output.stands(there)
