@@ -78,7 +78,7 @@ def test_names_with_quotes_and_markup_stay_data() -> None:
     [
         ("CREATE TABLE (", "postgres", r"line 1, column \d+"),
         ("SELECT 1", "postgres", "no CREATE TABLE"),
-        ("CREATE TABLE a (id int)", "klingon", "dialect 'klingon' is not known"),
+        ("CREATE TABLE a (id int)", "klingon", "unknown SQL dialect 'klingon'"),
     ],
 )
 def test_bad_sql_is_refused_with_its_place(ddl: str, dialect: str, words: str) -> None:
