@@ -284,6 +284,9 @@ def draw_shape(draw: Draw, *, depth: int = 0) -> Shape:
     """Some fields of any kinds; models inside them, two levels deep."""
     kinds = SCALARS | ({} if depth else COLLECTIONS)
     names = draw(st.lists(st.sampled_from(sorted(kinds)), min_size=1, max_size=5, unique=True))
+    if not depth and draw(st.booleans()):
+        # Numbers that are compared, so that two writers of one item can contradict each other.
+        names = ["whole", "bounded", *(one for one in names if one not in ("whole", "bounded"))]
     chosen = {name: kinds[name] for name in names}
     if depth < 2 and draw(st.booleans()):
         inner = draw_shape(draw, depth=depth + 1)

@@ -21,21 +21,19 @@ from keyfold.errors import (
     NotFound,
     TooManyWrites,
     Undecodable,
-    VersionConflict,
 )
 from keyfold.maintain.address import fetch, raw
 from keyfold.maintain.counter import CounterMaintainer
 from keyfold.maintain.drift import Drift
 from keyfold.maintain.fact import NeedFact
 from keyfold.maintain.job import JobMaintainer, JobStep, Place, carry_out
-from keyfold.maintain.reconcile import ATTEMPTS, unchanged_check
+from keyfold.maintain.reconcile import unchanged_check
 from keyfold.maintain.relation import Related
 from keyfold.maintain.rows import FactComparison, Suspect
 from keyfold.maintain.structure import Causes, KeptStructure, Reconciled, Shown
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Flow
 from keyfold.runtime.intent import Delete, Intent
-from keyfold.runtime.walk import again_after
 from keyfold.runtime.writes import commit
 
 
@@ -137,18 +135,8 @@ class CascadeMaintainer(JobMaintainer):
         if (yield from raw(context, old.ref())) is None:
             return
         # It was made again before its items were deleted: they are those of the new one.
-        for attempt in range(ATTEMPTS):
-            try:
-                return (yield from self._recount(context, old.ref()))
-            except ConditionFailed:
-                yield again_after(attempt)
-        raise VersionConflict(f"the items of {old.ref()} come and go faster than they are counted")
-
-    def _recount(self, context: Context, parent: Ref[Any]) -> Flow[None]:
-        counters = [one for one in context.design.maintainers if self._counts(one)]
-        items = (yield from self.related.all(context, parent)) if counters else []
-        for counter in counters:
-            yield from counter.recount(context, parent, items)
+        for counter in [one for one in context.design.maintainers if self._counts(one)]:
+            yield from counter.recount(context, old.ref(), self.related)
 
     def _counts(self, one: object) -> bool:
         """Whether it is a counter that moves in the transactions of these items."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any, Literal
@@ -15,10 +15,18 @@ from keyfold.design.markers import StructureMarker
 from keyfold.design.place import caller
 from keyfold.design.predicate import FieldComparison, FieldPath, Predicate
 from keyfold.design.recorder import declare
-from keyfold.errors import DeclarationError, PlanError, Undecodable, VersionConflict
+from keyfold.errors import (
+    ConditionFailed,
+    DeclarationError,
+    PlanError,
+    Undecodable,
+    VersionConflict,
+)
 from keyfold.maintain.address import fetch, raw
 from keyfold.maintain.drift import Drift
-from keyfold.maintain.fact import AmountFact, address_of
+from keyfold.maintain.fact import AmountFact
+from keyfold.maintain.recount import ATTEMPTS, CountedItems
+from keyfold.maintain.relation import Related
 from keyfold.maintain.rows import FactComparison, Suspect
 from keyfold.maintain.shards import AMOUNT, holder_text, shard_entity, total
 from keyfold.maintain.structure import Causes, Reconciled, Shown, SummedStructure
@@ -26,6 +34,7 @@ from keyfold.runtime.changes import Add
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Flow
 from keyfold.runtime.intent import Update
+from keyfold.runtime.walk import again_after
 from keyfold.runtime.writes import commit
 
 Amount = int | Decimal
@@ -123,6 +132,24 @@ class CounterMaintainer(SummedStructure):
         counted = self.source.__spec__
         self.when = None if self.condition is None else condition.tree(self.condition, counted)
         self._holds = None if self.when is None else condition.evaluator(self.when, counted)
+        self.items = self._counted_items()
+        """Where one consistent query finds all that a holder counts."""
+
+    def _counted_items(self) -> CountedItems | None:
+        if self.sync == "stream" or self.declared.shards > 1:
+            return None
+        partition = self.source.__spec__.key.templates.partition.fields
+        if not set(partition) <= set(self.via.values()):
+            return None
+        related = Related(
+            self.target,
+            self.source,
+            "key",
+            self.via,
+            owner=f"the {self.label}",
+            place=self.declared.place,
+        )
+        return CountedItems(related, self.field, self.amount)
 
     @property
     def fields(self) -> frozenset[str]:
@@ -161,18 +188,33 @@ class CounterMaintainer(SummedStructure):
         if number:
             yield Update(gone.ref(), {self.field: Add(number)}, counting=True, lenient=True)
 
-    def recount(self, context: Context, holder: Ref[Any], counted: Iterable[Entity]) -> Flow[None]:
-        """Bring the number to these items; refused if it moves meanwhile."""
-        item = yield from raw(context, holder)
-        if item is None:
-            return
-        number = getattr(self.target.__spec__.decode(item), self.field)
-        facts = [fact for one in counted for fact in self.facts(one)]
-        wanted = sum((f.number for f in facts if f.address == address_of(holder)), type(number)())
-        if wanted != number:
-            held = FieldComparison(FieldPath((self.field,)), "=", number)
-            change = {self.field: Add(wanted - number)}
-            yield from commit(context, [Update(holder, change, held, counting=True)])
+    @property
+    def recounts(self) -> bool:
+        return self.items is not None
+
+    def recount(self, context: Context, holder: Ref[Any], related: Related) -> Flow[None]:
+        """Bring the number to these items, whoever counts meanwhile."""
+        items = CountedItems(related, self.field, self.amount)
+        for attempt in range(ATTEMPTS):
+            found = yield from items.recount(context, holder)
+            if found is None:
+                break
+            missing = self._amount(found.wanted - found.number)
+            if not missing:
+                return
+            held = FieldComparison(FieldPath((self.field,)), "=", self._amount(found.number))
+            change = {self.field: Add(missing)}
+            try:
+                yield from commit(context, [Update(holder, change, held, counting=True)])
+                return
+            except ConditionFailed:
+                # Another repair would add the same: so the number has to be what was met.
+                yield again_after(attempt)
+        raise VersionConflict(f"{self.label} of {holder} moves faster than its items are counted")
+
+    def _amount(self, number: Decimal) -> Any:
+        kind = self.target.__spec__.fields[self.field].kind
+        return {"integer": int, "float": float}.get(kind, Decimal)(number)
 
     @property
     def follows(self) -> Follows:
@@ -217,16 +259,23 @@ class CounterMaintainer(SummedStructure):
         if holder is None and suspect.holder is not None:
             return None
         follows: tuple[str, ...] = ()
-        if holder is not None:
+        unread = self.source in causes.unread
+        if holder is not None and suspect.holder is not None and self.items and not unread:
+            counted = yield from self.items.recount(context, holder)
+            if counted is None or counted.wanted == counted.number:
+                causes.moving += counted is None
+                return None
+            suspect = replace(suspect, said=counted.wanted, found=counted.number)
+        elif holder is not None:
             number = yield from total(context, holder, self.field)
             if number != (suspect.found or 0):
                 causes.moving += self.sync == "transaction"
                 return None  # it moved since it was met
+        if holder is not None:
             assert suspect.said is not None, "a number is expected"
             causes.note(holder, self.field, suspect.said)
             follows = tuple(one.label for one in self._showing(context))
         shown = {"holder": {"S": suspect.address.decode()}} if holder is None else holder.wire()
-        unread = self.source in causes.unread
         return Drift(
             self.kind,
             self.label,
@@ -266,22 +315,23 @@ class CounterMaintainer(SummedStructure):
         holder = drift.subject
         if holder is None:
             raise PlanError("the item that holds the counter is gone; delete its shards by hand")
-        if (yield from total(context, holder, self.field)) != (drift.found or 0):
-            raise VersionConflict(f"{self.label} of {holder} moved meanwhile")
-        amount = drift.expected - (drift.found or 0)
-        integer = self.target.__spec__.fields[self.field].kind == "integer"
-        fact = AmountFact(
-            holder,
-            self.field,
-            int(amount) if integer else amount,
-            self.declared.creates,
-            self.declared.shards,
-        )
-        yield from commit(context, [replace(one, lenient=False) for one in fact.moved()])
+        if drift.found is not None and self.items is not None:
+            yield from self.recount(context, holder, self.items.related)
+        else:
+            yield from self._add(context, holder, drift)
         item = yield from raw(context, holder)
         present = None if item is None else self.target.__spec__.decode(item)
         for structure in self._showing(context):
             yield from structure.reconcile(context, None, present)
+
+    def _add(self, context: Context, holder: Ref[Any], drift: Drift) -> Flow[None]:
+        """What two scans found to be missing, if the number still is what they met."""
+        if (yield from total(context, holder, self.field)) != (drift.found or 0):
+            raise VersionConflict(f"{self.label} of {holder} moved meanwhile")
+        missing = self._amount(drift.expected - (drift.found or 0))
+        creates, shards = self.declared.creates, self.declared.shards
+        fact = AmountFact(holder, self.field, missing, creates, shards)
+        yield from commit(context, [replace(one, lenient=False) for one in fact.moved()])
 
 
 def _is_over(context: Context, item: Entity) -> bool:

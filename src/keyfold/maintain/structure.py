@@ -137,6 +137,11 @@ class KeptStructure(ABC):
     # Verification: what items say and show is met by address; what differs is looked at again.
 
     @property
+    def recounts(self) -> bool:
+        """Whether `look` counts anew what one number stands for: one scan is enough for it."""
+        return False
+
+    @property
     def owner(self) -> str:
         """The label of its declaration, by which drift is named."""
         return self.label

@@ -130,24 +130,29 @@ def _steady_numbers(
     causes: Causes,
     settle: Settle | None,
 ) -> Flow[list[Suspect]]:
-    """Numbers that differ by the same amount in two scans; the rest was in motion.
+    """Numbers that differ by the same amount in two scans, and those that are counted anew one by
+    one; the rest was in motion.
 
     Of structures that come late what is said may not have moved either: two moments in which the
     stream is behind by the same amount are no drift.
     """
-    later = RowLog()
+    later, steady = RowLog(), list[Suspect]()
     try:
         differing = False
         for one in log.wrong_amounts(structures.comparisons):
-            later.remember(one)
-            differing = True
+            if structures.kept[one.structure].recounts and one.holder is not None:
+                steady.append(one)
+            else:
+                later.remember(one)
+                differing = True
         if not differing:
-            return []
+            return steady
         yield from _settle(settle)
         survey = FactSurvey(structures, later, causes, numbers_alone=True)
         yield from survey.scan(context, lambda _: _nothing())
-        steady: list[Suspect] = []
         for one in later.wrong_amounts(structures.comparisons):
+            if structures.kept[one.structure].recounts and one.holder is not None:
+                continue
             late = structures.kept[one.structure].sync == "stream"
             if _is_steady(one, later, late=late):
                 steady.append(one)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
+from random import Random
+from threading import Event, Thread
 from typing import Annotated, Any
 
 import pytest
@@ -11,7 +14,7 @@ from keyfold import Counter, Db, Design, Entity, Id, Key
 from keyfold.clients.embedded import EmbeddedClient
 from keyfold.engine import Engine
 from keyfold.errors import VerifyFailed
-from keyfold.maintain import rebuild, verify
+from keyfold.maintain import rebuild, repair, verify
 
 design = Design("shelves")
 table = design.table("Shelves")
@@ -34,10 +37,13 @@ class Busy(EmbeddedClient):
 
     def __init__(self) -> None:
         super().__init__(Engine.open(":memory:"))
+        self.page: int | None = None
         self.before: dict[str, Callable[[], object]] = {}
         self.after: dict[str, Callable[[], object]] = {}
 
     def call(self, operation: str, request: Mapping[str, Any]) -> dict[str, Any]:
+        if operation == "Scan" and self.page is not None:
+            request = {**request, "Limit": self.page}
         self._meddle(self.before, operation)
         answer = super().call(operation, request)
         self._meddle(self.after, operation)
@@ -94,10 +100,77 @@ def test_a_number_in_motion_is_not_taken_for_right(busy: tuple[Busy, Db]) -> Non
         count += 1
         other.create(Book(shelf_id="s", book_id=f"more{count}"))
 
-    client.after["Scan"] = add
+    client.after["Query"] = add
     assert verify(db).moving == 1
     with pytest.raises(VerifyFailed, match="1 numbers in motion"):
         rebuild(db)
     client.after.clear()
     rebuild(db)
     assert db.get(Shelf.key(shelf_id="s")).books == 5 + count
+
+
+def test_a_right_number_is_no_drift_where_two_scans_are_late_by_the_same(
+    busy: tuple[Busy, Db],
+) -> None:
+    client, db = busy
+    rebuild(db)
+    other = design.open(EmbeddedClient(client.engine))
+    scans = iter(range(100))
+
+    def add() -> None:
+        """After the books were read and before their shelf is, at each scan."""
+        number = next(scans)
+        if number in (4, 4 + 6):
+            other.create(Book(shelf_id="s", book_id=f"a{number}"))
+
+    client.page, client.after["Scan"] = 1, add
+    report = verify(db)
+    client.page = None
+    client.after.clear()
+    assert (report.drifts, report.moving) == ([], 0)
+    assert db.get(Shelf.key(shelf_id="s")).books == len(list(db.scan(Book)))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_wrong_number_is_repaired_exactly_while_several_count(
+    busy: tuple[Busy, Db], seed: int
+) -> None:
+    client, db = busy
+    report = verify(db)
+    stop = Event()
+
+    def write(name: str) -> None:
+        chance, other = Random(f"{seed}{name}"), design.open(EmbeddedClient(client.engine))
+        while not stop.is_set():
+            book = Book(shelf_id="s", book_id=f"{name}{chance.randrange(4)}")
+            if other.find(book.ref()) is None:
+                other.create(book)
+            else:
+                other.delete(book.ref())
+            time.sleep(chance.uniform(0, 0.02))
+
+    writers = [Thread(target=write, args=(name,)) for name in "xyz"]
+    for writer in writers:
+        writer.start()
+    while repair(db, report).left:
+        pass
+    stop.set()
+    for writer in writers:
+        writer.join()
+    assert db.get(Shelf.key(shelf_id="s")).books == len(list(db.scan(Book)))
+    assert verify(db).clean
+
+
+def test_two_repairs_at_once_add_what_is_missing_once(busy: tuple[Busy, Db]) -> None:
+    client, db = busy
+    report = verify(db)
+    other = design.open(EmbeddedClient(client.engine))
+    others = iter([other])
+
+    def repair_first() -> None:
+        for one in others:
+            repair(one, report)
+
+    client.before["UpdateItem"] = repair_first
+    assert repair(db, report).left == []
+    assert db.get(Shelf.key(shelf_id="s")).books == 5

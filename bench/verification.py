@@ -1,0 +1,156 @@
+"""`python -m bench.verification --items 1000000`: `verify` of many items, its time and its memory.
+
+The items are posts with two copies and five counted likes each, written past the maintainers into
+a file. `--commit` verifies as many with keyfold as it was at another commit, in turns with ours.
+Each side fills a file of its own and verifies it in a process of its own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from itertools import islice
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from keyfold import Counter, Db, Design, Entity, Id, Key, Pointer
+from keyfold.clients.embedded import EmbeddedClient
+from keyfold.engine import Engine
+from keyfold.maintain.verify import verify
+
+ROOT = Path(__file__).parents[1]
+COPIES, LIKES, BATCH = 2, 5, 25
+ITEMS_OF_A_POST = 1 + COPIES + LIKES
+OURS = "keyfold"
+
+design = Design("verified")
+table = design.table("verified")
+
+
+class Post(Entity, table=table):
+    post_id: Id
+    title: str
+    group_ids: set[str] = Field(default_factory=set)
+    likes: Annotated[int, Counter("Like")] = 0
+    key = Key("POST#{post_id}", "POST")
+
+
+class GroupPost(Pointer[Post], table=table, each="group_ids"):
+    group_id: Id
+    post_id: Id
+    title: str
+    key = Key("GROUP#{group_id}", "POST#{post_id}")
+
+
+class Like(Entity, table=table):
+    post_id: Id
+    user_id: Id
+    key = Key("POST#{post_id}", "LIKE#{user_id}")
+
+
+def items(posts: int) -> Iterator[Entity]:
+    for number in range(posts):
+        post_id, title = f"p{number}", f"post number {number}"
+        groups = [f"g{(number * 7919 + one * 104_729) % 10_007}" for one in range(COPIES)]
+        yield Post(post_id=post_id, title=title, group_ids=set(groups), likes=LIKES)
+        for group_id in groups:
+            yield GroupPost(group_id=group_id, post_id=post_id, title=title)
+        for one in range(LIKES):
+            yield Like(post_id=post_id, user_id=f"u{one}")
+
+
+def opened(path: Path) -> Db:
+    return design.open(EmbeddedClient(Engine.open(str(path), durability="relaxed")))
+
+
+def fill(path: Path, count: int) -> None:
+    db = opened(path)
+    db.create_tables()
+    made = items(count // ITEMS_OF_A_POST)
+    while batch := list(islice(made, BATCH)):
+        puts = [{"PutRequest": {"Item": one.__spec__.encode(one)}} for one in batch]
+        db.client.call("BatchWriteItem", {"RequestItems": {"verified": puts}})
+    db.close()
+
+
+def look(path: Path) -> dict[str, Any]:
+    """Verify once; the time of the clock and of the processor, and the most memory."""
+    db = opened(path)
+    clock, processor = time.perf_counter(), time.process_time()
+    report = verify(db)
+    found = {
+        "seconds": time.perf_counter() - clock,
+        "processor": time.process_time() - processor,
+        "megabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+        "scanned": report.scanned,
+        "clean": report.clean,
+    }
+    db.close()
+    return found
+
+
+def elsewhere(source: Path | None, work: str, path: Path, count: int) -> dict[str, Any]:
+    """Do it in another process, with these sources or with ours."""
+    environment = os.environ | ({} if source is None else {"PYTHONPATH": f"{source}:{ROOT}"})
+    command = [sys.executable, __file__, "--do", work, "--file", str(path), "--items", str(count)]
+    done = subprocess.run(
+        command, env=environment, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True
+    )
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def compare(sides: dict[str, Path | None], count: int, rounds: int) -> Iterator[str]:
+    with tempfile.TemporaryDirectory() as folder:
+        paths = {name: Path(folder) / f"{number}.db" for number, name in enumerate(sides)}
+        for name, source in sides.items():
+            elsewhere(source, "fill", paths[name], count)
+        for number in range(rounds):
+            names = list(sides) if number % 2 == 0 else list(sides)[::-1]
+            for name in names:
+                found = elsewhere(sides[name], "look", paths[name], count)
+                assert found["clean"], f"{name}: {found}"
+                yield (
+                    f"{name}: {found['scanned']:,} items, {found['seconds']:.1f} s, of the "
+                    f"processor {found['processor']:.1f} s, at most {found['megabytes']:.0f} MB"
+                )
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="bench.verification", description=__doc__)
+    parser.add_argument("--items", type=int, default=1_000_000)
+    parser.add_argument("--rounds", type=int, default=1)
+    parser.add_argument("--commit", help="compare with keyfold at a commit, too")
+    parser.add_argument("--do", choices=("fill", "look"), help=argparse.SUPPRESS)
+    parser.add_argument("--file", type=Path, help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.do == "fill":
+        fill(given.file, given.items)
+        print("{}")
+        return 0
+    if given.do == "look":
+        print(json.dumps(look(given.file)))
+        return 0
+    from bench.processor import earlier
+
+    with ExitStack() as stack:
+        sides: dict[str, Path | None] = {OURS: None}
+        if given.commit:
+            sides[given.commit] = earlier(stack, given.commit)
+        for line in compare(sides, given.items, given.rounds):
+            print(line, flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
