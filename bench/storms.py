@@ -203,6 +203,14 @@ def prepare(port: int, items: int = 40_000) -> None:
     client.close()
 
 
+def send_once(port: int, storm: Storm) -> None:
+    """Each request of the storm, over one connection."""
+    client = Client(port)
+    for operation, body in storm.calls():
+        client.send(operation, body)
+    client.close()
+
+
 def _send_forever(port: int, calls: Sequence[Call]) -> None:
     client = Client(port)
     while True:

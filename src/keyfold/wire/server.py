@@ -12,10 +12,11 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Protocol, Self
 
 from keyfold.clock import Clock, SystemClock
-from keyfold.engine import Engine
+from keyfold.engine import Engine, operations, shapes
 from keyfold.engine.item_cache import HotItems, Marks
 from keyfold.engine.policies.principal import HOME_ACCOUNT
 from keyfold.engine.sweeper import Sweeper
+from keyfold.limits import MB
 from keyfold.wire.front import FrontDoor
 from keyfold.wire.log import RequestLines, RequestLog, SpanLog
 from keyfold.wire.metrics import Metrics
@@ -30,6 +31,9 @@ _SWEEP_SECONDS = 10.0
 _SLOW_THREADS = 2
 _BACKLOG = 1024
 _SWITCH_SECONDS = 0.0005
+# glibc's names and numbers; each thread's heap keeps this much at its end.
+_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
+_KEPT_BYTES = 8 * MB
 
 
 class Listener(Protocol):
@@ -115,27 +119,49 @@ class Server:
 
     async def _tick_forever(self) -> None:
         loop = asyncio.get_running_loop()
-        returning: asyncio.Future[None] | None = None
+        await asyncio.sleep(_TICK_SECONDS)
+        returning = loop.run_in_executor(None, _settle)
         while True:
             await asyncio.sleep(_TICK_SECONDS)
             self._registry.tick(loop.time())
             self._metrics.tick()
-            if (returning is None or returning.done()) and self._registry.is_calm_again():
+            if returning.done() and self._registry.is_calm_again():
                 # Beside the loop, and not behind long requests: it looks at all of the heap.
                 returning = loop.run_in_executor(None, _return_memory)
             for log in self._logs:
                 log.flush()
 
 
+def _settle() -> None:
+    """Load what the start could do without, and have the allocator keep little.
+
+    What is loaded in the middle of large requests lies between their objects for ever, and
+    CPython gives back only megabytes in which nothing is left.
+    """
+    operations.load_all()
+    shapes.compile_all()
+    _c_library("mallopt", _M_TRIM_THRESHOLD, _KEPT_BYTES)
+    # Else it would follow the threshold for trimming: large answers would be mapped each time.
+    _c_library("mallopt", _M_MMAP_THRESHOLD, 2 * _KEPT_BYTES)
+
+
 def _return_memory() -> None:
     """Give the system back what large requests have left, which the allocator would keep."""
-    import ctypes
-
     # TLS leaves cycles; what was there at the start is frozen and not looked at.
     gc.collect()
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
-    if trim is not None:
-        trim(0)
+    # CPython 3.11 keeps a new string here for nearly every `case Name(field)` that it meets: each
+    # of thousands holds the megabyte in which it was made.
+    sys._clear_type_cache()
+    _c_library("malloc_trim", 0)
+
+
+def _c_library(function: str, *arguments: int) -> None:
+    """Call a function of glibc; elsewhere nothing happens."""
+    import ctypes
+
+    found = getattr(ctypes.CDLL(None), function, None)
+    if found is not None:
+        found(*arguments)
 
 
 def bind(settings: ServerSettings, *, shared: bool = False) -> socket.socket:

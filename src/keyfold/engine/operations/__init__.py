@@ -97,3 +97,9 @@ def load(name: str) -> Operation:
     operation: Operation = getattr(import_module(f"{__name__}.{home}"), function)
     loaded[name] = operation
     return operation
+
+
+def load_all() -> None:
+    """Load what is loaded when it is first asked for otherwise."""
+    for name in NAMES:
+        load(name)

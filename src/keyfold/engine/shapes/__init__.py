@@ -65,6 +65,12 @@ def check(
     return typed
 
 
+def compile_all() -> None:
+    """Make the checks of every operation, which are made at its first request otherwise."""
+    for operation in REQUESTS:
+        _compiled(operation)
+
+
 # Nearly every request is right, and that should not cost a walk over its shape.
 @cache
 def _compiled(operation: str) -> tuple[types.Reader, constraints.Test | None]:
