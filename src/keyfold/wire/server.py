@@ -119,15 +119,16 @@ class Server:
 
     async def _tick_forever(self) -> None:
         loop = asyncio.get_running_loop()
-        await asyncio.sleep(_TICK_SECONDS)
-        returning = loop.run_in_executor(None, _settle)
+        beside: asyncio.Future[None] | None = None
         while True:
             await asyncio.sleep(_TICK_SECONDS)
             self._registry.tick(loop.time())
             self._metrics.tick()
-            if returning.done() and self._registry.is_calm_again():
-                # Beside the loop, and not behind long requests: it looks at all of the heap.
-                returning = loop.run_in_executor(None, _return_memory)
+            # Beside the loop, and not behind long requests.
+            if beside is None:
+                beside = loop.run_in_executor(None, _settle)
+            elif beside.done() and self._registry.is_calm_again():
+                beside = loop.run_in_executor(None, _return_memory)
             for log in self._logs:
                 log.flush()
 

@@ -67,7 +67,7 @@ def check(
 
 def compile_all() -> None:
     """Make the checks of every operation, which are made at its first request otherwise."""
-    for operation in REQUESTS:
+    for operation in every():
         _compiled(operation)
 
 
