@@ -214,5 +214,5 @@ def check_told(told: Any, trouble: Trouble, sandbox: Sandbox) -> None:
     for one in told if isinstance(told, tuple) else (told,):
         if isinstance(one, Entity):
             stored = [item for item in items if one.ref().wire().items() <= item.items()]
-            theirs = one.__spec__.undeclared(stored[0])
+            theirs = one.__spec__.undeclared_attributes(stored[0])
             assert stored == [{**theirs, **one.__spec__.encode(one)}]
