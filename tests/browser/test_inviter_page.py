@@ -92,6 +92,15 @@ def test_friends_plan_answer_and_see_each_other_live(
     expect(cleo.locator("a.news").first).to_have_text("ALSwim before work is cancellednow")
     cleo.get_by_role("button", name="Mark all as read").click()
     expect(cleo.locator("#unread")).to_be_hidden()
+
+    # Whoever is invited can tell a moderator; who hosts it cannot.
+    expect(ada.get_by_role("button", name="Report")).to_have_count(0)
+    ben.goto(ada.url)
+    ben.get_by_role("button", name="Report").click()
+    ben.get_by_label("What is wrong?").fill("Nobody swims in November")
+    ben.get_by_role("button", name="Report it").click()
+    expect(ben.locator("dialog[open]")).to_have_count(0)
+    expect(ben.locator(".toast").last).to_contain_text("A moderator will look at it")
     for one in (ben, cleo):
         one.close()
 

@@ -1,6 +1,7 @@
 /* Inviter for people: what comes up, groups, one hangout, news. Each view loads by REST and loads
    again when a subscription tells of a change. */
 import { $, $$, day, doing, face, form, h, list, me, onPerson, path, rest, route, say, show, subscribe, welcome, when } from "../../assets/app.js";
+import { reportButton } from "../../assets/oversight.js";
 
 const MINE = "subscription ($id: String!) { myListChanged(userId: $id) { changed } }";
 const GROUP = "subscription ($id: String!) { groupChanged(groupId: $id) { hangoutId } }";
@@ -290,7 +291,8 @@ async function hangout({ id }) {
         host && one.userId !== found.hostId && h("button.icon", { type: "button", ariaLabel: `Take the invitation of ${one.name} back`, onclick: doing(() => rest.post(`${url}/withdrawals`, { userIds: [one.userId] })) }, "✕"))))),
       host && h(".acts", h("button.btn", { type: "button", onclick: doing(() => plan({ hangout: found })) }, "Change it"),
         found.cancelled ? change("It takes place", { cancelled: false }) : change("Cancel it", { cancelled: true }),
-        h("button.btn.danger", { type: "button", onclick: doing(async () => { if (sure("Delete this hangout and all its answers?")) { await rest.delete(url); go("#/"); } }) }, "Delete"))));
+        h("button.btn.danger", { type: "button", onclick: doing(async () => { if (sure("Delete this hangout and all its answers?")) { await rest.delete(url); go("#/"); } }) }, "Delete")),
+      !host && h(".acts", reportButton("hangout", id))));
   };
   return live(load, [HANGOUT, id]);
 }

@@ -1,4 +1,5 @@
 import { $, $$, chooseWho, doing, face, form, h, list, me, onPerson, path, rest, route, say, show, subscribe, valuesOf, when } from "../../assets/app.js";
+import { reportButton } from "../../assets/oversight.js";
 
 const ROOM = "subscription ($id: String!) { roomChanged(roomId: $id) { changed } }";
 const MINE = "subscription ($id: String!) { myListsChanged(userId: $id) { changed } }";
@@ -166,7 +167,8 @@ async function details(home) {
       .filter(([, value]) => value != null && value !== "").map(([name, value]) => [h("dt", name), h("dd", value)])),
     now.link ? h("p", h("a", { href: now.link, target: "_blank", rel: "noreferrer noopener" }, "See it there")) : null,
     h(".steps", { role: "group", ariaLabel: "What next" }, now.nextSteps.map((step) => h("button.btn.small", { type: "button", onclick: move(step) }, STEP[step][now.status] || STEP[step][""]))),
-    h(".acts", h("button.btn.danger.small", { type: "button", onclick: doing(async () => { await rest.delete(at); $("#details").close(); await loadListings(id); }) }, "Remove it")));
+    h(".acts", h("button.btn.danger.small", { type: "button", onclick: doing(async () => { await rest.delete(at); $("#details").close(); await loadListings(id); }) }, "Remove it"),
+      now.addedBy !== me().id && reportButton("listing", `${id}/${now.listingId}`)));
   $("#details").showModal();
   if (!home.seen) await loadListings(id);
 }

@@ -1,6 +1,7 @@
 /* Sellers for people: stands, the seasons of one, and the order form of a season. Each view loads by
    REST and loads again when a subscription tells of a change. */
 import { $, day, doing, face, form, h, list, me, onPerson, path, rest, route, say, show, subscribe, welcome, when } from "../../assets/app.js";
+import { reportButton } from "../../assets/oversight.js";
 
 const MINE = "subscription ($id: String!) { mineChanged(ownerAccountId: $id) { kind } }";
 const SHARED = "subscription ($id: String!) { sharedChanged(targetAccountId: $id) { kind } }";
@@ -248,7 +249,7 @@ const catalogCard = (mine) => (one) => h("article.card", h(".line.apart", h("h3"
   h("small.muted", one.products.map((product) => `${product.productName} ${money(product.price)}`).join(" · ")),
   mine ? h(".line.wrap", h("button.btn.small", { onclick: doing(() => rest.patch(path`/catalogs/${one.catalogId}`, { isPublic: !one.isPublic })) }, one.isPublic ? "Make it private" : "Make it public"),
     h("button.btn.small.danger", { onclick: doing(() => rest.delete(path`/catalogs/${one.catalogId}`)) }, "Delete"))
-    : h("small.muted", one.ownerName && `by ${one.ownerName}`));
+    : h(".line.apart", h("small.muted", one.ownerName && `by ${one.ownerName}`), reportButton("catalog", one.catalogId)));
 
 function catalogs() {
   if (signedOut()) return undefined;

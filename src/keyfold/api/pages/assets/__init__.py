@@ -18,6 +18,7 @@ _OURS: Final = {
     "docs.js": "text/javascript",
     "events.js": "text/javascript",
     "explorer.js": "text/javascript",
+    "oversight.js": "text/javascript",
     "query-text.js": "text/javascript",
     "sign-in.js": "text/javascript",
     "who.js": "text/javascript",
