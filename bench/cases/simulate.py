@@ -13,10 +13,10 @@ from bench.harness import Budget, Case, Outcome
 from keyfold.design.target import load_schema
 from keyfold.review import cost
 from keyfold.simulate.assumptions import Assumptions
-from keyfold.simulate.detail import detailed
+from keyfold.simulate.detail import simulate_calls
 from keyfold.simulate.load.design_load import DesignLoad, design_load
 from keyfold.simulate.load.schedule import DAY
-from keyfold.simulate.load.users import scaled
+from keyfold.simulate.load.users import scale_users
 from keyfold.simulate.outcome import RunOutcome
 from keyfold.simulate.run import Run
 
@@ -41,7 +41,7 @@ def speed(_: ExitStack, __: Budget) -> Iterator[Outcome]:
     calls = Outcome("simulate", f"simulate, {SYSTEM} at 10^5 users, {SECONDS} s call by call", "")
     load = _load(FEW_USERS)
     started = time.perf_counter()
-    outcome = detailed(load.model, load.schedule, SECONDS)
+    outcome = simulate_calls(load.model, load.schedule, SECONDS)
     calls.figures = _figures(outcome, time.perf_counter() - started)
     yield calls
 
@@ -49,7 +49,7 @@ def speed(_: ExitStack, __: Budget) -> Iterator[Outcome]:
 def _load(users: float) -> DesignLoad:
     schema = load_schema(f"keyfold_systems.{SYSTEM}.design:design")
     path = Path(keyfold_systems.__file__).parent / SYSTEM / "workload.yaml"
-    return design_load(schema, scaled(schema, cost.load(path, schema), users))
+    return design_load(schema, scale_users(schema, cost.load(path, schema), users))
 
 
 def _figures(outcome: RunOutcome, taken: float) -> dict[str, str]:
