@@ -35,6 +35,8 @@ from .conftest import INES, JONAS, MIA, NOW, Home, in_rooms, most
 
 PAGE = PageRequest(limit=50)
 KEYS = {
+    "Report": "REPORTS / REPORT#{kind}#{subject_id}#{reporter_id}",
+    "AuditEntry": "AUDIT#{at:%Y-%m} / AT#{at:iso}#{entry_id}",
     "Person": "USER#{user_id} / PROFILE",
     "Removal": "USER#{user_id} / REMOVAL",
     "Notification": "USER#{user_id} / NOTIFICATION#{created_at:iso_ms}#{activity_id}",
