@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from keyfold.engine import collections
 from keyfold.engine.capacity import wanted
 from keyfold.engine.database import Database
 from keyfold.engine.storage import StoredItem
@@ -68,6 +67,9 @@ def with_metrics(
 
 def metrics_by_table(database: Database, done: list[Prepared]) -> dict[str, list[dict[str, Any]]]:
     """The collections that writes touched, one entry each, for tables with local indexes."""
+    # Few tables have local indexes, and fewer callers ask.
+    from keyfold.engine import collections
+
     touched: dict[bytes, tuple[TableDefinition, Item]] = {}
     for prepared in done:
         table = prepared.write.table

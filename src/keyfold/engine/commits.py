@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
-from weakref import WeakSet
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import apsw
 
 from keyfold import errors
 from keyfold.engine import storage
+from keyfold.engine.forks import left_behind, open_here
 from keyfold.engine.item_cache import HotItems
 from keyfold.engine.lane import LOOP_LOCK_SECONDS, WouldStall, may_wait
+from keyfold.engine.session_loans import SessionLender
 from keyfold.engine.storage import Session
+from keyfold.engine.write_job import Bystander, HalfDone, WriteJob
 
 if TYPE_CHECKING:
     from keyfold.engine.storage.watch import FileWatch
@@ -28,68 +29,6 @@ T = TypeVar("T")
 _LOOK_SECONDS = 1.0
 # Long enough for a thread that waits to wake up.
 _GIVEN_SECONDS = 0.0002
-_open_here: WeakSet[Commits] = WeakSet()
-_left_behind: list[Session] = []
-
-
-def _leave_behind() -> None:
-    for commits in list(_open_here):
-        commits.leave_behind()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_leave_behind)
-
-
-class _HalfDone(errors.StorageError):
-    """A write that cannot be taken back without those it shares a transaction with."""
-
-
-class _Bystander(errors.StorageError):
-    """A write taken back because another in its commit met damage; it is done again alone."""
-
-
-class _Job(Generic[T]):
-    """One write request waiting for its commit."""
-
-    __slots__ = ("changes_last", "done", "error", "is_stuck", "result", "work")
-
-    def __init__(self, work: Callable[[Session], T], changes_last: bool) -> None:
-        self.work, self.changes_last = work, changes_last
-        self.done = self.is_stuck = False
-        self.error: BaseException | None = None
-        self.result: Any = None
-
-
-class SessionLender:
-    """Lends a session for the time of a `with` block."""
-
-    __slots__ = ("_commits", "_session")
-
-    def __init__(self, commits: Commits) -> None:
-        self._commits = commits
-
-    def __enter__(self) -> Session:
-        self._session = self._commits.take()
-        return self._session
-
-    def __exit__(self, *_error: object) -> None:
-        self._commits.put_back(self._session)
-
-
-class Aside:
-    """Gives a borrowed session back for the time of a `with` block, if others could want it."""
-
-    __slots__ = ("_commits", "_session")
-
-    def __init__(self, commits: Commits, session: Session) -> None:
-        self._commits, self._session = commits, session
-
-    def __enter__(self) -> None:
-        self._commits.lend(self._session)
-
-    def __exit__(self, *_error: object) -> None:
-        self._commits.take_again(self._session)
 
 
 class Commits:
@@ -114,7 +53,7 @@ class Commits:
         self._writer = Session(storage.connect(path, durability, is_first=True))
         self._version = self._writer.version()
         self._lock = threading.Lock()
-        self._queue: deque[_Job[Any]] = deque()
+        self._queue: deque[WriteJob[Any]] = deque()
         self._in_memory = path == ":memory:"
         self._watch: FileWatch | None = None
         self._look_at = 0.0
@@ -130,7 +69,7 @@ class Commits:
             from keyfold.engine.storage.watch import FileWatch
 
             self._watch = FileWatch(path)
-            _open_here.add(self)
+            open_here.add(self)
         self._waiting = 0
         """How many threads wait for the lock, as far as can be seen without one."""
 
@@ -153,12 +92,12 @@ class Commits:
                 return self._alone(work)
             finally:
                 self._lock.release()
-        job = _Job(work, changes_last)
+        job = WriteJob(work, changes_last)
         self._queue.append(job)
         with self._lock:
             if not job.done:
                 self._lead()
-            if isinstance(job.error, _Bystander):
+            if isinstance(job.error, Bystander):
                 return self._alone(work)
         if job.error is not None:
             raise job.error
@@ -331,7 +270,7 @@ class Commits:
 
         Its connections are kept as they are: to close them would touch the locks of the parent.
         """
-        _left_behind.extend((self._writer, *self._readers))
+        left_behind.extend((self._writer, *self._readers))
         self._lock, self._gathering, self._readers = threading.Lock(), 0, deque()
         self._queue.clear()
         self._closed = self._is_forked = True
@@ -371,7 +310,7 @@ class Commits:
             for job in jobs:
                 job.error = failure
                 if isinstance(failure, errors.Corrupt) and not job.is_stuck:
-                    job.error = _Bystander(str(failure))
+                    job.error = Bystander(str(failure))
             if not isinstance(failure, Exception):
                 raise
         finally:
@@ -427,11 +366,11 @@ class Commits:
         if self._hot is not None:
             self._hot.end()
 
-    def _run_together(self, jobs: list[_Job[Any]]) -> None:
+    def _run_together(self, jobs: list[WriteJob[Any]]) -> None:
         for job in jobs:
             try:
                 job.result = self._join(job.work, job.changes_last)
-            except (apsw.Error, _HalfDone):
+            except (apsw.Error, HalfDone):
                 job.is_stuck = True
                 raise
             except Exception as error:
@@ -449,7 +388,7 @@ class Commits:
             raise
         except Exception as error:
             if not session.is_guarded and session.changes() != before:
-                raise _HalfDone(f"{self.path}: a write failed in the middle: {error!r}") from error
+                raise HalfDone(f"{self.path}: a write failed in the middle: {error!r}") from error
             session.take_back_guarded()
             raise
         session.keep_guarded()

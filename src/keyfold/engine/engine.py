@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 import apsw
 
 from keyfold.clock import Clock, SystemClock
-from keyfold.engine import damage, dialects
+from keyfold.engine import damage, dialects, snapshot
 from keyfold.engine.calls import Calls
 from keyfold.engine.contributors import Rule, top
 from keyfold.engine.database import Database
@@ -147,8 +147,6 @@ class Engine(Calls):
     @contextmanager
     def snapshot(self, table: str) -> Iterator[Iterator[bytes]]:
         """All items of a table as of one moment, as JSON, whatever is written meanwhile."""
-        from keyfold.engine import snapshot
-
         database = self._database
         try:
             with snapshot.take(database, lambda s: database.catalog.get(s, table)) as taken:

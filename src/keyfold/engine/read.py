@@ -11,9 +11,9 @@ import orjson
 
 from keyfold.engine import indexes
 from keyfold.engine.capacity import Capacity
-from keyfold.engine.commits import Aside
 from keyfold.engine.database import Database
 from keyfold.engine.lane import check, here
+from keyfold.engine.session_loans import Aside
 from keyfold.engine.storage import Row, Session
 from keyfold.engine.tables import (
     IndexDefinition,

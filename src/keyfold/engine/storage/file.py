@@ -23,6 +23,9 @@ BUSY_SECONDS = 10.0
 CACHE_KILOBYTES = 16_384
 _SHORTEST_PAUSE = 0.00005
 _LONGEST_PAUSE = 0.0005
+# As long as a loop waits for a lock: a commit of others is over by then, as a rule, and a thread
+# for each write that met it would cost far more.
+_ATTEMPTS_ON_LOOP = 8
 _MAGIC = b"SQLite format 3\0"
 _RELAXED = "SELECT 1 FROM documents WHERE kind = 'file' AND id = 'relaxed'"
 _DAMAGE = (apsw.SQLITE_IOERR_DATA, apsw.SQLITE_IOERR_CORRUPTFS, apsw.SQLITE_IOERR_SHORT_READ)
@@ -156,7 +159,7 @@ def _connected(path: str) -> apsw.Connection:
 
 def _waits_for_writer(attempt: int) -> bool:
     """Another process writes: SQLite's own pauses grow to the time of a hundred commits."""
-    if not may_wait():
+    if attempt >= _ATTEMPTS_ON_LOOP and not may_wait():
         return False
     time.sleep(min(_SHORTEST_PAUSE * (attempt + 1), _LONGEST_PAUSE))
     return attempt * _LONGEST_PAUSE < BUSY_SECONDS

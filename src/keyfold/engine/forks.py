@@ -1,0 +1,26 @@
+"""Files that are open when a process is forked: the child may not use them."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+from weakref import WeakSet
+
+from keyfold.engine.storage import Session
+
+if TYPE_CHECKING:
+    from keyfold.engine.commits import Commits
+
+open_here: WeakSet[Commits] = WeakSet()
+"""The files of this process."""
+left_behind: list[Session] = []
+"""Sessions of a parent, which are neither used nor closed."""
+
+
+def _leave_behind() -> None:
+    for commits in list(open_here):
+        commits.leave_behind()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_leave_behind)
