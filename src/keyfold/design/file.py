@@ -201,10 +201,20 @@ class _Reader:
         table = self._pattern_table(stated, value)
         where = stated.pop("where", None)
         if where is not None:
+            self._known_index(table, value)
             stated.update(_where(where, table, stated.get("index")))
         stated["table"] = table.name
         built: PatternSchema = records.build(PatternSchema, stated, value)
         return built
+
+    def _known_index(self, table: TableSchema, value: Node) -> None:
+        """A condition on the keys of an index needs the index."""
+        names = [index.name for index in table.indexes]
+        for name, inner in value.items("fields"):
+            wanted = inner.text("an index") if name.text("a field") == "index" else None
+            if wanted is not None and wanted not in names:
+                known = nearest(wanted, names) if names else "declare it with the table"
+                inner.refuse(f"the table {table.name} has no index {wanted!r}; {known}")
 
     def search(self, name: str, value: Node) -> SearchSchema:
         stated = {**records.read(SearchSchema, value, also={"table": _elsewhere}), "name": name}
@@ -235,7 +245,11 @@ def _verb(kind: str, value: Node) -> dict[str, Any]:
 
 def _limit(value: Node) -> dict[str, Any]:
     text = value.text("a number or a parameter")
-    return {"limit": int(text)} if text.isdigit() else {"limit_parameter": text}
+    if text.isdigit() and int(text):
+        return {"limit": int(text)}
+    if not text.isidentifier():
+        value.refuse(f"limit must be 1 or more, or the name of a parameter, found {text!r}")
+    return {"limit_parameter": text}
 
 
 def _partitions(value: Node) -> dict[str, Any]:
@@ -279,7 +293,10 @@ def _where(value: Node, table: TableSchema, index: str | None) -> dict[str, Any]
     for text in shorthand.clauses(value.text("a key condition")):
         clause = _clause(value, text)
         if clause is None:
-            value.refuse(f"{text!r} is not a key condition; write {partition} = X, {sort} > Y")
+            value.refuse(
+                f"{text!r} is not a key condition; write {partition} = X, and the sort key with "
+                "one of =, <, <=, >, >=, begins_with X, between X and Y"
+            )
         name, asked = clause
         if name == partition and asked.operator == "eq":
             stated["partition"] = asked.template
@@ -295,6 +312,11 @@ def _attributes(value: Node) -> tuple[AttributeSchema, ...]:
     found = []
     for name, inner in value.items("attributes with their types"):
         field = name.text("an attribute")
+        if inner.is_nothing:
+            name.refuse(
+                f"{field} has no type; write {field}: string. Inside braces, quote a type that "
+                f'has a comma: "string one of a, b"'
+            )
         if inner.is_mapping:
             own: _Also = {"states": _states}
             stated = {"name": field, **records.read(AttributeSchema, inner, also=own)}

@@ -30,6 +30,8 @@ def compose(text: str, file: str) -> Node:
         mark = error.problem_mark or error.context_mark
         place = Place(file, mark.line + 1, mark.column + 1) if mark else Place(file, 1)
         what = ", ".join(part for part in (error.context, error.problem) if part)
+        if "'\\t'" in what:
+            what += "; indent with spaces"
         raise DesignFileError(place, f"this is not YAML: {what}") from None
     except yaml.YAMLError as error:
         raise DesignFileError(Place(file, 1), f"this is not YAML: {error}") from None

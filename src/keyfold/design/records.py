@@ -10,6 +10,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from keyfold.design import shorthand
 from keyfold.design.condition import parse_condition, there
+from keyfold.design.flow import Action
 from keyfold.design.nodes import Node
 from keyfold.design.schema import INTENTS, Effect, Intent
 from keyfold.design.template import Template
@@ -136,6 +137,9 @@ def condition(value: Node) -> Condition | None:
 def effect(value: Node) -> Effect:
     text = value.text("a write such as: create Message")
     found = shorthand.effect(text)
+    action = text.split()[0] if text.split() else ""
+    if found is None and action not in get_args(Action):
+        value.refuse(f"{text!r}: unknown action {action!r}; {nearest(action, get_args(Action))}")
     if found is None:
         value.refuse(
             f"{text!r} is not a write; say ACTION [each] Entity [(fields)] [guarded | unguarded] "
@@ -157,7 +161,7 @@ def _plain(hint: Any, value: Node, what: str) -> Any:
 
 
 def _noun(kind: type) -> str:
-    name = (kind.__name__.removesuffix("Schema") or "schema").lower()
+    name = (kind.__name__.removesuffix("Schema") or "design").lower()
     return f"an {name}" if name[0] in "aeiou" else f"a {name}"
 
 

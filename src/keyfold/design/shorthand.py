@@ -9,6 +9,7 @@ from typing import Any, cast, get_args
 from keyfold.design.flow import Action, Effect
 from keyfold.design.schema import AttributeSchema, SortCondition
 from keyfold.design.template import SEPARATOR, Template, apart, leading, parse_template
+from keyfold.errors import DeclarationError
 
 TYPES = [
     "any",
@@ -63,7 +64,15 @@ def template(text: str, *, place: str = "") -> Template:
         return apart(known) if last else leading(known)
     escape = text.startswith(_ESCAPED)
     text = text.removeprefix(_ESCAPED)
-    return parse_template(_ANGLED.sub(r"{\1\2}", text), place=place, escape=escape)
+    braced = _ANGLED.sub(r"{\1\2}", text)
+    if "<" in braced or ">" in braced:
+        raise DeclarationError(
+            "K1",
+            f"the key {text!r} has a field that is not written as <name>.",
+            place=place,
+            suggestion="Close each < with >, and use letters, digits and _ in between.",
+        )
+    return parse_template(braced, place=place, escape=escape)
 
 
 def template_text(value: Template) -> str:

@@ -334,3 +334,31 @@ def test_a_python_declaration_is_fixed_in_its_file(run: Run, tmp_path: Path) -> 
     code, out = run("check", "mails_to_fix:design", "--fix")
     assert (code, "1 fixed" in out) == (0, True), out
     assert "Key('LOGIN#{email:lower}', 'LOGIN')" in source.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("{query: Note", "{query: Nte", "is about Nte, which the design does not declare: did you"),
+        ("-> Room", "-> Rom", "holds ids of Rom, which the design does not declare: did you mean"),
+        ("create Note", "create Notes", "names Notes, which the design does not declare: did you"),
+    ],
+)
+def test_a_misspelled_name_is_told_with_the_likely_one(
+    run: Run, tmp_path: Path, old: str, new: str, expected: str
+) -> None:
+    text = """
+design: rooms
+entities:
+  Room: {key: {PK: ROOM#<roomId>, SK: ROOM}, attributes: {roomId: id}}
+  Note:
+    key: {PK: ROOM#<roomId>, SK: NOTE#<noteId>}
+    attributes: {roomId: id -> Room, noteId: id}
+patterns:
+  Notes of a room: {query: Note, where: "PK = ROOM#<roomId>, SK begins_with NOTE#", limit: 5}
+operations:
+  add: {does: [create Note guarded]}
+"""
+    (tmp_path / "d.yaml").write_text(text.replace(old, new, 1), encoding="utf-8")
+    code, out = run("check", "d.yaml")
+    assert (code, expected in " ".join(out.split())) == (1, True), out

@@ -140,7 +140,15 @@ def test_an_unknown_field_names_the_nearest_one() -> None:
         ("design: d\npatterns: {p: {get: A, condition: SK is X}}", "is not a key condition"),
         ("design: d\npatterns: {p: {get: A, where: 'PQ = X'}}", "is not about PK or SK"),
         ("design: d\npatterns: {p: {get: A, descending: 3}}", "must be true or false"),
-        ("design: d\noperations: {o: {does: [remove A]}}", "is not a write"),
+        ("design: d\noperations: {o: {does: [creat A]}}", "'creat'; did you mean 'create'?"),
+        ("design: d\noperations: {o: {does: [create]}}", "is not a write"),
+        ("design: d\nentites: {}", "d.yaml:2:1: a design has no field 'entites'; did you mean"),
+        ("design: d\nentities: {A: {key: {PK: A#<id, SK: A}}}", "d.yaml:2:26: the key 'A#<id' has"),
+        ("design: d\nentities: {A: {attributes: {s: string one of a, b}}}", "b has no type; write"),
+        ("design: d\npatterns: {p: {query: A, limit: -1}}", "d.yaml:2:33: limit must be 1 or more"),
+        ("design: d\npatterns: {p: {query: A, limit: 0}}", "limit must be 1 or more"),
+        ("design: d\npatterns: {p: {get: A, where: SK starts_with X}}", "begins_with X, between"),
+        ("design: d\n\tentities: {}", "indent with spaces"),
         ("design: d\ncounters: {c: {counts: A}}", "a counter needs a field 'target'"),
         ("design: d\ndesign: e", "d.yaml:2:1: 'design' stands here twice"),
         ("design: d\ntables: {a: {}, b: {}}\nentities: {A: {}}", "say in which table"),
@@ -150,6 +158,15 @@ def test_an_unknown_field_names_the_nearest_one() -> None:
 )
 def test_a_wrong_file_is_refused_with_place_and_remedy(text: str, expected: str) -> None:
     assert expected in wrong(text)
+
+
+def test_a_condition_on_an_index_that_is_not_there_names_the_nearest_one() -> None:
+    text = """
+design: d
+tables: {main: {key: [PK, SK], indexes: {ByDay: {key: [day]}}}}
+patterns: {p: {query: A, index: ByDays, where: day = X}}
+"""
+    assert wrong(text) == "d.yaml:4:33: the table main has no index 'ByDays'; did you mean 'ByDay'?"
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from difflib import get_close_matches
 
 from keyfold.design.schema import PatternSchema
 from keyfold.design.template import Template
@@ -176,8 +177,10 @@ def pattern_name_drift(facts: Reach) -> Iterator[Defect]:
             yield Defect(
                 pattern,
                 pattern.name,
-                f"is about {', '.join(unknown)}, which the design does not declare",
+                f"is about {', '.join(unknown)}, which the design does not declare"
+                + _meant(unknown, known),
                 "Declare the entity, or correct the name.",
+                severity="warning" if _meant(unknown, known) else None,
             )
         yield from _drift(facts, pattern)
     for operation in facts.schema.operations:
@@ -187,9 +190,29 @@ def pattern_name_drift(facts: Reach) -> Iterator[Defect]:
             yield Defect(
                 operation,
                 operation.name,
-                f"names {', '.join(dict.fromkeys(names))}, which the design does not declare",
+                f"names {', '.join(dict.fromkeys(names))}, which the design does not declare"
+                + _meant(names, {**known, **facts.schema.by_pattern}),
                 "Declare the pattern or entity, or correct the name.",
+                severity="warning" if _meant(names, {**known, **facts.schema.by_pattern}) else None,
             )
+    for entity in facts.schema.entities:
+        for attribute in entity.attributes:
+            meant = _meant([attribute.refers], known)
+            if attribute.refers and attribute.refers not in known and meant:
+                yield Defect(
+                    entity,
+                    f"{entity.name}.{attribute.field}",
+                    f"holds ids of {attribute.refers}, which the design does not declare{meant}",
+                    "Correct the name.",
+                    severity="warning",
+                )
+
+
+def _meant(names: Iterable[str], known: Iterable[str]) -> str:
+    """The declared name that one which is not declared is nearly spelled like."""
+    known = [*known]
+    near = (get_close_matches(name, known, 1, 0.8) for name in names if name not in known)
+    return next((f": did you mean {found[0]}?" for found in near if found), "")
 
 
 def _drift(facts: Reach, pattern: PatternSchema) -> Iterator[Defect]:
