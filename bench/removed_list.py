@@ -16,7 +16,7 @@ from keyfold.review import cost
 from keyfold.review.cost.workload import Workload
 from keyfold.simulate.answer.prediction import Prediction, predict
 from keyfold.simulate.load.design_load import design_load
-from keyfold.simulate.load.users import scaled
+from keyfold.simulate.load.users import scale_users
 
 USERS = 1e8
 REPLICAS = (4, 16, 48, 80)
@@ -48,7 +48,7 @@ def shapes() -> Iterator[Shape]:
     for behind in (False, True):
         for replicas in REPLICAS:
             schema = _with_replicas(design, replicas)
-            workload = scaled(schema, cost.load(path, schema), USERS)
+            workload = scale_users(schema, cost.load(path, schema), USERS)
             workload = replace(workload, arrival=replace(workload.arrival, bursts=()))
             if behind:
                 workload = _with_entries(workload, BEHIND * replicas)

@@ -71,12 +71,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     apply.add_argument(
         "--rate", type=float, default=0, metavar="N", help="items a second at most (default: all)"
     )
-    apply.add_argument(
-        "--settle",
-        type=float,
-        metavar="SECONDS",
-        help="how long the streams must be quiet before a switch (default: 2, embedded 0)",
-    )
+    _add_settle(apply)
     apply.add_argument(
         "--without-routers",
         action="store_true",
@@ -97,6 +92,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
     rollback = command("rollback", "Go back to where a plan began.", "backend", *naming)
     _add_plan(rollback)
     rollback.add_argument(
+        "--to",
+        choices=("planned", "verify"),
+        default="planned",
+        metavar="PHASE",
+        help="planned: all of it; verify: both sides are written again, so that applications that "
+        "follow go on until they are replaced (default: planned)",
+    )
+    _add_settle(rollback)
+    rollback.add_argument(
         "--keep",
         choices=("old", "new"),
         help="whose items stay where both sides were written since the switch",
@@ -107,6 +111,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "design",
         "backend",
         *naming,
+    )
+
+
+def _add_settle(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--settle",
+        type=float,
+        metavar="SECONDS",
+        help="how long the streams must be quiet before a switch (default: 2, embedded 0)",
     )
 
 

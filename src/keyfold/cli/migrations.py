@@ -226,8 +226,14 @@ def _status_of(args: argparse.Namespace) -> int:
 
 def _rollback(args: argparse.Namespace) -> int:
     migrator = _migrator(args, existing)
-    migrator.rollback(keep=args.keep)
-    print(f"{migrator.migration.name}: back where it began")
+    state = migrator.rollback(args.to, keep=args.keep)
+    where = "where it began" if state.phase == "planned" else f"at {state.phase}"
+    print(f"{migrator.migration.name}: back {where}")
+    if state.phase != "planned":
+        print(
+            "Both sides are written. Deploy the application of before while `apply --to verify "
+            "--follow` copies what it writes, then roll back the rest"
+        )
     return 0
 
 

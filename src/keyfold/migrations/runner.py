@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, Literal
 
 from keyfold.errors import Drifted, Irreversible, Pending, VerifyFailed
 from keyfold.limits import STREAM_RETENTION_SECONDS
@@ -124,10 +124,13 @@ class Migrator:
             self._change(phase=phase, plan=self.migration.fingerprint)
         return self._state
 
-    def rollback(self, *, keep: Side | None = None) -> State:
+    def rollback(
+        self, to: Literal["planned", "verify"] = "planned", *, keep: Side | None = None
+    ) -> State:
         """Back to where it began, with everything that was written meanwhile.
 
-        Where both sides were written since the switch, `keep` says whose items stay.
+        Up to `verify` both sides stay, and applications that follow go on. Where both sides were
+        written since the switch, `keep` says whose items stay.
         """
         self.store.prepare()
         self._state = self.store.load()
@@ -151,6 +154,8 @@ class Migrator:
         if self._state.reads == "new":
             self._change(reads="old", phase="verify")
             wait_for_routers(self.store, self._state.epoch)
+        if to == "verify" and not self._state.returning:
+            return self._state
         if not self._state.returning:
             self._change(returning=True)
         if self.migration.writes_staying:

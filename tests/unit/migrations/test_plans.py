@@ -230,6 +230,9 @@ def test_a_whole_change_by_commands_alone(
     assert cli.main(["migrations", "plan", "again"]) == 2
 
     assert cli.main(["migrations", "apply", "0001_by_season", "--without-routers"]) == 0
+    capsys.readouterr()
+    assert cli.main(["migrations", "rollback", "0001_by_season", "--to", "verify"]) == 0
+    assert "back at verify\nBoth sides are written. Deploy" in capsys.readouterr().out
     assert cli.main(["migrations", "rollback", "0001_by_season"]) == 0
     client = connect("shop.db")
     found = client.call("Query", SEASON_1)["Items"]

@@ -128,6 +128,28 @@ def test_apply_goes_on_when_the_application_reports_and_old_writers_are_gone(sho
     assert shop.old.get(OldOrder.key(order_id="late")).total == 42
 
 
+def test_back_at_verify_applications_go_on_until_those_of_before_are_there(shop: Shop) -> None:
+    shop.old_order("o1", total=1)
+    shop.migrator().apply("verify")
+    new = after.open(shop.backend.client, migration=shop.migration)
+    key = Order.key(season_id="s1", order_id="o1")
+    with reading(new):
+        shop.migrator().apply("hold")
+        new.update(key, cents=200)  # on the new side alone
+        assert shop.migrator().rollback("verify").phase == "verify"
+    assert shop.old.get(OldOrder.key(order_id="o1")).total == 2
+    new.update(key, cents=300)  # on both
+    assert shop.old.get(OldOrder.key(order_id="o1")).total == 3
+    with following(shop.migrator()):
+        shop.old_order("o2", total=7)  # by the application of before
+        while new.find(Order.key(season_id="s1", order_id="o2")) is None:
+            time.sleep(0.02)
+    assert new.get(key).cents == 300
+    assert shop.migrator().rollback().phase == "planned"
+    found = {one.order_id: one.total for one in shop.old.scan(OldOrder)}
+    assert found == {"o1": 3, "o2": 7}
+
+
 def test_a_write_that_waits_for_the_other_side_notices_the_switch(shop: Shop) -> None:
     shop.old_order("o1")
     shop.migrator().apply("verify")
