@@ -82,7 +82,7 @@ class LocalMedia:
         claims = {name: value for name, value in query.items() if name != "signature"}
         expected = self._signature(method, key, claims)
         if not hmac.compare_digest(expected.encode(), query.get("signature", "").encode()):
-            raise NotAllowed("This link is not good.", code="BAD_LINK")
+            raise NotAllowed("Invalid link.", code="BAD_LINK")
         if self._clock.now() >= int(claims["expires"]):
             raise NotAllowed("This link has expired; ask for a new one.", code="LINK_EXPIRED")
         return claims

@@ -113,13 +113,13 @@ class ApiOptions:
         if self.workers < 1:
             raise KeyfoldError(f"--workers must be at least 1, not {self.workers}.")
         if self.workers > 1 and self.reload:
-            raise KeyfoldError("--reload starts one process: leave out --workers")
+            raise KeyfoldError("--reload runs one process; remove --workers")
         if self.rate is not None and self.rate < 0:
             raise KeyfoldError(f"--rate must be at least 0, not {self.rate:g}.")
         if self.burst is not None and self.burst < 1:
             raise KeyfoldError(f"--burst must be at least 1, not {self.burst}.")
         if self.burst is not None and not self.rate:
-            raise KeyfoldError("--burst goes with --rate: say how many requests a second refill it")
+            raise KeyfoldError("--burst needs --rate, the requests a second that refill it")
         if self.workers > 1 and self.backend == ":memory:":
             raise KeyfoldError("workers share nothing in memory; choose a file as --backend")
         cross_origin(self.origins)

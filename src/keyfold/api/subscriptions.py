@@ -79,7 +79,7 @@ def read_subscription(function: Callable[..., Any]) -> Subscription:
         return DeclarationError("O14", message, place=place, suggestion=suggestion)
 
     if not watched.entities:
-        raise refuse("it names no entity.", "@subscription(Message, allow=...)")
+        raise refuse("@subscription needs an entity.", "@subscription(Message, allow=...)")
     if change is None:
         raise refuse("it takes no change.", "Add a parameter `change: Change[Message]`.")
     if operation.page is not None or operation.takes_request_id or operation.takes_version:

@@ -123,7 +123,7 @@ def _dispatch(given: list[str]) -> int:
     if name not in names:
         from keyfold.settings import nearest
 
-        raise KeyfoldError(f"keyfold has no command {name!r}; {nearest(name, names)}")
+        raise KeyfoldError(f"unknown command {name!r}; {nearest(name, names)}")
     return command(name).run(
         command_parser(name).parse_args(given[1:], argparse.Namespace(given=given))
     )

@@ -69,16 +69,20 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--segments", type=int, default=4, help="parallel scans (default: %(default)s)"
     )
     apply.add_argument(
-        "--rate", type=float, default=0, metavar="N", help="items a second at most (default: all)"
+        "--rate",
+        type=float,
+        default=0,
+        metavar="N",
+        help="at most N items a second (default: no limit)",
     )
     _add_settle(apply)
     apply.add_argument(
         "--without-routers",
         action="store_true",
-        help="switch though no application reports that it follows",
+        help="switch even if no application reports that it follows",
     )
     apply.add_argument(
-        "--no-repair", action="store_true", help="report what differs, do not copy it again"
+        "--no-repair", action="store_true", help="report differences, do not copy again"
     )
     status = command("status", "Show where a plan is, or where all are.", "backend", *naming)
     _add_plan(status, optional=True)

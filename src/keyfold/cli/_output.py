@@ -1,4 +1,4 @@
-"""Where a command writes a design file, and never over another."""
+"""Where a command writes a design file or a report."""
 
 from __future__ import annotations
 
@@ -6,15 +6,21 @@ import argparse
 import sys
 from pathlib import Path
 from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 from keyfold.errors import KeyfoldError
+
+if TYPE_CHECKING:
+    from keyfold.review.docs.blocks import Document
+
+FORMATS = ("text", "json", "html", "markdown")
 
 
 def add_output(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--output", "-o", type=Path, metavar="FILE", help="where to write the design file"
     )
-    parser.add_argument("--force", action="store_true", help="write over a file that is there")
+    parser.add_argument("--force", action="store_true", help="overwrite an existing file")
 
 
 def design_files() -> ModuleType:
@@ -34,7 +40,33 @@ def write_output(text: str, args: argparse.Namespace) -> int:
         print(text, end="")
         return 0
     if args.output.exists() and not args.force:
-        raise KeyfoldError(f"{args.output} is there already; give another file, or --force")
+        raise KeyfoldError(f"{args.output} already exists; choose another file, or use --force")
     args.output.write_text(text, encoding="utf-8")
+    print(f"{args.output}: written", file=sys.stderr)
+    return 0
+
+
+def add_report(parser: argparse.ArgumentParser) -> None:
+    """Give a command the format of its report, and the file."""
+    parser.add_argument("--format", choices=FORMATS, default="text", help="output format")
+    parser.add_argument(
+        "--output",
+        "-o",
+        type=Path,
+        metavar="FILE",
+        help="write to this file, not to the terminal",
+    )
+
+
+def write_report(document: Document, data: dict[str, Any], args: argparse.Namespace) -> int:
+    """Print a report, or write it with the files that belong to it."""
+    from keyfold.review.cost import files, rendered
+
+    if args.output is None:
+        print(rendered(document, data, args.format), end="")
+        return 0
+    for path, text in files(document, data, args.format, args.output).items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
     print(f"{args.output}: written", file=sys.stderr)
     return 0

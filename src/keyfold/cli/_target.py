@@ -16,8 +16,29 @@ NAMES = ("design", "backend", "table_prefix", "table_names")
 
 def add_target(parser: argparse.ArgumentParser) -> None:
     """Give a command its TARGET and the settings of its backend."""
-    parser.add_argument("target", nargs="?", help="package.module:design (default: the set design)")
+    parser.add_argument(
+        "target", nargs="?", help="package.module:design (default: the design in the settings)"
+    )
     settings.add_flags(parser, *NAMES)
+
+
+def add_design(parser: argparse.ArgumentParser) -> None:
+    """Give a command its TARGET, a design or a design file."""
+    parser.add_argument(
+        "target",
+        nargs="?",
+        help="package.module:design or FILE.yaml (default: the design in the settings)",
+    )
+
+
+def design_target(args: argparse.Namespace) -> str:
+    """The design that a command was given, or the one in the settings."""
+    target: str = args.target or settings.from_arguments(args).design
+    if not target:
+        raise KeyfoldError(
+            "name a design: package.module:design or FILE.yaml, or set it in keyfold.toml"
+        )
+    return target
 
 
 def existing(backend: str) -> str:
@@ -50,9 +71,7 @@ def open_db(args: argparse.Namespace) -> Db:
     from keyfold.runtime import Design
 
     current = settings.from_arguments(args)
-    target = args.target or current.design
-    if not target:
-        raise KeyfoldError("name a design: package.module:design, or set it in keyfold.toml")
+    target = design_target(args)
     found = load_design(target)
     if not isinstance(found, Design):
         raise KeyfoldError(f"{target} cannot be opened: it is declared with keyfold.design alone")

@@ -6,7 +6,7 @@ import argparse
 
 from keyfold import settings
 from keyfold.cli._progress import counting, end_of_line
-from keyfold.cli._target import existing
+from keyfold.cli._target import add_design, design_target, existing
 from keyfold.errors import KeyfoldError
 
 HELP = "Check a design against the items of its live tables, before keyfold writes to them."
@@ -15,7 +15,7 @@ FORMATS = ("text", "json")
 
 def configure(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("target", nargs="?", help="package.module:design or FILE.yaml (default: the set design)")
+    add_design(parser)
     add("--sample", type=int, metavar="N", help="how many items to look at (default: all)")
     add(
         "--units",
@@ -24,7 +24,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="stop a sample after about N read units",
     )
     add("--at-least", type=float, default=0.0, metavar="PERCENT", help="exit with 1 below this")
-    add("--format", choices=FORMATS, default="text", help="how it is told")
+    add("--format", choices=FORMATS, default="text", help="output format")
     settings.add_flags(parser, "design", "backend", "table_prefix", "table_names")
 
 
@@ -36,11 +36,9 @@ def run(args: argparse.Namespace) -> int:
     from keyfold.design.table_name import physical_name
 
     current = settings.from_arguments(args)
-    target = args.target or current.design
-    if not target:
-        raise KeyfoldError("name a design: keyfold adopt package.module:design, or FILE.yaml")
+    target = design_target(args)
     if args.sample is not None and args.sample < 1:
-        raise KeyfoldError("--sample must be 1 or more")
+        raise KeyfoldError("--sample must be at least 1")
     if args.units is not None and args.sample is None:
         raise KeyfoldError("--units needs --sample")
     design = design_of(target)

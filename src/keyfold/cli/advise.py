@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from keyfold import settings
+from keyfold.cli._output import add_report, write_report
+from keyfold.cli._target import add_design, design_target
 from keyfold.errors import KeyfoldError
 
 if TYPE_CHECKING:
@@ -16,12 +18,11 @@ if TYPE_CHECKING:
     from keyfold.review.advise import Advice, Alternative
 
 HELP = "Search for a design that serves the same patterns better, and say what it changes."
-FORMATS = ("text", "json", "html", "markdown")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("target", nargs="?", help="package.module:design or FILE.yaml (default: the set design)")
+    add_design(parser)
     add("--workload", "-w", type=Path, metavar="FILE", help="rates and sizes (YAML)")
     add("--choose", metavar="NAME", help="report this alternative instead of the best")
     add(
@@ -30,19 +31,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="write the alternative as a design file, or as its declaration where FILE ends in .py",
     )
-    add("--format", choices=FORMATS, default="text", help="how the report is written")
-    add("--output", "-o", type=Path, metavar="FILE", help="write here instead of to the terminal")
+    add_report(parser)
     settings.add_flags(parser, "design")
 
 
 def run(args: argparse.Namespace) -> int:
     from keyfold.design.target import load_schema
     from keyfold.review.advise import advise, report
-    from keyfold.review.cost import Workload, files, load, rendered
+    from keyfold.review.cost import Workload, load
 
-    target = args.target or settings.from_arguments(args).design
-    if not target:
-        raise KeyfoldError("name a design: keyfold advise package.module:design, or FILE.yaml")
+    target = design_target(args)
     schema = load_schema(target)
     workload = load(args.workload, schema) if args.workload else Workload()
     advice = advise(schema, workload, _progress())
@@ -50,14 +48,7 @@ def run(args: argparse.Namespace) -> int:
     document, data = report.document(advice, chosen), report.plain(advice, chosen)
     if args.write_design is not None:
         _write(chosen.schema, args.write_design)
-    if args.output is None:
-        print(rendered(document, data, args.format), end="")
-        return 0
-    for path, text in files(document, data, args.format, args.output).items():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    print(f"{args.output}: written", file=sys.stderr)
-    return 0
+    return write_report(document, data, args)
 
 
 def _write(schema: Schema, path: Path) -> None:

@@ -28,17 +28,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
     add("--port", type=int, default=8080, help="port (default: %(default)s)")
     add("--workers", type=int, default=1, help="processes sharing the port (default: %(default)s)")
-    add("--reload", action="store_true", help="start again whenever a Python file here changes")
+    add("--reload", action="store_true", help="restart when a Python file here changes")
     add(
         "--development",
         action="store_true",
-        help="take tokens of this machine only, and give them to anybody at /sign-in",
+        help="accept tokens of this machine only, and give one to anybody at /sign-in",
     )
     add(
         "--token-secret-file",
         type=Path,
         metavar="FILE",
-        help="sign tokens here, for services that check passwords: a secret a line, newest first",
+        help="file of secrets that sign tokens, one per line, newest first; "
+        "for services that check passwords",
     )
     add("--issuer", metavar="URL", help="who signs the tokens (their iss claim)")
     add("--audience", metavar="NAME", help="whom the tokens are for (their aud claim)")
@@ -51,7 +52,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--admin-group",
         default="admin",
         metavar="NAME",
-        help="the group claim that makes an admin (default: %(default)s)",
+        help="the group claim of administrators (default: %(default)s)",
     )
     add(
         "--rate",
@@ -71,7 +72,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="ORIGIN",
-        help="let pages of this origin call from a browser; may be given several times, * is all",
+        help="allow browsers to call from this origin; repeat for several, * for all",
     )
     add(
         "--open-pages",
@@ -82,12 +83,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--cursor-secret-file",
         type=Path,
         metavar="FILE",
-        help="what cursors are sealed with: a secret a line, the newest first",
+        help="file of secrets that seal cursors, one per line, newest first",
     )
     add(
         "--consume",
         action=argparse.BooleanOptionalAction,
-        help="follow the streams of what is served too (default: on an embedded engine)",
+        help="also follow the streams of what is served (default: on an embedded engine)",
     )
     add("--tracing", action="store_true", help="record operations as OpenTelemetry spans")
 

@@ -14,15 +14,15 @@ HELP = "Measure keyfold beside its peers, in a clone of its repository."
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("case", nargs="*", help="cases to run; all by default")
-    parser.add_argument("--quick", action="store_true", help="few short rounds")
-    parser.add_argument("--full", action="store_true", help="large sizes too")
+    parser.add_argument("--quick", action="store_true", help="fewer and shorter rounds")
+    parser.add_argument("--full", action="store_true", help="also large sizes")
     parser.add_argument("--no-write", action="store_true", help="print only")
     parser.add_argument(
         "--server",
         action="append",
         default=[],
         metavar="NAME=http://HOST:PORT",
-        help="compare with this running server too",
+        help="also compare with this running server",
     )
 
 

@@ -25,22 +25,31 @@ FORMATS = ("text", "json", "sarif", "github", "markdown")
 
 def configure(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("target", nargs="*", help="package.module:design or FILE.yaml (default: the set design)")
-    add("--format", choices=FORMATS, default="text", help="how findings are written")
-    add("--select", action="append", default=[], metavar="CODES", help="only these: K4,Q or Q1")
+    add(
+        "target",
+        nargs="*",
+        help="package.module:design or FILE.yaml (default: the design in the settings)",
+    )
+    add("--format", choices=FORMATS, default="text", help="output format")
+    add("--select", action="append", default=[], metavar="CODES", help="only these rules, as K4,Q")
     add("--ignore", action="append", default=[], metavar="CODES", help="all but these")
     add("--baseline", type=Path, metavar="FILE", help="leave out the findings in this file")
-    add("--write-baseline", type=Path, metavar="FILE", help="keep today's findings in this file")
-    add("--explain", action="store_true", help="show an example that was found for each finding")
-    add("--fix", action="store_true", help="put right in its file what needs no guess")
-    add("--output", type=Path, metavar="FILE", help="write here instead of to the terminal")
+    add(
+        "--write-baseline",
+        type=Path,
+        metavar="FILE",
+        help="write the present findings to this file",
+    )
+    add("--explain", action="store_true", help="show an example for each finding")
+    add("--fix", action="store_true", help="fix in the file what has one obvious fix")
+    add("--output", type=Path, metavar="FILE", help="write to this file, not to the terminal")
     add(
         "--fail-on",
         choices=("error", "warning", "info", "question", "never"),
         help="exit with 1 from this severity on (default: warning)",
     )
     add("--watch", action="store_true", help="check again whenever a file here changes")
-    add("--live", action="store_true", help="compare with the tables of the backend, too")
+    add("--live", action="store_true", help="also compare with the tables of the backend")
     add("--sample", type=int, default=500, metavar="N", help="items to look at with --live")
     settings.add_flags(parser, "design", "backend", "table_prefix", "table_names")
 

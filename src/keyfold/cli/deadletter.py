@@ -27,7 +27,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         made = commands.add_parser(name, help=text, description=text)
         add_target(made)
         if name != "list":
-            made.add_argument("--id", help="the letter, as `list` shows it, or how it begins")
+            made.add_argument("--id", help="id of the dead letter, or its first characters")
         if name in ("replay", "drop"):
             made.add_argument("--all", action="store_true", help="all of them")
 
@@ -55,7 +55,7 @@ def _one(db: Db, id: str | None) -> DeadLetter:
     from keyfold.streams import letter, letters
 
     if not id:
-        raise KeyfoldError("say which letter with --id; `keyfold deadletter list` shows all")
+        raise KeyfoldError("--id is missing; `keyfold deadletter list` shows the ids")
     begun = [one for one in db.run(letters(db.context)) if one.id.startswith(id)]
     if len(begun) > 1 and all(one.id != id for one in begun):
         raise KeyfoldError(f"{len(begun)} letters begin with {id}; give more of its characters")

@@ -7,14 +7,14 @@ import sys
 from pathlib import Path
 
 from keyfold import settings
-from keyfold.errors import KeyfoldError
+from keyfold.cli._target import add_design, design_target
 
 HELP = "Write a design's document, as Markdown or HTML, or its design file."
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("target", nargs="?", help="package.module:design or FILE.yaml (default: the set design)")
+    add_design(parser)
     add("--output", "-o", type=Path, metavar="FILE", help="a file that ends in .md, .html or .yaml")
     add("--check", action="store_true", help="write nothing; exit with 1 if the file is stale")
     settings.add_flags(parser, "design")
@@ -24,9 +24,7 @@ def run(args: argparse.Namespace) -> int:
     from keyfold.design.target import load_schema
     from keyfold.review import docs
 
-    target = args.target or settings.from_arguments(args).design
-    if not target:
-        raise KeyfoldError("name a design: keyfold docs package.module:design, or FILE.yaml")
+    target = design_target(args)
     schema = load_schema(target)
     output = args.output or Path(f"{schema.name}.md")
     if args.check:

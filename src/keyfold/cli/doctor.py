@@ -12,7 +12,9 @@ HELP = (
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", type=Path, help="data file; it is not changed")
-    parser.add_argument("--save", type=Path, metavar="TO", help="write what is whole to a new file")
+    parser.add_argument(
+        "--save", type=Path, metavar="TO", help="write what is intact to a new file"
+    )
 
 
 def run(args: argparse.Namespace) -> int:

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from keyfold import settings
-from keyfold.errors import KeyfoldError
+from keyfold.cli._target import add_design, design_target
 
 HELP = "Write a design's tables, consumers, alarms and permissions for other tools."
 FORMATS = ("cloudformation", "terraform", "cdk", "boto3", "iam", "workbench", "electrodb")
@@ -16,8 +16,8 @@ FORMATS = ("cloudformation", "terraform", "cdk", "boto3", "iam", "workbench", "e
 def configure(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("format", choices=FORMATS, help="the tool that is to make them")
-    add("target", nargs="?", help="package.module:design or FILE.yaml (default: the set design)")
-    add("--output", "-o", type=Path, metavar="FILE", help="write here instead of to the terminal")
+    add_design(parser)
+    add("--output", "-o", type=Path, metavar="FILE", help="write to this file, not to the terminal")
     settings.add_flags(parser, "design")
 
 
@@ -26,9 +26,7 @@ def run(args: argparse.Namespace) -> int:
     from keyfold.design.target import load_schema
     from keyfold.review import infra
 
-    target = args.target or settings.from_arguments(args).design
-    if not target:
-        raise KeyfoldError(f"name a design: keyfold export {args.format} package.module:design")
+    target = design_target(args)
     text = {**infra.FORMATS, **exports.FORMATS}[args.format](load_schema(target))
     if args.output is None:
         print(text, end="")

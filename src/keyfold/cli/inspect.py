@@ -19,9 +19,20 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("table", help="the table's name")
     add("--sample", type=int, default=1000, metavar="N", help="items to read (default: 1000)")
     add("--units", type=float, metavar="N", help="stop after about N read units")
-    add("--seed", type=int, default=0, metavar="N", help="where to begin: another, other items")
-    add("--sample-file", type=Path, metavar="FILE", help="keep the items that were read here")
-    add("--more", action="store_true", help="go on from --sample-file, and add to it")
+    add(
+        "--seed",
+        type=int,
+        default=0,
+        metavar="N",
+        help="seed of the sample: another seed reads other items",
+    )
+    add(
+        "--sample-file",
+        type=Path,
+        metavar="FILE",
+        help="save the items that were read to this file",
+    )
+    add("--more", action="store_true", help="continue from --sample-file and add to it")
     add("--keep", type=Path, metavar="FILE", help="keep the names and patterns of this design file")
     add_output(parser)
     settings.add_flags(parser, "backend")
@@ -35,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
 
     files = design_files()
     if args.sample < 1:
-        raise KeyfoldError("--sample must be 1 or more")
+        raise KeyfoldError("--sample must be at least 1")
     if args.units is not None and args.units <= 0:
         raise KeyfoldError("--units must be greater than 0")
     if args.more and args.sample_file is None:

@@ -10,7 +10,9 @@ HELP = "Serve editors: findings while you type, hovers, completion, fixes (LSP o
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--stdio", action="store_true", help="what editors say, and the only way")
+    parser.add_argument(
+        "--stdio", action="store_true", help="accepted because editors pass it; it is the only way"
+    )
 
 
 def run(args: argparse.Namespace) -> int:  # noqa: ARG001

@@ -22,7 +22,11 @@ SHUTDOWN_SECONDS = 3
 
 def configure(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("target", nargs="?", help="package.module:design or FILE.yaml (default: the set design)")
+    add(
+        "target",
+        nargs="?",
+        help="package.module:design or FILE.yaml (default: the design in the settings)",
+    )
     add("--write", action="store_true", help="let tools write, each with its plan first")
     add(
         "--folder",

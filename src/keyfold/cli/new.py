@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from keyfold.errors import KeyfoldError
+from keyfold.cli._output import write_output
 
 HELP = "Start a project, or write the Python declaration of a design file."
 
@@ -14,8 +14,8 @@ HELP = "Start a project, or write the Python declaration of a design file."
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", type=Path, help="a design file, FILE.yaml; or a project's folder")
     parser.add_argument("--template", action="store_true", help="start a project in the folder")
-    parser.add_argument("--output", "-o", type=Path, metavar="FILE", help="where to write it")
-    parser.add_argument("--force", action="store_true", help="replace a file that is there")
+    parser.add_argument("--output", "-o", type=Path, metavar="FILE", help="file to write")
+    parser.add_argument("--force", action="store_true", help="overwrite an existing file")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -27,14 +27,7 @@ def run(args: argparse.Namespace) -> int:
     text, unserved = declaration(load_schema(str(args.file)))
     for name in unserved:
         print(f"keyfold: left out {name!r}: no key serves it", file=sys.stderr)
-    if args.output is None:
-        print(text, end="")
-        return 0
-    if args.output.exists() and not args.force:
-        raise KeyfoldError(f"{args.output} is there already; give another file, or --force")
-    args.output.write_text(text, encoding="utf-8")
-    print(f"{args.output}: written", file=sys.stderr)
-    return 0
+    return write_output(text, args)
 
 
 def _start(folder: Path) -> int:

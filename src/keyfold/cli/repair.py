@@ -23,7 +23,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--only", action="append", default=[], metavar="STRUCTURE", help="only this structure"
     )
-    parser.add_argument("--apply", action="store_true", help="write; without it nothing is changed")
+    parser.add_argument(
+        "--apply", action="store_true", help="apply the plan; without it nothing changes"
+    )
     parser.add_argument(
         "--quarantine",
         type=Path,

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from keyfold import settings
 from keyfold.cli._progress import counting, end_of_line
+from keyfold.cli._target import add_design, design_target
 from keyfold.errors import KeyfoldError
 
 HELP = "Make believable, consistent items for a design, by a seed."
@@ -15,11 +16,17 @@ HELP = "Make believable, consistent items for a design, by a seed."
 
 def configure(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("target", nargs="?", help="package.module:design or FILE.yaml (default: the set design)")
-    add("--items", type=int, default=1000, metavar="N", help="about how many (default: 1000)")
+    add_design(parser)
+    add("--items", type=int, default=1000, metavar="N", help="about how many items (default: 1000)")
     add("--count", action="append", default=[], metavar="ENTITY=N", help="how many of one entity")
     add("--seed", type=int, default=0, metavar="N", help="the same seed makes the same items")
-    add("--output", "-o", type=Path, metavar="FILE", help="write lines of DynamoDB's JSON here")
+    add(
+        "--output",
+        "-o",
+        type=Path,
+        metavar="FILE",
+        help="write to this file, a line of DynamoDB's JSON per item",
+    )
     settings.add_flags(parser, "design", "backend", "table_prefix", "table_names")
 
 
@@ -32,18 +39,16 @@ def run(args: argparse.Namespace) -> int:
     from keyfold.design.target import FILES, load_schema
 
     current = settings.from_arguments(args)
-    target = args.target or current.design
-    if not target:
-        raise KeyfoldError("name a design: keyfold sample package.module:design, or FILE.yaml")
+    target = design_target(args)
     if args.items < 1:
-        raise KeyfoldError("--items must be 1 or more")
+        raise KeyfoldError("--items must be at least 1")
     counts = dict(_parse_count(each) for each in args.count)
     design = design_of(target)
     schema = load_schema(target) if target.endswith(FILES) else None
     items = ItemMaker(design, args.seed, schema).make(args.items, counts)
     if args.output is not None:
         if args.output.exists():
-            raise KeyfoldError(f"{args.output} is there already; give another file")
+            raise KeyfoldError(f"{args.output} already exists; choose another file")
         count = 0
         with args.output.open("wb") as lines:
             for entity in items:

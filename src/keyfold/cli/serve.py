@@ -25,7 +25,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add(
         "--regions",
         action="store_true",
-        help="tables of their own for each region that callers sign for; for global tables",
+        help="separate tables for each region that callers sign for, for global tables",
     )
     add(
         "--accounts",

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from keyfold import settings
+from keyfold.cli._output import add_report, write_report
+from keyfold.cli._target import add_design, design_target
 from keyfold.errors import KeyfoldError
 
 if TYPE_CHECKING:
@@ -17,13 +18,12 @@ if TYPE_CHECKING:
     from keyfold.simulate.outcome import RunOutcome
 
 HELP = "Say what a design does under load: what throttles first, how late copies are, what helps."
-FORMATS = ("text", "json", "html", "markdown")
 MOST_DAYS = 366.0
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("target", nargs="?", help="package.module:design or FILE.yaml (default: the set design)")
+    add_design(parser)
     add("--workload", "-w", type=Path, metavar="FILE", help="rates and sizes (YAML)")
     add(
         "--users",
@@ -45,7 +45,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME",
-        help="also let this go wrong; `all` for each",
+        help="also simulate this failure; `all` for each",
     )
     add(
         "--rate",
@@ -63,14 +63,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     add("--no-changes", action="store_true", help="do not look for changes that help")
     add("--stories", action="store_true", help="replay published incidents instead")
-    add("--format", choices=FORMATS, default="text", help="how the report is written")
-    add("--output", "-o", type=Path, metavar="FILE", help="write here instead of to the terminal")
+    add_report(parser)
     settings.add_flags(parser, "design")
 
 
 def run(args: argparse.Namespace) -> int:
-    from keyfold.review.cost import files, rendered
-
     if args.stories:
         from keyfold.simulate.stories.report import document as stories
         from keyfold.simulate.stories.report import plain as told
@@ -78,14 +75,7 @@ def run(args: argparse.Namespace) -> int:
         document, data = stories(), told()
     else:
         document, data = _simulate(args)
-    if args.output is None:
-        print(rendered(document, data, args.format), end="")
-        return 0
-    for path, text in files(document, data, args.format, args.output).items():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    print(f"{args.output}: written", file=sys.stderr)
-    return 0
+    return write_report(document, data, args)
 
 
 def _simulate(args: argparse.Namespace) -> tuple[Document, dict[str, Any]]:
@@ -99,9 +89,7 @@ def _simulate(args: argparse.Namespace) -> tuple[Document, dict[str, Any]]:
     from keyfold.simulate.load.design_load import Setup, design_load
     from keyfold.simulate.load.users import scale_users
 
-    target = args.target or settings.from_arguments(args).design
-    if not target:
-        raise KeyfoldError("name a design: keyfold simulate package.module:design, or FILE.yaml")
+    target = design_target(args)
     if not 0 < args.days <= MOST_DAYS:
         raise KeyfoldError(f"--days must be greater than 0 and at most {MOST_DAYS:g}.")
     if args.users is not None and not 1 <= args.users <= 1e10:

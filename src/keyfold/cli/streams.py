@@ -40,7 +40,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     text = "List events that no sink has taken yet, or drop one that none will ever take."
     events = commands.add_parser("events", help=text, description=text)
     add_target(events)
-    events.add_argument("--drop", metavar="ID", help="forget this event; those behind it go on")
+    events.add_argument("--drop", metavar="ID", help="drop this event; those behind it go on")
 
 
 def run(args: argparse.Namespace) -> int:

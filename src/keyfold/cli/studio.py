@@ -35,14 +35,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="allow changes on a backend that is not a local file",
     )
-    add("--read-only", action="store_true", help="allow no changes at all")
+    add("--read-only", action="store_true", help="allow no changes")
     add("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
     add("--port", type=int, default=8090, help="port (default: %(default)s)")
     add(
         "--password-file",
         type=Path,
         metavar="FILE",
-        help="people sign in with this password; addresses beyond this machine need one",
+        help="file with the password to sign in; needed to listen beyond this machine",
     )
 
 

@@ -24,7 +24,7 @@ LINES_SHOWN = 12
 
 def configure(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("target", nargs="?", help="package.module:design (default: the set design)")
+    add("target", nargs="?", help="package.module:design (default: the design in the settings)")
     add("--check", action="store_true", help="write nothing; exit with 1 if a file is stale")
     add("--watch", action="store_true", help="write again whenever a module of the design is saved")
     settings.add_flags(parser, "design")

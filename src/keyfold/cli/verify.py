@@ -21,7 +21,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="only this one, as 'pointer HangoutPointer', 'counter Post.likes' or 'index'",
     )
     parser.add_argument("--json", action="store_true", help="one JSON object for each drift")
-    parser.add_argument("--drain", action="store_true", help="read the streams up to now before")
+    parser.add_argument("--drain", action="store_true", help="first read the streams up to now")
     parser.add_argument(
         "--limit", type=int, default=10_000, help="how much drift to show (default: %(default)s)"
     )

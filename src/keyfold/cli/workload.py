@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from keyfold import settings
-from keyfold.cli._target import existing
+from keyfold.cli._target import add_design, design_target, existing
 from keyfold.errors import KeyfoldError
 
 if TYPE_CHECKING:
@@ -28,8 +28,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
     def command(name: str, help: str, *flags: str) -> argparse.ArgumentParser:
         made = commands.add_parser(name, help=help, description=help)
         add = made.add_argument
-        add("target", nargs="?", help="package.module:design or FILE.yaml")
-        add("--output", "-o", type=Path, metavar="FILE", help="write here, not to the terminal")
+        add_design(made)
+        add(
+            "--output",
+            "-o",
+            type=Path,
+            metavar="FILE",
+            help="write to this file, not to the terminal",
+        )
         settings.add_flags(made, *flags)
         return made
 
@@ -55,16 +61,14 @@ def run(args: argparse.Namespace) -> int:
     from keyfold.review.cost import draft
 
     current = settings.from_arguments(args)
-    target = args.target or current.design
-    if not target:
-        raise KeyfoldError(f"name a design: keyfold workload {args.action} package.module:design")
+    target = design_target(args)
     schema = load_schema(target)
     text = draft.draft(schema) if args.action == "init" else _record(args, schema, current)
     if args.output is None:
         print(text, end="")
         return 0
     if args.action == "init" and args.output.exists():
-        raise KeyfoldError(f"{args.output} is there already; give another file")
+        raise KeyfoldError(f"{args.output} already exists; choose another file")
     args.output.write_text(text, encoding="utf-8")
     print(f"{args.output}: written", file=sys.stderr)
     return 0
@@ -84,7 +88,7 @@ def _record(args: argparse.Namespace, schema: Schema, current: settings.Settings
         seen = observed_workload.traffic(schema, observed_workload.rates(scrapes))
     if not held and not args.metrics:
         raise KeyfoldError(
-            f"{current.backend} holds none of the design's tables, and no --metrics were given"
+            f"{current.backend} has none of the design's tables; set --backend or --metrics"
         )
     return draft.recorded(schema, replace(seen, entities=held))
 
@@ -111,7 +115,7 @@ def _metrics(args: argparse.Namespace) -> Request:
 
     url = args.metrics
     if not url.startswith(("http://", "https://")):
-        raise KeyfoldError(f"{url!r} is not an address of metrics; give http://host:port/metrics")
+        raise KeyfoldError(f"{url!r} is not a metrics URL; give http://host:port/metrics")
     if args.token_file is None:
         return Request(url)
     try:

@@ -76,7 +76,7 @@ class AnswerReader:
         if self._left > 0:
             return None
         if self._left < 0:
-            raise TransportError("more came than the answer announced")
+            raise TransportError("the answer is longer than it announced")
         return self._whole()
 
     def finish(self) -> Answer:
@@ -107,7 +107,7 @@ class AnswerReader:
         if length.isdigit():
             self._left = int(length)
         elif length:
-            raise TransportError(f"not a length: {length!r}")
+            raise TransportError(f"invalid Content-Length: {length!r}")
         elif status == 204:
             self._left = 0
         else:

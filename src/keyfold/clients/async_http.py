@@ -258,4 +258,4 @@ class _Connection(asyncio.BufferedProtocol):
         if self.loop.time() < self._deadline:
             self._timer = self.loop.call_at(self._deadline, self._ring)
             return
-        answer.set_exception(Timeout("no answer in time"))
+        answer.set_exception(Timeout("timed out waiting for an answer"))

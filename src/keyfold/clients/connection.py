@@ -57,8 +57,8 @@ def failure(error: BaseException, endpoint: Endpoint, *, sent: bool) -> Transpor
     if isinstance(error, TransportError):
         return error
     if isinstance(error, (TimeoutError, BlockingIOError)):
-        doing = "answer" if sent else "connection"
-        return Timeout(f"{endpoint.url}: no {doing} in time", sent=sent)
+        doing = "an answer" if sent else "a connection"
+        return Timeout(f"{endpoint.url}: timed out waiting for {doing}", sent=sent)
     if isinstance(error, ssl.SSLCertVerificationError):
         return Untrusted(f"{endpoint.url}: {error.verify_message}", sent=False)
     reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
@@ -90,9 +90,9 @@ def _ask_for_tunnel(connected: socket.socket, endpoint: Endpoint, login: str | N
     while b"\r\n\r\n" not in head:
         received = connected.recv(4096)
         if not received or len(head) > 65536:
-            raise Unreachable(f"the proxy gave no tunnel to {target}", sent=False)
+            raise Unreachable(f"the proxy refused a tunnel to {target}", sent=False)
         head += received
     status = head.split(b" ", 2)[1] if head.count(b" ") else b""
     if status != b"200":
         line = head.partition(b"\r\n")[0].decode("latin-1")
-        raise Unreachable(f"the proxy gave no tunnel to {target}: {line}", sent=False)
+        raise Unreachable(f"the proxy refused a tunnel to {target}: {line}", sent=False)

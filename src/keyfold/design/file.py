@@ -167,10 +167,10 @@ class _Reader:
             if name.text("a field") == "table":
                 wanted = inner.text("a table's name")
                 if wanted not in self.tables:
-                    inner.refuse(f"no table is called {wanted!r}; {nearest(wanted, self.tables)}")
+                    inner.refuse(f"unknown table {wanted!r}; {nearest(wanted, self.tables)}")
                 return self.tables[wanted]
         if len(self.tables) > 1:
-            value.refuse(f"say in which table this is: {', '.join(self.tables)}")
+            value.refuse(f"add the table, one of: {', '.join(self.tables)}")
         return next(iter(self.tables.values()))
 
     def entity(self, name: str, value: Node) -> EntitySchema:

@@ -30,7 +30,7 @@ class FieldMarker:
         if not holds:
             raise DeclarationError(
                 codes.MARKER_MISUSED,
-                f"{self} means nothing.",
+                f"{self} cannot work.",
                 place=str(caller()),
                 suggestion=suggestion,
             )

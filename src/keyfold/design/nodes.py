@@ -113,7 +113,7 @@ class Node:
         for key, value in self.node.value:
             name = Node(key, self.file)
             if name.text("a name") in seen:
-                name.refuse(f"{name.text('a name')!r} stands here twice")
+                name.refuse(f"{name.text('a name')!r} appears twice")
             seen.add(name.text("a name"))
             yield name, Node(value, self.file)
 

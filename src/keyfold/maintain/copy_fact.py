@@ -65,9 +65,7 @@ class CopyFact:
     def joined(self, other: CopyFact) -> CopyFact:
         if self.item != other.item:
             shown = " and ".join(repr(v) for one in (self, other) for v in one.target.values())
-            raise PlanError(
-                f"{shown} are one key of {self.entity.__name__}, {self.ref}: name one of them"
-            )
+            raise PlanError(f"{shown} have the same key, {self.ref}: give only one of them")
         return self
 
     def made(self) -> Iterator[Intent]:

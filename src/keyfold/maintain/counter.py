@@ -71,7 +71,7 @@ class Counter(StructureMarker):
         if shards < 1:
             raise DeclarationError(
                 codes.MARKER_MISUSED,
-                f"a counter cannot have {shards} shards.",
+                f"shards must be at least 1, not {shards}.",
                 place=str(caller()),
                 suggestion="Give it one or more.",
             )

@@ -42,7 +42,7 @@ class Sharded(StructureMarker):
         if shards < 1:
             raise DeclarationError(
                 codes.MARKER_MISUSED,
-                f"an edge cannot have {shards} shards.",
+                f"shards must be at least 1, not {shards}.",
                 suggestion="Give it one or more.",
             )
         self.by, self.shards = by, shards

@@ -33,7 +33,7 @@ def start(folder: Path) -> list[Path]:
     if not package.isidentifier():
         raise KeyfoldError(f"{name!r} cannot be a package; begin the folder's name with a letter")
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise KeyfoldError(f"{folder} is there already and is not empty; choose another folder")
+        raise KeyfoldError(f"{folder} already exists and is not empty; choose another folder")
     words = {
         "package": package,
         "name": package.replace("_", "-"),

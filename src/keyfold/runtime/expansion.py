@@ -181,7 +181,7 @@ def _expand_derived(context: Context, plan: Plan, intent: Derived) -> Flow[Entit
 def _refuse_fixed(spec: EntitySpec, intent: Update) -> None:
     for name in spec.fixed & intent.changes.keys():
         if not isinstance(intent.changes[name], change.SetIfAbsent):
-            raise PlanError(f"{spec.name}.{name} is fixed when the item is created")
+            raise PlanError(f"{spec.name}.{name} cannot change after the item is created")
 
 
 def first_item(intent: Update) -> Entity:

@@ -178,6 +178,6 @@ def _stored_result(item: dict[str, Any], request_id: str, digest: str) -> bytes:
     result = item.get("result", {}).get("S")
     if result is None:
         raise TransactionInProgress(
-            f"the request {request_id!r} is being worked on; try again in a moment"
+            f"the request {request_id!r} is in progress; try again in a moment"
         )
     return str(result).encode()

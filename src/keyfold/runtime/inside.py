@@ -161,7 +161,7 @@ def _change_at(
         after = _change_at(inner, tuple(rest), each, values) if rest else _leaf(inner, each, values)
         return [*elements[:name], after, *elements[name + 1 :]]
     raise ValueRefused(
-        f"{each.path} cannot change: what it is inside of has no value",
+        f"{each.path} cannot change: what contains it has no value",
         {each.path.field: "is None"},
     )
 

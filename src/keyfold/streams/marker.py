@@ -36,7 +36,7 @@ def marker(context: Context, event_id: str, effect: str) -> Marker:
 
 
 def _already_processed(_: Mapping[str, Any] | None) -> Exception:
-    return AlreadyProcessed("the record had its effect before")
+    return AlreadyProcessed("the record was already processed")
 
 
 def find_marked(context: Context, wanted: list[tuple[str, str]]) -> Flow[set[tuple[str, str]]]:

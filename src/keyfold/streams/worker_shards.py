@@ -58,10 +58,7 @@ class ConsumerOptions:
 
     def __post_init__(self) -> None:
         if not 1 <= self.batch <= STREAM_RECORDS_PER_READ:
-            raise PlanError(
-                f"a batch of {self.batch} records cannot be read; a stream gives 1 to "
-                f"{STREAM_RECORDS_PER_READ} at once"
-            )
+            raise PlanError(f"batch must be 1 to {STREAM_RECORDS_PER_READ} at once")
 
     def pace(self) -> Pace:
         return Pace(self.poll_seconds, self.batch)

@@ -125,7 +125,7 @@ def test_made_items_as_a_file_can_be_loaded(shop: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["--items", "0"], "--items must be 1 or more"),
+        (["--items", "0"], "--items must be at least 1"),
         (["--count", "Order"], "--count Order: write ENTITY=N"),
         (["--count", "Lamp=3"], "shop has no entity Lamp"),
     ],

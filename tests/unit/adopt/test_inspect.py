@@ -266,7 +266,7 @@ def test_names_that_were_given_are_kept(
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["--sample", "0"], "--sample must be 1 or more"),
+        (["--sample", "0"], "--sample must be at least 1"),
         (["--units", "0"], "--units must be greater than 0"),
         (["--more"], "--more needs --sample-file"),
         (["--more", "--sample-file", "none"], "Not found: sample none"),

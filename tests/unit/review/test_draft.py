@@ -289,7 +289,7 @@ def test_what_inspect_writes_is_a_design_file(
     assert not [f for f in check(load(made)).findings if f.code in ("K1", "K2", "K4", "Q10")]
     assert main(["inspect", "rooms", "--backend", backend, "-o", str(made)]) == 2
     assert main(["inspect", "nothing", "--backend", backend]) == 2
-    assert "rooms.yaml is there already" in capsys.readouterr().err
+    assert "rooms.yaml already exists" in capsys.readouterr().err
 
 
 def test_a_live_table_is_compared_with_its_design(

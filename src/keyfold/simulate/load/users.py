@@ -18,7 +18,7 @@ def scale_users(schema: Schema, workload: Workload, users: float) -> Workload:
     """The workload with this number of users."""
     if workload.users is None:
         raise KeyfoldError(
-            "--users needs the users that the workload is of: add `users: 50000` to its file"
+            "--users needs a workload that states its users: add `users: 50000` to the file"
         )
     by = users / workload.users
     figures = Figures(schema, workload)

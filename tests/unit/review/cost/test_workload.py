@@ -126,7 +126,7 @@ def test_what_is_not_stated_is_assumed_and_listed() -> None:
         ("patterns:\n  order: {rate: nan}", "'nan' is not a rate"),
         ("patterns:\n  order: {rate: 1..2/hour}", "'1..2/hour' is not a rate"),
         ("patterns:\n  order: {rate: }", "'' is not a rate"),
-        ("patterns:\n  order: {rate: 1, rate: 2}", "w.yaml:2:20: 'rate' stands here twice"),
+        ("patterns:\n  order: {rate: 1, rate: 2}", "w.yaml:2:20: 'rate' appears twice"),
         ("patterns:\n  order: {rate: 1}\n  order: {rate: 2}", "w.yaml:3:3: 'order' stands here"),
         (
             "patterns:\n  order: {needs: [note]}",
