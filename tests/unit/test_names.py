@@ -15,6 +15,14 @@ NAMELESS = {"utils", "util", "helpers", "helper", "common", "base", "misc", "man
 NAMELESS |= {"reading", "merging", "looking", "counting", "posting", "switching", "reaching"}
 NAMELESS |= {"verifying", "following", "scanning", "shaping", "carrying", "restoring", "writing"}
 
+# A participle alone is a riddle as the name of a function: what was told, kept, made?
+RIDDLES = {"told", "said", "kept", "found", "made", "taken", "known", "seen", "shown", "left"}
+RIDDLES |= {"gone", "sent", "held", "brought", "carried", "asked", "called", "moved", "joined"}
+PACKAGES_WITHOUT_RIDDLES = (
+    "adopt", "api", "cli", "clients", "demo", "design", "expressions", "lsp", "mcp", "project",
+    "runtime", "simulate", "streams", "testing", "values",
+)  # fmt: skip
+
 
 def _public_classes() -> dict[str, set[str]]:
     found: dict[str, set[str]] = defaultdict(set)
@@ -31,3 +39,15 @@ def test_a_class_name_means_one_thing() -> None:
 
 def test_modules_are_nouns_of_what_they_hold() -> None:
     assert [path for path in SOURCE.rglob("*.py") if path.stem in NAMELESS] == []
+
+
+def test_functions_say_what_they_do_or_return() -> None:
+    riddles = [
+        f"{path.relative_to(SOURCE)}:{node.lineno} {node.name}"
+        for package in PACKAGES_WITHOUT_RIDDLES
+        for path in (SOURCE / package).rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and node.name.strip("_") in RIDDLES
+    ]
+    assert riddles == []

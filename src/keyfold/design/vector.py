@@ -155,7 +155,7 @@ def _keep_apart(entity: type[Entity], index: VectorSchema, place: str) -> None:
             mark = field.mark(Vector)
             if field.attribute == index.attribute:
                 wrong = mark is None or mark.dimensions != index.dimensions
-            elif field.attribute in index.asked:
+            elif field.attribute in index.search_attributes:
                 wrong = (_type(field) == "N") != (field.attribute in index.numbers)
             else:
                 continue

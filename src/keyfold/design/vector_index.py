@@ -32,7 +32,7 @@ class VectorSchema:
     intents: tuple[Intent, ...] = ()
 
     @property
-    def asked(self) -> tuple[str, ...]:
+    def search_attributes(self) -> tuple[str, ...]:
         """All attributes that a search can or must name."""
         return (*((self.within,) if self.within else ()), *self.filters)
 

@@ -162,7 +162,7 @@ class CascadeMaintainer(JobMaintainer):
             overflow="stream",
             expires=spec.ttl is not None,
             on=("REMOVE",),
-            found=self.related.found,
+            found=self.related.index_name,
             at_once=ITEMS_AT_ONCE,
             fits=FITS if self.sync == "transaction" else None,
             place=self.place,
@@ -218,7 +218,7 @@ class OrphanMaintainer(KeptStructure, Reconciled):
             via=tuple(self.related.via.items()),
             sync=self.sync,
             on=("INSERT", "MODIFY"),
-            found=self.related.found,
+            found=self.related.index_name,
         )
 
     def facts(self, item: Entity) -> Iterator[NeedFact]:

@@ -101,7 +101,7 @@ class OriginMaintainer(JobMaintainer):
             via=tuple(self.related.via.items()),
             sync=self.sync,
             on=("INSERT", "MODIFY"),
-            found=self.related.found,
+            found=self.related.index_name,
             at_once=ITEMS_AT_ONCE,
             place=self.place,
         )
@@ -165,7 +165,7 @@ class CopyMaintainer(KeptStructure, Reconciled):
             via=tuple(self.related.via.items()),
             sync=self.sync,
             on=("INSERT", "MODIFY"),
-            found=self.related.found,
+            found=self.related.index_name,
             place=self.origin.place,
         )
 

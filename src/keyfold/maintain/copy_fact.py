@@ -62,19 +62,19 @@ class CopyFact:
         spec, values = self.entity.__spec__, self.values | self.target
         return address_bytes(spec.name, spec.key_of(values)), digest_of(spec, values)
 
-    def joined(self, other: CopyFact) -> CopyFact:
+    def join(self, other: CopyFact) -> CopyFact:
         if self.item != other.item:
             shown = " and ".join(repr(v) for one in (self, other) for v in one.target.values())
             raise PlanError(f"{shown} have the same key, {self.ref}: give only one of them")
         return self
 
-    def made(self) -> Iterator[Intent]:
+    def make(self) -> Iterator[Intent]:
         yield Put(self.item, absent=False)
 
-    def gone(self) -> Iterator[Intent]:
+    def withdraw(self) -> Iterator[Intent]:
         yield Delete(self.ref)
 
-    def changed(self, before: CopyFact) -> Iterator[Intent]:
+    def change_from(self, before: CopyFact) -> Iterator[Intent]:
         if self.values == before.values and self.target == before.target:
             return
         spec = self.entity.__spec__

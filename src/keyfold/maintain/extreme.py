@@ -129,18 +129,18 @@ class BestFact:
     def row(self) -> tuple[bytes, bytes]:
         return ref_bytes(self.owner), self.order + b"\0" + value_digest(self.shows)
 
-    def joined(self, other: BestFact) -> BestFact:
+    def join(self, other: BestFact) -> BestFact:
         return max(self, other, key=lambda fact: fact.order)
 
     # Which one is shown is not known from one candidate: see `joins`.
 
-    def made(self) -> Iterator[Intent]:
+    def make(self) -> Iterator[Intent]:
         yield from ()
 
-    def gone(self) -> Iterator[Intent]:
+    def withdraw(self) -> Iterator[Intent]:
         yield from ()
 
-    def changed(self, before: BestFact) -> Iterator[Intent]:  # noqa: ARG002
+    def change_from(self, before: BestFact) -> Iterator[Intent]:  # noqa: ARG002
         yield from ()
 
 
@@ -196,7 +196,7 @@ class ExtremeMaintainer(KeptStructure, Reconciled):
             shows=tuple(declared.shows.items()),
             sync=self.sync,
             expires=spec.ttl is not None,
-            found=self.related.found,
+            found=self.related.index_name,
             place=declared.place,
         )
 

@@ -55,13 +55,21 @@ class Fact(Protocol):
         """Its address, and what is compared there: a verification notes it down."""
         ...
 
-    def joined(self, other: Any) -> Fact:
+    def join(self, other: Any) -> Fact:
         """Both of them, which one item says about one address."""
         ...
 
-    def made(self) -> Iterator[Intent]: ...
-    def gone(self) -> Iterator[Intent]: ...
-    def changed(self, before: Any) -> Iterator[Intent]: ...
+    def make(self) -> Iterator[Intent]:
+        """The writes that make it hold."""
+        ...
+
+    def withdraw(self) -> Iterator[Intent]:
+        """The writes after which it does not hold any more."""
+        ...
+
+    def change_from(self, before: Any) -> Iterator[Intent]:
+        """The writes that make it hold where another held at its address."""
+        ...
 
 
 def difference(before: Iterable[Fact], after: Iterable[Fact]) -> Iterator[Intent]:
@@ -76,21 +84,21 @@ def difference(before: Iterable[Fact], after: Iterable[Fact]) -> Iterator[Intent
     come = {fact.address for one, fact in new.items() if one not in stay} if left else set()
     for fact in sorted(left.values(), key=_order):
         if fact.address not in come:
-            yield from fact.gone()
+            yield from fact.withdraw()
     for fact in sorted(new.values(), key=_order):
         if fact.identity in stay:
-            yield from fact.changed(old[fact.identity])
+            yield from fact.change_from(old[fact.identity])
         elif left and fact.address in left:
-            yield from fact.changed(left[fact.address])
+            yield from fact.change_from(left[fact.address])
         else:
-            yield from fact.made()
+            yield from fact.make()
 
 
 def by_identity(facts: Iterable[Fact]) -> dict[Hashable, Fact]:
     found: dict[Hashable, Fact] = {}
     for fact in facts:
         known = found.get(fact.identity)
-        found[fact.identity] = fact if known is None else known.joined(fact)
+        found[fact.identity] = fact if known is None else known.join(fact)
     return found
 
 
@@ -134,22 +142,22 @@ class AmountFact:
     def row(self) -> tuple[bytes, Decimal]:
         return holder_text(self.holder).encode(), Decimal(self.number)
 
-    def joined(self, other: AmountFact) -> AmountFact:
+    def join(self, other: AmountFact) -> AmountFact:
         return replace(self, number=self.number + other.number)  # type: ignore[operator]
 
-    def made(self) -> Iterator[Intent]:
-        yield from self.moved()
+    def make(self) -> Iterator[Intent]:
+        yield from self.add()
 
-    def gone(self) -> Iterator[Intent]:
-        yield from self._moved(-self.number)
+    def withdraw(self) -> Iterator[Intent]:
+        yield from self._add(-self.number)
 
-    def changed(self, before: AmountFact) -> Iterator[Intent]:
-        yield from self._moved(self.number - before.number)  # type: ignore[operator]
+    def change_from(self, before: AmountFact) -> Iterator[Intent]:
+        yield from self._add(self.number - before.number)  # type: ignore[operator]
 
-    def moved(self) -> Iterator[Update]:
-        return self._moved(self.number)
+    def add(self) -> Iterator[Update]:
+        return self._add(self.number)
 
-    def _moved(self, number: Number) -> Iterator[Update]:
+    def _add(self, number: Number) -> Iterator[Update]:
         if not number:
             return
         if self.shards > 1:
@@ -195,7 +203,7 @@ class ClaimFact:
     def row(self) -> tuple[bytes, bytes]:
         return wire_bytes(self.key), wire_bytes(self.owner.wire())
 
-    def joined(self, other: ClaimFact) -> ClaimFact:  # noqa: ARG002 - one item owns both
+    def join(self, other: ClaimFact) -> ClaimFact:  # noqa: ARG002 - one item owns both
         return self
 
     @property
@@ -206,7 +214,7 @@ class ClaimFact:
             item[self.table.schema.type_attribute] = {"S": "Unique"}
         return item
 
-    def made(self) -> Iterator[Intent]:
+    def make(self) -> Iterator[Intent]:
         request = {
             "Item": self.marker,
             **self._condition(":holder"),
@@ -214,12 +222,12 @@ class ClaimFact:
         }
         yield Marker(self.table, "Put", request, self.refusal)
 
-    def gone(self) -> Iterator[Intent]:
+    def withdraw(self) -> Iterator[Intent]:
         yield Marker(self.table, "Delete", {"Key": dict(self.key), **self._condition(":former")})
 
-    def changed(self, before: ClaimFact) -> Iterator[Intent]:
+    def change_from(self, before: ClaimFact) -> Iterator[Intent]:
         if self.owner.values != before.owner.values:
-            yield from self.made()
+            yield from self.make()
 
     def _condition(self, value: str) -> dict[str, Any]:
         return {
@@ -254,16 +262,16 @@ class NeedFact:
     def row(self) -> tuple[bytes, bytes]:
         return ref_bytes(self.ref), b""
 
-    def joined(self, other: NeedFact) -> NeedFact:  # noqa: ARG002 - one check serves both
+    def join(self, other: NeedFact) -> NeedFact:  # noqa: ARG002 - one check serves both
         return self
 
-    def made(self) -> Iterator[Intent]:
+    def make(self) -> Iterator[Intent]:
         yield Check(self.ref, lasting=True)
 
-    def gone(self) -> Iterator[Intent]:
+    def withdraw(self) -> Iterator[Intent]:
         yield from ()
 
-    def changed(self, before: NeedFact) -> Iterator[Intent]:  # noqa: ARG002 - it still is there
+    def change_from(self, before: NeedFact) -> Iterator[Intent]:  # noqa: ARG002 - it still is there
         yield from ()
 
 
@@ -290,14 +298,14 @@ class ShownFact:
     def row(self) -> tuple[bytes, bytes]:
         return ref_bytes(self.origin), value_digest(self.value)
 
-    def joined(self, other: ShownFact) -> ShownFact:  # noqa: ARG002 - an item shows one value
+    def join(self, other: ShownFact) -> ShownFact:  # noqa: ARG002 - an item shows one value
         return self
 
-    def made(self) -> Iterator[Intent]:
+    def make(self) -> Iterator[Intent]:
         yield from ()
 
-    def gone(self) -> Iterator[Intent]:
+    def withdraw(self) -> Iterator[Intent]:
         yield from ()
 
-    def changed(self, before: ShownFact) -> Iterator[Intent]:  # noqa: ARG002
+    def change_from(self, before: ShownFact) -> Iterator[Intent]:  # noqa: ARG002
         yield from ()

@@ -69,7 +69,7 @@ class Related:
             )
 
     @property
-    def found(self) -> str:
+    def index_name(self) -> str:
         """The index by which the items are found; empty for the table's own key."""
         return self.key.declared.index or ""
 

@@ -173,7 +173,7 @@ class CreateVector(TableChange):
             return
         types = _types(found)
         numbers = self.vector.numbers
-        types |= {name: "N" if name in numbers else "S" for name in self.vector.asked}
+        types |= {name: "N" if name in numbers else "S" for name in self.vector.search_attributes}
         definitions = [{"AttributeName": n, "AttributeType": t} for n, t in types.items()]
         _update(
             backend,
@@ -354,7 +354,7 @@ def _types(table: TableSchema) -> dict[str, str]:
     for index in table.indexes:
         types |= index.key_types
     for vector in table.vectors:
-        types |= {name: "N" if name in vector.numbers else "S" for name in vector.asked}
+        types |= {name: "N" if name in vector.numbers else "S" for name in vector.search_attributes}
     return types
 
 

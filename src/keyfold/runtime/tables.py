@@ -37,7 +37,7 @@ def create_request(table: TableSchema, name: str) -> Request:
         member = "LocalSecondaryIndexes" if index.local else "GlobalSecondaryIndexes"
         request.setdefault(member, []).append(index_request(index, table.billing))
     for vector in table.vectors:
-        types |= {name: "N" if name in vector.numbers else "S" for name in vector.asked}
+        types |= {name: "N" if name in vector.numbers else "S" for name in vector.search_attributes}
         request.setdefault("VectorIndexes", []).append(vector_request(vector))
     request["AttributeDefinitions"] = [
         {"AttributeName": attribute, "AttributeType": kind} for attribute, kind in types.items()
@@ -66,7 +66,8 @@ def vector_request(vector: VectorSchema) -> Request:
     """A vector index of a table."""
     roles = {vector.within: "HASH", **dict.fromkeys(vector.filters, "INLINE_FILTER")}
     searched = [
-        {"AttributeName": name, "SearchSchemaElementType": roles[name]} for name in vector.asked
+        {"AttributeName": name, "SearchSchemaElementType": roles[name]}
+        for name in vector.search_attributes
     ]
     return {
         "IndexName": vector.name,

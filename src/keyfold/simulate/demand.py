@@ -116,13 +116,13 @@ class StoreDemand:
     def hottest_key(self, partition: StorePartition, kind: Kind, factors: Factors) -> str:
         """The key that heats a partition; empty where many do."""
 
-        def asked(key: int) -> float:
+        def load_of(key: int) -> float:
             units = self.keys[key].units
             mine = sum(u * factors[p] for (of, p), u in units.items() if of == kind)
             return mine * partition.held[key]
 
-        top = max(partition.held, key=asked, default=None)
-        if top is None or asked(top) < 0.3 * self.load(partition, kind, factors):
+        top = max(partition.held, key=load_of, default=None)
+        if top is None or load_of(top) < 0.3 * self.load(partition, kind, factors):
             return ""
         return self.keys[top].name
 

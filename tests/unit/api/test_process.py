@@ -187,7 +187,7 @@ def test_streams_that_nothing_here_follows_are_named(
             ApiOptions(["x"], "data.db", rate=1, burst=0, development_key="k"),
             "--burst must be at least 1",
         ),
-        (ApiOptions(["x"], "data.db", burst=5, development_key="k"), "goes with --rate"),
+        (ApiOptions(["x"], "data.db", burst=5, development_key="k"), "--burst needs --rate"),
         (ApiOptions(["x"], "data.db", origins=["app"], development_key="k"), "Invalid origin"),
         (
             ApiOptions(["keyfold_systems.inviter.service"] * 2, "data.db", development_key="k"),

@@ -45,7 +45,7 @@ def test_a_command_gets_its_arguments_and_its_code_is_the_exit_code(
 def test_an_unknown_command_names_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["setings"]) == 2
     assert capsys.readouterr().err == (
-        "keyfold: keyfold has no command 'setings'; did you mean 'settings'?\n"
+        "keyfold: unknown command 'setings'; did you mean 'settings'?\n"
     )
 
 

@@ -112,7 +112,7 @@ def test_dead_letters_are_listed_shown_replayed_and_dropped(
 def test_a_letter_has_to_be_named(shop: Path, capsys: pytest.CaptureFixture[str]) -> None:
     main(["streams", "run", "--once"])
     assert main(["deadletter", "show"]) == 2
-    assert "say which letter with --id" in capsys.readouterr().err
+    assert "--id is missing" in capsys.readouterr().err
 
 
 def test_drift_is_reported_with_exit_code_one(

@@ -72,7 +72,7 @@ def test_a_reader_in_another_spelling_keeps_its_copy() -> None:
 
 
 def test_two_spellings_of_one_reader_are_refused() -> None:
-    with pytest.raises(PlanError, match="'Ada' and 'ada' are one key of NoteOf"):
+    with pytest.raises(PlanError, match="'Ada' and 'ada' have the same key, NoteOf"):
         writes("pointer NoteOf", None, note(readers=["Ada", "ada"]))
 
 
