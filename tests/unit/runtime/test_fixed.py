@@ -31,7 +31,7 @@ def db() -> Iterator[Db]:
 
 def test_a_fixed_field_is_set_once(db: Db) -> None:
     note = db.create(Note(note_id="1", author="ada"))
-    with pytest.raises(PlanError, match=r"Note\.author is fixed"):
+    with pytest.raises(PlanError, match=r"Note\.author cannot change"):
         db.update(note, author="bob")
     with pytest.raises(PlanError, match="is fixed"):
         db.put(note.model_copy(update={"author": "bob"}))
