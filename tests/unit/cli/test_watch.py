@@ -135,5 +135,5 @@ def answer(url: str, wanted: str) -> bool:
 
 def test_reload_and_workers_do_not_go_together() -> None:
     options = ApiOptions(["x"], ":memory:", workers=2, reload=True, development_key="k")
-    with pytest.raises(KeyfoldError, match="leave out --workers"):
+    with pytest.raises(KeyfoldError, match="remove --workers"):
         options.check()
