@@ -331,7 +331,7 @@ class CounterMaintainer(SummedStructure):
         missing = self._amount(drift.expected - (drift.found or 0))
         creates, shards = self.declared.creates, self.declared.shards
         fact = AmountFact(holder, self.field, missing, creates, shards)
-        yield from commit(context, [replace(one, lenient=False) for one in fact.moved()])
+        yield from commit(context, [replace(one, lenient=False) for one in fact.add()])
 
 
 def _is_over(context: Context, item: Entity) -> bool:
