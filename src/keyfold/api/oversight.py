@@ -224,15 +224,17 @@ class Oversight:
         """
         subject = self._subject(kind)
         about = self.trail.report.key.query(kind=kind, subject_id=subject_id)
-        item = await self.db.find(subject.ref(subject_id))
         entry = self.trail.note(self.db, caller, decision, f"{kind} {subject_id}", reason)
         if decision == "dismiss":
-            if not await self.db.delete_collection(about):
+            if await self.db.read(about.first()) is None:
                 raise Missing("Nobody reported it.")
+            # Noted first: no report goes without a trace.
             await self.db.transact(entry)
+            await self.db.delete_collection(about)
             return
         if subject.by_admin and not caller.is_admin:
             raise NotAllowed(f"An administrator removes a {kind}.")
+        item = await self.db.find(subject.ref(subject_id))
         if item is None:
             raise Missing(f"There is no such {kind}.")
         try:
