@@ -82,7 +82,8 @@ def run(args: argparse.Namespace) -> int:
         report = report.joined(more)
     if args.write_baseline:
         baseline.write(report, args.write_baseline)
-        print(f"{len(report.findings)} findings kept in {args.write_baseline}")
+        kept = len(report.findings)
+        print(f"{kept} finding{'s' * (kept != 1)} kept in {args.write_baseline}")
         return 0
     known: Path | None = args.baseline or chosen.baseline
     if known is not None:

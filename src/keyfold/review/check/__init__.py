@@ -31,8 +31,7 @@ from keyfold.review.check import (
 )
 from keyfold.review.check.reach import Reach
 from keyfold.review.check.report import Crash, Finding, Idle, Review, Severity, Silenced
-from keyfold.review.check.rule import RULES, SEVERITIES, Defect, DesignRule, Element
-from keyfold.settings import nearest
+from keyfold.review.check.rule import RULES, SEVERITIES, Defect, DesignRule, Element, unknown_rule
 
 FAMILIES = {
     "K": ("Keys", (keys, key_values)),
@@ -53,7 +52,7 @@ def rules(select: Iterable[str] = (), ignore: Iterable[str] = ()) -> list[Design
     wanted, unwanted = list(select), list(ignore)
     for code in (*wanted, *unwanted):
         if code not in RULES and code not in FAMILIES:
-            raise KeyfoldError(f"unknown rule {code!r}; {nearest(code, [*RULES, *FAMILIES])}")
+            raise KeyfoldError(unknown_rule(code, [*RULES, *FAMILIES]))
     chosen = [r for r in RULES.values() if not wanted or {r.code, r.family} & set(wanted)]
     return sorted(
         (r for r in chosen if not {r.code, r.family} & set(unwanted)), key=lambda r: r.order

@@ -11,6 +11,7 @@ from typing import Any, Literal, cast
 from keyfold.errors import SettingError
 from keyfold.review.check import FAMILIES, RULES
 from keyfold.review.check.report import SEVERITIES, Finding, Review, Severity
+from keyfold.review.check.rule import unknown_rule
 from keyfold.review.check.text import shown_path
 from keyfold.settings import nearest, section
 
@@ -134,4 +135,4 @@ def _severities(file: Path, where: str, value: Any) -> dict[str, Severity]:
 def _known(file: Path, where: str, code: str) -> None:
     known = [*RULES, *FAMILIES]
     if code not in known:
-        raise SettingError(f"{file}: {where}: unknown rule {code!r}; {nearest(code, known)}")
+        raise SettingError(f"{file}: {where}: {unknown_rule(code, known)}")

@@ -8,7 +8,7 @@ from importlib import resources
 
 from keyfold.errors import KeyfoldError
 from keyfold.review.check import RULES
-from keyfold.settings import nearest
+from keyfold.review.check.rule import unknown_rule
 
 _PYTHON = re.compile(r"^## In Python\n.*?^```python\n(?P<text>.*?)^```", re.S | re.M)
 _EXAMPLE = re.compile(r"^## (?P<kind>Wrong|Right)\n+```yaml\n(?P<text>.*?)^```", re.S | re.M)
@@ -47,6 +47,6 @@ def page(code: str) -> RulePage:
     by_name = {rule.name: rule.code for rule in RULES.values()}
     wanted = by_name.get(code.lower(), code.upper())
     if wanted not in RULES:
-        raise KeyfoldError(f"unknown rule {code!r}; {nearest(code, [*RULES, *by_name])}")
+        raise KeyfoldError(unknown_rule(code, [*RULES, *by_name]))
     folder = resources.files("keyfold.review.check") / "pages"
     return RulePage(wanted, (folder / f"{wanted}.md").read_text(encoding="utf-8"))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Protocol
 
 from keyfold.design.schema import Place, Silence
@@ -65,6 +66,13 @@ class DesignRule:
 
 
 RULES: dict[str, DesignRule] = {}
+
+
+def unknown_rule(code: str, known: Iterable[str]) -> str:
+    """What to say of a code or name that no rule has."""
+    close = get_close_matches(code, [*known], 1)
+    hint = f"did you mean {close[0]!r}?" if close else "`keyfold rule` lists all of them"
+    return f"unknown rule {code!r}; {hint}"
 
 
 def rule(code: str, name: str, severity: Severity, title: str) -> Callable[[Check], Check]:
