@@ -297,6 +297,9 @@ def test_pictures_of_the_guide_can_be_taken(
     """With STUDIO_PICTURES=1 the pictures in the documentation are made anew."""
     folder = PICTURES if os.environ.get("STUDIO_PICTURES") else tmp_path
     page.goto(base(start) + EVERY[name])
+    if name == "edit":
+        page.fill("#f-title", "Long run by the river")
+        page.click("text=Show the plan")
     page.wait_for_load_state("networkidle")
     taken = base64.b64encode(page.screenshot()).decode()
     made = base64.b64decode(

@@ -68,13 +68,13 @@ class Palette:
         return entity.name if own and not entity.copy else ""
 
     def _colours(self, schema: Schema) -> dict[str, str]:
-        """Those whose ids stand in most keys have one, in the order of their declaration."""
+        """Those whose ids stand in most keys of others have one, then those declared first."""
         used: Tally[str] = Tally()
         for entity in schema.entities:
             keys = [entity.key, *(placement.key for placement in entity.placements)]
             for key in filter(None, keys):
-                for field in set(key.fields):
-                    used[self.target(entity, field) or entity.name] += 1
+                targets = {self.target(entity, field) for field in key.fields}
+                used.update(targets - {entity.name})
         owners = [e.name for e in schema.entities if e.copy is None and e.role != "support"]
         chosen = set(sorted(owners, key=lambda name: -used[name])[:COLOURS])
         ranked = [name for name in owners if name in chosen]

@@ -14,6 +14,7 @@ from keyfold.design.file import loads
 from keyfold.design.target import load_design
 from keyfold.streams import Consumer, letters
 from keyfold.studio import Gate, StudioSystem, create_studio
+from keyfold.studio.palette import Palette
 
 from .conftest import TOKEN, CityClub, Club, design
 from .test_data import words
@@ -136,3 +137,13 @@ def test_a_feed_says_who_is_pushed_who_is_pulled_and_why() -> None:
         (why, *_) = re.findall(r'href="([^"]*reader=[^"]*)"', page)
         told = words(browser.get(html.unescape(why)).text)
         assert re.search(r"← \S+: (pull|push)\. .*posts a day", told)
+
+
+def test_colours_go_to_what_others_name_and_then_to_what_is_declared_first() -> None:
+    names = [f"Kind{letter}" for letter in "ABCDEFGHIJ"]
+    lines = [f"  {n}:\n    key: {{PK: '{n}#{{{n.lower()}_id}}', SK: '{n}'}}" for n in names]
+    lines.append("  Under:\n    key: {PK: 'KindJ#{kindj_id}', SK: 'U#{under_id}'}")
+    schema = loads("design: many\ntables:\n  T: {}\nentities:\n" + "\n".join(lines))
+    palette = Palette(schema)
+    coloured = [name for name in (*names, "Under") if palette.colour(name) != "e0"]
+    assert coloured == [*names[:7], "KindJ"]
