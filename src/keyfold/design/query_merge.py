@@ -52,6 +52,13 @@ def merge(*queries: Query[Any] | Collection[Any], unique: str = "") -> Merge[Any
 
 def merge(*queries: Query[Any] | Collection[Any], unique: str = "") -> Merge[Any]:
     """Merge queries in the order of their sort keys; `unique` names the field that is one thing."""
+    wrong = [one for one in queries if not isinstance(one, Query | Collection)]
+    if wrong or not queries:
+        raise DeclarationError(
+            "Q5",
+            f"{wrong[0]!r} is not a query." if wrong else "a merge has no query.",
+            suggestion="Give queries of keys, as merge(Order.by_day.query(day=each(days))).",
+        )
     directions = {query.backwards for query in queries}
     if len(directions) != 1:
         raise DeclarationError(

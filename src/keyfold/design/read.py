@@ -29,6 +29,8 @@ class Each:
 
 def each(values: Iterable[T]) -> T:
     """In a merge: one partition for each of these values."""
+    if isinstance(values, str | bytes):
+        raise PlanError(f"each({values!r}) would take every character by itself; give a list")
     return cast("T", Each(values))
 
 

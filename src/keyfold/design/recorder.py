@@ -10,6 +10,7 @@ import types
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 from functools import lru_cache
+from inspect import signature
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, Union, cast, get_args, get_origin
 
 from pydantic import BaseModel, TypeAdapter
@@ -59,12 +60,7 @@ def declare(condition: Callable[[E], object], entity: type[E], *, place: str) ->
 def record(condition: Callable[[E], object], entity: type[E], *, place: str = "") -> Predicate:
     """The predicate that a lambda over an entity stands for."""
     if not callable(condition):
-        raise DeclarationError(
-            codes.PATTERN_BRANCHES,
-            f"{condition!r} is not a condition.",
-            place=place,
-            suggestion="Give a function of the item, as where=lambda item: item.stock > 0.",
-        )
+        raise _no_condition(condition, place)
     try:
         return predicate_of(condition(cast("E", _Item(entity))))
     except DeclarationError as problem:
@@ -74,6 +70,28 @@ def record(condition: Callable[[E], object], entity: type[E], *, place: str = ""
             place=problem.place or place,
             suggestion=problem.suggestion,
         ) from None
+    except TypeError:
+        if _takes_one(condition):
+            raise
+        raise _no_condition(condition, place) from None
+
+
+def _takes_one(condition: Callable[..., object]) -> bool:
+    """Whether it is a function of one item."""
+    try:
+        signature(condition).bind(None)
+    except TypeError:
+        return False
+    return True
+
+
+def _no_condition(given: object, place: str) -> DeclarationError:
+    return DeclarationError(
+        codes.PATTERN_BRANCHES,
+        f"{given!r} is not a condition.",
+        place=place,
+        suggestion="Give a function of the item, as where=lambda item: item.stock > 0.",
+    )
 
 
 def record_path(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any, Literal
@@ -68,10 +68,10 @@ class Counter(StructureMarker):
         creates: bool = False,
         shards: int = 1,
     ) -> None:
-        if shards < 1:
+        if not isinstance(shards, int) or shards < 1:
             raise DeclarationError(
                 codes.MARKER_MISUSED,
-                f"shards must be at least 1, not {shards}.",
+                f"shards must be at least 1, not {shards!r}.",
                 place=str(caller()),
                 suggestion="Give it one or more.",
             )
@@ -104,6 +104,7 @@ class CounterMaintainer(SummedStructure):
         self.compared = FactComparison(adds=True, missing=missing)
         names = self.source.__spec__.fields
         wanted = target.__spec__.key.address
+        self._check_declaration(wanted)
         self.via = {name: declared.via.get(name, name) for name in wanted}
         for name in (*self.via.values(), *((declared.sums,) if declared.sums else ())):
             if name not in names:
@@ -134,6 +135,27 @@ class CounterMaintainer(SummedStructure):
         self._holds = None if self.when is None else condition.evaluator(self.when, counted)
         self.items = self._counted_items()
         """Where one consistent query finds all that a holder counts."""
+
+    def _check_declaration(self, key: Iterable[str]) -> None:
+        info = self.target.model_fields[self.field]
+        if info.is_required() or info.default not in (0, None):
+            raise DeclarationError(
+                codes.MARKER_MISUSED,
+                f"the {self.label} has "
+                + ("no default." if info.is_required() else f"the default {info.default!r}.")
+                + " A new item has counted nothing, and nobody gives it a number.",
+                place=str(self.declared.place),
+                suggestion="Give it the default 0.",
+            )
+        unknown = [name for name in self.declared.via if name not in key]
+        if unknown:
+            raise DeclarationError(
+                codes.UNKNOWN_REFERENCE,
+                f"the {self.label} says via={{{unknown[0]!r}: ...}}, and {unknown[0]} is not in "
+                f"the key of {self.target.__name__}.",
+                place=str(self.declared.place),
+                suggestion=f"Its key is made of: {', '.join(key)}.",
+            )
 
     def _counted_items(self) -> CountedItems | None:
         if self.sync == "stream" or self.declared.shards > 1:

@@ -70,6 +70,13 @@ class Extreme(Declared):
         sync: Sync = "transaction",
     ) -> None:
         super().__init__()
+        if not isinstance(shows, Mapping):
+            raise DeclarationError(
+                codes.MARKER_MISUSED,
+                f"{self.kind} shows {shows!r}, which does not say where.",
+                place=str(self.place),
+                suggestion='Name fields of the owner, as shows={"last_text": "text"}.',
+            )
         self.of, self.by, self.shows, self.moves = of, by, dict(shows), moves
         self.smallest, self.through, self.sync = smallest, through, sync
         self.via = dict(via or {})
@@ -174,6 +181,17 @@ class ExtremeMaintainer(KeptStructure, Reconciled):
                 if missing
                 else f"{name} has no field {unknown[0]!r}.",
             )
+        for ours, theirs in declared.shows.items():
+            held, shown = (
+                entity.__spec__.fields[field].kind
+                for entity, field in ((target, ours), (self.source, theirs))
+            )
+            if held != shown:
+                raise declared._misuse(
+                    target,
+                    f"{ours} is of kind {held}, and shows {theirs} of {self.source.__name__}, "
+                    f"which is of kind {shown}.",
+                )
 
     @property
     def fields(self) -> frozenset[str]:

@@ -35,7 +35,7 @@ def rebuild(
     `settle` waits until the streams are read up to now, as `Consumer(db).catch_up` does:
     structures that follow a stream need it.
     """
-    structures = tuple(structures)
+    structures = (structures,) if isinstance(structures, str) else tuple(structures)
     chosen = structures_of(db.context, structures)
     for _ in range(ROUNDS):
         flow = _round(db.context, chosen, per_second, progress, on_fix, settle)

@@ -97,6 +97,8 @@ def fix(
     quarantine: Quarantine | None = None,
 ) -> Flow[str]:
     """Put one drift right; gives what became of it."""
+    if per_second is not None and per_second <= 0:
+        raise PlanError(f"per_second must be greater than 0, not {per_second}")
     try:
         if drift.kind == "undecodable" and quarantine is not None:
             written = yield from _put_away(context, drift, quarantine)

@@ -31,6 +31,7 @@ from keyfold.runtime.writes import commit
 
 E = TypeVar("E", bound=Entity)
 _LOOKS = 3
+_MANY = ("list", "map", "model", "string_set", "number_set", "binary_set")
 
 
 @dataclass(frozen=True)
@@ -120,6 +121,15 @@ class Unique(MarkedStructure, Reconciled, Declared):
                     f"Unique names the field {name!r}, which {entity.__name__} does not declare.",
                     place=f"{self.place} {entity.__name__}.{self.name}",
                     suggestion=f"Declared are: {', '.join(entity.__spec__.fields)}.",
+                )
+            kind = entity.__spec__.fields[name].kind
+            if kind in _MANY:
+                raise DeclarationError(
+                    codes.MARKER_MISUSED,
+                    f"Unique names {name}, which is of kind {kind} and has no one text as a key.",
+                    place=f"{self.place} {entity.__name__}.{self.name}",
+                    suggestion="Name fields that hold one value each; for values of many, make "
+                    "each an item of its own.",
                 )
         if entity.__table__.schema.partition_type != "S":
             raise DeclarationError(

@@ -49,7 +49,7 @@ def labels(context: Context) -> list[str]:
 
 def structures_of(context: Context, only: Iterable[str]) -> Structures:
     """The structures with these labels, or all of them."""
-    wanted = frozenset(only)
+    wanted = frozenset((only,) if isinstance(only, str) else only)
     unknown = wanted - set(labels(context))
     if unknown:
         raise PlanError(

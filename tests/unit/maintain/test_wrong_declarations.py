@@ -1,0 +1,125 @@
+"""A structure that could never be right is refused where it is declared, in words."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import pytest
+
+from keyfold import Counter, Design, Entity, Id, Key, Latest, Unique, each, merge
+from keyfold.errors import DeclarationError, PlanError
+from keyfold.maintain import rebuild, repair, verify
+from keyfold.maintain.drift import Drift, DriftReport
+
+
+def declare(counter: Any, default: Any = 0) -> None:
+    """A room that counts its messages in this way."""
+    design = Design("rooms")
+    table = design.table("rooms")
+    namespace: dict[str, Any] = {
+        "__module__": __name__,
+        "__annotations__": {"room_id": Id, "number": Annotated[int, counter]},
+        "key": Key("ROOM#{room_id}", "ROOM"),
+    }
+    if default is not ...:
+        namespace["number"] = default
+    meta: Any = type(Entity)
+    meta("Room", (Entity,), namespace, table=table)
+
+    class Message(Entity, table=table):
+        room_id: Id
+        message_id: Id
+        key = Key("ROOM#{room_id}", "MESSAGE#{message_id}")
+
+    design.complete()
+
+
+def test_a_counter_begins_with_nothing() -> None:
+    declare(Counter("Message"))
+    with pytest.raises(DeclarationError, match=r"has the default 5.*Give it the default 0"):
+        declare(Counter("Message"), 5)
+    with pytest.raises(DeclarationError, match=r"has no default.*Give it the default 0"):
+        declare(Counter("Message"), ...)
+
+
+def test_a_counter_maps_only_fields_of_its_holders_key() -> None:
+    with pytest.raises(DeclarationError, match=r"room is not in the key of Room.*room_id"):
+        declare(Counter("Message", via={"room": "room_id"}))
+
+
+def test_the_number_of_shards_is_a_whole_number() -> None:
+    shards: Any = "8"
+    with pytest.raises(DeclarationError, match="shards must be at least 1, not '8'"):
+        Counter("Message", shards=shards)
+
+
+def test_a_condition_is_a_function_of_one_item() -> None:
+    two: Any = lambda item, other: item.room_id == other  # noqa: E731
+    with pytest.raises(DeclarationError, match=r"is not a condition.*where=lambda item"):
+        declare(Counter("Message", where=two))
+
+
+def test_a_set_is_no_unique_value() -> None:
+    table = Design("tags").table("tags")
+    with pytest.raises(DeclarationError, match="tags, which is of kind string_set"):
+
+        class Tagged(Entity, table=table):
+            tagged_id: Id
+            tags: set[str]
+            key = Key("TAGGED#{tagged_id}", "TAGGED")
+            one = Unique("tags")
+
+
+def test_what_is_shown_is_of_the_kind_that_shows_it() -> None:
+    design = Design("chat")
+    table = design.table("chat")
+
+    class Room(Entity, table=table):
+        room_id: Id
+        last: int | None = None
+        moves: int = 0
+        key = Key("ROOM#{room_id}", "ROOM")
+        latest = Latest("Message", by="message_id", shows={"last": "message_id"}, moves="moves")
+
+    class Message(Entity, table=table):
+        room_id: Id
+        message_id: Id
+        key = Key("ROOM#{room_id}", "MESSAGE#{message_id}")
+
+    with pytest.raises(DeclarationError, match="last is of kind integer, and shows message_id"):
+        design.complete()
+    shows: Any = ["last"]
+    with pytest.raises(DeclarationError, match="does not say where"):
+        Latest("Message", by="message_id", shows=shows, moves="moves")
+
+
+def test_a_merge_needs_queries_and_each_needs_a_list() -> None:
+    query: Any = "rooms"
+    with pytest.raises(DeclarationError, match="'rooms' is not a query"):
+        merge(query)
+    with pytest.raises(DeclarationError, match="a merge has no query"):
+        merge()
+    with pytest.raises(PlanError, match="every character by itself"):
+        each("abc")
+
+
+def test_one_structure_can_be_named_without_a_list() -> None:
+    design = Design("one")
+    table = design.table("one")
+
+    class Shelf(Entity, table=table):
+        shelf_id: Id
+        books: Annotated[int, Counter("Book")] = 0
+        key = Key("SHELF#{shelf_id}", "SHELF")
+
+    class Book(Entity, table=table):
+        shelf_id: Id
+        book_id: Id
+        key = Key("SHELF#{shelf_id}", "BOOK#{book_id}")
+
+    with design.open(":memory:") as db:
+        assert verify(db, only="counter Shelf.books").clean
+        assert rebuild(db, "counter Shelf.books").clean
+        report = DriftReport(drifts=[Drift("key", "key Shelf", "one", {}, None, None)])
+        with pytest.raises(PlanError, match="per_second must be greater than 0, not 0"):
+            repair(db, report, per_second=0)
