@@ -104,7 +104,6 @@ class CounterMaintainer(SummedStructure):
         self.compared = FactComparison(adds=True, missing=missing)
         names = self.source.__spec__.fields
         wanted = target.__spec__.key.address
-        self._check_declaration(wanted)
         self.via = {name: declared.via.get(name, name) for name in wanted}
         for name in (*self.via.values(), *((declared.sums,) if declared.sums else ())):
             if name not in names:
@@ -125,6 +124,7 @@ class CounterMaintainer(SummedStructure):
                 place=str(declared.place),
                 suggestion="Declare it as int for counts and whole numbers, as Decimal for others.",
             )
+        self._check_declaration(wanted)
         self.condition: Predicate | None = (
             declare(declared.where, self.source, place=f"{declared.place} {self.label}")
             if declared.where is not None
