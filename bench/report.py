@@ -28,7 +28,7 @@ def write(measured: Sequence[Outcome], command: str) -> None:
     outcomes = sorted([*kept, *measured], key=lambda outcome: outcome.case)
     machine = (
         f"Python {platform.python_version()}, {platform.system()} {platform.machine()}, "
-        f"{os.cpu_count()} cores"
+        f"{os.cpu_count()} cores, load {os.getloadavg()[1]:.0f}"
     )
     commands = {**_kept("commands"), **dict.fromkeys(sorted(ran), command)}
     machines = {**dict.fromkeys(commands, _kept_machine()), **_kept("machines")}
