@@ -9,10 +9,8 @@ from keyfold.adopt.entity_draft import EntityDraft
 from keyfold.adopt.growth import growth
 from keyfold.adopt.item_groups import Grouping
 from keyfold.design.schema import (
-    EntitySchema,
     TableSchema,
 )
-from keyfold.design.template import Slot
 
 
 def size_notes(table: TableSchema, found: Grouping, total: int) -> Iterator[str]:
@@ -24,16 +22,6 @@ def size_notes(table: TableSchema, found: Grouping, total: int) -> Iterator[str]
         )
     if found.own:
         yield f"{found.own:,} items are keyfold's own markers and left out."
-
-
-def _skeleton(entity: EntitySchema) -> tuple[str, ...]:
-    """The fixed texts of the key, with a gap for each value."""
-    key = entity.key
-    templates = (key.partition, *((key.sort,) if key.sort else ())) if key else ()
-    return tuple(
-        "".join("{}" if isinstance(part, Slot) else part.text for part in template.parts)
-        for template in templates
-    )
 
 
 def choice_notes(seen: Sequence[EntityDraft]) -> Iterator[str]:
@@ -59,7 +47,9 @@ def growth_notes(seen: Sequence[EntityDraft], *, complete: bool) -> Iterator[str
 def questions(seen: Sequence[EntityDraft]) -> Iterator[str]:
     shapes: dict[tuple[str, ...], list[str]] = {}
     for each in seen:
-        shapes.setdefault(_skeleton(each.entity), []).append(each.entity.name)
+        shapes.setdefault(each.entity.key.skeleton if each.entity.key else (), []).append(
+            each.entity.name
+        )
     for names in shapes.values():
         if len(names) > 1:
             yield (

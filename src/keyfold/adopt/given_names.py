@@ -20,11 +20,11 @@ Names = Mapping[str, str]
 
 def keep_names(drafted: DesignDraft, keep: Schema) -> DesignDraft:
     """The draft in the words of a design that describes the same keys; its patterns are kept."""
-    known = {_skeleton(e.key): e for e in keep.entities if e.key is not None}
+    known = {e.key.skeleton: e for e in keep.entities if e.key is not None}
     named: dict[str, str] = {}
     entities: list[EntitySchema] = []
     for entity in drafted.schema.entities:
-        given = known.get(_skeleton(entity.key)) if entity.key else None
+        given = known.get(entity.key.skeleton) if entity.key else None
         if given is None:
             entities.append(entity)
             continue
@@ -66,14 +66,6 @@ def _rename_words(text: str, names: Names) -> str:
     return text
 
 
-def _skeleton(key: KeyTemplates) -> tuple[str, str]:
-    return _fixed_text(key.partition), _fixed_text(key.sort) if key.sort else ""
-
-
-def _fixed_text(template: Template) -> str:
-    return "".join("{}" if isinstance(part, Slot) else part.text for part in template.parts)
-
-
 def _rename_fields(entity: EntitySchema, given: EntitySchema) -> EntitySchema:
     """The fields as the design calls them: by their place in the key, or by what is on disk."""
     fields: dict[str, str] = {}
@@ -85,7 +77,7 @@ def _rename_fields(entity: EntitySchema, given: EntitySchema) -> EntitySchema:
         fields |= dict(zip(entity.key.fields, given.key.fields, strict=False))
     for placement in entity.placements:
         for other in given.placement(placement.index):
-            if _skeleton(placement.key) == _skeleton(other.key):
+            if placement.key.skeleton == other.key.skeleton:
                 fields |= dict(zip(placement.key.fields, other.key.fields, strict=False))
     known = {a.field: a for a in given.attributes}
     attributes = []
@@ -118,7 +110,7 @@ def _rename_fields(entity: EntitySchema, given: EntitySchema) -> EntitySchema:
 
 def _placement(placement: Placement, given: EntitySchema, fields: Names) -> Placement:
     stated = next(iter(given.placement(placement.index)), None)
-    if stated is not None and _skeleton(stated.key) == _skeleton(placement.key):
+    if stated is not None and stated.key.skeleton == placement.key.skeleton:
         return stated
     return replace(placement, key=_key(placement.key, fields))
 

@@ -28,6 +28,15 @@ class KeyTemplates:
         for template in (self.partition, self.sort):
             yield from (p for p in (template.parts if template else ()) if isinstance(p, Slot))
 
+    @property
+    def skeleton(self) -> tuple[str, ...]:
+        """The fixed texts of the key, with a gap for each value."""
+        return tuple(
+            "".join("{}" if isinstance(part, Slot) else part.text for part in template.parts)
+            for template in (self.partition, self.sort)
+            if template is not None
+        )
+
     @cached_property
     def sort_fields(self) -> tuple[str, ...]:
         """The fields that the sort key adds to what the partition says, each once."""

@@ -12,9 +12,6 @@ from dataclasses import dataclass
 
 from keyfold.limits import STREAM_RECORDS_PER_READ, STREAM_RETENTION_SECONDS
 
-READERS_PER_SHARD = 2
-"""A third reader is throttled (DG)."""
-
 
 @dataclass(frozen=True)
 class ShardWork:
