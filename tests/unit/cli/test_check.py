@@ -362,3 +362,13 @@ operations:
     (tmp_path / "d.yaml").write_text(text.replace(old, new, 1), encoding="utf-8")
     code, out = run("check", "d.yaml")
     assert (code, expected in " ".join(out.split())) == (1, True), out
+
+
+def test_json_has_the_example_as_rows(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "d.yaml").write_text(page("Q1").wrong, encoding="utf-8")
+    _, out = run("check", "d.yaml", "--format", "json")
+    [finding] = json.loads(out)["findings"]
+    assert finding["evidence"]["rows"] == [
+        ["`ACTIVITY#activity1`", "Activity"],
+        ["`LISTING#listing1`", "Listing, not asked for"],
+    ]
