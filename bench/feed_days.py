@@ -7,8 +7,10 @@ copies look at their readers as in production, and only these decide.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import pairwise
+from math import ceil
 from typing import Protocol
 
 import numpy as np
@@ -35,7 +37,10 @@ from keyfold.maintain.feed.policy import (
 PAGE = 50
 PRICES = FeedPrices(item_bytes=364, days=30)
 MOST_REQUESTS = 600
+HEADS = (2, 5, 8)
 POST_UNITS = 2 * PRICES.write
+HINT_BYTES, ENTRY_BYTES = 240, 311
+"""A hint with an empty head, and what each activity adds to it."""
 LOOK_UNITS = 0.5
 NOTED = 32
 """One look in so many is noted for what readers are like."""
@@ -66,6 +71,10 @@ class Spent:
     def percentile(self, share: float) -> int:
         whole = np.cumsum(self.requests)
         return int(np.searchsorted(whole, share * whole[-1]))
+
+    @property
+    def most(self) -> int:
+        return int(np.flatnonzero(self.requests)[-1])
 
     def within(self, requests: int) -> float:
         return float(self.requests[: requests + 1].sum() / self.requests.sum())
@@ -220,7 +229,16 @@ class Deciding:
         return wanted, spent
 
 
-def page_costs(network: Network, day: int, pulled: Numbers) -> tuple[Numbers, Numbers]:
+def post_units(heads: int) -> float:
+    """A post with its hint; one with a head is read before it is written, and looked at later."""
+    if not heads:
+        return POST_UNITS
+    return PRICES.write * (1 + ceil((HINT_BYTES + heads * ENTRY_BYTES) / 1024)) + 1.5
+
+
+def page_costs(
+    network: Network, day: int, pulled: Numbers, heads: int = 0
+) -> tuple[Numbers, Numbers]:
     """Read units and requests of a page of each reader, as `read_page` reads it."""
     users, reader = network.users, network.reader
     shown = np.where(network.active(day), network.shown[:, day], 0.0)
@@ -232,7 +250,7 @@ def page_costs(network: Network, day: int, pulled: Numbers) -> tuple[Numbers, Nu
     # The first look at the copies takes a whole page of them, if there are so many.
     there = copies * PRICES.days / network.window[:, day]
     first = np.minimum(there, PAGE + 1)
-    busy = ours > 8
+    busy = ours > (heads or 8)
     asked = shared(np.where(busy, 1.25 * ours, ours)) * pulled
     again = np.where(busy, 0.15, 0.0)
     some = np.minimum(1.0, ours)
@@ -240,13 +258,18 @@ def page_costs(network: Network, day: int, pulled: Numbers) -> tuple[Numbers, Nu
     hinted = 0.5 * count + np.bincount(reader, asked * some, users)
     use = hinted < plain
     opened = np.where(use, np.ceil(count / 100) + np.bincount(reader, some * pulled, users), count)
+    sources = np.where(use, hinted, plain)
+    if heads:
+        # Those that had more on an earlier page than a head holds are asked at once.
+        asking = np.bincount(reader, busy, users)
+        opened = np.ceil((count - asking) / 100) + asking
+        sources = count - asking + np.bincount(reader, np.where(busy, asked, 0.0), users)
     requests = 3 + opened + np.bincount(reader, again, users)
     units = np.maximum(1.0, np.ceil(first * PRICES.item - 1e-6))
-    units = units + marks + 1 + np.where(use, hinted, plain)
-    return units, requests
+    return units + marks + 1 + sources, requests
 
 
-def run(network: Network, chooser: Chooser) -> Spent:
+def run(network: Network, chooser: Chooser, heads: int = 0) -> Spent:
     """All sixty days."""
     spent = Spent()
     pushed = chooser.start(network)
@@ -259,7 +282,7 @@ def run(network: Network, chooser: Chooser) -> Spent:
             moved += _up(network, new[pushed[new]], day)
         posts, pages = network.posts[:, HISTORY + day], network.pages[:, day]
         copies = float((posts[network.author] * (alive & pushed)).sum()) * PRICES.copy
-        units, requests = page_costs(network, day, alive & ~pushed)
+        units, requests = page_costs(network, day, alive & ~pushed, heads)
         reads = float((units * pages).sum())
         places = np.minimum(np.round(requests).astype(int), MOST_REQUESTS - 1)
         np.add.at(spent.requests, places, pages)
@@ -270,7 +293,7 @@ def run(network: Network, chooser: Chooser) -> Spent:
         spent.pages += reads
         spent.counting += counting
         spent.switching += moved
-        spent.posts += float(posts.sum()) * POST_UNITS
+        spent.posts += float(posts.sum()) * post_units(heads)
         spent.switches += int(up.sum() + down.sum())
         spent.daily.append(copies + reads + counting + moved)
         pushed = wanted
@@ -308,6 +331,8 @@ class Comparison:
     """The best fixed choice by authors, known afterwards."""
     edge: Spent
     ours: Spent
+    headed: dict[int, Spent]
+    """The same decisions with heads, by how many activities they hold."""
 
     @property
     def ways(self) -> dict[str, Spent]:
@@ -317,6 +342,7 @@ class Comparison:
             "best by authors": self.author,
             "best by edges": self.edge,
             "policy": self.ours,
+            **{f"policy, heads of {newest}": spent for newest, spent in self.headed.items()},
         }
 
     @property
@@ -335,7 +361,7 @@ class Comparison:
         return self.ours.total / best
 
 
-def compare(network: Network, chooser: Chooser) -> Comparison:
+def compare(network: Network, chooser: Callable[[], Chooser]) -> Comparison:
     network.prepare(PAGE, PRICES.days)
     edges = len(network.author)
     ways = [hindsight(network, weight) for weight in WEIGHTS]
@@ -346,5 +372,6 @@ def compare(network: Network, chooser: Chooser) -> Comparison:
         pull=run(network, Fixed(np.zeros(edges, bool))),
         author=min(authors, key=lambda one: one.total),
         edge=min(singly, key=lambda one: one.total),
-        ours=run(network, chooser),
+        ours=run(network, chooser()),
+        headed={newest: run(network, chooser(), newest) for newest in HEADS},
     )

@@ -258,7 +258,8 @@ def _days(name: str) -> Outcome:
         outcome.figures[way] = (
             f"{spent.total:,.0f} read units; a page {spent.pages / spent.read:.1f} units, "
             f"requests {spent.percentile(0.5)} (p50) {spent.percentile(0.95)} (p95) "
-            f"{spent.percentile(0.99)} (p99)"
+            f"{spent.percentile(0.99)} (p99) {spent.most} (most), "
+            f"{spent.within(6):.0%} of pages within 6"
         )
     ours = compared.ours
     outcome.figures["policy"] += (
@@ -269,6 +270,12 @@ def _days(name: str) -> Outcome:
         f"{compared.over_fixed:.3f} of the best of push, pull and fixed by authors, "
         f"{compared.over_edges:.3f} of the best for every edge"
     )
+    best = min(compared.push.total, compared.pull.total, compared.author.total)
+    for newest, spent in compared.headed.items():
+        outcome.figures[f"heads of {newest} over"] = (
+            f"{spent.total / best:.3f} of the best of push, pull and fixed by authors, "
+            f"{spent.total / compared.ours.total:.3f} of the policy without"
+        )
     outcome.goal = "policy within 1.05 of the best fixed by authors, 1.25 by edges"
     outcome.met = bool(compared.over_fixed <= 1.05 and compared.over_edges <= 1.25)
     return outcome
@@ -276,7 +283,7 @@ def _days(name: str) -> Outcome:
 
 @cache
 def _compared(name: str, users: int) -> Comparison:
-    return compare_ways(make(name, SEED, users), Deciding())
+    return compare_ways(make(name, SEED, users), Deciding)
 
 
 def draw(folder: Path) -> None:

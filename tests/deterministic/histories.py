@@ -10,6 +10,8 @@ from functools import partial
 from math import inf
 from typing import Any
 
+import pytest
+
 from keyfold import Db
 from keyfold.clients.embedded import EmbeddedClient
 from keyfold.engine import Engine
@@ -33,7 +35,7 @@ from tests.deterministic.virtual_time import moved_into
 from tests.fault import test_consumer_under_faults as followed
 from tests.fault.history import Transaction, check_lists
 from tests.fault.troubles import PASSING
-from tests.property.test_feed import Activity, Follow, Promotion, feed
+from tests.property.test_feed import Activity, Follow, Promotion, feed, keep_heads
 from tests.property.test_feed import design as network
 from tests.unit.migrations import conftest as shops
 
@@ -273,7 +275,16 @@ VERBS = ["follow"] * 3 + ["post"] * 4 + ["read"] * 2 + ["remove", "unfollow", "p
 
 
 def feeds(stage: Stage) -> None:
-    """People follow, post, take back and read: pages are right, and complete in the end."""
+    """People follow, post, take back and read: pages are right, and complete in the end.
+
+    Every other seed has heads.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        keep_heads(patch, 2 * (stage.world.seed % 2))
+        _social_history(stage)
+
+
+def _social_history(stage: Stage) -> None:
     people = ["ann", "ben", "cat", "dan"]
     quiet = EmbeddedClient(stage.engine)
     settled = network.open(quiet, clock=stage.world)

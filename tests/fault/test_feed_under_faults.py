@@ -14,9 +14,10 @@ from keyfold import Db
 from keyfold.clients.embedded import EmbeddedClient
 from keyfold.engine import Engine
 from keyfold.errors import AlreadyExists, NotFound, StreamError
+from keyfold.maintain import verify
 from keyfold.streams import Consumer, ConsumerOptions, Policy
 from tests.fault.troubles import PASSING, Trouble, in_every_trouble, insistently
-from tests.property.test_feed import Activity, Follow, Promotion, design, feed
+from tests.property.test_feed import Activity, Follow, Promotion, design, feed, keep_heads
 
 HISTORIES = int(os.environ.get("FAULT_HISTORIES", "1"))
 STEPS = 40
@@ -70,8 +71,12 @@ class Network:
 
 
 @in_every_trouble
+@pytest.mark.parametrize("heads", [0, 2])
 @pytest.mark.parametrize("seed", range(HISTORIES))
-def test_a_feed_under_faults_ends_right(trouble: Trouble, seed: int, tmp_path: Path) -> None:
+def test_a_feed_under_faults_ends_right(
+    trouble: Trouble, seed: int, heads: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keep_heads(monkeypatch, heads)
     path, chance = tmp_path / "feed.db", random.Random(seed)
     with Engine.open(path, durability="memory") as engine:
         design.open(EmbeddedClient(engine))
@@ -85,3 +90,4 @@ def test_a_feed_under_faults_ends_right(trouble: Trouble, seed: int, tmp_path: P
         for reader in PEOPLE:
             shown = [item.activity_id for item in feed.page(db, reader, limit=60)]
             assert shown == network.expected(reader)
+        assert verify(db, only=["feed home heads"]).clean if heads else True

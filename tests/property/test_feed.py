@@ -100,8 +100,10 @@ feed = Feed(
     promotion=Promotion,
     cap=60,
     removed=RemovedList(replicas=3, entries=2, settled_after=timedelta(minutes=2)),
+    heads=2,
 )
 
+MAINTAINERS = list(design.maintainers)
 START = datetime(2025, 1, 1, tzinfo=UTC)
 PEOPLE = ["ann", "ben", "cat", "dan"]
 GROUPS = ["climbers"]
@@ -118,7 +120,15 @@ def _few_followers_at_once() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(edges, "FOLLOWERS_AT_ONCE", 2)
         patch.setattr(feed, "policy", None)
+        keep_heads(patch, 0)
         yield
+
+
+def keep_heads(patch: pytest.MonkeyPatch, count: int) -> None:
+    """As if the feed were declared with so many."""
+    kept = [one for one in MAINTAINERS if count or one.kind != "feed heads"]
+    patch.setattr(feed, "heads", count)
+    patch.setattr(design, "maintainers", kept)
 
 
 class Crash(BaseException):
@@ -273,6 +283,12 @@ class Network:
             self.db.put_many([feed.copy(activity, reader)])
         if kind == "unmark" and marks:
             self.db.delete_many([self.dice.choice(marks).ref()])
+        hints = list(self.db.scan(feed.support.hint))
+        if kind == "behead" and hints and feed.heads:
+            hint = self.dice.choice(hints)
+            newest = self.dice.choice([None, [], [{"SK": "TS#2030", "activity_id": "no such"}]])
+            since = "" if newest is not None else None
+            self.db.put_many([hint.model_copy(update={"newest": newest, "since": since})])
 
     def expected(self, reader: str) -> list[str]:
         sources = {source for one, source in self.follows if one == reader}
@@ -293,9 +309,10 @@ class Network:
 
 @contextmanager
 def _deciding(seed: int) -> Iterator[None]:
-    """In half of the histories an eager policy switches as well."""
+    """In half of the histories an eager policy switches too, in two of three there are heads."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(feed, "policy", EAGER if seed % 2 else None)
+        keep_heads(patch, seed % 3)
         yield
 
 
@@ -327,7 +344,9 @@ def test_every_page_sequence_equals_the_oracle(
         assert report.clean, report.drifts[0]
 
 
-_DAMAGE = st.lists(st.sampled_from(["lose", "alter", "invent", "unmark"]), min_size=1, max_size=5)
+_DAMAGE = st.lists(
+    st.sampled_from(["lose", "alter", "invent", "unmark", "behead"]), min_size=1, max_size=5
+)
 
 
 @settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow])
@@ -335,17 +354,18 @@ _DAMAGE = st.lists(st.sampled_from(["lose", "alter", "invent", "unmark"]), min_s
 def test_damaged_feeds_are_found_and_repaired(
     steps: list[tuple[str, str, str]], damage: list[str], seed: int
 ) -> None:
-    network = Network.grown(seed)
-    for verb, one, other in steps:
-        network.act(verb, one, other)
-    network.consumer.drain()
-    for kind in damage:
-        network.damage(kind)
-    repair(network.db, verify(network.db))
-    network.consumer.drain()
-    for reader in PEOPLE:
-        assert network.found(reader, 20) == network.expected(reader)
-    assert verify(network.db).clean
+    with _deciding(2 * seed):
+        network = Network.grown(seed)
+        for verb, one, other in steps:
+            network.act(verb, one, other)
+        network.consumer.drain()
+        for kind in damage:
+            network.damage(kind)
+        repair(network.db, verify(network.db))
+        network.consumer.drain()
+        for reader in PEOPLE:
+            assert network.found(reader, 20) == network.expected(reader)
+        assert verify(network.db).clean
 
 
 @settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -353,12 +373,13 @@ def test_damaged_feeds_are_found_and_repaired(
 def test_a_list_of_followers_that_is_behind_does_no_harm(
     steps: list[tuple[str, str, str]], seed: int
 ) -> None:
-    network = Network.grown(seed, lag=(0.0, 90.0))
-    for verb, one, other in steps:
-        network.act(verb, one, other)
-    network.consumer.drain()
-    for reader in PEOPLE:
-        assert network.found(reader, 7) == network.expected(reader)
+    with _deciding(2 * seed):
+        network = Network.grown(seed, lag=(0.0, 90.0))
+        for verb, one, other in steps:
+            network.act(verb, one, other)
+        network.consumer.drain()
+        for reader in PEOPLE:
+            assert network.found(reader, 7) == network.expected(reader)
 
 
 @settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])

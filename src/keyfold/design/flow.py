@@ -93,6 +93,8 @@ class FeedSchema:
     """How often the list of what was removed is kept; a page reads one of them."""
     listed: int | None = None
     """The entries of that list that a page reads at most."""
+    heads: int | None = None
+    """How many of a source's newest posts are in one item, which pages read many of at once."""
     settled_after: float | None = None
     """Seconds for which an entry stays there after its copies were deleted."""
     trimmed_by: str = ""

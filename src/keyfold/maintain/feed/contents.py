@@ -63,13 +63,17 @@ def glance(context: Context, refs: Sequence[Ref[Any]]) -> Flow[dict[int, Any | N
     return glanced(context, refs, (yield from together(glances(context, refs))))
 
 
-def glances(context: Context, refs: Sequence[Ref[Any]]) -> list[Call]:
+def glances(context: Context, refs: Sequence[Ref[Any]], *, consistent: bool = False) -> list[Call]:
     """The requests of a glance."""
     if not refs:
         return []
     table, keys = context.physical(refs[0].entity.__table__.schema), [ref.wire() for ref in refs]
+    how: Item = {"ConsistentRead": True} if consistent else {}
     return [
-        Call("BatchGetItem", {"RequestItems": {table: {"Keys": keys[n : n + BATCH_GET_ITEMS]}}})
+        Call(
+            "BatchGetItem",
+            {"RequestItems": {table: {"Keys": keys[n : n + BATCH_GET_ITEMS], **how}}},
+        )
         for n in range(0, len(keys), BATCH_GET_ITEMS)
     ]
 

@@ -51,22 +51,26 @@ def weight(at: datetime) -> float:
     return exp(min(HIGHEST, (at - LANDMARK) / DAY / MEMORY))
 
 
-def hint(context: Context, feed: Feed[Any], activity: Entity) -> Flow[None]:
-    """Count an activity, and let its source's hint be at least as new."""
-    source, position = getattr(activity, feed.source_field), feed.position(activity)
+def counted(context: Context, feed: Feed[Any], activity: Entity) -> dict[str, Change]:
+    """What a new activity changes in its source's hint."""
     at = min(context.now(), getattr(activity, feed.time_field))
-    last = FieldPath(("last",))
-    newer = Either(Test("missing", last), FieldComparison(last, "<", position))
-    copy = feed.copy(activity, source)
-    changes: dict[str, Change] = {
-        "last": Set(position),
+    copy = feed.copy(activity, getattr(activity, feed.source_field))
+    return {
+        "last": Set(feed.position(activity)),
         "begun": SetIfAbsent(at),
         "posts": Add(1),
         "weight": Add(weight(at)),
         "item_bytes": Set(item_size(copy.__spec__.encode(copy))),
     }
+
+
+def hint(context: Context, feed: Feed[Any], activity: Entity) -> Flow[None]:
+    """Count an activity, and let its source's hint be at least as new."""
+    last = FieldPath(("last",))
+    newer = Either(Test("missing", last), FieldComparison(last, "<", feed.position(activity)))
+    ref = feed.support.hint.key(source=getattr(activity, feed.source_field))
     with suppress(ConditionFailed):
-        ref = feed.support.hint.key(source=source)
+        changes = counted(context, feed, activity)
         yield from commit(context, [Update(ref, changes, newer, upsert=True)])
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Mapping
 from datetime import datetime, timedelta
-from typing import Any, Generic, TypeVar, overload
+from typing import Any, Final, Generic, TypeVar, overload
 
 from keyfold.design import codes
 from keyfold.design.address import Ref
@@ -25,6 +25,8 @@ from keyfold.runtime.intent import Delete, Intent, Put
 
 I = TypeVar("I", bound=Entity)  # noqa: E741 - the item of a feed
 A = TypeVar("A", bound=Entity)
+MOST_HEADS: Final = 50
+"""More than a page shows of one source is never needed."""
 RESERVED = ("", support_items.SOURCE_PREFIX, support_items.READER)
 
 
@@ -37,6 +39,8 @@ class Feed(Generic[I]):
     of that key, are given as `edge={Follow: "followers", GroupMember: "key"}`. `policy` decides who
     gets copies; with None only promotion flags do. `removed` says how what was removed is listed;
     None is for those who look at the activities of a page anyway, and leave out what is gone.
+    `heads` is how many of a source's newest activities are kept in one item, at most, so that a
+    page reads those of a hundred pulled sources with one request; 0 keeps none.
     """
 
     def __init__(
@@ -51,10 +55,11 @@ class Feed(Generic[I]):
         ttl: timedelta = timedelta(days=30),
         policy: FeedPolicy | None = FeedPolicy(),  # noqa: B008 - it is frozen
         removed: RemovedList | None = RemovedList(),  # noqa: B008 - it is frozen
+        heads: int = 0,
     ) -> None:
         self.name, self.activity, self.item = name, activity, item
         self.promotion, self.cap, self.ttl, self.policy = promotion, cap, ttl, policy
-        self.removed = removed
+        self.removed, self.heads = removed, heads
         self.place = caller()
         self.source_field = self._only(activity, "partition")
         self.reader_field = self._only(item, "partition")
@@ -64,7 +69,12 @@ class Feed(Generic[I]):
         self._check()
         partition = item.__spec__.key.templates.partition.text
         self.support = support_items.declare(
-            name, item.__table__, partition, self.reader_field, removals=removed is not None
+            name,
+            item.__table__,
+            partition,
+            self.reader_field,
+            removals=removed is not None,
+            heads=heads > 0,
         )
         subscription = self.support.subscription
         self.subscribed = edges.FollowEdges(
@@ -287,6 +297,11 @@ class Feed(Generic[I]):
             )
         if self.removed is not None and self.removed.faults:
             self._refuse(self.removed.faults, "Give it as RemovedList(replicas=16, entries=40).")
+        if not 0 <= self.heads <= MOST_HEADS:
+            self._refuse(
+                f"a head has 0 to {MOST_HEADS} activities, not {self.heads}.",
+                "Eight are enough for nearly all pages: heads=8.",
+            )
 
     def _refuse(self, message: str, suggestion: str) -> None:
         raise DeclarationError(

@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from keyfold.design.entity import Entity
+from keyfold.errors import AlreadyExists
 from keyfold.maintain.address import raw
 from keyfold.maintain.feed.counts import hint
 from keyfold.maintain.feed.decisions import look
+from keyfold.maintain.feed.heads import note, refresh
 from keyfold.maintain.feed.jobs import for_all
 from keyfold.runtime.batch import delete_many, put_many
 from keyfold.runtime.changes import Set
@@ -24,10 +26,22 @@ A = TypeVar("A", bound=Entity)
 
 
 def post(context: Context, feed: Feed[Any], activity: A, more: Sequence[Intent] = ()) -> Flow[A]:
-    """Write the activity; its hint goes first, so that a hint is never older than the truth."""
-    yield from hint(context, feed, activity)
-    written = yield from commit(context, [Put(activity), *more])
+    """Write the activity; its hint goes first, so that a hint is never older than the truth.
+
+    A head is never newer than the truth: it comes after, and then the post is acknowledged.
+    """
+    if not feed.heads:
+        yield from hint(context, feed, activity)
+    try:
+        written = yield from commit(context, [Put(activity), *more])
+    except AlreadyExists:
+        # An attempt whose answer was lost may have died before its head.
+        if feed.heads:
+            yield from refresh(context, feed, getattr(activity, feed.source_field))
+        raise
     made: A = written[0]  # type: ignore[assignment]
+    if feed.heads:
+        yield from note(context, feed, made)
     return made
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from keyfold.design import flow
@@ -19,6 +20,8 @@ from keyfold.maintain.feed.counts import hint
 from keyfold.maintain.feed.decisions import begin, consider, reason_of
 from keyfold.maintain.feed.edges import FOLLOWERS_AT_ONCE
 from keyfold.maintain.feed.fan_out import fan_out
+from keyfold.maintain.feed.head_audit import HeadAudit
+from keyfold.maintain.feed.heads import entry_of, head_of, refresh
 from keyfold.maintain.feed.jobs import for_all
 from keyfold.maintain.feed.removal_work import carry_out, settle
 from keyfold.maintain.feed.switch import pull, push
@@ -91,6 +94,7 @@ class Activities(FeedMaintainer, Audited):
             ),
             replicas=feed.removed.replicas if feed.removed else None,
             listed=feed.removed.entries if feed.removed else None,
+            heads=feed.heads or None,
             settled_after=feed.removed.settled_after.total_seconds() if feed.removed else None,
             trimmed_by="TTL and a window on read",
             description=(
@@ -224,9 +228,56 @@ class Settlements(FeedMaintainer):
             yield from settle(context, self.feed, old.source, old.position)
 
 
+class Heads(FeedMaintainer, Audited):
+    """A source's newest activities are in its head, as they are now.
+
+    Those that were posted through the feed are there already. What is deleted goes with its copies.
+    """
+
+    kind = "feed heads"
+
+    def __init__(self, feed: Feed[Any]) -> None:
+        super().__init__(feed, feed.activity)
+        self.label = f"feed {feed.name} heads"
+
+    @property
+    def follows(self) -> Follows:
+        return replace(
+            super().follows,
+            target=self.feed.support.hint.__name__,
+            fact="best",
+            fields=tuple(sorted(self.feed.copied)),
+            writes=("newest", "since"),
+            by=self.feed.time_field,
+        )
+
+    def audit(self, context: Context) -> HeadAudit:
+        return HeadAudit(self.feed, self.label)
+
+    def fix(self, context: Context, drift: Drift) -> Flow[None]:
+        assert drift.subject is not None, "a head's drift knows its hint"
+        yield from refresh(context, self.feed, drift.subject.values["source"])
+
+    def reconcile(self, context: Context, old: Entity | None, new: Entity | None) -> Flow[None]:
+        if new is None:
+            return
+        source = getattr(new, self.feed.source_field)
+        shown = entry_of(self.feed, new)
+        if old is None:
+            ref = self.feed.support.hint.key(source=source)
+            head = head_of((yield from find(context, ref, consistent=False)))
+            if head is not None and (shown in head.entries or self.feed.position(new) < head.since):
+                return
+        elif entry_of(self.feed, old) == shown:
+            return  # what changed is not shown
+        yield from refresh(context, self.feed, source)
+
+
 def of(feed: Feed[Any]) -> Iterator[FeedMaintainer]:
     """All maintainers of a feed."""
     yield Activities(feed, feed.activity)
+    if feed.heads:
+        yield Heads(feed)
     for edge in feed.edges:
         yield Edges(feed, edge)
     yield Sources(feed, feed.support.source)

@@ -55,6 +55,11 @@ class PartitionRead:
     exhausted: bool = False
     waiting: list[Item] = field(default_factory=list)
 
+    @classmethod
+    def of_items(cls, spec: EntitySpec, items: list[Item]) -> PartitionRead:
+        """Items that are here already, newest first."""
+        return cls(spec, {}, {}, "", "", "", 0, exhausted=True, waiting=items)
+
     @property
     def sort(self) -> str:
         return self.spec.key.attributes[1].attribute

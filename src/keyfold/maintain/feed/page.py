@@ -4,7 +4,7 @@ The activities themselves are always complete. Copies are read instead of them o
 that have no `Source` item in the reader's partition. Those items and the removed list, which say
 what copies do not count for, are read first: copies are complete before anybody is told to rely on
 them, and gone before an entry is. Pulled sources are opened only when their newest activity can be
-on the page.
+on the page. Where there are heads, they come with the copies, and only what is older is asked for.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from keyfold.design.entity import Entity
 from keyfold.design.read import Page
 from keyfold.design.template import HIGHEST
 from keyfold.errors import PlanError
-from keyfold.maintain.feed import removed_list
+from keyfold.maintain.feed import heads, removed_list
 from keyfold.maintain.feed.contents import glanced, glances, together
 from keyfold.maintain.feed.newest_first import (
     LOWEST,
@@ -82,7 +82,7 @@ def read_page(
         return Page([])
     copies = _copies(context, feed, reader, before or feed.prefix + HIGHEST, oldest, limit)
     known = yield from _look_around(context, feed, reader, copies.bound)
-    streams = [copies, *(yield from _pulled(context, feed, known, copies, limit))]
+    streams = [copies, *(yield from _pulled(context, feed, reader, known, copies, limit))]
     page: list[I] = []
     last, more = "", False
     while len(page) < limit and (found := (yield from next_newest(streams, limit - len(page)))):
@@ -95,9 +95,9 @@ def read_page(
                 if one.position == last:
                     continue
                 activity = one.stream.spec.decode(one.item)
-                if one.stream is copies:
+                if one.stream.spec is copies.spec:
                     source = getattr(activity, feed.source_field)
-                    hidden = one.position < known.shadowed.get(source, "")
+                    hidden = one.stream is copies and _is_shadowed(known, source, one.position)
                     if hidden or removed_list.name_of(source, one.position) in removed:
                         continue
                     page.append(activity)
@@ -141,14 +141,19 @@ def _removed_among(
     copies: PartitionRead,
     found: Sequence[PlacedItem],
 ) -> Flow[frozenset[str]]:
-    """Which of the copies that count have lost their activity."""
-    placed = [
-        (getattr(copies.spec.decode(one.item), feed.source_field), one.position)
-        for one in found
-        if one.stream is copies
-    ]
-    shown = [place for place in placed if place[1] >= known.shadowed.get(place[0], "")]
+    """Which of the copies that count, and of what heads have, lost their activity."""
+    shown = []
+    for one in found:
+        if one.stream.spec is copies.spec:
+            source = getattr(copies.spec.decode(one.item), feed.source_field)
+            if one.stream is not copies or not _is_shadowed(known, source, one.position):
+                shown.append((source, one.position))
     return (yield from removed_list.missing(context, feed, shown)) if shown else frozenset()
+
+
+def _is_shadowed(known: _Known, source: str, position: str) -> bool:
+    """Whether a copy does not count."""
+    return position < known.shadowed.get(source, "")
 
 
 def _sources(context: Context, feed: Feed[Any], reader: str) -> Item:
@@ -167,29 +172,41 @@ def _sources(context: Context, feed: Feed[Any], reader: str) -> Item:
 
 
 def _pulled(
-    context: Context, feed: Feed[Any], known: _Known, copies: PartitionRead, limit: int
+    context: Context,
+    feed: Feed[Any],
+    reader: str,
+    known: _Known,
+    copies: PartitionRead,
+    limit: int,
 ) -> Flow[list[PartitionRead]]:
     """The pulled sources that may have something to show; the copies are read for it.
 
     A whole page of copies says how far back the page can go, so that no more is asked for. A source
     that was busy on an earlier page is asked for a quarter more than it had there.
     """
-    bounds = dict(known.pulled)
+    bounds, at_hand = dict(known.pulled), list[PartitionRead]()
+    busy: Mapping[str, int] = known.person.busy if known.person is not None else {}
+    hints = [feed.support.hint.key(source=s) for s in _glanced_at(feed, known, busy)]
     # Hints are read eventually consistent: one that is a moment old only makes an activity of this
-    # moment come with the next look. It never shows what is gone.
-    hints = [feed.support.hint.key(source=s) for s in bounds] if _are_mostly_quiet(known) else []
-    first, *answers = yield from together([copies.next_call(), *glances(context, hints)])
+    # moment come with the next look. It never shows what is gone. Heads are what a page shows.
+    glimpses = glances(context, hints, consistent=feed.heads > 0)
+    first, *answers = yield from together([copies.next_call(), *glimpses])
     copies.take(first)
-    for place, hint in glanced(context, hints, answers).items():
-        source, last = hints[place].values["source"], "" if hint is None else hint.last
-        bounds[source] = min(bounds[source], last + LOWEST)
+    if feed.heads:
+        found = heads.opened(context, feed, reader, bounds, copies.oldest, answers)
+        for source, (head, older) in found.items():
+            at_hand.append(head)
+            bounds[source] = older
+    else:
+        for place, hint in glanced(context, hints, answers).items():
+            source, last = hints[place].values["source"], "" if hint is None else hint.last
+            bounds[source] = min(bounds[source], last + LOWEST)
     opened = [source for source, bound in bounds.items() if bound > copies.oldest]
     floor = copies.oldest if copies.exhausted else copies.bound
     size = max(FIRST_READ, ceil(limit / max(1, len(opened))) if copies.exhausted else 0)
-    busy: Mapping[str, int] = known.person.busy if known.person is not None else {}
     spec = feed.activity.__spec__
     partition, request = spec.key.attributes[0], backwards(context, spec)
-    return [
+    asked = [
         PartitionRead(
             spec,
             request,
@@ -201,13 +218,21 @@ def _pulled(
         )
         for source in opened
     ]
+    return [*at_hand, *asked]
 
 
-def _are_mostly_quiet(known: _Known) -> bool:
-    """Whether hints, half a unit each, are cheaper than asking every source."""
+def _glanced_at(feed: Feed[Any], known: _Known, busy: Mapping[str, int]) -> list[str]:
+    """The pulled sources whose hints are read with the copies.
+
+    Heads, of all but those that had more on an earlier page than a head holds. Without them, all or
+    none: hints are half a unit each, and cheaper than asking where most sources are quiet.
+    """
+    if feed.heads:
+        return [source for source in known.pulled if source not in busy]
     if known.person is None:
-        return len(known.pulled) > HINTS_FROM
-    return bool(2 * known.person.lively < len(known.pulled))
+        return list(known.pulled) if len(known.pulled) > HINTS_FROM else []
+    quiet = bool(2 * known.person.lively < len(known.pulled))
+    return list(known.pulled) if quiet else []
 
 
 def _copies(

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
 MOST_BUSY = 8
 BUSY_FROM = 8
-"""Activities of a source on a page from which on the next page asks it for more."""
+"""Activities of a source on a page from which on the next page asks it for more; with heads, from
+one more than they hold."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,8 @@ def sample(
         saving = rates.saving(rates.reading.rate, posts.rate)
         if saving * policy.horizon > prices.up(rates.shown):
             worth[source] = saving
-    busy = {s: n for s, n in shown.most_common(MOST_BUSY) if n >= BUSY_FROM and s in seen.pulled}
+    least = feed.heads + 1 if feed.heads else BUSY_FROM
+    busy = {s: n for s, n in shown.most_common(MOST_BUSY) if n >= least and s in seen.pulled}
     new = feed.support.reader(
         **{feed.reader_field: reader},
         at=now,

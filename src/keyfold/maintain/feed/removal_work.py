@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from keyfold.design.address import Ref
 from keyfold.design.formats import iso
+from keyfold.maintain.feed.heads import refresh
 from keyfold.maintain.feed.jobs import for_all
 from keyfold.maintain.feed.removed_list import SETTLED_AFTER, name_of, refs_of
 from keyfold.runtime.batch import delete_keys, delete_many
@@ -65,7 +66,7 @@ def _due(context: Context, feed: Feed[Any]) -> Flow[list[Ref[Any]]]:
 
 
 def _clean(context: Context, feed: Feed[Any], source: str, position: str) -> Flow[None]:
-    """Delete the copies of one activity from the feeds of all who follow its source."""
+    """Delete the copies of one activity from all feeds, and take it out of its source's head."""
 
     def delete_from(edges: list[Any]) -> Flow[bool]:
         readers = {
@@ -83,3 +84,5 @@ def _clean(context: Context, feed: Feed[Any], source: str, position: str) -> Flo
     everybody = [*feed.edges.values(), feed.subscribed]
     name = f"remove {source} {position}"
     yield from for_all(context, feed, source, name, delete_from, everybody)
+    if feed.heads:
+        yield from refresh(context, feed, source)

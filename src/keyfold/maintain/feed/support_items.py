@@ -4,7 +4,8 @@
   is hidden (`gone`), or has copies from some position on only (`push`). A source without one is
   pushed: its copies in the feed count.
 - `Subscription`: a reader who gets copies of a source, in the source's list.
-- `Hint`: when a source was last active, never too early, and how often it posts.
+- `Hint`: when a source was last active, never too early, and how often it posts; with heads its
+  newest activities too.
 - `Reader`: how often somebody reads, counted by samples; every page reads it with the sources.
 - `Crowd`: what readers are like, by some looks at them; one for the feed.
 - `Removed`: activities that were deleted while copies of them may still be in feeds.
@@ -55,7 +56,9 @@ def new_token() -> str:
     return f"{getrandbits(40):010x}"
 
 
-def declare(name: str, table: Table, partition: str, reader: str, *, removals: bool) -> Support:
+def declare(
+    name: str, table: Table, partition: str, reader: str, *, removals: bool, heads: bool
+) -> Support:
     """Declare the support entities; `partition` is the items' partition template."""
     expires = Annotated[Timestamp | None, markers.Ttl()]
     title = "".join(part.capitalize() for part in name.split("_"))
@@ -79,6 +82,7 @@ def declare(name: str, table: Table, partition: str, reader: str, *, removals: b
 
     switched = {"at": Timestamp | None, "counts": list[float], "moved": bool}
     unswitched: dict[str, Any] = {"at": None, "counts": [], "moved": False}
+    head = {"newest": list[dict[str, Any]] | None, "since": str | None, "token": str | None}
     return Support(
         source=entity(
             "Source",
@@ -107,9 +111,11 @@ def declare(name: str, table: Table, partition: str, reader: str, *, removals: b
                 "weight": float,
                 "item_bytes": int,
                 "wide": bool,
-            },
+            }
+            | (head if heads else {}),
             Key(f"{prefix}_HINT#{{source}}", "HINT", escape=True),
-            {"begun": None, "posts": 0, "weight": 0.0, "item_bytes": 0, "wide": False},
+            {"begun": None, "posts": 0, "weight": 0.0, "item_bytes": 0, "wide": False}
+            | (dict.fromkeys(head) if heads else {}),
         ),
         reader=entity(
             "Reader",

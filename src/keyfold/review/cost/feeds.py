@@ -10,12 +10,14 @@ from statistics import NormalDist
 from typing import Final
 
 from keyfold.design.schema import Effect, EntitySchema, FeedSchema
+from keyfold.limits import BATCH_GET_ITEMS, READ_UNIT_BYTES
 from keyfold.maintain.feed.edges import FOLLOWERS_AT_ONCE
 from keyfold.maintain.feed.page import FIRST_READ, HINTS_FROM
 from keyfold.maintain.feed.policy import EdgeRates, FadingCount, FeedPolicy, FeedPrices, born
 from keyfold.review.cost.figures import Figures
 from keyfold.review.cost.item import APPEARS, listed, looked_up, written
 from keyfold.review.cost.part import Part, Store, times
+from keyfold.values.units import read_units, write_units
 
 DAY_SECONDS: Final = 86_400
 FEED_DAYS: Final = 30.0
@@ -60,12 +62,16 @@ def page(figures: Figures, feed: FeedSchema) -> FeedPage | None:
             units = shown * figures.read_units(post, consistent=True)
             parts.append(Part(Store(post.table), post.name, units, "feed", True))
             requests += 1
+    if feed.heads:
+        parts.append(_head_reads(figures, feed, pulled))
+        asked = min(pulled, _beyond_heads(figures, feed))
+        requests += ceil(pulled / BATCH_GET_ITEMS)
     # Hints are half a unit each: they pay where less than half of the sources is on a page.
-    if pulled > HINTS_FROM and load.page < pulled / 2:
+    elif pulled > HINTS_FROM and load.page < pulled / 2:
         units = pulled * figures.read_units(hint, consistent=False)
         parts.append(Part(Store(hint.table), hint.name, units, "feed", True))
         asked = load.page
-        requests += ceil(pulled / 100)
+        requests += ceil(pulled / BATCH_GET_ITEMS)
     taken = min(FIRST_READ, load.page, figures.matched(post, _partition(post)))
     once = listed(figures, post, taken, "feed", page=taken + 1)
     parts += times([once], asked)
@@ -114,6 +120,49 @@ def _spread(mean: float, sigma: float) -> list[float]:
     normal = NormalDist(0.0, sigma)
     middle = [normal.inv_cdf((part + 0.5) / PARTS) for part in range(PARTS)]
     return [mean * exp(one - sigma**2 / 2) for one in middle]
+
+
+def _beyond_heads(figures: Figures, feed: FeedSchema) -> float:
+    """The sources of a reader that have more on a page than a head holds, and are asked too."""
+    held = min(feed.heads or 0, _head_bytes(figures, feed) // _entry_bytes(figures, feed))
+    sources = figures.sources(feed)
+    shown = _spread(figures.feed(feed).page / max(1.0, sources), POSTING_SPREAD)
+    return sources * sum(1 for one in shown if one > held) / PARTS
+
+
+def _entry_bytes(figures: Figures, feed: FeedSchema) -> int:
+    return figures.item_bytes(figures.schema.by_entity[feed.item])
+
+
+def _head_bytes(figures: Figures, feed: FeedSchema) -> int:
+    """A head is one read unit at most, with the hint that it is in."""
+    hint = figures.support(feed, "Hint")
+    assert hint is not None, f"the feed {feed.name} keeps no hints"
+    entries = (feed.heads or 0) * _entry_bytes(figures, feed)
+    return min(READ_UNIT_BYTES, figures.item_bytes(hint) + entries)
+
+
+def _head_reads(
+    figures: Figures, feed: FeedSchema, count: float = 1.0, *, consistent: bool = True
+) -> Part:
+    """Hints with their heads, read by their keys."""
+    hint = figures.support(feed, "Hint")
+    assert hint is not None, f"the feed {feed.name} keeps no hints"
+    units = count * read_units(_head_bytes(figures, feed), consistent=consistent)
+    return Part(Store(hint.table), hint.name, units, "feed", True)
+
+
+def _head_write(figures: Figures, feed: FeedSchema) -> Part:
+    hint = figures.support(feed, "Hint")
+    assert hint is not None, f"the feed {feed.name} keeps no hints"
+    units = write_units(_head_bytes(figures, feed))
+    return Part(Store(hint.table), hint.name, units, "feed")
+
+
+def _refreshed(figures: Figures, feed: FeedSchema, post: EntitySchema) -> Iterator[Part]:
+    """A head is held against the newest posts of its source."""
+    yield _head_reads(figures, feed)
+    yield listed(figures, post, (feed.heads or 0) + 1, "feed", page=(feed.heads or 0) + 2)
 
 
 def _partition(entity: EntitySchema) -> tuple[str, ...]:
@@ -178,7 +227,15 @@ def _posted(
     """The hint is looked at, and copies go to all who are on the list; some look back."""
     hint = figures.support(feed, "Hint")
     assert hint is not None, f"the feed {feed.name} keeps no hints"
-    if effect.action in APPEARS:
+    if feed.heads:
+        yield _head_write(figures, feed)
+        if effect.action in APPEARS:
+            # Read to be written, and looked at when the record comes.
+            yield _head_reads(figures, feed)
+            yield _head_reads(figures, feed, consistent=False)
+        else:
+            yield from _refreshed(figures, feed, post)
+    elif effect.action in APPEARS:
         yield from written(figures, hint, Effect("update", hint.name), "feed")
     yield _eventual_read(figures, feed, "Hint")
     yield _listed_subscribers(figures, feed)
@@ -199,6 +256,9 @@ def _removed(figures: Figures, feed: FeedSchema, item: EntitySchema) -> Iterator
     yield from times(gone, count * pushed)
     # Those on the list come twice, and all come again: a unit each, though nothing is there.
     yield Part(Store(item.table), item.name, count * (2 + pushed), "feed")
+    if feed.heads:
+        yield from times(_refreshed(figures, feed, figures.schema.by_entity[feed.post]), 2)
+        yield _head_write(figures, feed)
     settlement, removed = figures.support(feed, "Settlement"), figures.support(feed, "Removed")
     assert settlement is not None, f"the feed {feed.name} settles nothing"
     yield from written(figures, settlement, Effect("put", settlement.name), "feed")
