@@ -7,7 +7,7 @@ copies look at their readers as in production, and only these decide.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from math import ceil
@@ -57,7 +57,6 @@ class Spent:
     posts: float = 0.0
     switches: int = 0
     requests: Numbers = field(default_factory=lambda: np.zeros(MOST_REQUESTS))
-    daily: list[float] = field(default_factory=list)
 
     @property
     def read(self) -> float:
@@ -269,9 +268,14 @@ def page_costs(
     return units + marks + 1 + sources, requests
 
 
-def run(network: Network, chooser: Chooser, heads: int = 0) -> Spent:
+def run(network: Network, chooser: Chooser) -> Spent:
     """All sixty days."""
-    spent = Spent()
+    return run_beside(network, chooser, (0,))[0]
+
+
+def run_beside(network: Network, chooser: Chooser, heads: Sequence[int]) -> dict[int, Spent]:
+    """All sixty days, with heads of each length: nothing is decided otherwise for them."""
+    ways = {newest: Spent() for newest in heads}
     pushed = chooser.start(network)
     for day in range(DAYS):
         alive = network.active(day)
@@ -282,22 +286,21 @@ def run(network: Network, chooser: Chooser, heads: int = 0) -> Spent:
             moved += _up(network, new[pushed[new]], day)
         posts, pages = network.posts[:, HISTORY + day], network.pages[:, day]
         copies = float((posts[network.author] * (alive & pushed)).sum()) * PRICES.copy
-        units, requests = page_costs(network, day, alive & ~pushed, heads)
-        reads = float((units * pages).sum())
-        places = np.minimum(np.round(requests).astype(int), MOST_REQUESTS - 1)
-        np.add.at(spent.requests, places, pages)
         wanted, counting = chooser.after(day, pushed)
         up, down = alive & wanted & ~pushed, alive & pushed & ~wanted
         moved += _up(network, np.flatnonzero(up), day) + down.sum() * PRICES.down
-        spent.copies += copies
-        spent.pages += reads
-        spent.counting += counting
-        spent.switching += moved
-        spent.posts += float(posts.sum()) * post_units(heads)
-        spent.switches += int(up.sum() + down.sum())
-        spent.daily.append(copies + reads + counting + moved)
+        for newest, spent in ways.items():
+            units, requests = page_costs(network, day, alive & ~pushed, newest)
+            places = np.minimum(np.round(requests).astype(int), MOST_REQUESTS - 1)
+            np.add.at(spent.requests, places, pages)
+            spent.copies += copies
+            spent.pages += float((units * pages).sum())
+            spent.counting += counting
+            spent.switching += moved
+            spent.posts += float(posts.sum()) * post_units(newest)
+            spent.switches += int(up.sum() + down.sum())
         pushed = wanted
-    return spent
+    return ways
 
 
 def _up(network: Network, edges: Numbers, day: int) -> float:
@@ -361,17 +364,18 @@ class Comparison:
         return self.ours.total / best
 
 
-def compare(network: Network, chooser: Callable[[], Chooser]) -> Comparison:
+def compare(network: Network, chooser: Chooser) -> Comparison:
     network.prepare(PAGE, PRICES.days)
     edges = len(network.author)
     ways = [hindsight(network, weight) for weight in WEIGHTS]
     authors = [run(network, Fixed(author)) for author, _ in ways]
     singly = [run(network, Fixed(edge)) for _, edge in ways]
+    ours = run_beside(network, chooser, (0, *HEADS))
     return Comparison(
         push=run(network, Fixed(np.ones(edges, bool))),
         pull=run(network, Fixed(np.zeros(edges, bool))),
         author=min(authors, key=lambda one: one.total),
         edge=min(singly, key=lambda one: one.total),
-        ours=run(network, chooser()),
-        headed={newest: run(network, chooser(), newest) for newest in HEADS},
+        ours=ours[0],
+        headed={newest: ours[newest] for newest in HEADS},
     )

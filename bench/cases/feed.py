@@ -283,7 +283,7 @@ def _days(name: str) -> Outcome:
 
 @cache
 def _compared(name: str, users: int) -> Comparison:
-    return compare_ways(make(name, SEED, users), Deciding)
+    return compare_ways(make(name, SEED, users), Deciding())
 
 
 def draw(folder: Path) -> None:

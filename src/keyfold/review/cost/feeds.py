@@ -135,9 +135,11 @@ def _entry_bytes(figures: Figures, feed: FeedSchema) -> int:
 
 
 def _head_bytes(figures: Figures, feed: FeedSchema) -> int:
-    """A head is one read unit at most, with the hint that it is in."""
+    """A head is one read unit at most, with the hint that it is in; a stated size has both."""
     hint = figures.support(feed, "Hint")
     assert hint is not None, f"the feed {feed.name} keeps no hints"
+    if (stated := figures.load(hint).bytes) is not None:
+        return stated
     entries = (feed.heads or 0) * _entry_bytes(figures, feed)
     return min(READ_UNIT_BYTES, figures.item_bytes(hint) + entries)
 
