@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from keyfold import Db, Entity
+from keyfold import Db, Entity, Feed
 from keyfold.clients.embedded import EmbeddedClient
 from keyfold.clock import ManualClock
 from keyfold.engine import Engine
 from keyfold.limits import BATCH_WRITE_ITEMS
 from keyfold.maintain.feed import policy
 from keyfold.maintain.feed.fan_out import fan_out
+from keyfold.maintain.feed.heads import refresh
 from keyfold.maintain.feed.switch import pull, push
 from keyfold.runtime.budget import Usage
 from keyfold_systems.gg_core.design import design
 from keyfold_systems.gg_core.entities import Activity, home
+from tests.unit.maintain.test_feed_heads import Activity as HeadedActivity
+from tests.unit.maintain.test_feed_heads import design as headed
+from tests.unit.maintain.test_feed_heads import home as headed_home
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 TEXT = "Ten kilometres before breakfast, and the coffee after tasted of victory. " * 2
@@ -35,11 +41,11 @@ def db() -> Iterator[Db]:
         yield design.open(EmbeddedClient(engine), clock=clock)
 
 
-def _write(db: Db, items: list[Entity]) -> None:
+def _write(db: Db, items: list[Entity], table: str = "gg_core") -> None:
     for start in range(0, len(items), BATCH_WRITE_ITEMS):
         chunk = items[start : start + BATCH_WRITE_ITEMS]
         puts = [{"PutRequest": {"Item": one.__spec__.encode(one)}} for one in chunk]
-        db.client.call("BatchWriteItem", {"RequestItems": {"gg_core": puts}})
+        db.client.call("BatchWriteItem", {"RequestItems": {table: puts}})
 
 
 def _activity(source: str, number: int, days: float) -> Activity:
@@ -91,15 +97,36 @@ def test_a_switch_brings_one_page_however_much_there_is(db: Db) -> None:
 def test_pages_cost_what_the_simulator_says(db: Db, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(home, "policy", None)
     monkeypatch.syspath_prepend(str(ROOT))
-    engine = modelled = 0.0
-    for seed in range(PAGES):
-        paid, stated = _page(db, seed)
-        engine, modelled = engine + paid, modelled + stated
+    pages = [_page(db, home, _activity, seed) for seed in range(PAGES)]
+    engine, modelled = (sum(way) for way in zip(*((p[0], s[0]) for p, s in pages), strict=True))
     assert engine == pytest.approx(modelled, rel=0.05)
 
 
-def _page(db: Db, seed: int) -> tuple[float, float]:
-    """One random page: what the engine charges, what the model says; both show the same."""
+def test_pages_with_heads_cost_what_the_simulator_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT))
+    clock = ManualClock(NOW.timestamp() + 1)
+    with Engine.open(":memory:", clock=clock) as engine:
+        db = headed.open(EmbeddedClient(engine), clock=clock)
+        pages = [_page(db, headed_home, _headed_activity, seed) for seed in range(PAGES)]
+    paid, stated = (
+        [sum(way[number] for way in side) for number in (0, 1)] for side in zip(*pages, strict=True)
+    )
+    assert paid[0] == pytest.approx(stated[0], rel=0.05)
+    # Some are asked again, which the model spreads over all that are busy.
+    assert 0.9 * stated[1] <= paid[1] <= 1.05 * stated[1]
+
+
+def _headed_activity(source: str, number: int, days: float) -> HeadedActivity:
+    at = NOW - timedelta(days=days, minutes=1)
+    return HeadedActivity(
+        actor_id=source, activity_id=f"a{number:05d}", created_at=at, text=TEXT + "x" * 40
+    )
+
+
+def _page(
+    db: Db, home: Feed[Any], make: Callable[[str, int, float], Any], seed: int
+) -> tuple[tuple[float, float], tuple[float, float]]:
+    """One random page: units and requests, by the engine and by the model; both show the same."""
     from bench.feed_days import PRICES, page_costs
     from bench.networks import DAYS, HISTORY, TOTAL, Network
 
@@ -109,20 +136,24 @@ def _page(db: Db, seed: int) -> tuple[float, float]:
     order = sorted(range(follows), key=lambda source: -rates[source])
     pulled = set(order[: dice.choice((0, 2, 5, follows // 2, follows))])
     names = [f"{seed}s{source}" for source in range(follows)]
-    posts, made = np.zeros((follows + 1, TOTAL), np.float32), list[Activity]()
+    posts, made = np.zeros((follows + 1, TOTAL), np.float32), list[Any]()
     for source, rate in enumerate(rates):
         for day in range(30):
             count = np.random.default_rng([seed, source, day]).poisson(rate)
             posts[source, HISTORY - 1 - day] = count
             for _ in range(count):
-                made.append(_activity(names[source], len(made), day + dice.random() * 0.99))
+                made.append(make(names[source], len(made), day + dice.random() * 0.99))
     items: list[Entity] = [home.source_item(reader, names[source], "pull") for source in pulled]
     hidden = {names[source] for source in pulled}
     items += [*made, *(home.copy(one, reader) for one in made if one.actor_id not in hidden)]
     made.sort(key=lambda one: one.created_at)
     last = {one.actor_id: home.position(one) for one in made}
     items += [home.support.hint(source=source, last=place) for source, place in last.items()]
-    _write(db, items)
+    if home.heads:
+        items.append(_known(home, reader, made, hidden))
+    _write(db, items, home.design.name)
+    for name in hidden if home.heads else ():
+        db.run(refresh(db.context, home, name))
     with db.work("page") as work:
         page = home.page(db, reader, limit=50)
     newest = [one.activity_id for one in reversed(made)][:50]
@@ -132,8 +163,24 @@ def _page(db: Db, seed: int) -> tuple[float, float]:
     pages = np.ones((follows + 1, DAYS), np.float32)
     network = Network("one", follows + 1, edges, np.full(follows, follows), *always, posts, pages)
     network.prepare(50, PRICES.days)
-    units, _ = page_costs(network, 0, np.isin(edges, list(pulled)))
-    return work.total.read_units, float(units[follows])
+    units, requests = page_costs(network, 0, np.isin(edges, list(pulled)), home.heads)
+    paid = work.total.read_units, float(work.total.requests)
+    return paid, (float(units[follows]), float(requests[follows]))
+
+
+def _known(home: Feed[Any], reader: str, made: list[Any], pulled: set[str]) -> Entity:
+    """A reader of whom an earlier page was sampled: it says which sources are busy."""
+    shown = Counter(one.actor_id for one in made[-50:] if one.actor_id in pulled)
+    known: Entity = home.support.reader(
+        follower_id=reader,
+        at=NOW,
+        seen=1.0,
+        days=1.0,
+        noise=0.0,
+        total=1.0,
+        busy={source: count for source, count in shown.items() if count > home.heads},
+    )
+    return known
 
 
 def _charged(db: Db, work: object) -> Usage:

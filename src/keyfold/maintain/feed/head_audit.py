@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import apsw
 
-from keyfold.design.template import HIGHEST
 from keyfold.errors import Undecodable
 from keyfold.maintain.address import raw
 from keyfold.maintain.drift import Drift
@@ -71,8 +70,6 @@ class HeadAudit:
         """What a head should have, if it has something else; None where it is right."""
         feed, sort = self.feed, self.feed.item.__spec__.table.schema.sort
         oldest = feed.oldest(context.now())
-        if head is not None and head.since == HIGHEST:
-            return None  # the newest is too large for a head
         since = "" if head is None else head.since
         present = yield from newest_of(context, feed, source, feed.heads + 1, max(since, oldest))
         wanted = tuple(entry_of(feed, activity) for activity in present)

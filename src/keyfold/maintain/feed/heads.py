@@ -17,12 +17,11 @@ from typing import TYPE_CHECKING, Any, Final
 from keyfold.design.entity import Entity
 from keyfold.design.entity_spec import EntitySpec
 from keyfold.design.predicate import Both, FieldComparison, FieldPath, Predicate, Test
-from keyfold.design.template import HIGHEST
 from keyfold.errors import ConditionFailed
 from keyfold.limits import READ_UNIT_BYTES
 from keyfold.maintain.feed.contents import newest_of
 from keyfold.maintain.feed.counts import counted
-from keyfold.maintain.feed.newest_first import PartitionRead
+from keyfold.maintain.feed.newest_first import LOWEST, PartitionRead
 from keyfold.maintain.feed.support_items import new_token
 from keyfold.runtime.changes import Change, Set, clear
 from keyfold.runtime.context import Context
@@ -65,10 +64,10 @@ class Head:
             if left < 0:
                 break
             kept.append(entry)
-        whole = len(kept) == len(self.entries)
-        # Nothing fits where the newest is too large: then all is older than what is there.
-        oldest = str(kept[-1][sort]) if kept else HIGHEST
-        return Head(tuple(kept), self.since if whole else oldest)
+        if len(kept) == len(self.entries):
+            return self
+        # All that is newer than the first that is left out is there.
+        return Head(tuple(kept), str(self.entries[len(kept)][sort]) + LOWEST)
 
 
 def entry_of(feed: Feed[Any], activity: Entity) -> Entry:

@@ -52,6 +52,8 @@ class PartitionRead:
     floor: str
     oldest: str
     size: int
+    later: bool = False
+    """Some of it is here already, and the rest is seldom needed: others are asked first."""
     exhausted: bool = False
     waiting: list[Item] = field(default_factory=list)
 
@@ -107,7 +109,7 @@ def next_newest(streams: Sequence[PartitionRead], missing: int) -> Flow[list[Pla
             return sorted(found, key=lambda one: one.position, reverse=True)
         cut = _position_at(streams, missing)
         batch = sorted((s for s in unread if s.bound >= cut), key=lambda s: s.bound, reverse=True)
-        batch = batch[:CONCURRENCY]
+        batch = ([s for s in batch if not s.later] or batch)[:CONCURRENCY]
         end = _end(streams, missing)
         for stream in batch:
             if end < stream.bound:

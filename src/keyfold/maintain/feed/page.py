@@ -184,7 +184,7 @@ def _pulled(
     A whole page of copies says how far back the page can go, so that no more is asked for. A source
     that was busy on an earlier page is asked for a quarter more than it had there.
     """
-    bounds, at_hand = dict(known.pulled), list[PartitionRead]()
+    bounds, at_hand, headed = dict(known.pulled), list[PartitionRead](), set[str]()
     busy: Mapping[str, int] = known.person.busy if known.person is not None else {}
     hints = [feed.support.hint.key(source=s) for s in _glanced_at(feed, known, busy)]
     # Hints are read eventually consistent: one that is a moment old only makes an activity of this
@@ -196,6 +196,7 @@ def _pulled(
         found = heads.opened(context, feed, reader, bounds, copies.oldest, answers)
         for source, (head, older) in found.items():
             at_hand.append(head)
+            headed.add(source)
             bounds[source] = older
     else:
         for place, hint in glanced(context, hints, answers).items():
@@ -215,6 +216,7 @@ def _pulled(
             floor if bounds[source] > floor else copies.oldest,
             copies.oldest,
             min(limit + 1, max(size, ceil(1.25 * busy.get(source, 0)))),
+            later=source in headed,
         )
         for source in opened
     ]
