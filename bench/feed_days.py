@@ -345,8 +345,11 @@ class Comparison:
             "best by authors": self.author,
             "best by edges": self.edge,
             "policy": self.ours,
-            **{f"policy, heads of {newest}": spent for newest, spent in self.headed.items()},
         }
+
+    @property
+    def with_heads(self) -> dict[str, Spent]:
+        return {f"policy, heads of {newest}": spent for newest, spent in self.headed.items()}
 
     @property
     def shares(self) -> dict[str, float]:

@@ -254,7 +254,7 @@ def _days(name: str) -> Outcome:
     users = TRIAL_PEOPLE if name in TRIALS else PEOPLE
     compared = _compared(name, users)
     outcome = Outcome("feed", f"feed, 60 days of {users} users, {name}", "push")
-    for way, spent in compared.ways.items():
+    for way, spent in (compared.ways | compared.with_heads).items():
         outcome.figures[way] = (
             f"{spent.total:,.0f} read units; a page {spent.pages / spent.read:.1f} units, "
             f"requests {spent.percentile(0.5)} (p50) {spent.percentile(0.95)} (p95) "
