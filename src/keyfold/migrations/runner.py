@@ -11,9 +11,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from math import inf
 from typing import Final, Literal
 
-from keyfold.errors import Drifted, Irreversible, Pending, VerifyFailed
+from keyfold.errors import Drifted, Irreversible, MigrationError, Pending, VerifyFailed
 from keyfold.limits import STREAM_RETENTION_SECONDS
 from keyfold.migrations.applications import (
     POLL_SECONDS,
@@ -67,6 +68,10 @@ class Migrator:
         say: Say = lambda _: None,
     ) -> None:
         self.migration, self.backend = migration, backend.knowing(migration.tables)
+        if not 0 <= settle < inf:
+            raise MigrationError(
+                f"streams cannot be quiet for {settle:g} seconds: settle is 0 or more"
+            )
         self.pace, self.settle = pace or ScanPace(), settle
         self.without_routers, self.quiet = without_routers, quiet
         self.say = say

@@ -6,7 +6,9 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from math import inf
 
+from keyfold.errors import MigrationError
 from keyfold.migrations.backend import Item
 from keyfold.migrations.progress import Progress, Report, Throttle
 from keyfold.migrations.state import StateStore
@@ -21,7 +23,17 @@ class ScanPace:
 
     segments: int = 4
     items_per_second: float = 0
+    """0 is no limit."""
     page: int = PAGE
+
+    def __post_init__(self) -> None:
+        if self.segments < 1:
+            raise MigrationError(f"{self.segments} segments: a table is scanned in one or more")
+        if not 0 <= self.items_per_second < inf:
+            raise MigrationError(
+                f"a rate of {self.items_per_second:g} items a second: give one above 0, or none, "
+                "which is no limit"
+            )
 
 
 class Scan:

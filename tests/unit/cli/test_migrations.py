@@ -149,3 +149,22 @@ def test_a_state_of_an_older_version_has_its_phase_under_the_new_name(planned: s
         stored["state"]["S"] = stored["state"]["S"].replace('"follow"', '"dual-write"')
         client.call("PutItem", {**table, "Item": stored})
         assert StateStore(Backend(client), planned).load().phase == "follow"
+
+
+@pytest.mark.parametrize(
+    ("flag", "value", "words"),
+    [
+        ("--segments", "0", "a table is scanned in one or more"),
+        ("--rate", "-5", "give one above 0"),
+        ("--rate", "nan", "give one above 0"),
+        ("--settle", "-1", "settle is 0 or more"),
+        ("--settle", "inf", "settle is 0 or more"),
+    ],
+)
+def test_a_pace_that_cannot_be_is_refused_before_anything_is_made(
+    planned: str, capsys: pytest.CaptureFixture[str], flag: str, value: str, words: str
+) -> None:
+    assert main(["migrations", "apply", "--to", "backfill", flag, value, *ON_SHOP]) == 2
+    assert words in capsys.readouterr().err
+    assert main(["migrations", "status", planned, *ON_SHOP]) == 0
+    assert f"{planned}: planned" in capsys.readouterr().out
