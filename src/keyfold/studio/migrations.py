@@ -144,7 +144,7 @@ def _segments(status: MigrationStatus) -> Child:
         (
             part.partition(":")[2] or part,
             count(float(one["done"])),
-            "finished" if one["finished"] else "under way",
+            state("ok", "finished") if one["finished"] else state("run", "under way"),
         )
         for part, one in status.segments.items()
     )
