@@ -13,7 +13,7 @@ from keyfold.design.entity import Entity
 from keyfold.design.follows import Follows
 from keyfold.design.markers import StructureMarker
 from keyfold.design.place import caller
-from keyfold.design.predicate import FieldComparison, FieldPath, Predicate
+from keyfold.design.predicate import FieldComparison, FieldPath, Predicate, Test
 from keyfold.design.recorder import declare
 from keyfold.errors import (
     ConditionFailed,
@@ -224,7 +224,7 @@ class CounterMaintainer(SummedStructure):
             missing = self._amount(found.wanted - found.number)
             if not missing:
                 return
-            held = FieldComparison(FieldPath((self.field,)), "=", self._amount(found.number))
+            held = self._holds_number(self._amount(found.number))
             change = {self.field: Add(missing)}
             try:
                 yield from commit(context, [Update(holder, change, held, counting=True)])
@@ -233,6 +233,12 @@ class CounterMaintainer(SummedStructure):
                 # Another repair would add the same: so the number has to be what was met.
                 yield again_after(attempt)
         raise VersionConflict(f"{self.label} of {holder} moves faster than its items are counted")
+
+    def _holds_number(self, number: Any) -> Predicate:
+        """The condition that the field is this; where it was never written, it is 0."""
+        path = FieldPath((self.field,))
+        same: Predicate = FieldComparison(path, "=", number)
+        return same if number else same | Test("missing", path)
 
     def _amount(self, number: Decimal) -> Any:
         kind = self.target.__spec__.fields[self.field].kind

@@ -174,3 +174,12 @@ def test_two_repairs_at_once_add_what_is_missing_once(busy: tuple[Busy, Db]) -> 
     client.before["UpdateItem"] = repair_first
     assert repair(db, report).left == []
     assert db.get(Shelf.key(shelf_id="s")).books == 5
+
+
+def test_a_number_that_was_never_written_is_made_right(busy: tuple[Busy, Db]) -> None:
+    client, db = busy
+    key = Shelf.key(shelf_id="s").wire()
+    request = {"TableName": "Shelves", "Key": key, "UpdateExpression": "REMOVE books"}
+    client.call("UpdateItem", request)
+    rebuild(db)
+    assert db.get(Shelf.key(shelf_id="s")).books == 5
