@@ -162,7 +162,7 @@ def test_a_large_item_is_not_taken_apart_on_a_loop(
     engine.call_bytes(operation, body)
 
 
-def test_a_loop_does_not_wait_for_another_process(tmp_path: Path) -> None:
+def test_a_loop_does_not_wait_long_for_another_process(tmp_path: Path) -> None:
     path = tmp_path / "data.db"
     with Engine.open(path) as engine:
         engine.call("CreateTable", TABLE)
@@ -178,6 +178,21 @@ def test_a_loop_does_not_wait_for_another_process(tmp_path: Path) -> None:
         other.execute("ROLLBACK")
         other.close()
         engine.call_bytes("PutItem", body)
+
+
+def test_a_loop_waits_for_another_process_that_commits_in_a_moment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = str(tmp_path / "data.db")
+    with Engine.open(path) as engine:
+        engine.call("CreateTable", TABLE)
+        other = apsw.Connection(path)
+        other.execute("BEGIN IMMEDIATE")
+        monkeypatch.setattr("time.sleep", lambda _: other.execute("COMMIT"))
+        with Taken(LoopLane()):
+            body = orjson.dumps({"TableName": "Test", "Item": item(1)})
+            assert engine.call_bytes("PutItem", body) == b"{}"
+        other.close()
 
 
 def test_a_body_of_many_members_is_read_as_any_other() -> None:
