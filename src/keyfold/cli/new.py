@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import sys
 from pathlib import Path
 
@@ -31,9 +32,11 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _start(folder: Path) -> int:
-    from keyfold.project import start
+    from keyfold.project import local_source, start
 
     for path in start(folder):
         print(path)
-    print(f"cd {folder} && make run", file=sys.stderr)
+    source = local_source()
+    keyfold = f" KEYFOLD={shlex.quote(source)}" if source else ""
+    print(f"cd {folder} && make run{keyfold}", file=sys.stderr)
     return 0

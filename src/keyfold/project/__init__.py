@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 from importlib import metadata, resources
 from pathlib import Path
 from string import Template
+from urllib.parse import unquote, urlsplit
 
 from keyfold.errors import KeyfoldError
 
@@ -48,3 +50,10 @@ def start(folder: Path) -> list[Path]:
         path.write_text(Template(text).substitute(words), encoding="utf-8")
         written.append(path)
     return written
+
+
+def local_source() -> str:
+    """The clone or wheel that this keyfold was installed from; empty if it came from an index."""
+    origin = metadata.distribution("keyfold").read_text("direct_url.json")
+    url = urlsplit(json.loads(origin)["url"] if origin else "")
+    return unquote(url.path) if url.scheme == "file" else ""

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from keyfold.cli import main
+from keyfold.project import local_source
 
 
 def run(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
@@ -53,3 +54,20 @@ def test_nothing_is_written_over(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert main(["new", str(tmp_path), "--template"]) == 2
     assert "not empty" in capsys.readouterr().err
     assert [one.name for one in tmp_path.iterdir()] == ["mine.txt"]
+
+
+def test_a_keyfold_from_a_clone_says_how_a_project_installs_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = local_source()
+    assert main(["new", str(tmp_path / "tasks"), "--template"]) == 0
+    command = capsys.readouterr().err.strip().partition("&& ")[2]
+    assert command == (f"make run KEYFOLD={source}" if source else "make run")
+    shown = subprocess.run(
+        ["make", "--dry-run", ".venv", "KEYFOLD=/a/clone"],
+        cwd=tmp_path / "tasks",
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert ".venv/bin/pip install -q '/a/clone[web,aws]'" in shown.stdout
