@@ -11,6 +11,8 @@ from urllib.parse import unquote, urlsplit
 
 from keyfold.errors import KeyfoldError
 
+TABLE_NAME_CHARACTERS = 3
+"""DynamoDB takes no shorter name."""
 _FILES = {
     "design.py.in": "{package}/design.py",
     "service.py.in": "{package}/service.py",
@@ -32,8 +34,11 @@ def start(folder: Path) -> list[Path]:
     """Write a project into a folder that is not there yet, or empty; what was written."""
     name = folder.resolve().name
     package = re.sub(r"\W+", "_", name).strip("_").lower()
-    if not package.isidentifier():
-        raise KeyfoldError(f"{name!r} cannot be a package; begin the folder's name with a letter")
+    if not package.isidentifier() or len(package) < TABLE_NAME_CHARACTERS:
+        raise KeyfoldError(
+            f"{name!r} cannot be a package and a table; begin the folder's name with a letter, and "
+            f"give it at least {TABLE_NAME_CHARACTERS} characters"
+        )
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise KeyfoldError(f"{folder} already exists and is not empty; choose another folder")
     words = {

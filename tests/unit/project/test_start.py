@@ -40,7 +40,7 @@ def test_a_new_project_passes_its_tests_its_check_and_a_linter(tmp_path: Path) -
     assert "$" not in (folder / "my_tasks" / "service.py").read_text()
 
 
-@pytest.mark.parametrize("name", ["1st", "!!"])
+@pytest.mark.parametrize("name", ["1st", "!!", "t3"])
 def test_a_folder_that_cannot_be_a_package_is_refused(
     tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
