@@ -111,7 +111,7 @@ def test_what_is_not_stated_is_assumed_and_listed() -> None:
         ("entities:\n  Order: {distinct: {userid: 3}}", "did you mean 'user_id'?"),
         ("entities:\n  Order: {hottest: {user_id: 2}}", "a share is between 0 and 1"),
         ("writes:\n  creat Order: {rate: 1}", "'creat Order' is neither an operation"),
-        ("writes:\n  create Ordr: {rate: 1}", "no entity 'Ordr'; did you mean 'Order'?"),
+        ("writes:\n  create Ordr: {rate: 1}", "unknown entity 'Ordr'; did you mean 'Order'?"),
         ("writes:\n  update Order (note): {rate: 1}", "no field 'note'; did you mean 'notes'?"),
         ("region: mars-1", "the prices of 'mars-1' are not known"),
         ("prices: {writes: 1}", "did you mean 'write'?"),
