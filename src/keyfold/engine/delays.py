@@ -59,7 +59,7 @@ def _checked(setting: Mapping[str, float]) -> dict[str, float]:
     for name, seconds in setting.items():
         if name not in _PHASES:
             known = ", ".join(sorted(_PHASES))
-            raise ValueError(f"unknown phase {name!r}; use one of {known}")
+            raise ValueError(f"delays: unknown phase {name!r}; use one of {known}")
         if seconds < 0:
             raise ValueError(f"delays: {name} cannot take {seconds} seconds")
     return dict(setting)

@@ -235,7 +235,7 @@ def test_current_envelopes_what_is_wrong_about_select_in_a_query() -> None:
 
 
 def test_an_unknown_dialect_names_the_known_ones() -> None:
-    with pytest.raises(ValueError, match="there are: current, classic, and those of regions"):
+    with pytest.raises(ValueError, match="use one of current, classic, and those of regions"):
         dialects.named("klingon")
 
 
