@@ -1,5 +1,5 @@
 # make run    the demo: every system, a DynamoDB endpoint, in one command
-# make test   the whole suite
+# make test   the suite; make test-long what takes longer
 # make help   the other targets
 
 SHELL := /bin/bash
@@ -10,7 +10,7 @@ MAKEFLAGS += --no-print-directory
 VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
-TESTS ?= tests
+TESTS ?=
 PYTEST_WORKERS ?= 2
 ROUNDS ?= 200
 SECONDS_EACH ?= 60
@@ -18,11 +18,12 @@ SOAK_SECONDS ?= 3600
 TARGET ?=
 FAULT_TESTS := tests/fault tests/deterministic tests/fuzz tests/property tests/unit/expressions tests/unit/engine/test_partiql.py \
   tests/systems/gg_core/test_histories.py tests/systems/tamafriends/test_histories.py
+PYTEST = $(BIN)/pytest -q -n $(PYTEST_WORKERS) --dist loadfile --no-loadscope-reorder
 PYTHONS := $(or $(PYTHON),python3 python3.13 python3.12 python3.11)
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help run test check check-mypy check-pyright audit bench docs scale dist peers browser fault soak fuzz migration-full pythons ci ci-tools clean
+.PHONY: help run test test-long check check-mypy check-pyright audit bench docs scale dist peers browser fault soak fuzz migration-full pythons ci ci-tools clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1|\2/' \
@@ -31,8 +32,11 @@ help: ## this list
 run: $(STAMP) ## install and start the demo
 	@$(BIN)/keyfold demo
 
-test: $(STAMP) ## the whole suite; TESTS=tests/unit/cli for a part of it
-	@$(BIN)/pytest -q -n $(PYTEST_WORKERS) --dist loadfile --no-loadscope-reorder $(TESTS)
+test: $(STAMP) ## the suite, in minutes; TESTS=tests/unit/cli for a part of it
+	@$(PYTEST) $(or $(TESTS),-m "not long" tests)
+
+test-long: $(STAMP) ## the rest of it: browsers, peers, faults, memory, whole histories
+	@$(PYTEST) -m long tests
 
 check: $(STAMP) ## formatting, lint, types, import layers
 	@$(BIN)/ruff format --check --quiet .
@@ -86,13 +90,14 @@ pythons: ## the suite on every installed Python from 3.11 to 3.13
 	@found=; for version in 3.11 3.12 3.13; do \
 	  python$$version -c '' 2>/dev/null || { echo "python$$version: not installed, left out"; continue; }; \
 	  found=yes; echo "python$$version"; \
-	  $(MAKE) test VENV=.venv-$$version PYTHON=python$$version; \
+	  $(MAKE) test test-long VENV=.venv-$$version PYTHON=python$$version; \
 	done; test -n "$$found" || { echo "make pythons: no Python from 3.11 to 3.13 found" >&2; exit 1; }
 
 ci: ci-tools ## what continuous integration runs: nothing may be skipped
 	@$(MAKE) check
 	@$(MAKE) audit
 	@KEYFOLD_NO_SKIPS=1 $(MAKE) test
+	@KEYFOLD_NO_SKIPS=1 $(MAKE) test-long
 	@$(MAKE) docs
 
 clean: ## remove what make made

@@ -3,12 +3,49 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
 # Tests start commands that refuse unknown KEYFOLD_ variables, so this one is taken out.
 NO_SKIPS = bool(os.environ.pop("KEYFOLD_NO_SKIPS", ""))
+
+HERE = Path(__file__).parent
+LONG = (
+    "browser",
+    "deterministic",
+    "fault",
+    "packaging",
+    "peers",
+    "property",
+    "systems/gg_core/test_histories.py",
+    "systems/inviter/test_random_operations.py",
+    "systems/search_room/test_random_operations.py",
+    "systems/sellers/test_migration.py",
+    "systems/tamafriends/test_histories.py",
+    "systems/test_clients.py",
+    "systems/test_half_expired.py",
+    "systems/test_served.py",
+    "typing",
+    "unit/api/test_process.py",
+    "unit/bench",
+    "unit/cli/test_demo.py",
+    "unit/cli/test_watch.py",
+    "unit/lsp",
+    "unit/mcp",
+    "unit/migrations/test_interrupted.py",
+    "unit/migrations/test_routed.py",
+    "unit/migrations/test_router.py",
+    "unit/project",
+    "unit/review/test_names_in_programs.py",
+    "unit/test_no_skips.py",
+    "unit/testing/test_plugin_fixtures.py",
+    "unit/wire/test_budget.py",
+    "unit/wire/test_serve_command.py",
+    "unit/work",
+)
+"""Two thirds of the suite's time: `make test` leaves them to `make test-long`."""
 
 # Terminals differ in width, and output is folded to it.
 os.environ["COLUMNS"] = "100"
@@ -18,6 +55,13 @@ settings.register_profile(
     "keyfold", deadline=None, max_examples=int(os.environ.get("EXAMPLES", "50"))
 )
 settings.load_profile("keyfold")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    places = [HERE / place for place in LONG]
+    for item in items:
+        if any(item.path.is_relative_to(place) for place in places):
+            item.add_marker(pytest.mark.long)
 
 
 @pytest.hookimpl(trylast=True)
