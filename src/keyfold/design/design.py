@@ -22,6 +22,25 @@ T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
 
 
+class EntitiesByName(dict[str, "type[Entity]"]):
+    """The entities of a design; a name that it does not have is refused in words."""
+
+    def __init__(self, design: str) -> None:
+        super().__init__()
+        self._design = design
+
+    def __missing__(self, name: str) -> type[Entity]:
+        raise self.unknown(name, caller())
+
+    def unknown(self, name: str, place: str = "") -> DeclarationError:
+        return DeclarationError(
+            codes.UNKNOWN_REFERENCE,
+            f"the design {self._design} has no entity {name!r}.",
+            place=place,
+            suggestion=f"Declared are: {', '.join(self) or 'none'}.",
+        )
+
+
 class Declarations:
     """A set of tables, entities and access patterns that belong together."""
 
@@ -29,7 +48,7 @@ class Declarations:
         self.name = name
         self.description = description
         self.tables: dict[str, Table] = {}
-        self.entities: dict[str, type[Entity]] = {}
+        self.entities = EntitiesByName(name)
         self.patterns: dict[str, Pattern[Any, Any]] = {}
         self.maintainers: list[Any] = []
         """Objects that keep secondary structures right, in order of declaration."""
@@ -222,15 +241,9 @@ class Declarations:
             self.resolvers.pop(0)()
 
     def entity(self, name: str, *, place: str = "") -> type[Entity]:
-        found = self.entities.get(name)
-        if found is None:
-            raise DeclarationError(
-                codes.UNKNOWN_REFERENCE,
-                f"the design {self.name} has no entity {name!r}.",
-                place=place,
-                suggestion=f"Declared are: {', '.join(self.entities) or 'none'}.",
-            )
-        return found
+        if name not in self.entities:
+            raise self.entities.unknown(name, place)
+        return self.entities[name]
 
     @property
     def schema(self) -> schema.Schema:

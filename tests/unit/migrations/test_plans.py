@@ -366,6 +366,22 @@ def test_a_plan_that_cannot_be_imported_is_named_with_its_line(
     assert "ends the program when it is imported (exit code 3)" in capsys.readouterr().err
 
 
+def test_a_plan_that_names_no_entity_of_the_design_says_which_there_are(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    declare(project, SHARED)
+    assert cli.main(["migrations", "plan", "first"]) == 0
+    (plan,) = (project / "migrations").glob("*first.py")
+    lines = ["old, new = frozen(__file__)", "new.entities['Ordr']"]
+    plan.write_text("\n".join(["from keyfold.migrations import frozen", *lines]))
+    capsys.readouterr()
+    assert cli.main(["migrations", "apply", plan.stem]) == 2
+    told = capsys.readouterr().err
+    assert f"{plan.name}:3" in told
+    assert "has no entity 'Ordr'" in told
+    assert "Declared are: " in told
+
+
 def test_a_plan_is_refused_when_its_tables_changed_since(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
