@@ -49,6 +49,7 @@ class NewHangout(Model):
 class Hangout(NewHangout):
     hangout_id: str
     host_id: str
+    host_name: str = ""
     cancelled: bool = False
     going: int = 0
     maybe: int = 0
@@ -64,6 +65,7 @@ class GroupHangout(Model):
     group_id: str
     hangout_id: str
     host_id: str
+    host_name: str
     title: str
     place: str
     starts_at: datetime
@@ -74,8 +76,13 @@ class GroupHangout(Model):
     not_going: int
 
 
+class Card(GroupHangout):
+    group_name: str | None = None
+    my_answer: str | None = None
+
+
 class Feed(Model):
-    items: list[GroupHangout]
+    items: list[Card]
     cursor: str | None
     next: str | None = None
 
@@ -114,25 +121,43 @@ class Store:
             **after,
         )
         last = answer.get("LastEvaluatedKey")
+        listed = [{k: self.read(v) for k, v in item.items()} for item in answer["Items"]]
+        mine = self._answers(user_id, [one["hangoutId"] for one in listed])
         return Feed(
             items=[
-                GroupHangout.model_validate({k: self.read(v) for k, v in item.items()})
-                for item in answer["Items"]
+                Card.model_validate({**one, "myAnswer": mine.get(one["hangoutId"])})
+                for one in listed
             ],
             cursor=base64.urlsafe_b64encode(json.dumps(last).encode()).decode() if last else None,
         )
 
+    def _answers(self, user_id: str, hangouts: list[str]) -> dict[str, str]:
+        if not hangouts:
+            return {}
+        keys = [_key(f"EVENT#{one}", f"RESPONSE#{user_id}") for one in hangouts]
+        found = self._get(keys)
+        return {self.read(one["hangoutId"]): self.read(one["answer"]) for one in found}
+
+    def _get(self, keys: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        asked = {TABLE: {"Keys": keys, "ConsistentRead": True}}
+        found: list[dict[str, Any]] = self.client.batch_get_item(RequestItems=asked)["Responses"][
+            TABLE
+        ]
+        return found
+
     def create(self, new: NewHangout, user_id: str) -> Hangout:
         if not timedelta(0) < new.ends_at - new.starts_at <= timedelta(days=14):
             raise HTTPException(422, "a hangout ends after it starts, within 14 days")
-        self._check_guests(new, user_id)
+        invited = new.user_ids - {user_id}
+        host_name = self._host_of(new.group_ids, invited, user_id)
         now = datetime.now(UTC)
         hangout = Hangout(
             hangout_id=uuid.uuid4().hex,
             host_id=user_id,
+            host_name=host_name,
             created_at=now,
             updated_at=now,
-            **dict(new),
+            **{**dict(new), "user_ids": {*invited, user_id}},
         )
         try:
             self.client.transact_write_items(TransactItems=self._writes(hangout))
@@ -140,15 +165,15 @@ class Store:
             raise HTTPException(409, "An invited group is being closed.") from None
         return hangout
 
-    def _check_guests(self, new: NewHangout, user_id: str) -> None:
-        keys = [_key(f"GROUP#{group}", f"USER#{user_id}") for group in sorted(new.group_ids)]
-        keys += [_key(f"USER#{user}", "METADATA") for user in sorted(new.user_ids)]
-        if not keys:
-            return
-        asked = {TABLE: {"Keys": keys, "ConsistentRead": True}}
-        found = self.client.batch_get_item(RequestItems=asked)["Responses"][TABLE]
+    def _host_of(self, group_ids: set[str], user_ids: set[str], user_id: str) -> str:
+        """The host's name, where they are in each group and each other user exists."""
+        keys = [_key(f"GROUP#{group}", f"USER#{user_id}") for group in sorted(group_ids)]
+        keys += [_key(f"USER#{user}", "METADATA") for user in sorted({user_id, *user_ids})]
+        found = {(one["PK"]["S"], one["SK"]["S"]): one for one in self._get(keys)}
         if len(found) < len(keys):
-            raise HTTPException(422, "you are not in a group, or there is no such user")
+            raise HTTPException(422, "you are not in a group, or a user does not exist")
+        name: str = self.read(found[f"USER#{user_id}", "METADATA"]["name"])
+        return name
 
     def _writes(self, hangout: Hangout) -> list[dict[str, Any]]:
         values = hangout.model_dump(mode="json", by_alias=True)
@@ -179,7 +204,8 @@ class Store:
                 times = {"gsi1pk": owner, "startTimestamp": starts}
                 sort = f"HANGOUT#{hangout.hangout_id}"
                 writes.append(self._put(owner, sort, type=kind, **{field: one}, **copied, **times))
-                writes.append(_check(_key(owner, "METADATA"), is_open=prefix == "GROUP"))
+                if owner != host:
+                    writes.append(_check(_key(owner, "METADATA"), is_open=prefix == "GROUP"))
         return writes
 
     def _put(self, pk: str, sk: str, **values: Any) -> dict[str, Any]:
@@ -214,6 +240,7 @@ class GroupHangoutType:
     group_id: str
     hangout_id: str
     host_id: str
+    host_name: str
     title: str
     place: str
     starts_at: datetime
@@ -222,6 +249,8 @@ class GroupHangoutType:
     going: int
     maybe: int
     not_going: int
+    group_name: str | None
+    my_answer: str | None
 
 
 @strawberry.type
@@ -247,6 +276,7 @@ class HangoutType:
     user_ids: list[str]
     hangout_id: str
     host_id: str
+    host_name: str
     cancelled: bool
     going: int
     maybe: int

@@ -30,7 +30,7 @@ class EntitiesByName(dict[str, "type[Entity]"]):
         self._design = design
 
     def __missing__(self, name: str) -> type[Entity]:
-        raise self.unknown(name, caller())
+        raise self.unknown(name, str(caller()))
 
     def unknown(self, name: str, place: str = "") -> DeclarationError:
         return DeclarationError(
