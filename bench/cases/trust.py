@@ -35,7 +35,9 @@ def run(stack: ExitStack, budget: Budget) -> Iterator[Outcome]:
         pid = stack.enter_context(peers.server(peers.keyfold(port, data), port))
         storms.prepare(port)
         quiet = storms.probe(port, seconds)
-        _pass(port, 1.0)
+        for storm in storms.STORMS:
+            storms.send_once(port, storm)
+        time.sleep(8)
         before = storms.resident(pid)
         outcome = Outcome("trust", f"GetItem {mode} under storms, p99", "quiet")
         outcome.goal = f"at most {GOAL_SECONDS * 1e3:.0f} ms"
@@ -68,14 +70,6 @@ def _while_locked(port: int, file: Path, seconds: float) -> list[float]:
         found = storms.probe(port, seconds)
     waiting.join()
     return found
-
-
-def _pass(port: int, seconds: float) -> None:
-    """Every storm once and for a moment, so that what is made once is made."""
-    for storm in storms.STORMS:
-        with storms.raging(port, storm):
-            time.sleep(seconds)
-    time.sleep(8)
 
 
 def _memory(port: int, pid: int, before: int, mode: str) -> Outcome:

@@ -192,7 +192,7 @@ class Oversight:
         found = await self.db.find(subject.ref(subject_id))
         sees = await subject.allow.allows(self, caller, subject.place(subject_id))
         if found is None or not sees:
-            raise Invalid("subjectId", f"there is no such {kind}")
+            raise Invalid("subjectId", f"unknown {kind}")
         owner = getattr(found, subject.owner)
         if owner == caller.id:
             raise Invalid("subjectId", "this is your own")
@@ -236,11 +236,11 @@ class Oversight:
             raise NotAllowed(f"An administrator removes a {kind}.")
         item = await self.db.find(subject.ref(subject_id))
         if item is None:
-            raise Missing(f"There is no such {kind}.")
+            raise Missing(f"This {kind} does not exist.")
         try:
             await self.db.transact(entry, *subject.remove(item))
         except NotFound:
-            raise Missing(f"There is no such {kind}.") from None
+            raise Missing(f"This {kind} does not exist.") from None
         except ConditionFailed:
             raise Conflict(f"This {kind} cannot be removed as it is.", code="NOT_NOW") from None
         if subject.finish is not None:

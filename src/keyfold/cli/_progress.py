@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from keyfold.migrations import Progress
 
 LINE_SECONDS = 5.0
-"""How often a job tells where it is, where nobody looks at a terminal."""
+"""Seconds between a job's lines where standard error is not a terminal."""
 
 
 def reporter() -> Callable[[Progress], None]:
@@ -40,7 +40,7 @@ class _Lines:
 
 
 def counting(noun: str) -> Callable[[int], None] | None:
-    """A line that counts on the terminal; nothing where nobody looks."""
+    """A line that counts on the terminal; None where standard error is not one."""
     if not sys.stderr.isatty():
         return None
 

@@ -79,7 +79,7 @@ def _choose(advice: Advice, name: str | None) -> Alternative:
 
 
 def _progress() -> Callable[[int, int], None] | None:
-    """A bar on the terminal; nothing where nobody looks."""
+    """A bar on the terminal; None where standard error is not one."""
     if not sys.stderr.isatty():
         return None
 

@@ -5,7 +5,8 @@ came or went in between, so the number was read while just these were there. Who
 then on changes both sides alike: what is missing is missing at any later moment, too.
 
 An item that was deleted and made again as it was, all within the two reads, is not noticed by them.
-It moves the number, which is therefore read before and after them as well.
+It moves the number, which is therefore read before and after them as well. Changes of both whose
+sums cancel within one recount are not noticed.
 """
 
 from __future__ import annotations

@@ -119,16 +119,16 @@ class Server:
 
     async def _tick_forever(self) -> None:
         loop = asyncio.get_running_loop()
-        beside: asyncio.Future[None] | None = None
+        background: asyncio.Future[None] | None = None
         while True:
             await asyncio.sleep(_TICK_SECONDS)
             self._registry.tick(loop.time())
             self._metrics.tick()
             # Beside the loop, and not behind long requests.
-            if beside is None:
-                beside = loop.run_in_executor(None, _settle)
-            elif beside.done() and self._registry.is_calm_again():
-                beside = loop.run_in_executor(None, _return_memory)
+            if background is None:
+                background = loop.run_in_executor(None, _settle)
+            elif background.done() and self._registry.is_calm_again():
+                background = loop.run_in_executor(None, _return_memory)
             for log in self._logs:
                 log.flush()
 

@@ -30,7 +30,7 @@ async def test_a_removed_hangout_leaves_every_list(town: Town) -> None:
 
 async def test_only_guests_report_a_hangout(town: Town) -> None:
     hangout = await town.hangout(await town.settle())
-    with pytest.raises(Invalid, match="no such hangout"):
+    with pytest.raises(Invalid, match="unknown hangout"):
         await town.service.report("hangout", hangout.hangout_id, "Spam", caller=town.cleo)
 
 

@@ -32,7 +32,7 @@ async def test_a_removed_listing_is_gone_and_noted(home: Home, db: AsyncDb) -> N
 
 
 async def test_only_members_report_what_is_in_a_room(home: Home) -> None:
-    with pytest.raises(Invalid, match="no such room"):
+    with pytest.raises(Invalid, match="unknown room"):
         await home.service.report("room", home.room.room_id, "Spam", caller=INES)
 
 

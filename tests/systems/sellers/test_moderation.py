@@ -34,7 +34,7 @@ async def test_who_cannot_read_a_profile_does_not_report_it(world: World) -> Non
     profile = await world.profile()
     await world.share(profile, MIA)
     await world.service.report("profile", profile, "Spam", caller=MIA)
-    with pytest.raises(Invalid, match="no such profile"):
+    with pytest.raises(Invalid, match="unknown profile"):
         await world.service.report("profile", profile, "Spam", caller=SAM)
     with pytest.raises(Invalid, match="your own"):
         await world.service.report("profile", profile, "Spam", caller=OLGA)

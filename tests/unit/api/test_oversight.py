@@ -121,11 +121,11 @@ async def test_a_report_waits_with_what_it_is_about_once_for_each_who_made_it(
 @pytest.mark.parametrize(
     ("kind", "id", "who", "message"),
     [
-        ("word", "b/none", ADA, "no such word"),
+        ("word", "b/none", ADA, "unknown word"),
         ("word", "b", ADA, "<board_id>/<word_id>"),
         ("word", "b/", ADA, "<board_id>/<word_id>"),
         ("word", "b/w", BEN, "your own"),
-        ("secret", "ben", ADA, "no such secret"),
+        ("secret", "ben", ADA, "unknown secret"),
         ("nothing", "x", ADA, "one of note, person, secret, word"),
     ],
 )
