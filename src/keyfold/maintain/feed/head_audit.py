@@ -54,12 +54,14 @@ class HeadAudit:
             ref = feed.support.hint.key(source=source)
             try:
                 hint = yield from find(context, ref)
-                wanted = yield from self._wanted(context, source, head_of(hint))
+                if hint is None:
+                    continue
+                head = head_of(hint)
+                wanted = yield from self._wanted(context, source, head)
             except Undecodable:
                 continue  # it is named itself
-            there = head_of(hint)
-            if hint is not None and wanted is not None:
-                expected, seen = _shown(wanted), None if there is None else _shown(there.entries)
+            if wanted is not None:
+                expected, seen = _shown(wanted), None if head is None else _shown(head.entries)
                 yield from found(
                     Drift("feed heads", self._label, table, ref.wire(), expected, seen, ref)
                 )
@@ -80,8 +82,8 @@ class HeadAudit:
             hidden = entry[sort] < oldest
             if entry not in wanted and not hidden:
                 # What the removed list hides is about to be taken out.
-                for one in refs_of(feed, name_of(source, entry[sort]))[:1]:
-                    hidden = (yield from raw(context, one)) is not None
+                refs = refs_of(feed, name_of(source, entry[sort]))
+                hidden = bool(refs) and (yield from raw(context, refs[0])) is not None
             if not hidden:
                 shown.append(entry)
         return None if tuple(shown) == wanted else wanted
