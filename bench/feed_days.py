@@ -7,16 +7,21 @@ copies look at their readers as in production, and only these decide.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from itertools import pairwise
-from math import ceil
 from typing import Protocol
 
 import numpy as np
 
 from bench.networks import DAYS, HISTORY, Network, Numbers
+from keyfold.limits import WRITE_UNIT_BYTES
+from keyfold.maintain.feed.decisions import NOTED
+from keyfold.maintain.feed.heads import LONG_FOR, SHORT_BYTES
 from keyfold.maintain.feed.policy import (
+    BUSY_FROM,
+    BUSY_MARGIN,
     MARK_BYTES,
     MEMORY,
     EdgeRates,
@@ -28,22 +33,28 @@ from keyfold.maintain.feed.policy import (
     born,
     crowd,
     decide,
-    fading,
-    posting,
-    sampling,
+    kept_share,
+    post_count,
+    sample_share,
     unseen,
 )
 
 PAGE = 50
 PRICES = FeedPrices(item_bytes=364, days=30)
 MOST_REQUESTS = 600
-HEADS = (2, 5, 8)
+NEWEST = 12
 POST_UNITS = 2 * PRICES.write
-HINT_BYTES, ENTRY_BYTES = 240, 311
-"""A hint with an empty head, and what each activity adds to it."""
+HINT_BYTES, NAMES_BYTES, ENTRY_BYTES = 240, 125, 126
+"""A hint without a head, and compressed: what is once in a head, and what each activity adds."""
+SHORT = int((SHORT_BYTES - HINT_BYTES - NAMES_BYTES) / ENTRY_BYTES)
+HEADS = {
+    "short heads": (SHORT, SHORT),
+    "long heads": (NEWEST, NEWEST),
+    "heads as asked": (SHORT, NEWEST),
+}
 LOOK_UNITS = 0.5
-NOTED = 32
-"""One look in so many is noted for what readers are like."""
+TWICE_PUSH = 6
+"""The requests that a page should be within."""
 
 
 @dataclass
@@ -79,8 +90,51 @@ class Spent:
         return float(self.requests[: requests + 1].sum() / self.requests.sum())
 
 
+class HeadLengths:
+    """How many activities the head of each source has: none, `short` ones until pages ask for
+    more, or all `most` from the beginning."""
+
+    def __init__(self, users: int, short: int, most: int, seed: int = 5) -> None:
+        self.short, self.most = short, most
+        self.has = np.full(users, float(short))
+        self.until = np.zeros(users)
+        self.dice = np.random.default_rng(seed)
+
+    def posted(self, day: int, posts: Numbers) -> float:
+        """Heads grow with posts while they may be long; gives what all posts cost."""
+        if not self.most:
+            return float(posts.sum()) * POST_UNITS
+        may = np.where(self.until > day, self.most, self.short)
+        meanwhile = np.minimum(may, self.has + posts / 2)
+        self.has = np.where(posts > 0, np.minimum(may, self.has + posts), self.has)
+        # The hint is read before it is written, and looked at in the consumer.
+        each = PRICES.write * (1 + hint_units(meanwhile)) + 2 * LOOK_UNITS
+        return float((posts * each).sum())
+
+    def asked(self, network: Network, day: int, short: Numbers, shares: Numbers) -> float:
+        """Counted pages name heads that should be longer; gives what that costs."""
+        if self.most == self.short:
+            return 0.0
+        drawn = self.dice.binomial(network.pages[:, day].astype(int), shares) > 0
+        named = network.author[short & drawn[network.reader]]
+        months = LONG_FOR / timedelta(days=1)
+        sources = np.unique(named)
+        new = sources[self.until[sources] < day + months / 2]
+        self.until[new] = day + 1 + months
+        return float(LOOK_UNITS * len(named) + PRICES.write * hint_units(self.has[new]).sum())
+
+
+def hint_units(entries: Numbers) -> Numbers:
+    """Write units of a hint with so many activities in its head."""
+    whole: Numbers = np.ceil((HINT_BYTES + NAMES_BYTES + entries * ENTRY_BYTES) / WRITE_UNIT_BYTES)
+    return whole
+
+
 class Chooser(Protocol):
     """Says for each edge whether it is pushed."""
+
+    shares: Numbers
+    """Of each reader's pages, those that are counted."""
 
     def start(self, network: Network) -> Numbers: ...
     def born(self, edges: Numbers, day: int) -> Numbers: ...
@@ -92,8 +146,10 @@ class Fixed:
     """A choice that never changes."""
 
     pushed: Numbers
+    shares: Numbers = field(default_factory=lambda: np.zeros(0))
 
-    def start(self, network: Network) -> Numbers:  # noqa: ARG002 - always the same
+    def start(self, network: Network) -> Numbers:
+        self.shares = np.zeros(network.users)
         return self.pushed.copy()
 
     def born(self, edges: Numbers, day: int) -> Numbers:  # noqa: ARG002
@@ -121,8 +177,8 @@ class Deciding:
         self.begin = begin
 
     def start(self, network: Network) -> Numbers:
-        self.network = network
-        weights = fading(1) ** np.arange(HISTORY)[::-1]
+        self.network, self.shares = network, np.zeros(network.users)
+        weights = kept_share(1) ** np.arange(HISTORY)[::-1]
         self.posts = network.posts[:, :HISTORY] @ weights
         self.posts_total = network.posts[:, :HISTORY].sum(1)
         self.reading: list[FadingCount] = [unseen(0)] * network.users
@@ -155,7 +211,7 @@ class Deciding:
             )
         return EdgeRates(
             self.reading[reader],
-            posting(float(self.posts[author]), days, float(self.posts_total[author])),
+            post_count(float(self.posts[author]), days, float(self.posts_total[author])),
             float(network.window[reader, min(day, DAYS - 1)]),
             PAGE,
             PRICES,
@@ -186,18 +242,20 @@ class Deciding:
         network, policy = self.network, self.policy
         posts, pages = network.posts[:, HISTORY + day], network.pages[:, day]
         alive, spent = network.active(day), 0.0
-        self.posts = self.posts * fading(1) + posts
+        self.posts = self.posts * kept_share(1) + posts
         self.posts_total = self.posts_total + posts
         self.reading = [one.aged(1) for one in self.reading]
-        self.looks *= fading(1)
+        self.looks *= kept_share(1)
         wanted = pushed.copy()
-        rate = (self.posts + 0.1) / (MEMORY * (1 - fading(HISTORY + day)) + 0.5)
+        rate = (self.posts + 0.1) / (MEMORY * (1 - kept_share(HISTORY + day)) + 0.5)
         for reader in np.flatnonzero(pages):
             edges = self.of_reader[reader][alive[self.of_reader[reader]]]
             pulled = edges[~pushed[edges]]
             copies = float(rate[network.author[edges[pushed[edges]]]].sum())
             expected = self.crowd.joined(self.reading[reader]).rate
-            share = sampling(policy, PRICES, len(pulled), copies, expected)
+            watched = self.reading[reader].days
+            share = sample_share(policy, PRICES, len(pulled), copies, expected, watched)
+            self.shares[reader] = share
             drawn = self.dice.binomial(int(pages[reader]), share)
             if not drawn:
                 continue
@@ -215,30 +273,38 @@ class Deciding:
                     switches += 1
         copied = alive & pushed & (posts[network.author] > 0)
         for edge in map(int, np.flatnonzero(copied)):
-            looks = self.dice.binomial(int(posts[network.author[edge]]), 1 / policy.looks)
-            spent += looks * LOOK_UNITS
-            if looks and not self.dice.integers(NOTED):
+            days, count = float(day - self.at[edge]), int(posts[network.author[edge]])
+            if self.dice.binomial(count, 1 / NOTED):
                 one = self.reading[network.reader[edge]]
                 self.looks += [1, one.rate, one.rate**2, one.noise / one.days**2]
-                spent += PRICES.write
-            if looks and decide(self.rates(edge, day), "push", policy).switch:
+                spent += PRICES.write + LOOK_UNITS
+            looks = self.dice.binomial(count, 1 / policy.looks_at(days))
+            if not looks:
+                continue
+            rates = self.rates(edge, day)
+            if not decide(replace(rates, counted=unseen(days)), "push", policy).switch:
+                continue
+            spent += looks * LOOK_UNITS
+            if decide(rates, "push", policy).switch:
                 wanted[edge] = False
                 self.snapshot(edge, day, moved=True)
         self.crowd = crowd(policy, *map(float, self.looks))
         return wanted, spent
 
 
-def post_units(heads: int) -> float:
-    """A post with its hint; one with a head is read before it is written, and looked at later."""
-    if not heads:
-        return POST_UNITS
-    return PRICES.write * (1 + ceil((HINT_BYTES + heads * ENTRY_BYTES) / 1024)) + 1.5
+@dataclass(frozen=True)
+class PageCosts:
+    """Of a page of each reader; and by edges, whether it names the head as too short."""
+
+    units: Numbers
+    requests: Numbers
+    short: Numbers
 
 
 def page_costs(
-    network: Network, day: int, pulled: Numbers, heads: int = 0
-) -> tuple[Numbers, Numbers]:
-    """Read units and requests of a page of each reader, as `read_page` reads it."""
+    network: Network, day: int, pulled: Numbers, heads: HeadLengths | None = None
+) -> PageCosts:
+    """Read units and requests, as `read_page` reads it."""
     users, reader = network.users, network.reader
     shown = np.where(network.active(day), network.shown[:, day], 0.0)
     whole = np.bincount(reader, shown, users)
@@ -249,33 +315,55 @@ def page_costs(
     # The first look at the copies takes a whole page of them, if there are so many.
     there = copies * PRICES.days / network.window[:, day]
     first = np.minimum(there, PAGE + 1)
-    busy = ours > (heads or 8)
-    asked = shared(np.where(busy, 1.25 * ours, ours)) * pulled
-    again = np.where(busy, 0.15, 0.0)
-    some = np.minimum(1.0, ours)
-    plain = np.bincount(reader, asked, users)
-    hinted = 0.5 * count + np.bincount(reader, asked * some, users)
-    use = hinted < plain
-    opened = np.where(use, np.ceil(count / 100) + np.bincount(reader, some * pulled, users), count)
-    sources = np.where(use, hinted, plain)
-    if heads:
-        # Those that had more on an earlier page than a head holds are asked at once.
-        asking = np.bincount(reader, busy, users)
-        opened = np.ceil((count - asking) / 100) + asking
-        sources = count - asking + np.bincount(reader, np.where(busy, asked, 0.0), users)
+    busy = ours > BUSY_FROM
+    asked = shared(np.where(busy, BUSY_MARGIN * ours, ours)) * pulled
+    short = np.zeros(len(reader), bool)
+    if heads is not None and heads.most:
+        # Those that had more on an earlier page than any head holds are asked at once.
+        direct = ours > heads.most
+        has = heads.has[network.author]
+        short = pulled & ~direct & (ours > has)
+        headed = np.bincount(reader[pulled & ~direct], minlength=users)
+        opened = np.ceil(headed / 100) + np.bincount(reader[direct | short], minlength=users)
+        older = np.where(short, shared(ours - has), 0.0)
+        sources = headed + np.bincount(
+            reader, np.where(direct, shared(BUSY_MARGIN * ours), older), users
+        )
+        again = np.where(direct, 0.15, 0.0)
+    else:
+        some = np.minimum(1.0, ours)
+        plain = np.bincount(reader, asked, users)
+        hinted = 0.5 * count + np.bincount(reader, asked * some, users)
+        use = hinted < plain
+        few = np.ceil(count / 100) + np.bincount(reader, some * pulled, users)
+        opened, sources = np.where(use, few, count), np.where(use, hinted, plain)
+        again = np.where(busy, 0.15, 0.0)
     requests = 3 + opened + np.bincount(reader, again, users)
     units = np.maximum(1.0, np.ceil(first * PRICES.item - 1e-6))
-    return units + marks + 1 + sources, requests
+    named = _first_of_each(reader, ours, short, requests - TWICE_PUSH)
+    return PageCosts(units + marks + 1 + sources, requests, named)
+
+
+def _first_of_each(reader: Numbers, shown: Numbers, among: Numbers, most: Numbers) -> Numbers:
+    """Of some edges, those that show least, up to a number for each reader."""
+    edges = np.flatnonzero(among)
+    edges = edges[np.lexsort((shown[edges], reader[edges]))]
+    place = np.arange(len(edges)) - np.searchsorted(reader[edges], reader[edges])
+    chosen = np.zeros(len(reader), bool)
+    chosen[edges[place < np.round(most[reader[edges]])]] = True
+    return chosen
 
 
 def run(network: Network, chooser: Chooser) -> Spent:
     """All sixty days."""
-    return run_beside(network, chooser, (0,))[0]
+    return run_beside(network, chooser, {"": (0, 0)})[""]
 
 
-def run_beside(network: Network, chooser: Chooser, heads: Sequence[int]) -> dict[int, Spent]:
-    """All sixty days, with heads of each length: nothing is decided otherwise for them."""
-    ways = {newest: Spent() for newest in heads}
+def run_beside(
+    network: Network, chooser: Chooser, heads: Mapping[str, tuple[int, int]]
+) -> dict[str, Spent]:
+    """All sixty days, with heads of each kind: nothing is decided otherwise for them."""
+    ways = {name: (Spent(), HeadLengths(network.users, *kind)) for name, kind in heads.items()}
     pushed = chooser.start(network)
     for day in range(DAYS):
         alive = network.active(day)
@@ -289,18 +377,18 @@ def run_beside(network: Network, chooser: Chooser, heads: Sequence[int]) -> dict
         wanted, counting = chooser.after(day, pushed)
         up, down = alive & wanted & ~pushed, alive & pushed & ~wanted
         moved += _up(network, np.flatnonzero(up), day) + down.sum() * PRICES.down
-        for newest, spent in ways.items():
-            units, requests = page_costs(network, day, alive & ~pushed, newest)
-            places = np.minimum(np.round(requests).astype(int), MOST_REQUESTS - 1)
+        for spent, lengths in ways.values():
+            costs = page_costs(network, day, alive & ~pushed, lengths)
+            places = np.minimum(np.round(costs.requests).astype(int), MOST_REQUESTS - 1)
             np.add.at(spent.requests, places, pages)
             spent.copies += copies
-            spent.pages += float((units * pages).sum())
-            spent.counting += counting
+            spent.pages += float((costs.units * pages).sum())
+            spent.counting += counting + lengths.asked(network, day, costs.short, chooser.shares)
             spent.switching += moved
-            spent.posts += float(posts.sum()) * post_units(newest)
+            spent.posts += lengths.posted(day, posts)
             spent.switches += int(up.sum() + down.sum())
         pushed = wanted
-    return ways
+    return {name: spent for name, (spent, _) in ways.items()}
 
 
 def _up(network: Network, edges: Numbers, day: int) -> float:
@@ -334,8 +422,8 @@ class Comparison:
     """The best fixed choice by authors, known afterwards."""
     edge: Spent
     ours: Spent
-    headed: dict[int, Spent]
-    """The same decisions with heads, by how many activities they hold."""
+    headed: dict[str, Spent]
+    """The same decisions with heads, of each kind."""
 
     @property
     def ways(self) -> dict[str, Spent]:
@@ -349,7 +437,7 @@ class Comparison:
 
     @property
     def with_heads(self) -> dict[str, Spent]:
-        return {f"policy, heads of {newest}": spent for newest, spent in self.headed.items()}
+        return {f"policy, {kind}": spent for kind, spent in self.headed.items()}
 
     @property
     def shares(self) -> dict[str, float]:
@@ -373,12 +461,12 @@ def compare(network: Network, chooser: Chooser) -> Comparison:
     ways = [hindsight(network, weight) for weight in WEIGHTS]
     authors = [run(network, Fixed(author)) for author, _ in ways]
     singly = [run(network, Fixed(edge)) for _, edge in ways]
-    ours = run_beside(network, chooser, (0, *HEADS))
+    ours = run_beside(network, chooser, {"": (0, 0), **HEADS})
     return Comparison(
         push=run(network, Fixed(np.ones(edges, bool))),
         pull=run(network, Fixed(np.zeros(edges, bool))),
         author=min(authors, key=lambda one: one.total),
         edge=min(singly, key=lambda one: one.total),
-        ours=ours[0],
-        headed={newest: ours[newest] for newest in HEADS},
+        ours=ours[""],
+        headed={kind: ours[kind] for kind in HEADS},
     )

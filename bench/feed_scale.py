@@ -50,6 +50,8 @@ class Day:
     """Read units of the longest list of subscribers."""
     busiest: float
     """Reads a second of the partition that most readers pull."""
+    gained: float
+    """Follows a second of the most followed, on a day on which all of them come."""
     copies: float
     """Copies a second, in the busiest hour."""
 
@@ -101,6 +103,7 @@ def day(users: int, popular_post_most: bool) -> Day:
         widest=float(copied.max()),
         listing=float(copied.max() * SUBSCRIPTION_BYTES / 4096),
         busiest=float(reads.max()),
+        gained=float(followers.max() / 86_400 * PEAK),
         copies=float((posts * pushed).sum() / READERS * users / 86_400 * PEAK),
     )
 
@@ -133,6 +136,15 @@ def _posts(rank: Numbers, users: int, popular_post_most: bool) -> Numbers:
     return rates
 
 
+SHARDS = (1, 4, 16)
+
+
+def hot(one: Day, shards: int) -> tuple[float, float, float]:
+    """A celebrity in so many shards: reads a second of one replica of the newest posts, seconds to
+    list the subscribers of a post, follows a second of one shard."""
+    return one.busiest / shards, one.listing / (PARTITION_READS * shards), one.gained / shards
+
+
 def days() -> Iterator[Day]:
     for popular in (False, True):
         for users in SIZES:
@@ -158,6 +170,18 @@ def draw(folder: Path) -> None:
     }
     plot = lines("What is largest", "users", "a post, or a second of the busiest hour", limits)
     (folder / "feed-scale-limits.svg").write_text(plot, "utf-8")
+    most = [one for one in found if one.popular_post_most]
+    reads = {
+        f"{shards} of it": [(one.users, max(0.01, hot(one, shards)[0])) for one in most]
+        for shards in SHARDS
+    }
+    plot = lines("The source that is pulled most", "users", "reads a second of one replica", reads)
+    (folder / "feed-scale-hot.svg").write_text(plot, "utf-8")
+    for one in found[2:5] + found[7:]:
+        for shards in SHARDS:
+            figures = " | ".join(f"{figure:,.1f}" for figure in hot(one, shards))
+            way = "yes" if one.popular_post_most else "no"
+            print(f"| {one.users:,} | {way} | {shards} | {figures} |")
     for one in found:
         print(
             f"| {one.users:,} | {'yes' if one.popular_post_most else 'no'} | {one.push:,.2f} | "

@@ -126,7 +126,7 @@ def server(command: Sequence[str | Path], port: int) -> Iterator[int]:
         while not _answers(port):
             if process.poll() is not None or time.monotonic() > deadline:
                 raise Missing(f"{Path(str(command[0])).name} did not start")
-            time.sleep(0.02)
+            time.sleep(0.002)
         yield process.pid
     finally:
         process.terminate()

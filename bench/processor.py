@@ -1,4 +1,4 @@
-"""`python -m bench.processor`: processor time of a served request, in memory and in a file.
+"""`python -m bench.processor`: CPU time of a served request, in memory, on disk and in a file.
 
 Answers a second need quiet cores. Processor time does not: what another process takes is not
 counted, only that it empties the caches. All sides are asked in turns by wrk, over 16 connections.
@@ -37,7 +37,11 @@ def _in_file(folder: Path) -> list[str | Path]:
     return [folder / "data.db", "--durability", "relaxed"]
 
 
-MODES = {"in memory": _in_memory, "in a file": _in_file}
+def _on_disk(folder: Path) -> list[str | Path]:
+    return [folder / "data.db"]
+
+
+MODES = {"in memory": _in_memory, "on disk": _on_disk, "in a file": _in_file}
 
 
 @dataclass

@@ -5,9 +5,9 @@ The server runs in this process, the load in another; the processor's time is sa
 
 from __future__ import annotations
 
-import asyncio
 import signal
 import sys
+import threading
 from collections import Counter
 from types import FrameType
 
@@ -16,14 +16,13 @@ from bench.cases.wire import ITEMS, OPERATIONS, requests_of
 from bench.items import TABLE, item
 from keyfold.engine import Engine
 from keyfold.wire import Server, ServerSettings
-from keyfold.wire.server import loop_runner
 
 _SAMPLE_SECONDS = 0.001
 _CONNECTIONS = 16
 
 # The innermost frame that is in one of these modules says where a sample was taken.
 LAYERS = {
-    "keyfold.api": "sockets, HTTP, answer",
+    "keyfold.wire": "sockets, HTTP, answer",
     "keyfold.engine.shapes": "shape check",
     "keyfold.expressions": "expressions",
     "keyfold.values": "values: keys, sizes",
@@ -59,20 +58,25 @@ class Samples:
         self.taken["event loop"] += 1
 
 
-async def measure(seconds: float) -> dict[str, Counter[str]]:
+def measure(seconds: float) -> dict[str, Counter[str]]:
+    """What is taken in this thread, which alone can be sampled, while another has it asked."""
     found: dict[str, Counter[str]] = {}
-    with Engine.open(":memory:") as engine:
+    with Engine.open(":memory:") as engine, Samples() as samples:
         engine.call("CreateTable", TABLE)
         for number in range(ITEMS):
             engine.call("PutItem", {"TableName": "bench", "Item": item(number)})
-        server = await Server(engine, ServerSettings(port=0)).start()
+        server = Server(engine, ServerSettings(port=0)).start()
         address = load.local(server.port)
-        for title, operation, request in OPERATIONS:
-            prepared = load.prepared(address, operation, requests_of(request))
-            with Samples() as samples:
-                await asyncio.to_thread(load.drive, address, prepared, _CONNECTIONS, seconds)
-            found[title] = samples.taken
-        await server.drain()
+
+        def ask() -> None:
+            for title, operation, request in OPERATIONS:
+                prepared = load.prepared(address, operation, requests_of(request))
+                found[title] = samples.taken = Counter()
+                load.drive(address, prepared, _CONNECTIONS, seconds)
+            server.stop()
+
+        threading.Thread(target=ask).start()
+        server.run()
     return found
 
 
@@ -87,13 +91,7 @@ def table(found: dict[str, Counter[str]]) -> str:
 
 def main() -> None:
     seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 2.0
-    found: dict[str, Counter[str]] = {}
-
-    async def run() -> None:
-        found.update(await measure(seconds))
-
-    loop_runner()(run())
-    print(table(found))
+    print(table(measure(seconds)))
 
 
 if __name__ == "__main__":

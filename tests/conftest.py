@@ -26,6 +26,7 @@ LONG = (
     "systems/tamafriends/test_histories.py",
     "systems/test_clients.py",
     "systems/test_half_expired.py",
+    "systems/test_processes.py",
     "systems/test_served.py",
     "typing",
     "unit/api/test_process.py",

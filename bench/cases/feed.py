@@ -271,8 +271,8 @@ def _days(name: str) -> Outcome:
         f"{compared.over_edges:.3f} of the best for every edge"
     )
     best = min(compared.push.total, compared.pull.total, compared.author.total)
-    for newest, spent in compared.headed.items():
-        outcome.figures[f"heads of {newest} over"] = (
+    for kind, spent in compared.headed.items():
+        outcome.figures[f"{kind} over"] = (
             f"{spent.total / best:.3f} of the best of push, pull and fixed by authors, "
             f"{spent.total / compared.ours.total:.3f} of the policy without"
         )

@@ -8,6 +8,7 @@ import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 
 DOCS = Path(__file__).parents[1]
@@ -23,6 +24,8 @@ class Example:
     title: str
     code: str
     names: frozenset[str]
+    imports: frozenset[tuple[str, str]]
+    """Module and name of what the page imports."""
 
     @property
     def order(self) -> tuple[int, int, int]:
@@ -31,10 +34,20 @@ class Example:
         return (not 1 <= lines <= 8, lines, len(self.code))
 
 
-def example_of(name: str) -> Example | None:
-    """The plainest statement that uses a name."""
+def example_of(name: str, value: object) -> Example | None:
+    """The plainest statement that uses a public name, on a page that imports it."""
     return min(
-        (one for one in _all() if name in one.names), key=lambda one: one.order, default=None
+        (one for one in _all() if name in one.names and _imports(one, name, value)),
+        key=lambda one: one.order,
+        default=None,
+    )
+
+
+def _imports(example: Example, name: str, value: object) -> bool:
+    return any(
+        getattr(import_module(module), name, None) is value
+        for module, imported in example.imports
+        if imported == name and module.partition(".")[0] == "keyfold"
     )
 
 
@@ -47,11 +60,15 @@ def _all() -> tuple[Example, ...]:
 def _of(page: Path) -> Iterator[Example]:
     text = page.read_text("utf-8")
     title = text.partition("\n")[0].removeprefix("# ")
-    for block in _BLOCK.findall(text):
-        try:
-            tree = ast.parse(block)
-        except SyntaxError:
-            continue  # it shows a part of something
+    trees = [(block, tree) for block in _BLOCK.findall(text) if (tree := _parsed(block))]
+    imports = frozenset(
+        (node.module or "", each.name)
+        for _, tree in trees
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom)
+        for each in node.names
+    )
+    for block, tree in trees:
         for node in ast.walk(tree):
             if not isinstance(node, ast.stmt) or isinstance(node, ast.Import | ast.ImportFrom):
                 continue
@@ -59,4 +76,11 @@ def _of(page: Path) -> Iterator[Example]:
             code = "\n".join(block.splitlines()[first - 1 : node.end_lineno])
             if len(code.splitlines()) <= LONGEST:
                 names = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
-                yield Example(page, title, textwrap.dedent(code), frozenset(names))
+                yield Example(page, title, textwrap.dedent(code), frozenset(names), imports)
+
+
+def _parsed(block: str) -> ast.Module | None:
+    try:
+        return ast.parse(block)
+    except SyntaxError:
+        return None  # it shows a part of something

@@ -12,18 +12,19 @@ sys.path.insert(0, str(ROOT))
 INTRODUCTION = """\
 # What inspect finds
 
-Public designs, written up as data after the documents named here (`tests/unit/adopt/public`), each
-filled with made items by plain dicts. `keyfold inspect` reads the items and nothing else. An entity
-is found if 95% of its items stand together with at most 5% of others; it is named if a reader of
-the document knows it by its name; a template is right if its texts and the attributes between them
-are the document's.
+These public designs were transcribed as data from the documents named here
+(`tests/unit/adopt/public`) and filled with generated items. `keyfold inspect` reads only the items.
 
-The rules of inspect were worked out on most of these designs, so their rows say what the rules
-can find, not what they find in a table that nobody has seen. Designs with a star were written up
-afterwards and scored as they were. The second table is on half of the items, chosen by chance: a
-reference is missed where too few of the items that it leads to are there.
+- An entity is found if 95% of its items are grouped together, with at most 5% of others.
+- It is named if a reader of the document would recognise its name.
+- A template is right if its literals and attributes are the document's.
 
-`python docs/_ext/inspected.py` writes this page.
+The heuristics of inspect were developed on most of these designs, so their rows show what the
+heuristics can find, not what they find in an unknown table. Designs with a star were transcribed
+afterwards and scored without changes. The second table uses a random half of the items: a reference
+is missed if too few of its target items are present.
+
+`python docs/_ext/inspected.py` generates this page.
 """
 
 

@@ -11,9 +11,7 @@ import keyfold
 from keyfold import errors
 
 SOURCE = Path(keyfold.__file__).parent
-RAISING = {name for name in vars(errors) if name[0].isupper()} | {
-    "DeclarationError", "Finding", "problem", "refuse",
-}  # fmt: skip
+FUNCTIONS = {"Finding", "problem", "refuse"}
 SHORTEST = 12
 """A text of fewer characters is a code or a name."""
 
@@ -21,10 +19,11 @@ SHORTEST = 12
 def messages_page() -> str:
     """The messages by package and module; what is filled in stands in braces."""
     parts = ["# Messages", ""]
-    parts += ["What an error can say, by the module that says it. Braces are filled in.", ""]
+    parts += ["All error messages, by module. Values in braces are filled in.", ""]
+    raising = FUNCTIONS | _error_classes()
     by_package: dict[str, dict[str, list[str]]] = defaultdict(dict)
     for path in sorted(SOURCE.rglob("*.py")):
-        if found := list(dict.fromkeys(_messages(path))):
+        if found := list(dict.fromkeys(_messages(path, raising))):
             module = path.relative_to(SOURCE)
             by_package[module.parts[0].removesuffix(".py")][str(module)] = found
     for package, modules in by_package.items():
@@ -34,9 +33,23 @@ def messages_page() -> str:
     return "\n".join(parts)
 
 
-def _messages(path: Path) -> Iterator[str]:
+def _error_classes() -> set[str]:
+    """The errors of keyfold, and the classes that modules derive from them."""
+    known = {name for name in vars(errors) if name[0].isupper()}
+    classes = [
+        (node.name, {_name(base) for base in node.bases})
+        for path in SOURCE.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.ClassDef)
+    ]
+    while derived := {name for name, bases in classes if bases & known} - known:
+        known |= derived
+    return known
+
+
+def _messages(path: Path, raising: set[str]) -> Iterator[str]:
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-        if isinstance(node, ast.Call) and _name(node.func) in RAISING:
+        if isinstance(node, ast.Call) and _name(node.func) in raising:
             given = [*node.args, *(one.value for one in node.keywords)]
             texts = [" ".join(text.split()) for one in given if (text := _text(one))]
             if said := [text for text in texts if len(text) >= SHORTEST]:

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import argparse
+import ast
 import inspect
 import io
 import os
 import pkgutil
+import re
 import tomllib
 from collections.abc import Iterator
 from contextlib import redirect_stdout
+from functools import cache
 from importlib import import_module
+from inspect import get_annotations
+from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, ForwardRef
 
 from examples import example_of
 from messages import messages_page
@@ -28,9 +33,10 @@ from keyfold.design import codes as design_codes
 from keyfold.review.check import FAMILIES, RULES, rules
 from keyfold.review.check.page import page
 
-INTERNAL = {"cli", "engine", "expressions", "values", "errors", "settings"}
-"""Packages that are no API, or have a page of their own."""
-SECRETS_NOTE = "These are read from the environment alone: never from a file, never shown."
+_ADDRESS = re.compile(r"<function (?:\w+\.)*(<lambda>|\w+) at 0x[0-9a-f]+>")
+INTERNAL = {"cli", "demo", "engine", "expressions", "values", "errors", "settings"}
+"""Packages that are not part of the API, or have a page of their own."""
+SECRETS_NOTE = "Secrets are read only from the environment, never from a file, and are never shown."
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
@@ -175,7 +181,7 @@ def rules_catalogue() -> str:
 
 def api_page() -> str:
     """Every name that a public module exports, under the first module that does."""
-    parts = ["# Public API", "", "What is not on this page may change at any time.", ""]
+    parts = ["# Public API", "", "Names that are not on this page may change at any time.", ""]
     seen: set[int] = set()
     for topic, listed in topics().items():
         parts += [f"## {topic}", ""]
@@ -209,7 +215,7 @@ def api_modules() -> list[ModuleType]:
 def _documented(name: str, value: Any) -> list[str]:
     lines = [f"### `{name}`", ""]
     if not (inspect.isclass(value) or inspect.isfunction(value)):
-        return [*lines, *_shown(name)]
+        return [*lines, *([text, ""] if (text := constant_doc(name)) else []), *_shown(name, value)]
     lines += ["```text", f"{name}{_signature(value)}", "```", ""]
     if text := (_own_doc(value) if inspect.isclass(value) else inspect.getdoc(value) or ""):
         lines += [inspect.cleandoc(text), ""]
@@ -219,11 +225,34 @@ def _documented(name: str, value: Any) -> list[str]:
                 summary = inspect.cleandoc(function.__doc__).partition("\n\n")[0]
                 lines += [f"- `{method}{_signature(function)}`: {' '.join(summary.split())}"]
         lines += [""]
-    return [*lines, *_shown(name)]
+    return [*lines, *_shown(name, value)]
 
 
-def _shown(name: str) -> list[str]:
-    found = example_of(name)
+@cache
+def _constant_docs() -> dict[str, str]:
+    docs: dict[str, str] = {}
+    for path in sorted(Path(keyfold.__path__[0]).rglob("*.py")):
+        body = ast.parse(path.read_text("utf-8")).body
+        for node, text in pairwise(body):
+            match node, text:
+                case (
+                    ast.Assign(targets=[ast.Name(id=name)])
+                    | ast.AnnAssign(target=ast.Name(id=name)),
+                    ast.Expr(value=ast.Constant(value=str(doc))),
+                ):
+                    docs.setdefault(name, inspect.cleandoc(doc))
+                case ast.FunctionDef(name=name), _ if doc := ast.get_docstring(node):
+                    docs.setdefault(name, doc)
+    return docs
+
+
+def constant_doc(name: str) -> str:
+    """The string below the assignment of a public constant."""
+    return _constant_docs().get(name, "")
+
+
+def _shown(name: str, value: Any) -> list[str]:
+    found = example_of(name, value)
     if found is None:
         return []
     page = os.path.relpath(found.page, found.page.parents[1] / "reference")
@@ -247,14 +276,27 @@ def _signature(value: Any) -> str:
         signature = inspect.signature(value)
     except (TypeError, ValueError):
         return ""
+    written = _annotations(value) if inspect.isclass(value) else {}
     parameters = [
-        one.replace(annotation=_as_written(one.annotation))
+        one.replace(annotation=_as_written(written.get(one.name, one.annotation)))
         for one in signature.parameters.values()
         if one.name != "self"
     ]
     answer = inspect.Signature.empty if inspect.isclass(value) else signature.return_annotation
-    return str(signature.replace(parameters=parameters, return_annotation=_as_written(answer)))
+    text = str(signature.replace(parameters=parameters, return_annotation=_as_written(answer)))
+    return _ADDRESS.sub(r"\1", text)
+
+
+def _annotations(kind: type) -> dict[str, Any]:
+    """Annotations as the source has them; Pydantic would show their metadata."""
+    return {
+        name: each
+        for base in reversed(kind.__mro__)
+        for name, each in get_annotations(base).items()
+    }
 
 
 def _as_written(annotation: Any) -> Any:
+    if isinstance(annotation, ForwardRef):
+        annotation = annotation.__forward_arg__
     return _Written(annotation) if isinstance(annotation, str) else annotation

@@ -1,4 +1,4 @@
-"""The source, package by package: what each module holds, in its own words."""
+"""The modules of each package, with their docstrings and public classes."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ def source_page() -> str:
     parts = [
         "# The source",
         "",
-        "Where a thing is, by package. A class name stands once in the whole tree, so that a word",
-        "means one thing wherever it is read; [](../concepts.md) says what the words mean.",
+        "The modules of each package. A class name is used only once in the whole tree;",
+        "[](../concepts.md) defines the terms.",
         "",
     ]
     for folder in sorted({path.parent for path in SOURCE.rglob("*.py")}):

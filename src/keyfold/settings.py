@@ -43,25 +43,25 @@ class Setting:
 SETTINGS: tuple[Setting, ...] = (
     Setting(
         "design",
-        "Where the design is: an importable module and the name in it.",
+        "The design: an importable module and the name in it.",
         example="hangouts.tables:design",
     ),
     Setting(
         "backend",
-        "Where the items are: a data file, `:memory:`, `http://host:port` for a server that speaks "
-        "DynamoDB's protocol, or `dynamodb://region` for Amazon DynamoDB. A relative file is "
-        "taken from the folder of the settings file.",
+        "The backend: a data file, `:memory:`, `http://host:port` for a server with DynamoDB's "
+        "API, or `dynamodb://region` for Amazon DynamoDB. A relative path is relative to the "
+        "settings file.",
         example="dynamodb://eu-west-1",
         default="keyfold.db",
     ),
     Setting(
         "table_prefix",
-        "Put before the name of every table, so that several environments share an account.",
+        "Prefix of all table names, so that several environments can share an account.",
         example="staging-",
     ),
     Setting(
         "table_names",
-        "What a table is called instead of its name in the design; the prefix is not added. "
+        "Table names that replace those of the design, without the prefix. "
         "In the environment and on the command line: `Table=name,Other=name`.",
         example="InviterTable=inviter-production",
         many=True,
@@ -71,12 +71,11 @@ SETTINGS: tuple[Setting, ...] = (
 SECRETS: Mapping[str, str] = {
     "KEYFOLD_CREDENTIALS": "Access keys and their secrets, `ACCESS_KEY:SECRET,...`, that "
     "`keyfold serve` verifies signatures with.",
-    "KEYFOLD_CURSOR_SECRET": "What cursors of pages are sealed with, at least 16 bytes; `new,old` "
-    "while it is changed. Without it a random one is kept beside the data file.",
-    "KEYFOLD_WEBHOOK_SECRET": "What `keyfold streams run` signs the events with that it posts to "
-    "webhooks.",
+    "KEYFOLD_CURSOR_SECRET": "Encrypts page cursors, at least 16 bytes; `new,old` during a "
+    "rotation. Without it, a random secret is stored beside the data file.",
+    "KEYFOLD_WEBHOOK_SECRET": "Signs the webhook requests of `keyfold streams run`.",
 }
-"""Read from the environment alone, by the command that needs them: never in a file, never shown."""
+"""Read only from the environment, by the command that needs them; never shown."""
 
 BY_NAME: Mapping[str, Setting] = {setting.name: setting for setting in SETTINGS}
 
@@ -143,7 +142,10 @@ def _from_file(folder: Path) -> Iterator[_Found]:
             for name, value in section.items():
                 if name in SECTIONS:
                     continue
-                setting = _find(name, BY_NAME, f"{path}: unknown setting")
+                if name not in BY_NAME:
+                    known = nearest(name, (*BY_NAME, *SECTIONS))
+                    raise SettingError(f"{path}: unknown setting {name!r}; {known}")
+                setting = BY_NAME[name]
                 yield name, _setting_value(setting, value, path), str(path)
             return
 
@@ -225,6 +227,8 @@ def nearest(name: str, known: Iterable[str]) -> str:
     import difflib
 
     names = sorted(known)
+    if not names:
+        return "there are none here"
     close = difflib.get_close_matches(name, names, n=1)
     close += [one for one in names if len(name) > 2 and one.startswith(name)]
     if close:

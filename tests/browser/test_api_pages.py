@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
 
 import pytest
@@ -36,6 +36,11 @@ class Notes(Service):
         self.notes[note.note_id] = note
         return note
 
+    @query("/notes/{note_id}", allow=anyone)
+    async def note(self, note_id: str) -> Note:
+        """One note."""
+        return self.notes[note_id]
+
     @query("/notes", allow=anyone)
     async def notes_so_far(self) -> list[Note]:
         """All notes."""
@@ -48,32 +53,73 @@ def site() -> Iterator[str]:
 
     @asynccontextmanager
     async def opened() -> AsyncIterator[Starlette]:
-        yield create_app([Notes()], ApiSettings(development=True, people=people))
+        settings = ApiSettings(development=True, people=people, examples={"notes": stored})
+        yield create_app([Notes()], settings)
 
     with served(opened) as address:
         yield address
 
 
+def stored(fields: Sequence[str], user: str) -> dict[str, str]:
+    """What a service's data would offer."""
+    known = {"text": f"A note of {user}", "note_id": "n0"}
+    return {name: known[name] for name in fields if name in known}
+
+
 def sign_in(page: Page, site: str) -> None:
     page.goto(f"{site}/")
-    page.click("text=Sign in as a demo user")
-    page.wait_for_url("**/sign-in")
-    page.click("button[data-user=mia]")
-    expect(page.locator("#token")).to_have_value(re.compile(r".+\..+\..+"))
+    with page.expect_navigation():
+        page.select_option("#who", "mia")
 
 
-def test_a_demo_user_signs_in_and_tries_an_operation_on_the_rest_page(
-    page: Page, site: str
-) -> None:
+def test_a_demo_user_tries_an_operation_on_the_rest_page(page: Page, site: str) -> None:
     sign_in(page, site)
-    page.goto(f"{site}/")
-    expect(page.locator("#who")).to_have_text("Signed in as mia")
-    page.click("text=REST: try it")
+    page.click("text=REST")
+    expect(page.locator("#who")).to_have_value("mia")
     page.click(".opblock-post .opblock-summary-control")
-    assert "Buy milk" in page.input_value(".opblock-post textarea")
+    assert "A note of mia" in page.input_value(".opblock-post textarea")
     page.click(".opblock-post button.execute")
     page.wait_for_selector(".live-responses-table .response-col_status >> text=201")
     assert '"authorId": "mia"' in page.inner_text(".live-responses-table")
+
+
+def test_parameters_are_filled_with_ids_that_exist(page: Page, site: str) -> None:
+    sign_in(page, site)
+    page.goto(f"{site}/notes/docs#/notes/note")
+    page.click("#operations-notes-note button.execute")
+    assert page.input_value("#operations-notes-note input") == "n0"
+    page.wait_for_selector(".live-responses-table .response-col_status >> text=200")
+
+
+def test_somebody_else_signs_in_on_a_page_of_its_own(page: Page, site: str) -> None:
+    page.goto(f"{site}/notes/docs")
+    page.select_option("#who", label="somebody else…")
+    page.wait_for_url("**/sign-in")
+    page.fill("[name=user]", "zoe")
+    page.click("form button")
+    expect(page.locator("#token")).to_have_value(re.compile(r".+\..+\..+"))
+    page.goto(f"{site}/notes/graphql")
+    expect(page.locator("#who")).to_have_value("zoe")
+    with page.expect_navigation():
+        page.select_option("#who", label="nobody")
+    assert page.evaluate("localStorage.getItem('keyfold-token')") is None
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_page_has_the_way_back_the_same_name_and_the_chosen_look(
+    page: Page, site: str, scheme: str
+) -> None:
+    page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+    for name in ("docs", "graphql"):
+        page.goto(f"{site}/notes/{name}")
+        expect(page.locator(".crumbs [aria-current]")).to_have_text("Notes")
+        expect(page.locator(".tabs [aria-current]")).to_have_attribute("href", name)
+        shade = page.evaluate(
+            "getComputedStyle(document.querySelector('.top')).backgroundColor.match(/\\d+/)[0]"
+        )
+        assert (int(shade) < 128) == (scheme == "dark")
+        page.click(".crumbs a")
+        page.wait_for_url(f"{site}/")
 
 
 def test_the_reference_page_shows_every_operation(page: Page, site: str) -> None:
@@ -87,6 +133,7 @@ def test_a_query_is_composed_and_run_on_the_graphql_page(page: Page, site: str) 
     page.goto(f"{site}/notes/graphql")
     page.click("#schema button >> text=write(text: String!): Note")
     assert "write(text: $text)" in page.input_value("#query")
+    assert "A note of mia" in page.input_value("#variables")
     page.fill("#variables", '{"text": "From the browser"}')
     page.click("#run")
     expect(page.locator("#answer")).to_contain_text("From the browser")
@@ -125,6 +172,12 @@ def test_the_graphql_page_offers_what_can_stand_at_the_caret(page: Page, site: s
     expect(page.locator("#query")).to_have_value(expected)
     page.keyboard.press("Control+Enter")
     expect(page.locator("#answer")).to_contain_text("By keys")
+    page.fill("#query", "")
+    page.focus("#query")
+    page.keyboard.type('{ note(noteId: "')
+    expect(page.locator("#offers li")).to_have_text(['n0" stored'])
+    page.keyboard.press("Tab")
+    expect(page.locator("#query")).to_have_value('{ note(noteId: "n0"')
 
 
 def open_explorer(page: Page, site: str) -> None:

@@ -92,8 +92,8 @@ def test_two_people_follow_post_comment_talk_and_win_a_quest(
     expect(page.locator("#comments")).to_be_hidden()
     expect(post).to_contain_text("1 comment")
     go(ben, "news")
-    expect(ben.locator("#notices")).to_contain_text("said about your post: It is green.")
-    ben.click("#read-all")
+    expect(ben.locator("#news")).to_contain_text("said about your post: It is green.")
+    ben.click("text=Mark all as read")
     expect(ben.locator("#unread")).to_be_hidden()
 
     go(ben, "rooms")
@@ -144,7 +144,7 @@ def test_everybody_can_read_every_place_on_a_phone_and_on_a_desk(
         ("rooms", "#all-rooms a"),
         ("goals", "#all-goals article"),
         ("people", "#groups .what"),
-        ("news", "#notices > *"),
+        ("news", "#news .rows > *"),
     ):
         go(page, place)
         expect(page.locator(shown).first).to_be_visible()

@@ -1,7 +1,7 @@
 """One story of every system on its page, where things go wrong around it.
 
 Consumers are late and die in their work; half of what can expire has expired and is not swept;
-the tables are on another server.
+global indexes lag behind; the tables are on another server, ours or somebody else's.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import random
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -21,55 +21,22 @@ from starlette.applications import Starlette
 from keyfold import AsyncDb
 from keyfold.adopt.item_writer import put
 from keyfold.adopt.made_items import ItemMaker
-from keyfold.api import Identity, Service
-from keyfold.api.app import ApiSettings, create_app
 from keyfold.api.consumers import following
-from keyfold.demo.systems import System, find_systems
+from keyfold.clients.embedded import AsyncEmbeddedClient
+from keyfold.demo.systems import System
+from keyfold.engine import Engine
 from keyfold.streams import AsyncConsumer, ConsumerOptions
-from keyfold_systems.gg_core.payloads import NewUser
-from keyfold_systems.gg_core.service import GgCore
-from keyfold_systems.inviter.service import Inviter
-from keyfold_systems.sellers.payloads import NewAccount
-from keyfold_systems.sellers.service import Sellers
-from keyfold_systems.tamafriends.entities import UserProfile
-from keyfold_systems.tamafriends.service import TamaFriends
+from tests.peers.conftest import CREDENTIALS, ministack
 
 from . import test_gg_core, test_inviter_page, test_search_room, test_sellers_page
 from .conftest import served
+from .town import ADA, BEN, SYSTEMS, serve
 
-SYSTEMS = find_systems()
-ADA, BEN = Identity.of("ada", name="Ada Lang"), Identity.of("ben", name="Ben Okafor")
 PATIENCE = 20_000
 MADE = 40
 OVER = {"N": "1700000000"}
-
-
-async def settle_in(service: Service, db: AsyncDb) -> None:
-    """Ada and Ben have accounts where a page does not make them; in Inviter they have a group."""
-    if isinstance(service, Inviter):
-        for one in (ADA, BEN):
-            await service.save_user(one.id, one.name)
-        group = await service.create_group("Lake swimmers", ADA)
-        await service.join_group(group.group_id, BEN)
-    if isinstance(service, GgCore):
-        for one in (ADA, BEN):
-            profile = NewUser(nickname=one.id, email=f"{one.id}@x.org", full_name=one.name)
-            await service.create_user(profile, caller=one)
-    if isinstance(service, Sellers):
-        for one in (ADA, BEN):
-            account = NewAccount(email=f"{one.id}@x.org", given_name=one.name)
-            await service.create_my_account(account, one)
-    if isinstance(service, TamaFriends):
-        for one in (ADA, BEN):
-            await db.create(
-                UserProfile(
-                    user_id=one.id,
-                    email=f"{one.id}@x.org",
-                    username=one.id,
-                    handle=one.id,
-                    display_name=one.name,
-                )
-            )
+LAG = (0.2, 2.0)
+"""Seconds that a change takes to reach a global index."""
 
 
 async def dying(db: AsyncDb) -> None:
@@ -116,37 +83,55 @@ async def town(condition: str, folder: Path, address: str) -> AsyncIterator[Star
     async with AsyncExitStack() as stack:
         databases: list[AsyncDb] = []
         for system in SYSTEMS:
-            backend = address or ":memory:"
+            backend: str | AsyncEmbeddedClient = address or ":memory:"
             if condition == "half expired":
                 backend = str(folder / f"{system.name}.db")
                 await asyncio.to_thread(expire_half, system, folder / f"{system.name}.db")
+            if condition == "lagging indexes":
+                backend = AsyncEmbeddedClient(Engine.open(":memory:", index_lag=LAG))
             opened = await system.design.open_async(backend, create_tables=True)
             databases.append(await stack.enter_async_context(opened))
         follow = killed if condition == "killed consumers" else following
         await stack.enter_async_context(follow(databases))
-        services = [one.serve(db) for one, db in zip(SYSTEMS, databases, strict=True)]
-        for service, db in zip(services, databases, strict=True):
-            await settle_in(service, db)
-        people = {service.name: [ADA, BEN] for service in services}
-        yield create_app(services, ApiSettings(development=True, people=people))
+        yield await serve(databases)
 
 
-@pytest.fixture(scope="module", params=["killed consumers", "half expired", "another server"])
-def site(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    condition, folder = request.param, tmp_path_factory.mktemp("tables")
+@contextmanager
+def another_server() -> Iterator[str]:
+    """`keyfold serve`, in a process of its own."""
     command = [sys.executable, "-m", "keyfold", "serve", "--port", "0", "--data", ":memory:"]
-    expect.set_options(timeout=PATIENCE)
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
         try:
-            address = ""
-            if condition == "another server":
-                said = server.stdout.readline()
-                address = next(word for word in said.split() if word.startswith("http://"))
-            with served(lambda: town(condition, folder, address)) as here:
-                yield here
+            said = server.stdout.readline()
+            yield next(word for word in said.split() if word.startswith("http://"))
         finally:
             server.terminate()
+
+
+CONDITIONS = [
+    "killed consumers",
+    "half expired",
+    "lagging indexes",
+    "another server",
+    "somebody else's server",
+]
+
+
+@pytest.fixture(scope="module", params=CONDITIONS)
+def site(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    condition, folder = request.param, tmp_path_factory.mktemp("tables")
+    expect.set_options(timeout=PATIENCE)
+    with ExitStack() as stack:
+        address = ""
+        if condition == "another server":
+            address = stack.enter_context(another_server())
+        if condition == "somebody else's server":
+            environment = stack.enter_context(pytest.MonkeyPatch.context())
+            for name, value in CREDENTIALS.items():
+                environment.setenv(name, value)
+            address = stack.enter_context(ministack(folder))
+        yield stack.enter_context(served(lambda: town(condition, folder, address)))
     expect.set_options(timeout=5_000)
 
 
@@ -228,7 +213,10 @@ def test_a_season_is_sold_together(page: Page, phone: Page, site: str) -> None:
     page.get_by_role("button", name="Share", exact=True).click()
     page.fill("#helper-email", "ben@x.org")
     page.locator("#helper .btn.main").click()
-    phone.locator("a.stand", has_text="Ada’s stand").click()
+    expect(phone.locator("#unread")).to_have_text("1")
+    phone.get_by_role("link", name="News").click()
+    phone.locator(".news.unread", has_text="Ada Lang lets you help").click()
+    expect(phone.locator("#unread")).to_be_hidden()
     phone.locator("a.season", has_text="Spring").click()
     test_sellers_page.take_order(phone, "Ms. Doe", 3)
     expect(page.locator("a.season")).to_contain_text("$16.50")

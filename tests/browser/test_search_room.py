@@ -17,10 +17,10 @@ from keyfold_systems.search_room.design import design
 from keyfold_systems.search_room.service import SearchRoom
 
 from .conftest import served
+from .town import call
 
-PEOPLE = {
-    "search-room": [Identity.of("mia", name="Mia Keller"), Identity.of("jonas", name="Jonas Haas")]
-}
+MIA = Identity.of("mia", name="Mia Keller")
+PEOPLE = {"search-room": [MIA, Identity.of("jonas", name="Jonas Haas")]}
 PHONE: ViewportSize = {"width": 360, "height": 740}
 
 
@@ -45,7 +45,7 @@ def phone(browser: Browser) -> Iterator[Page]:
 
 def sign_in(page: Page, site: str, who: str) -> None:
     page.goto(f"{site}/search-room/app/")
-    page.click("#begin")
+    page.click("#hello .btn.main")
     page.click(f"#people [data-id={who}]")
     expect(page.locator("#home")).to_be_visible()
 
@@ -55,7 +55,7 @@ def wish(page: Page, price: int, places: str, musts: str = "") -> None:
     page.fill("#w-price", str(price))
     page.fill("#w-location", places)
     page.fill("#w-musts", musts)
-    page.click("text=Say so")
+    page.click("#wish .btn.main")
     expect(page.locator("#wish")).to_be_hidden()
 
 
@@ -130,8 +130,8 @@ def test_a_couple_finds_a_home(page: Page, phone: Page, site: str) -> None:
     # She has news of what he did, and reads them.
     expect(page.locator("#unread")).to_be_visible()
     page.click("text=News")
-    expect(page.locator("#notifications")).to_contain_text("Saturday at ten?")
-    page.click("#read-all")
+    expect(page.locator("#news")).to_contain_text("Saturday at ten?")
+    page.click("text=Mark all as read")
     expect(page.locator("#unread")).to_be_hidden()
 
 
@@ -146,10 +146,52 @@ def test_somebody_without_an_account_comes_by_a_link(page: Page, phone: Page, si
     expect(page.locator("#link")).to_contain_text("#/join/")
     link = page.locator("#link").inner_text()
     phone.goto(link)
-    phone.click("#begin")
+    phone.click("#hello .btn.main")
     phone.fill("#people-id", "nora")
     phone.click("#people >> text=Sign in")
     expect(phone.locator("#link-by")).to_have_text("Mia Keller asks you to search together.")
     phone.click("text=Join the search")
     expect(phone.locator("#room-name")).to_have_text("By the lake")
     expect(page.locator("#member-rows > *")).to_have_count(2)
+
+
+def test_an_owner_changes_the_room_a_home_and_what_they_wish(page: Page, site: str) -> None:
+    sign_in(page, site, "mia")
+    page.click("text=New room")
+    page.fill("#room-title", "Near the river")
+    page.click("text=Open it")
+    expect(page.locator("#room-name")).to_have_text("Near the river")
+    page.click("#settings")
+    page.fill("#room-title", "Near the lake")
+    page.select_option("#room-kind", "buy")
+    page.click("#new-room .btn.main")
+    expect(page.locator("#room-name")).to_have_text("Near the lake")
+    expect(page.locator("#room-about")).to_contain_text("to buy")
+
+    page.click("text=Add a home")
+    page.fill("#l-title", "Old mill")
+    page.fill("#l-price", "900")
+    page.click("text=Save it")
+    page.click(".home .title")
+    page.get_by_role("button", name="Edit").click()
+    page.fill("#l-title", "The old mill")
+    page.fill("#l-price", "")
+    page.click("text=Save it")
+    expect(page.locator(".home .title")).to_have_text("The old mill")
+    expect(page.locator(".home .price")).to_have_count(0)
+
+    # What was stated elsewhere, and has no field here, stays.
+    room = page.url.rpartition("/")[2]
+    stated = {"price": {"min": 500, "max": 900}, "garden": False, "heating": "wood", "floor": "top"}
+    call(site, "search-room", MIA, f"/rooms/{room}/criteria", {"criteria": stated})
+    expect(page.locator("#wishes")).to_contain_text("500–900")
+    wish(page, 800, "Bern")
+    expect(page.locator("#wishes")).to_contain_text("500–800")
+    for kept in ("garden", "heating", "floor"):
+        expect(page.locator("#wishes")).to_contain_text(kept)
+
+    page.click("#settings")
+    page.once("dialog", lambda asked: asked.accept())
+    page.click("text=Delete the room")
+    expect(page.locator("#home")).to_be_visible()
+    expect(page.locator("#rooms")).not_to_contain_text("Near the lake")

@@ -159,12 +159,12 @@ def test_somebody_takes_their_data_along_and_leaves(page: Page, site: str) -> No
     expect(page.locator(".order")).to_be_visible()
     page.goto(f"{site}/sellers/app/#/you")
     with page.expect_download() as saved:
-        page.get_by_role("button", name="Take it along").click()
+        page.get_by_role("button", name="Download my data").click()
     records = json.loads(saved.value.path().read_text("utf-8"))
     kinds = Counter(one["kind"] for one in records)
     assert kinds == {"account": 1, "profile": 1, "season": 1, "order": 1, "catalog": 1}
     page.once("dialog", lambda asked: asked.accept())
-    page.get_by_role("button", name="Delete everything").click()
+    page.get_by_role("button", name="Delete my account").click()
     expect(page.locator("#who")).to_have_text("Sign in")
     visit(page, site, "noor")
     expect(page.locator("#hello")).to_be_visible()

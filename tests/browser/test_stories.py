@@ -55,10 +55,7 @@ class Visitor:
 
     def sign_in(self, who: str) -> None:
         """Choose a name on the sign-in page."""
-        self._page.goto(f"{self._site}/")
-        self._page.click("#who")
-        # Loaded with its scripts: a button does nothing before.
-        self._page.wait_for_url("**/sign-in")
+        self._page.goto(f"{self._site}/sign-in")
         self._page.locator(f"button[data-user='{who}']").first.click()
         signed_in = "who => localStorage.getItem('keyfold-user') === who"
         self._page.wait_for_function(signed_in, arg=who)
@@ -97,6 +94,9 @@ class Visitor:
         return answer["data"][operation]
 
     def use_token(self, token: str) -> None:
+        self._page.locator("details", has=self._page.locator("#token")).evaluate(
+            "one => { one.open = true; }"
+        )
         self._page.fill("#token", token)
 
 

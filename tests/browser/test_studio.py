@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 UP_TO_DATE = "Copies, counters and events are up to date."
 PICTURES = Path(__file__).parents[2] / "docs" / "guide" / "images"
 PAGES = ("map", "data", "patterns", "review", "streams", "migrations", "partitions", "try")
-SYSTEMS = ("gg_core", "inviter", "search_room", "sellers", "tamafriends")
+SYSTEMS = ("gg_core", "inviter", "search_room", "sellers", "tamafriends", "sellers-current")
 EVERY = {
     "home": "/",
     **{page: f"/s/inviter/{page}" for page in PAGES},
@@ -25,8 +25,11 @@ EVERY = {
     "pattern": "/s/inviter/patterns/group_feed?group_id=g03&limit=50&run=1",
     "edit": "/s/inviter/edit?table=InviterTable&pk=EVENT%23h042&sk=METADATA",
     "map-gg": "/s/gg_core/map",
+    "order": "/s/sellers-current/edit?table=SellersOrders&pk=ORDER%23o-004-2026-001",
+    "feeds": "/s/gg_core/streams",
+    "migration": "/s/sellers-current/migrations?dry=1",
 }
-DRAWN = ("home", "map", "partition", "pattern", "edit", "review")
+DRAWN = ("home", "map", "partition", "pattern", "edit", "review", "migration")
 AS_WEBP = """async (png) => {
     const picture = new Image();
     picture.src = png;
@@ -92,30 +95,28 @@ def base(start: str) -> str:
 
 
 def test_somebody_new_finds_follows_runs_changes_and_repairs(page: Page) -> None:
-    # Find an item: search for what it is called.
-    page.click("table.systems >> text=Inviter")
-    page.wait_for_url("**/s/inviter/map")
-    page.keyboard.press("/")
-    page.keyboard.type("EVENT#h042")
-    expect(page.locator(".live a").first).to_contain_text("h042")
-    page.keyboard.press("Enter")
-    page.wait_for_url(re.compile("EVENT%23h042"))
-    page.click(".rows .row[data-kind=Hangout]")
+    """From the start page by what it says alone: no address, key or id is known beforehand."""
+    # Find an item.
+    page.click(".steps >> text=Find an item")
     detail = page.locator("#detail")
+    first = detail.locator(".dh .key").first.inner_text()
+    page.locator(".rows .row").nth(3).click()
+    expect(detail.locator(".dh .key").first).not_to_have_text(first)
     expect(detail).to_contain_text("All copies:")
+    canonical = detail.locator(".dh .key").first.inner_text()
 
     # Follow it to a copy, and back.
-    detail.locator(".jump", has_text="HANGOUT#").first.click()
-    expect(page.locator("#detail")).to_contain_text("Copied from Hangout")
-    group = page.locator("h1").inner_text()
-    assert group.startswith(("GROUP#", "USER#"))
-    page.locator("#detail .jump", has_text="METADATA").first.click()
-    expect(page.locator("h1")).to_contain_text("EVENT#h042")
+    detail.locator(".jump", has_text="in the same transaction").first.click()
+    expect(page.locator("#detail")).to_contain_text("Copied from")
+    assert page.locator("h1").inner_text() != canonical
+    page.locator("#detail h3", has_text="Canonical").locator(
+        "xpath=following-sibling::a[1]"
+    ).click()
+    expect(page.locator("h1")).to_contain_text(canonical)
 
     # Run a pattern and see its cost.
-    page.click(".side >> text=Patterns")
-    page.click(".pick >> text=group_feed")
-    page.fill("#p-group_id", "g03")
+    page.click(".brand")
+    page.click(".steps >> text=Run a pattern, see its cost")
     page.click("button[name=run]")
     expect(page.locator(".stats").first).to_contain_text("of 1 allowed")
     expect(page.locator(".stats").first).to_contain_text("A million calls")
@@ -123,7 +124,10 @@ def test_somebody_new_finds_follows_runs_changes_and_repairs(page: Page) -> None
     expect(page.locator("[role=tabpanel]:visible")).to_contain_text("client.query(")
 
     # Change a value with its plan in view.
-    page.goto(page.url.partition("/s/")[0] + EVERY["edit"])
+    page.click(".brand")
+    page.click(".steps >> text=Change a value with its plan in view")
+    page.locator(".rows .row").nth(5).click()
+    page.click("#detail >> text=Edit…")
     before = page.input_value("#f-title")
     page.fill("#f-title", "Long run by the river")
     page.click("text=Show the plan")
@@ -139,7 +143,8 @@ def test_somebody_new_finds_follows_runs_changes_and_repairs(page: Page) -> None
     expect(page.locator("#detail")).to_contain_text(before)
 
     # Cause a drift and repair it.
-    page.click(".side >> text=Streams and drift")
+    page.click(".brand")
+    page.click(".steps >> text=Cause a drift and repair it")
     page.click("text=Cause a drift…")
     page.click("text=Send 1 UpdateItem")
     expect(page.locator("#detail")).to_contain_text("stale:")
@@ -150,6 +155,33 @@ def test_somebody_new_finds_follows_runs_changes_and_repairs(page: Page) -> None
     page.click("#repair")
     expect(page.locator(".banner.ok")).to_contain_text("1 repaired", timeout=30_000)
     expect(page.locator("text=Consistent")).to_be_visible(timeout=30_000)
+
+
+def test_a_key_that_somebody_knows_is_found_by_typing_it(page: Page) -> None:
+    page.click("table.systems >> text=Inviter")
+    page.wait_for_url("**/s/inviter/map")
+    page.keyboard.press("/")
+    page.keyboard.type("EVENT#h042")
+    expect(page.locator(".live a").first).to_contain_text("h042")
+    page.keyboard.press("Enter")
+    page.wait_for_url(re.compile("EVENT%23h042"))
+
+
+def test_try_as_a_user_runs_an_operation_as_it_stands(page: Page, start: str) -> None:
+    page.goto(f"{base(start)}/s/inviter/try")
+    page.click("li:has-text('REST') >> text=Open")
+    page.wait_for_url("**/inviter/docs")
+    page.wait_for_load_state()
+    with page.expect_navigation():
+        page.select_option("#who", "ada")
+    page.goto(f"{page.url.partition('#')[0]}#/users/groups")
+    page.reload()
+    operation = page.locator("[id^=operations-][id$=-groups]").first
+    operation.locator("button.execute").click()
+    assert operation.locator("input").first.input_value() == "ada"
+    expect(operation.locator(".live-responses-table")).to_contain_text("200")
+    page.click(".crumbs a")
+    page.wait_for_url("**/studio/")
 
 
 def test_every_page_of_every_system_opens_and_nothing_scrolls_sideways(
@@ -247,6 +279,79 @@ def test_two_people_at_once_and_the_slower_one_sees_what_changed(
     expect(page.locator("text=Somebody was faster")).to_be_visible()
     expect(page.locator("main")).to_contain_text("In the cellar")
     other.close()
+
+
+def test_sets_lists_and_ticks_are_given_in_boxes_of_their_own(page: Page, start: str) -> None:
+    page.goto(base(start) + "/s/inviter/edit?table=InviterTable&pk=EVENT%23h060&sk=METADATA")
+    groups = page.locator("fieldset", has=page.locator("legend", has_text="group_ids"))
+    before = groups.locator("input").count()
+    page.check("#f-cancelled")
+    groups.locator("input").last.fill("g00")
+    expect(groups.locator("input")).to_have_count(before + 1)
+    page.click("text=Show the plan")
+    plan = page.locator("section[aria-label=Plan]")
+    expect(plan).to_contain_text("GROUP#g00")
+    expect(plan.locator(".plan > li").first).to_contain_text("cancelled")
+    added = groups.locator(".one", has=page.locator("input[value=g00]"))
+    added.locator("[data-gone]").click()
+    page.click("text=Show the plan")
+    expect(plan).not_to_contain_text("GROUP#g00")
+    page.click("#send")
+    expect(page.locator(".banner.ok")).to_contain_text("Sent:")
+    page.click("text=Undo…")
+    page.click("#send")
+    expect(page.locator(".banner.ok")).to_contain_text("Sent:")
+
+    # A list of models is a table of boxes; a row comes and goes.
+    page.goto(base(start) + EVERY["order"])
+    rows = page.locator(".lines tbody tr")
+    number = rows.count()
+    rows.last.locator("input").first.fill("mint")
+    expect(rows).to_have_count(number + 1)
+    rows.nth(0).locator("[data-gone]").click()
+    expect(rows).to_have_count(number)
+
+
+def test_the_lag_of_a_write_is_drawn_while_somebody_looks(page: Page, start: str) -> None:
+    page.goto(base(start) + "/s/inviter/streams")
+    line = page.locator(".chart .line").last
+    first = line.get_attribute("d") or ""
+    expect(line).not_to_have_attribute("d", first)
+    assert page.url.endswith("/s/inviter/streams"), "the page is not loaded again"
+
+
+def test_the_demo_migrates_orders_while_customers_order_and_goes_back(
+    page: Page, start: str
+) -> None:
+    page.click("table.systems >> text=Sellers before")
+    page.click(".side >> text=Migrations")
+    page.click("text=Dry run")
+    expect(page.locator("main")).to_contain_text("nothing has been written")
+    expect(page.locator("main")).to_contain_text("SEASON#")
+    phase = page.locator(".phases [aria-current=step]")
+    for to in ("expand", "follow", "backfill", "verify"):
+        page.click(f"text=Continue to {to}")
+        expect(phase).to_contain_text(to)
+    expect(page.locator(".log")).to_contain_text("0 differ")
+    expect(page.locator(".chart .line").first).to_be_attached()
+    # The application of tomorrow reports, and the switch finds nobody who does not follow.
+    router = page.locator(".panel", has=page.locator("h2", has_text="Routers seen"))
+    expect(router.locator("tbody tr")).to_have_count(1)
+    for _ in range(20):
+        page.click("text=Continue to switch reads")
+        page.wait_for_load_state()
+        if "switch reads" in phase.inner_text():
+            break
+        expect(page.locator(".banner.warn")).to_contain_text("still writes")
+        page.wait_for_timeout(1000)
+    expect(phase).to_contain_text("switch reads")
+    page.click("text=Continue to switch writes")
+    expect(phase).to_contain_text("switch writes")
+    back = page.locator("form", has=page.locator("button:has-text('Roll back')"))
+    back.locator("input[name=sure]").fill("sellers-orders")
+    back.locator("button").click()
+    expect(phase).to_contain_text("planned", timeout=60_000)
+    expect(page.locator(".banner.bad")).to_have_count(0)
 
 
 def test_on_a_phone_the_detail_takes_the_place_of_the_list(page: Page, start: str) -> None:

@@ -1,4 +1,4 @@
-"""`keyfold studio` on tables that keyfold did not write, on a server that dies and comes back."""
+"""`keyfold studio` on tables that keyfold did not write, on a server that is slow or dies."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import re
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 
 import boto3
@@ -53,6 +54,40 @@ def server(folder: Path, port: int) -> Iterator[str]:
                 assert time.monotonic() < deadline
                 time.sleep(0.1)
         yield address
+
+
+class SlowLine:
+    """A TCP proxy in front of a server; it holds answers back while `answers` is not set."""
+
+    def __init__(self, port: int) -> None:
+        self.answers = threading.Event()
+        self.answers.set()
+        self._server = ("127.0.0.1", port)
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.address = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def close(self) -> None:
+        self.answers.set()
+        self._listener.close()
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                near, _ = self._listener.accept()
+                far = socket.create_connection(self._server)
+            except OSError:
+                return
+            for given in ((near, far, False), (far, near, True)):
+                threading.Thread(target=self._pass_on, args=given, daemon=True).start()
+
+    def _pass_on(self, source: socket.socket, target: socket.socket, is_answer: bool) -> None:
+        with suppress(OSError):
+            while piece := source.recv(65_536):
+                if is_answer:
+                    self.answers.wait()
+                target.sendall(piece)
+            target.shutdown(socket.SHUT_WR)
 
 
 def tables(address: str):  # type: ignore[no-untyped-def]  # boto3 has no types
@@ -153,6 +188,44 @@ def test_tables_of_others_are_drafted_shown_and_left_alone(tmp_path: Path, page:
                     answer = page.goto(f"{base}/s/{table}/{name}")
                     assert answer is not None
                     assert answer.status == 200, (table, name)
+
+
+def test_a_slow_server_leaves_the_pages_usable_and_says_so(tmp_path: Path, page: Page) -> None:
+    port = free_port()
+    late = "has not answered yet"
+    with server(tmp_path, port) as address, closing(SlowLine(port)) as line:
+        fill(address)
+        with studio(tmp_path, line.address) as start:
+            base = start.partition("/?token=")[0]
+            page.goto(start)
+            page.goto(f"{base}/s/rides/data?table=rides&pk=rider%3A3")
+            expect(page.locator(".rows .row")).to_have_count(17)
+
+            # The detail says that it waits, and comes.
+            line.answers.clear()
+            page.locator(".rows .row").nth(3).click()
+            expect(page.locator("#detail .banner")).to_contain_text(late)
+            line.answers.set()
+            expect(page.locator("#detail")).to_contain_text("onerror")
+
+            # A page arrives in its frame before its data, and leads to pages that need none.
+            line.answers.clear()
+            answer = page.goto(f"{base}/s/rides/data?table=rides&pk=rider%3A4")
+            assert answer is not None
+            assert answer.status == 202
+            expect(page.locator("main .banner")).to_contain_text(late)
+            page.click(".side >> text=Map")
+            expect(page.locator(".map .node").first).to_be_visible()
+            page.click(".side >> text=Review")
+            expect(page.locator("h1")).to_have_text("Review")
+
+            # The list of systems is there too, and the page comes by itself.
+            page.click(".brand")
+            expect(page.locator("main")).to_contain_text("nothing")
+            page.goto(f"{base}/s/rides/data?table=rides&pk=rider%3A5")
+            expect(page.locator("main .banner")).to_contain_text(late)
+            line.answers.set()
+            expect(page.locator(".rows .row")).to_have_count(17)
 
 
 def test_a_server_that_dies_leaves_the_design_and_comes_back(tmp_path: Path, page: Page) -> None:

@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -83,7 +85,8 @@ def join(page: Page, name: str) -> None:
     page.fill("#join-email", f"{name}@example.com")
     page.fill("#join-password", "correct horse")
     page.locator("#join button").click()
-    expect(page.locator("#who .clip")).to_have_text(name.title())
+    # A password is hashed slowly, on purpose.
+    expect(page.locator("#who .clip")).to_have_text(name.title(), timeout=20_000)
 
 
 def test_two_people_meet_post_and_react(page: Page, phone: Page, site: str, tmp_path: Path) -> None:
@@ -112,7 +115,7 @@ def test_two_people_meet_post_and_react(page: Page, phone: Page, site: str, tmp_
     new.get_by_label("Comments,").click()
     page.get_by_label("Your comment").fill("So rund")
     page.get_by_role("button", name="Send").click()
-    expect(phone.locator("#unread")).to_have_text("3")
+    expect(phone.locator("#unread")).to_have_text("3", timeout=20_000)
 
     phone.click("text=Activity")
     expect(phone.locator(".rows a").first).to_contain_text("says “So rund”")
@@ -154,6 +157,7 @@ def test_somebody_takes_their_data_along_and_leaves(page: Page, site: str) -> No
         page.click("text=Download my data")
     kinds = Counter(one["kind"] for one in json.loads(download.value.path().read_text()))
     assert (kinds["profile"], kinds["posts"]) == (1, 1)
+    page.once("dialog", lambda asked: asked.accept())
     page.click("text=Delete my account")
     expect(page.locator("#who")).to_have_text("Sign in")
     page.goto(f"{site}{APP}#/")
@@ -180,6 +184,22 @@ def test_who_signs_out_everywhere_comes_back_by_handle_and_password(page: Page, 
     page.fill("#enter-password", "correct horse")
     page.locator("#enter button").click()
     expect(page.locator("#who .clip")).to_have_text("Lena")
+
+
+def test_who_signs_out_ends_their_session(page: Page, site: str) -> None:
+    page.goto(f"{site}{APP}")
+    join(page, "nora")
+    token = page.evaluate("JSON.parse(sessionStorage['keyfold-person:/tama-friends/']).token")
+    user_id = page.evaluate("JSON.parse(sessionStorage['keyfold-person:/tama-friends/']).id")
+    account = Request(
+        f"{site}/tama-friends/users/{user_id}/account", headers={"authorization": f"Bearer {token}"}
+    )
+    assert urlopen(account).status == 200
+    page.click("#who")
+    page.click("#sign-out")
+    expect(page.locator("#who")).to_have_text("Sign in")
+    with pytest.raises(HTTPError, match="401"):
+        urlopen(account)
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

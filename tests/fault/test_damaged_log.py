@@ -90,7 +90,7 @@ def test_what_was_committed_before_the_damage_is_saved(
     flipped = bytearray(log)
     flipped[len(log) * 2 // 3] ^= 1
     path.with_name("data.db-wal").write_bytes(flipped)
-    with pytest.raises(Corrupt, match="commits behind the damage"):
+    with pytest.raises(Corrupt, match="commits after the damage"):
         Engine.open(path)
     assert main(["doctor", str(path), "--save", str(saved)]) == 1
     assert "the log is damaged" in capsys.readouterr().out

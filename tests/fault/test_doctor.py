@@ -40,7 +40,7 @@ def test_a_whole_file_is_whole(
     path = tmp_path / "data.db"
     path.write_bytes(whole)
     assert main(["doctor", str(path)]) == 0
-    assert capsys.readouterr().out == f"{path} is whole\n"
+    assert capsys.readouterr().out == f"{path} is intact\n"
     assert [each.name for each in tmp_path.iterdir()] == ["data.db"]
 
 

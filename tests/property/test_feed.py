@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any
 
@@ -41,6 +42,7 @@ from keyfold.errors import (
 )
 from keyfold.maintain import plan, repair, verify
 from keyfold.maintain.feed import FeedPolicy, edges, fan_out, switch
+from keyfold.maintain.feed.heads import Head
 from keyfold.runtime.budget import Work
 from keyfold.streams import Consumer
 
@@ -286,9 +288,11 @@ class Network:
         hints = list(self.db.scan(feed.support.hint))
         if kind == "behead" and hints and feed.heads:
             hint = self.dice.choice(hints)
-            newest = self.dice.choice([None, [], [{"SK": "TS#2030", "activity_id": "no such"}]])
-            since = "" if newest is not None else None
-            self.db.put_many([hint.model_copy(update={"newest": newest, "since": since})])
+            nothing = Head((), "SK", last=hint.last)
+            entry = {"SK": {"S": "TS#2030"}, "activity_id": {"S": "no such"}}
+            invented = replace(nothing, entries=(entry,))
+            head = self.dice.choice([None, b"damaged", nothing.packed, invented.packed])
+            self.db.put_many([hint.model_copy(update={"head": head})])
 
     def expected(self, reader: str) -> list[str]:
         sources = {source for one, source in self.follows if one == reader}

@@ -29,13 +29,16 @@ class Step:
 
 
 def reported(who: str, kind: str, subject_id: str) -> list[Step]:
-    """Somebody reports something, and a moderator finds nothing wrong with it."""
+    """A report that a moderator dismisses; then who made it may not write for a moment."""
     said = {"kind": kind, "subjectId": subject_id, "reason": "Spam"}
     decided = {**said, "decision": "dismiss"}
     other = {"reason": "Abuse"}
+    mo, path = "mo:moderator", f"/users/{who}/suspension"
     return [
         Step("report", who, "POST", "/reports", said, {**said, **other}),
-        Step("decide", "mo:moderator", "POST", "/decisions", decided, {**decided, **other}),
+        Step("decide", mo, "POST", "/decisions", decided, {**decided, **other}),
+        Step("suspendUser", mo, "PUT", path, {"hours": 1, **other}, {"hours": 2, **other}),
+        Step("restoreUser", mo, "DELETE", f"{path}?reason=Over", None, f"{path}?reason=Enough"),
     ]
 
 

@@ -72,7 +72,7 @@ def test_two_files_in_one_folder_are_refused(tmp_path: Path) -> None:
     ("text", "message"),
     [
         ('backnd = "x"', "unknown setting 'backnd'; did you mean 'backend'?"),
-        ('zzz = "x"', "unknown setting 'zzz'; use one of backend, design"),
+        ('zzz = "x"', "unknown setting 'zzz'; use one of backend, check, design"),
         ("backend = 8000", "backend must be a text, not 8000"),
         ('table_names = "x"', "table_names must be a table of texts, not 'x'"),
         ("table_names = {A = 1}", "table_names must be a table of texts"),

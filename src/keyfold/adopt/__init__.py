@@ -1,1 +1,1 @@
-"""Bringing what exists: designs from tables in use, templates, models and data."""
+"""Adopting what exists: designs from tables in use, templates, models and data."""

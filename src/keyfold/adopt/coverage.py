@@ -13,7 +13,7 @@ from keyfold.adopt.key_parts import SIGNS
 from keyfold.design.entity_spec import EntitySpec
 from keyfold.design.table import Table
 from keyfold.errors import KeyfoldError, Undecodable
-from keyfold.maintain.survey import Structures
+from keyfold.maintain.survey import Recognition
 
 Wire = dict[str, Any]
 MOST_EXAMPLES = 3
@@ -22,7 +22,7 @@ _WORD = re.compile(r"[A-Za-z][A-Za-z_]*")
 
 @dataclass
 class Case:
-    """One thing that was found, how often, and a few items to look at."""
+    """One kind of observation, how often it occurred, and a few example items."""
 
     count: int = 0
     examples: list[str] = field(default_factory=list)
@@ -35,21 +35,21 @@ class Case:
 
 @dataclass
 class Coverage:
-    """What was found in one table."""
+    """The result for one table."""
 
     table: str
     items: int = 0
     own: int = 0
     """keyfold's own markers."""
     read: Counter[str] = field(default_factory=Counter)
-    """Items of each entity that can be read."""
+    """Items of each entity that can be decoded."""
     unknown: dict[str, Case] = field(default_factory=dict)
     """Items that no entity describes, by the shape of their keys."""
     ambiguous: dict[str, Case] = field(default_factory=dict)
-    """Items that the keys of several entities fit."""
+    """Items that match the keys of several entities."""
     unreadable: dict[str, Case] = field(default_factory=dict)
     changes: dict[str, Case] = field(default_factory=dict)
-    """What a put of the same item would write otherwise."""
+    """What putting the same item would change."""
     kept: Counter[str] = field(default_factory=Counter)
     """Attributes that the design does not declare; every write keeps them."""
 
@@ -59,20 +59,21 @@ class Coverage:
 
     @property
     def share(self) -> float:
-        """The share of items that an entity describes and reads; 1 of none."""
+        """The share of items that an entity describes and decodes; 1 for an empty table."""
         return self.described / self.items if self.items else 1.0
 
 
 def cover(design: Any, table: Table, items: Iterable[Any], *, name: str) -> Coverage:
-    """Look at every item: whose it is, whether it can be read, what would be written."""
-    structures, found = Structures(design), Coverage(name)
+    """Examine every item: its entity, whether it decodes, what a write would change."""
+    design.complete()
+    recognition, found = Recognition(table), Coverage(name)
     for item in items:
         found.items += 1
         if is_own(table.schema, item):
             found.own += 1
             continue
         key = _shown_key(table, item)
-        spec = structures.recognise(table, item)
+        spec = recognition.of(item)
         if spec is None:
             _case(found.unknown, _shape(table, item)).add(key)
             continue
@@ -88,7 +89,7 @@ def _case(cases: dict[str, Case], name: str) -> Case:
 
 
 def _others(table: Table, spec: EntitySpec, item: Wire) -> list[str]:
-    """Entities that the item could be as well, where no type attribute decides."""
+    """Other entities that the item could belong to, if no type attribute decides."""
     named = table.schema.type_attribute
     if named is not None and named in item:
         return []
@@ -122,7 +123,7 @@ def _look(spec: EntitySpec, item: Wire, key: str, found: Coverage) -> None:
 
 
 def _same(written: Wire, stored: Wire) -> bool:
-    """Sets have no order."""
+    """Equality that ignores the order of sets."""
     return bool(_plain(written) == _plain(stored))
 
 
@@ -138,7 +139,7 @@ def _plain(value: Wire) -> Any:
 
 
 def _without_values(told: str) -> str:
-    """A complaint without the value it is about, so that alike ones are counted together."""
+    """An error message without its value, so that similar ones are counted together."""
     return re.sub(r"\{'\w+': .*\}", "another type", told)
 
 
@@ -151,7 +152,7 @@ def _shown_key(table: Table, item: Wire) -> str:
 
 
 def _shape(table: Table, item: Wire) -> str:
-    """`USER#… / PROFILE`: words stay, values do not."""
+    """`USER#… / PROFILE`: keeps words and drops values."""
     shapes = []
     for name in table.schema.key_attributes:
         kind, content = next(iter(item[name].items()))
@@ -195,7 +196,7 @@ def summary(found: Coverage) -> str:
 
 
 def as_data(found: Coverage) -> dict[str, Any]:
-    """The report for programs."""
+    """The report as data."""
     counted = {"read": dict(found.read), "kept": dict(found.kept)}
     cases = {
         name: {told: asdict(case) for told, case in getattr(found, name).items()}

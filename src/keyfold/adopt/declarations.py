@@ -1,4 +1,4 @@
-"""A design that runs: as Python declares it, or made from a design file on the spot."""
+"""Loads an executable design: declared in Python, or built from a design file."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from keyfold.review.draft.python import declaration
 
 
 def design_of(target: str) -> Declarations:
-    """The design that `package.module:design` or `FILE.yaml` names, ready to read items."""
+    """The design that `package.module:design` or `FILE.yaml` names, ready to decode items."""
     if not target.endswith(FILES):
         return load_design(target)
     return declarations_of(load_schema(target), target)
 
 
 def declarations_of(schema: Schema, source: str) -> Declarations:
-    """The declarations that `keyfold new` would write, made without a file."""
+    """The declarations that `keyfold new` would write, built in memory."""
     text, _ = declaration(schema)
     module = ModuleType("keyfold_adopted_design")
-    # Pydantic looks types up in the module's namespace.
+    # Pydantic looks up types in the module's namespace.
     sys.modules[module.__name__] = module
     try:
         exec(compile(text, source, "exec"), module.__dict__)

@@ -1,4 +1,4 @@
-"""A table as DescribeTable, CreateTable and templates describe it: one form for all of them."""
+"""Tables as DescribeTable, CreateTable and templates describe them, in one form."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from keyfold.errors import OperationError
 
 
 def table_schema(described: Mapping[str, Any], ttl: str | None = None) -> TableSchema:
-    """A table of the design, from its description in DynamoDB's words."""
+    """A table of the design, from its description in DynamoDB's terms."""
     types = {a["AttributeName"]: a["AttributeType"] for a in described["AttributeDefinitions"]}
     stream = described.get("StreamSpecification") or {}
     [partition], sorts = _sides(described["KeySchema"])

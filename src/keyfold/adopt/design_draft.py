@@ -1,4 +1,4 @@
-"""A design drafted from a table's items, with what supports each of its statements."""
+"""Drafts a design from a table's items, with the evidence for each statement."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from keyfold.design.schema import (
 
 @dataclass
 class DesignDraft:
-    """A design, what supports it, and what only its owner knows."""
+    """A design, its evidence, and open questions for its owner."""
 
     schema: Schema
     notes: list[str] = field(default_factory=list)
@@ -44,9 +44,9 @@ def draft(
     complete: bool = False,
     labels: Sequence[str] = (),
 ) -> DesignDraft:
-    """The design of one table by a sample of its items.
+    """The design of one table from a sample of its items.
 
-    `complete` says that these are all; `labels` name the entity of each, where that is known.
+    `complete` means that these are all items; `labels` names the entity of each, if known.
     """
     found = group_by_label(items, labels) if any(labels) else group(table, items)
     table = _with_discriminator(table, found)

@@ -1,4 +1,4 @@
-"""What supports a drafted design, and what only its owner knows."""
+"""The evidence for a drafted design, and open questions for its owner."""
 
 from __future__ import annotations
 

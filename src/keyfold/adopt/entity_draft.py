@@ -1,4 +1,4 @@
-"""An entity drafted from its items: keys, places in indexes, attributes."""
+"""Drafts an entity from its items: keys, index placements, attributes."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from keyfold.design.template import Literal, Slot, Template
 from keyfold.values.size import item_size
 
 MARKS_OF_TOOLS = {"__edb_v__": "electro_version", "__edb_e__": "electro_entity"}
-"""Attributes that other libraries ask for in their items, and what a field of them is called."""
+"""Attributes that other libraries require in their items, and the field name for each."""
 
 
 @dataclass
 class EntityDraft:
-    """One entity as its items show it."""
+    """One entity, as seen in its items."""
 
     group: ItemGroup
     keys: Keys
@@ -75,7 +75,7 @@ def draft_entity(
 
 
 def _field(name: str) -> str:
-    """The attribute's name as a field of a design file; only identifiers stand in templates."""
+    """The attribute's name as a field of a design file; templates allow identifiers only."""
     return (
         name
         if name.isidentifier()
@@ -118,7 +118,7 @@ def _format_in_key(value: SlotValue) -> str:
 
 
 def _format_of(value: SlotValue, each: ItemGroup) -> str:
-    """The format of an attribute's value in a key: a time says how it is spelled."""
+    """The format of an attribute's value in a key, including the notation of times."""
     if value.format:
         return value.format
     name = value.attribute or ""
@@ -147,7 +147,7 @@ def _placements(
 def _when(
     each: ItemGroup, inside: Sequence[bool], key: KeyTemplates, fields: Mapping[str, str]
 ) -> tuple[Condition | None, str]:
-    """Which items are in an index: all, those with a field, those where a field has a value."""
+    """Which items are in an index: all, those with a field, or those with a certain value."""
     if all(inside):
         return None, ""
     optional = [
@@ -207,7 +207,7 @@ def _is_plain(name: str, parts: tuple[Part, ...]) -> bool:
 def _only_in_keys(
     keys: Mapping[str, tuple[Part, ...]], slots: item_names.SlotNames, missing: set[str]
 ) -> Iterator[AttributeSchema]:
-    """Values that no attribute holds."""
+    """Values that are stored only in keys."""
     done: set[str] = set()
     for key, parts in keys.items():
         before = ""
@@ -228,6 +228,6 @@ def _only_in_keys(
 
 
 def _only(values: Sequence[Mapping[str, object]]) -> tuple[str, ...]:
-    """The one value that a library gives to all items of an entity."""
+    """The constant that a library stores in all items of an entity."""
     found = {str(next(iter(value.values()))) for value in values}
     return tuple(found) if len(found) == 1 else ()

@@ -1,4 +1,4 @@
-"""Names that somebody gave in a design file, kept in a new draft of the same table."""
+"""Keeps the names of an existing design file in a new draft of the same table."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Names = Mapping[str, str]
 
 
 def keep_names(drafted: DesignDraft, keep: Schema) -> DesignDraft:
-    """The draft in the words of a design that describes the same keys; its patterns are kept."""
+    """The draft with the names and patterns of a design that describes the same keys."""
     known = {e.key.skeleton: e for e in keep.entities if e.key is not None}
     named: dict[str, str] = {}
     entities: list[EntitySchema] = []
@@ -56,7 +56,7 @@ def keep_names(drafted: DesignDraft, keep: Schema) -> DesignDraft:
 
 
 def _is_answered(question: str, named: Mapping[str, str]) -> bool:
-    """A value in a key that the design has a name for."""
+    """Whether the design has a name for a value in a key."""
     return "stands only in the key" in question and question.partition(".")[0] in named
 
 
@@ -67,7 +67,7 @@ def _rename_words(text: str, names: Names) -> str:
 
 
 def _rename_fields(entity: EntitySchema, given: EntitySchema) -> EntitySchema:
-    """The fields as the design calls them: by their place in the key, or by what is on disk."""
+    """The fields renamed as in the design: by their position in the key, or by attribute."""
     fields: dict[str, str] = {}
     theirs = {a.name: a for a in given.attributes if not a.in_key}
     for attribute in entity.attributes:

@@ -1,4 +1,4 @@
-"""How an entity grows: its items by the months in which they began."""
+"""How an entity grows: its items by month of creation."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _BEGINNINGS = {"created", "placed", "joined", "opened", "posted", "sent", "start
 def growth(
     entity: str, attributes: Sequence[AttributeSchema], items: Sequence[Item], *, complete: bool
 ) -> str:
-    """What the months say, in a sentence; nothing where they are too few."""
+    """A sentence about growth by month; empty if there are too few months."""
     attribute = _beginning(attributes, items)
     months = [*_months(attribute, items)] if attribute is not None else []
     if attribute is None or len(months) < FEWEST_ITEMS:
@@ -29,7 +29,7 @@ def growth(
     if len(span) < FEWEST_MONTHS:
         return ""
     counted = Counter(months)
-    # The last month has not ended, and says too little.
+    # The last month is incomplete.
     *whole, last = span
     early = sum(counted[month] for month in whole[:_AVERAGED]) / _AVERAGED
     late = sum(counted[month] for month in whole[-_AVERAGED:]) / _AVERAGED
@@ -43,7 +43,7 @@ def growth(
 def _beginning(
     attributes: Sequence[AttributeSchema], items: Sequence[Item]
 ) -> AttributeSchema | None:
-    """The time that every item has, by its name that of its making if one is called so."""
+    """The time attribute of all items that is most likely their creation time."""
     times = [
         one
         for one in attributes

@@ -1,4 +1,4 @@
-"""A design drafted from a table in use: what `keyfold inspect` writes."""
+"""Drafts a design from a table in use: the result of `keyfold inspect`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from keyfold.errors import KeyfoldError, TableNotFound
 
 
 def inspect(table: TableSchema, sample: Sample, *, keep: Schema | None = None) -> DesignDraft:
-    """The design of a table by a sample of it; names that `keep` gives are kept."""
+    """The design of a table from a sample; names given by `keep` are kept."""
     if not sample.items:
         raise KeyfoldError(f"{sample.table} has no items to draft a design from")
     drafted = draft(table, sample.items, complete=sample.complete)
@@ -30,7 +30,7 @@ def _part(sample: Sample) -> str:
 
 
 def observe(client: Client, name: str, *, sample: int) -> Schema:
-    """What a table and a sample of its items look like."""
+    """Facts observed in a table and a sample of its items."""
     table = live_table(client, name)
     taken = item_sample.read(client, item_sample.begin(name, sample), sample)
     return draft(table, taken.items).schema
@@ -39,7 +39,7 @@ def observe(client: Client, name: str, *, sample: int) -> Schema:
 def observe_design(
     client: Client, schema: Schema, prefix: str, known_as: Mapping[str, str], sample: int
 ) -> Schema:
-    """A design with what its tables look like; tables that are not there are left out."""
+    """A design with observations of its tables; missing tables are skipped."""
     tables: list[TableSchema] = []
     entities: list[EntitySchema] = []
     for table in schema.tables:

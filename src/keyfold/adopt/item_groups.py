@@ -1,4 +1,4 @@
-"""Items sorted into entities: by an attribute that names them, or by the shape of their keys."""
+"""Groups items into entities: by a discriminator attribute, or by the shape of their keys."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ KNOWN_DISCRIMINATORS = (
     "kind", "_kind", "itemtype", "recordtype", "objecttype", "model", "_model", "class", "__type",
 )  # fmt: skip
 MOST_WORDS = 12
-"""More different words than this at one place of a key are values."""
+"""More distinct words than this at one position of a key are values."""
 FEWEST = 3
 ALIKE = 0.6
 _PIECE = re.compile(rf"{MOMENT.pattern}|[{re.escape(SIGNS)}]+|[^{re.escape(SIGNS)}]+")
@@ -26,7 +26,7 @@ _HEAD = re.compile(r"[A-Za-z]+(?=[-_.]?\d)|[A-Za-z]+(?=[-_.])")
 _ANY = "*"
 
 Shape = tuple[tuple[str, ...], ...]
-"""The words of the partition and the sort key in their places, `*` for values."""
+"""The words of partition and sort key by position, with `*` for values."""
 
 
 @dataclass
@@ -35,24 +35,24 @@ class ItemGroup:
 
     items: list[Item]
     named: str = ""
-    """What the discriminator calls it."""
+    """The entity's name according to the discriminator."""
     shape: Shape = ()
 
 
 @dataclass(frozen=True)
 class Grouping:
-    """All groups, the largest first, and the attribute that names them."""
+    """All groups, largest first, and the discriminator attribute."""
 
     groups: list[ItemGroup]
     discriminator: str | None = None
     explains: float = 0.0
-    """How much of the differences between items the discriminator explains."""
+    """How much of the variation between items the discriminator explains."""
     own: int = field(default=0)
-    """Items of keyfold's own: markers of unique values and of requests."""
+    """keyfold's own items: markers of unique values and of requests."""
 
 
 def group(table: TableSchema, items: Sequence[Item]) -> Grouping:
-    """The entities of a table, as far as its items tell them apart."""
+    """The entities of a table, as far as its items can be told apart."""
     theirs = [item for item in items if not is_own(table, item)]
     shaped = _by_shape(table, theirs)
     naming = _discriminator(table, theirs, shaped)
@@ -73,7 +73,7 @@ def group(table: TableSchema, items: Sequence[Item]) -> Grouping:
 
 
 def group_by_label(items: Sequence[Item], labels: Sequence[str]) -> Grouping:
-    """Entities that somebody has named, item by item."""
+    """Entities from labels given per item."""
     named: dict[str, list[Item]] = {}
     for item, label in zip(items, labels, strict=True):
         named.setdefault(label, []).append(item)
@@ -81,7 +81,7 @@ def group_by_label(items: Sequence[Item], labels: Sequence[str]) -> Grouping:
 
 
 def is_own(table: TableSchema, item: Item) -> bool:
-    """An item that keyfold keeps for itself beside the design's: no entity."""
+    """Whether keyfold keeps the item for itself; it belongs to no entity."""
     from keyfold.maintain.fact import HOLDER, MARKERS
     from keyfold.runtime.idempotency import PREFIX
 
@@ -95,17 +95,17 @@ def _largest_first(groups: list[ItemGroup]) -> list[ItemGroup]:
 
 
 def pieces(key: str | None) -> list[str]:
-    """The words, values and signs of a key."""
+    """The words, values and delimiters of a key."""
     return _PIECE.findall(key) if key else []
 
 
-# By the shape of keys
+# By key shape
 
 
 def _by_shape(
     table: TableSchema, items: Sequence[Item], *, strict: bool = False
 ) -> list[ItemGroup]:
-    """Items whose keys have the same words in the same places."""
+    """Items whose keys have the same words at the same positions."""
     keys = [table.partition] if table.partition_type == "S" else []
     keys += [table.sort] if table.sort and table.sort_type == "S" else []
     outside = {table.partition, table.sort}
@@ -147,7 +147,7 @@ def _last_word(shape: list[str]) -> str:
 def _marks(
     column: list[str], items: list[Item], before: str, outside: set[str | None], *, strict: bool
 ) -> list[str]:
-    """For each key's piece at one place: a word that splits, a sign, or `*`."""
+    """For each key's piece at one position: a distinguishing word, a delimiter, or `*`."""
     if not column:
         return []
     words = Counter(piece for piece in column if _WORD.fullmatch(piece))
@@ -169,7 +169,7 @@ def _marks(
 
 
 def _is_value(word: str, column: list[str], items: list[Item], outside: set[str | None]) -> bool:
-    """Whether an attribute, which has other values elsewhere in this place, holds this word."""
+    """Whether the word is an attribute's value, which varies elsewhere at this position."""
     holders = [item for piece, item in zip(column, items, strict=True) if piece == word]
     for name in holders[0]:
         if name in outside or text(holders[0], name) not in (word, word.lower(), word.upper()):
@@ -191,7 +191,7 @@ def _is_value(word: str, column: list[str], items: list[Item], outside: set[str 
 def _differ(
     words: set[str], column: list[str], items: list[Item], outside: set[str | None]
 ) -> bool:
-    """Whether items with different words at this place have different attributes."""
+    """Whether items with different words at this position have different attributes."""
     held = [
         _attributes((i for p, i in zip(column, items, strict=True) if p == word), outside)
         for word in sorted(words)
@@ -204,7 +204,7 @@ def _differ(
 def _heads(
     column: list[str], items: list[Item], outside: set[str | None], fewest: int
 ) -> dict[str, str]:
-    """`HR*` and `CU*` for `HR-974` and `CU-12`, where they are of different kinds."""
+    """`HR*` and `CU*` for `HR-974` and `CU-12`, if they are different kinds."""
     found = {piece: match[0] for piece in set(column) if (match := _HEAD.match(piece))}
     if len(found) < len(set(column)):
         return {}
@@ -218,7 +218,9 @@ def _heads(
 
 
 def _rejoin(groups: list[ItemGroup], outside: set[str | None], *, strict: bool) -> list[ItemGroup]:
-    """Groups that differ in the number of parts alone: a value with a sign in it, or a rare one."""
+    """Merge groups that differ only in the number of parts: a value with a delimiter in it, or
+    a rare one.
+    """
     kept: list[ItemGroup] = []
     for each in _largest_first(groups):
         own = _attributes(each.items, outside)
@@ -247,7 +249,7 @@ def _starts(shape: Shape) -> tuple[str, ...]:
 
 
 def _attributes(items: Iterable[Item], outside: set[str | None]) -> dict[str, float]:
-    """The share of the items that have each attribute."""
+    """The share of items that have each attribute."""
     count: Counter[str] = Counter()
     total = 0
     for item in items:
@@ -257,7 +259,7 @@ def _attributes(items: Iterable[Item], outside: set[str | None]) -> dict[str, fl
 
 
 def _alike(one: dict[str, float], other: dict[str, float]) -> float:
-    """1 for the same attributes, 0 for none in common."""
+    """Similarity of attributes: 1 for the same, 0 for none in common."""
     every = {*one, *other}
     if not every:
         return 1.0
@@ -266,7 +268,7 @@ def _alike(one: dict[str, float], other: dict[str, float]) -> float:
 
 
 def _by_attributes(table: TableSchema, found: ItemGroup) -> Iterator[ItemGroup]:
-    """Keys without any word in them: items with nothing in common are different entities."""
+    """For keys without words: items with nothing in common are different entities."""
     if any(_words(found.shape)) or len(found.items) < 2 * FEWEST:
         yield found
         return
@@ -288,13 +290,13 @@ def _by_attributes(table: TableSchema, found: ItemGroup) -> Iterator[ItemGroup]:
         yield ItemGroup(some, "", found.shape)
 
 
-# By an attribute that names them
+# By discriminator
 
 
 def _discriminator(
     table: TableSchema, items: Sequence[Item], shaped: list[ItemGroup]
 ) -> tuple[str, float] | None:
-    """The attribute whose values split the items best into such that are alike."""
+    """The attribute whose values best split the items into similar groups."""
     outside = {table.partition, table.sort}
     shape_of = {id(item): n for n, each in enumerate(shaped) for item in each.items}
     label: Callable[[Item], int] = lambda item: shape_of[id(item)]  # noqa: E731
@@ -319,7 +321,7 @@ def _discriminator(
         for item in items:
             split.setdefault(text(item, name) or "", []).append(item)
         after = sum(_unlikeness(some, label, outside) for some in split.values())
-        # Every further group costs what describing it costs, so that names of people do not win.
+        # Each further group costs its description length, so that names of people do not win.
         cost = len(split) * log2(len(items) + 1) * 2
         explains = 1 - (after + cost) / whole if whole else 0.0
         if explains >= (0.3 if known else 0.7):
@@ -330,7 +332,7 @@ def _discriminator(
 def _unlikeness(
     items: Sequence[Item], label: Callable[[Item], int], outside: set[str | None]
 ) -> float:
-    """How many bits it takes to say what each of the items has."""
+    """The number of bits needed to describe the attributes of the items."""
     shares = _attributes(items, outside)
     bits = sum(_entropy((share, 1 - share)) for share in shares.values())
     shapes = Counter(label(item) for item in items)

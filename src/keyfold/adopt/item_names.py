@@ -1,4 +1,4 @@
-"""Names for what items show: entities by their words, values in keys by what is before."""
+"""Names for drafted entities and key values, from the words around them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SYNTHETIC = re.compile(
     r"(?:partition|sort|hash|range)[-_]?key$|data$",
     re.IGNORECASE,
 )
-"""Key attributes that hold templates, not a value of the domain."""
+"""Key attributes that hold templates rather than domain values."""
 _SAYS_NOTHING = {
     "metadata", "meta", "info", "data", "root", "details", "detail", "self", "item", "main", "a",
     "record", "profile", "summary", "header", "v0", "current",
@@ -32,7 +32,7 @@ def is_synthetic(attribute: str) -> bool:
 def titles(
     table: TableSchema, groups: Sequence[ItemGroup], keys: Sequence[Mapping[str, Sequence[Part]]]
 ) -> list[str]:
-    """A name for each group, all different."""
+    """A unique name for each group."""
     both = list(zip(groups, keys, strict=True))
     wanted = [_title(table, each, parts, len(groups)) for each, parts in both]
     wanted = [
@@ -79,7 +79,7 @@ def _title(
 
 
 def _ends_fixed(parts: Mapping[str, Sequence[Part]], table: TableSchema) -> bool:
-    """Whether the partition says what its items are after its id: `u#1#follower`."""
+    """Whether the partition key names the kind of its items after the id: `u#1#follower`."""
     partition = parts.get(table.partition, ())
     return bool(partition) and isinstance(partition[-1], str) and len(partition) > 1
 
@@ -91,7 +91,7 @@ def _head(shape: Sequence[str]) -> str:
 def _spelled_out(
     word: str, own: Sequence[str], parts: Mapping[str, Sequence[Part]], table: TableSchema
 ) -> str:
-    """`u` is the user whose userId stands beside it."""
+    """Expands an abbreviation: `u` is the user if a userId stands beside it."""
     longer = [w for w in own if len(w) > 2]
     if longer:
         return names.class_name(singular(longer[-1]))
@@ -116,7 +116,7 @@ def _by_key(table: TableSchema, parts: Mapping[str, Sequence[Part]]) -> str:
 
 
 def _of_table(table: TableSchema) -> str:
-    """The table's own name, without what tools add to it."""
+    """The table's name without affixes added by tools."""
     stem = re.sub(r"-[a-z0-9]{20,32}(?:-\w+)?$", "", table.name)
     found = [word for word in names.words(stem) if word not in _OF_TABLES]
     return names.class_name(singular(" ".join(found or names.words(stem))))
@@ -125,7 +125,7 @@ def _of_table(table: TableSchema) -> str:
 def _finer(
     table: TableSchema, title: str, parts: Mapping[str, Sequence[Part]], wanted: Sequence[str]
 ) -> str:
-    """The last word of several, where the first is another entity's: an item of an order."""
+    """The last word of several if the first belongs to another entity: an item of an order."""
     sort = fixed_words(parts.get(table.sort, ())) if table.sort else []
     if wanted.count(title) > 1 and len(sort) > 1 and len(sort[-1]) > 2:
         return names.class_name(singular(sort[-1]))
@@ -138,7 +138,7 @@ def _qualified_title(
     partition = fixed_words(parts.get(table.partition, ()))
     words = [names.class_name(singular(word)) for word in partition]
     if title in words:
-        return title  # the entity itself; others only name it
+        return title  # The entity itself; others only refer to it.
     if words and words[-1] not in wanted and len(partition[-1]) > 2:
         return words[-1]
     before = next((w for w in partition if names.class_name(singular(w)) != title), "")
@@ -150,14 +150,14 @@ def _qualified_title(
 
 
 def fixed_words(parts: Iterable[Part]) -> list[str]:
-    """The words of a key's fixed texts."""
+    """The words in a key's fixed texts."""
     texts = [part for part in parts if isinstance(part, str)]
     found = [word.strip("_-") for each in texts for word in re.split(r"[^A-Za-z0-9_-]+", each)]
     return [word for word in found if any(sign.isalpha() for sign in word)]
 
 
 def singular(word: str) -> str:
-    """`ORDERS` is of an order."""
+    """`ORDERS` becomes `order`."""
     low = word.lower()
     if low.endswith("ies") and len(word) > 4:
         return word[:-3] + ("Y" if word.isupper() else "y")
@@ -169,7 +169,7 @@ def singular(word: str) -> str:
 
 
 class SlotNames:
-    """Names for values that stand only in keys: one name for one value of an entity."""
+    """Names for values stored only in keys: one name per value of an entity."""
 
     def __init__(self, attributes: Iterable[str], reserved: Iterable[str] = ()) -> None:
         found = list(attributes)
@@ -201,7 +201,7 @@ class SlotNames:
 
 
 def _style(attributes: Sequence[str]) -> Callable[[str], str]:
-    """Names as the table's own attributes are written."""
+    """The naming style of the table's own attributes."""
     if any("_" in name.strip("_") for name in attributes):
         return str
     capital = [name for name in attributes if name[:1].isupper()]

@@ -1,4 +1,4 @@
-"""Items from all over a table, within a budget of read units."""
+"""Samples items from the whole table within a budget of read units."""
 
 from __future__ import annotations
 
@@ -18,30 +18,30 @@ from keyfold.runtime.walk import Walk, pages
 from keyfold.values.size import item_size
 
 PAGE = 25
-"""Items from one place, so that one large partition does not fill the sample."""
+"""Items per segment and visit, so that one large partition does not fill the sample."""
 MOST_SEGMENTS = 200
 UNIT_BYTES = 8192
-"""What one read unit reads, eventually consistent."""
+"""The bytes of one eventually consistent read unit."""
 
 
 @dataclass
 class Sample:
-    """Items that were read, and where each part of the table stopped."""
+    """The items read, and where each segment stopped."""
 
     table: str
     segments: int = 1
     items: list[Item] = field(default_factory=list)
     starts: dict[int, Any] = field(default_factory=dict)
-    """Segments that have more, each with the key to go on after."""
+    """Unfinished segments, each with the key to continue after."""
     units: float = 0.0
 
     @property
     def complete(self) -> bool:
-        """Whether these are all the items of the table."""
+        """Whether the sample contains all items of the table."""
         return not self.starts
 
     def save(self, path: Path) -> None:
-        """Keep the sample, to be gone on with by `--more`."""
+        """Save the sample, to be continued with `--more`."""
         told = {"table": self.table, "segments": self.segments, "units": self.units}
         starts = {str(segment): start for segment, start in self.starts.items()}
         lines = [orjson.dumps({**told, "starts": starts}), *map(orjson.dumps, self.items)]
@@ -49,7 +49,7 @@ class Sample:
 
 
 def load(path: Path) -> Sample:
-    """A sample that was kept."""
+    """Load a saved sample."""
     try:
         head, *rows = path.read_bytes().splitlines()
         told = orjson.loads(head)
@@ -61,11 +61,11 @@ def load(path: Path) -> Sample:
             f"Not found: sample {path}. Run keyfold inspect with --sample-file first."
         ) from None
     except (ValueError, KeyError, TypeError, AttributeError):
-        raise KeyfoldError(f"{path} is not a sample that keyfold inspect kept") from None
+        raise KeyfoldError(f"{path} is not a sample file of keyfold inspect") from None
 
 
 def begin(table: str, wanted: int) -> Sample:
-    """An empty sample: as many places to start from as the number of items asks for."""
+    """An empty sample, with as many segments as the requested number of items needs."""
     segments = max(1, min(MOST_SEGMENTS, wanted // PAGE))
     return Sample(table, segments, starts=dict.fromkeys(range(segments)))
 
@@ -79,9 +79,9 @@ def read(
     seed: int = 0,
     progress: Callable[[int], None] | None = None,
 ) -> Sample:
-    """Add up to `wanted` items, and use at most about `units` read units.
+    """Add up to `wanted` items, for at most about `units` read units.
 
-    Segments are visited in random order, a page at each visit, until all are read.
+    Segments are visited in random order, one page per visit, until all are read.
     """
     random = Random(seed)
     most = len(sample.items) + wanted

@@ -1,4 +1,4 @@
-"""Items of a design written to a backend: in batches where nothing follows, else with what does."""
+"""Writes a design's items to a backend: in batches, or with their consequences if they have any."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def store(
     current: Settings,
     progress: Callable[[int], None] | None = None,
 ) -> int:
-    """Put the items; what a design keeps right (pointers, counters, uniques) comes with them."""
+    """Put the items together with their pointers, counters and uniques."""
     if not isinstance(design, Design):
         raise KeyfoldError(
             f"{design.name} cannot be opened: it is declared with keyfold.design alone"
@@ -33,7 +33,7 @@ def store(
 
 
 def put(db: Db, items: Iterable[Entity], progress: Callable[[int], None] | None = None) -> int:
-    """Put the items through an open design; gives how many."""
+    """Put the items through an open design; returns how many."""
     done = 0
     for kind, some in groupby(items, type):
         if db.context.design.joining(kind):

@@ -1,4 +1,4 @@
-"""The keys of an entity as its items show them: each key attribute with its parts."""
+"""Drafts an entity's keys from its items: each key attribute with its parts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from keyfold.design.schema import (
 )
 
 Keys = dict[str, tuple[Part, ...]]
-"""Each key attribute that an entity's items have, with its parts."""
+"""Each key attribute of an entity's items, with its parts."""
 
 
 def draft_keys(table: TableSchema, each: ItemGroup, hidden: set[str]) -> Keys:
@@ -48,7 +48,7 @@ def draft_keys(table: TableSchema, each: ItemGroup, hidden: set[str]) -> Keys:
 
 
 def in_one_case(keys: Keys) -> Keys:
-    """Where some values are in lower case and nothing else is not, all of them are meant to be."""
+    """Treats all values as lower case if some are and no value contradicts it."""
     parts = [part for found in keys.values() for part in found]
     values = [part for part in parts if isinstance(part, SlotValue) and part.attribute]
     if not any(value.format == "lowercase" for value in values) or not all(
@@ -71,6 +71,8 @@ def _is_fixed(parts: tuple[Part, ...]) -> bool:
 
 
 def _says_nothing(parts: tuple[Part, ...], name: str) -> bool:
-    """A value of several kinds in one attribute, such as `Data`: it is the attribute's own."""
+    """Whether an attribute such as `Data` holds several kinds of values, so that its parts
+    mean nothing.
+    """
     bare = len(parts) == 1 and isinstance(parts[0], SlotValue) and parts[0].attribute is None
     return bare and name.lower() == "data"

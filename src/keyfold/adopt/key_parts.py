@@ -1,8 +1,8 @@
-"""Keys seen in a table, read as templates: which parts are fixed, which are values, and whose.
+"""Infers key templates: which parts are fixed, which are values, and of which attributes.
 
-A key is read from left to right over all items of one entity at once: a value that equals an
-attribute in every item is that attribute's; what is the same in every item is fixed; the rest are
-values that stand only in the key.
+A key is read from left to right over all items of one entity at once. A value that equals an
+attribute in every item belongs to that attribute, a text that is the same in every item is fixed,
+and the rest are values stored only in the key.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from keyfold.review.draft import names
 
 MOST_ROWS = 400
 AGREE = 0.98
-"""The share of items in which a value must equal an attribute to be called by it."""
+"""The share of items in which a value must equal an attribute to be named after it."""
 SIGNS = "#|:/~^;$&!=+"
 _WORD_END = "_-."
 _TOKEN = re.compile(rf"{MOMENT.pattern}|[^{re.escape(SIGNS)}]+")
@@ -24,7 +24,7 @@ _TOKEN = re.compile(rf"{MOMENT.pattern}|[^{re.escape(SIGNS)}]+")
 
 @dataclass(frozen=True)
 class SlotValue:
-    """A slot: the attribute it equals, or None where it stands only in the key."""
+    """A slot: the attribute it equals, or None if it is stored only in the key."""
 
     attribute: str | None
     format: str
@@ -47,14 +47,14 @@ _BUCKETS: tuple[Spelling, ...] = (
 
 
 def read_key(items: Sequence[Item], attribute: str, hidden: set[str]) -> tuple[Part, ...]:
-    """The parts of one key attribute; `hidden` attributes name nothing."""
+    """The parts of one key attribute; `hidden` attributes are not considered."""
     step = max(1, len(items) // MOST_ROWS)
     rows = [(item, found) for item in items[::step] if (found := text(item, attribute)) is not None]
     return tuple(_Reading(rows, hidden | {attribute}).parts())
 
 
 class _Reading:
-    """What is left of each key, and what has been read before it."""
+    """The unread rest of each key, and the parts read so far."""
 
     def __init__(self, rows: list[tuple[Item, str]], hidden: set[str]) -> None:
         self.items = [item for item, _ in rows]
@@ -107,12 +107,14 @@ class _Reading:
             return
 
     def _begins_longer(self, texts: Sequence[str]) -> bool:
-        """Whether what looks like a day or a year is the beginning of a whole time."""
+        """Whether a date or year is the beginning of a full time."""
         found = [MOMENT.match(key) for key in self.left]
         return any(m and len(m[0]) > len(t) for m, t in zip(found, texts, strict=True))
 
     def _leading_values(self, rendered: Sequence[str | None]) -> list[str] | None:
-        """What each key has of these values, up to a sign; nothing where they differ."""
+        """The part of each key before a delimiter that matches these values; empty if they
+        differ.
+        """
         missed = 0
         allowed = int(len(self.left) * (1 - AGREE))
         texts: list[str] = []
@@ -127,7 +129,7 @@ class _Reading:
         return texts
 
     def _fixed_text(self) -> str | None:
-        """What all keys have in common, up to the end of a word; times in common are values."""
+        """The common text of all keys, up to the end of a word; common times are values."""
         common = _common_start(self.left)
         if not common:
             return None
@@ -137,7 +139,7 @@ class _Reading:
             return None
         ends = [len(_signs(common) or "")]
         ends += [place + 1 for place, sign in enumerate(common) if sign in SIGNS + _WORD_END]
-        # A word that ends here in every key, by a sign that only some of them go on with.
+        # A word that ends here in every key, before a delimiter that only some of them have.
         if all(not key[len(common) :][:1].isalnum() for key in self.left):
             ends.append(len(common))
         for end in sorted(ends):
@@ -146,7 +148,7 @@ class _Reading:
         return common[:end] or None
 
     def _value_begins(self, fixed: str) -> bool:
-        """Whether an attribute's value or a time stands after this text in every key."""
+        """Whether an attribute's value or a time follows this text in every key."""
         if not fixed:
             return False
         ahead = _Reading([], set())
@@ -160,7 +162,7 @@ class _Reading:
         texts = [self._token(key) for key in self.left]
         signs = {key[len(found) :][:1] for key, found in zip(self.left, texts, strict=True)}
         if len(signs) > 1:
-            # Some go on and some do not: the sign belongs to the value.
+            # Only some keys continue: the delimiter belongs to the value.
             shared = _shared_sign(self.left)
             texts = [key.partition(shared)[0] if shared else key for key in self.left]
         return SlotValue(None, "", tuple(texts))
@@ -175,7 +177,7 @@ class _Reading:
 
 @dataclass(frozen=True)
 class _Candidate:
-    """An attribute whose values may stand in a key."""
+    """An attribute whose values may appear in a key."""
 
     name: str
     position: int
@@ -196,7 +198,7 @@ class _Candidate:
             yield format_, [None if v is None else render(v) for v in self.values]
 
     def number_format(self, texts: Sequence[str]) -> str:
-        """`07d` where a number is written with leading zeros."""
+        """`07d` if the number has leading zeros."""
         widths = {len(found) for found in texts}
         if self.number and len(widths) == 1 and any(found.startswith("0") for found in texts):
             return f"0{widths.pop()}d"
@@ -240,7 +242,7 @@ def _common_start(keys: Sequence[str]) -> str:
 
 
 def _leading_word(common: str) -> str | None:
-    """Of a key that was seen once or twice: its signs and a word, `state_` of `state_be`."""
+    """For a key seen only once or twice: its delimiters and first word, `state_` of `state_be`."""
     if signs := _signs(common):
         return signs
     found = re.match(r"[A-Za-z]+(?:_\d+(?![A-Za-z0-9])|_)?", common)
@@ -255,7 +257,7 @@ def _signs(key: str) -> str | None:
 
 
 def _shared_sign(keys: Sequence[str]) -> str:
-    """A sign that every key has once: what is before it is one value."""
+    """A delimiter that occurs once in every key: the text before it is one value."""
     for sign in SIGNS:
         if all(key.count(sign) == 1 for key in keys):
             return sign
@@ -263,7 +265,7 @@ def _shared_sign(keys: Sequence[str]) -> str:
 
 
 def _join(parts: Sequence[Part]) -> list[Part]:
-    """Texts beside each other are one text, values beside each other one value."""
+    """Adjacent texts become one text, adjacent values one value."""
     joined: list[Part] = []
     for part in parts:
         last = joined[-1] if joined else None

@@ -1,4 +1,6 @@
-"""Believable, consistent items for a design, by a seed: names, prices, times, references."""
+"""Generates realistic, consistent items for a design from a seed: names, prices, times,
+references.
+"""
 
 from __future__ import annotations
 
@@ -26,18 +28,18 @@ from keyfold.runtime.guard import is_counted
 from keyfold.values.size import item_size
 
 CHILDREN = 6
-"""Items of an entity for each one that it belongs to, where nothing is said."""
+"""Items per parent, if the design does not say."""
 GRANDCHILDREN = 2
-"""And of one that belongs to those."""
+"""Items per grandparent."""
 NEEDS = ("need", "amount")
-"""What follows from an item where another must be there first."""
+"""Consequences that require another item to exist first."""
 _ATTEMPTS = 50
 _SHARE = re.compile(r"(\d+)% of the sample")
 
 
 @dataclass(frozen=True)
 class _Link:
-    """An item belongs to another: to whose, and which of that one's fields each own one holds."""
+    """A reference to another item, and which of its fields each own field holds."""
 
     target: str
     pairs: Mapping[str, str]
@@ -47,7 +49,7 @@ class _Link:
         return {*self.pairs}
 
     def fits(self, parent: Entity, values: Mapping[str, Any]) -> bool:
-        """Whether an item is the one that values chosen already speak of."""
+        """Whether an item matches the values chosen so far."""
         return all(values.get(own, held) == held for own, held in self._shared_values(parent))
 
     def _shared_values(self, parent: Entity) -> Iterator[tuple[str, Any]]:
@@ -57,12 +59,12 @@ class _Link:
 
 @dataclass
 class ItemMaker:
-    """Makes items of a design, those that others belong to first."""
+    """Generates items of a design, parents first."""
 
     design: Declarations
     seed: int = 0
     schema: Schema | None = None
-    """The design file, where one says more than Python does: references, shares, sizes."""
+    """The design file, if it says more than Python does: references, shares, sizes."""
     made: dict[str, list[Entity]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -84,10 +86,10 @@ class ItemMaker:
     def make(self, total: int, counts: Mapping[str, int] | None = None) -> list[Entity]:
         """About `total` items, all or none; `counts` fixes the number for some entities."""
         if not self.specs:
-            raise KeyfoldError(f"{self.design.name} has no canonical entity to make items of")
+            raise KeyfoldError(f"{self.design.name} has no canonical entity to generate items for")
         for name in counts or ():
             if name not in self.specs:
-                raise KeyfoldError(f"{self.design.name} has no entity {name} to make items of")
+                raise KeyfoldError(f"{self.design.name} has no entity {name} to generate items for")
         links = {name: self._links(spec) for name, spec in self.specs.items()}
         parents = {name: {one.target for one in found} for name, found in links.items()}
         order = _parents_first(parents)
@@ -105,7 +107,7 @@ class ItemMaker:
     def _counts(
         self, order: list[str], parents: Mapping[str, set[str]], total: int
     ) -> dict[str, int]:
-        """By the shares that a sample had, or more of what belongs to others."""
+        """The number per entity, by the shares of a sample, or more for children."""
         weights: dict[str, float] = {}
         for name in order:
             told = _SHARE.match(self.stated[name].description) if name in self.stated else None
@@ -116,7 +118,7 @@ class ItemMaker:
         return {name: max(1, round(weight * scale)) for name, weight in weights.items()}
 
     def _links(self, spec: EntitySpec) -> list[_Link]:
-        """Whose items an item of this entity belongs to: by what follows, references and names."""
+        """The parents of an entity's items: from consequences, references and names."""
         stated = self.stated[spec.name]
         found: list[_Link] = []
         for one in self.follows:
@@ -137,7 +139,7 @@ class ItemMaker:
         return sorted(kept, key=lambda one: -len(one.pairs))
 
     def _ends(self, spec: EntitySpec) -> Iterator[_Link]:
-        """What an edge joins: the items in whose partitions it and its mirrors stand."""
+        """The ends of an edge: the items in whose partitions it and its mirrors are stored."""
         mirrors = [e.__spec__ for e in self.design.entities.values() if _is_copy(e.__spec__, spec)]
         keys = [key for one in (spec, *mirrors) for key in (one.key, *one.placements.values())]
         for own in (key.templates.partition for key in keys):
@@ -148,7 +150,7 @@ class ItemMaker:
                     yield _Link(name, {own.fields[0]: theirs.fields[0]})
 
     def _id(self, name: str) -> list[str]:
-        """The field that tells an entity's items apart, where one is enough."""
+        """The field that identifies an entity's items, if one field does."""
         spec = self.specs.get(name)
         own = list(dict.fromkeys(spec.key.templates.fields)) if spec is not None else []
         return own if len(own) == 1 else []
@@ -156,7 +158,7 @@ class ItemMaker:
     def _entity(
         self, spec: EntitySpec, links: list[_Link], number: int, seen: set[str]
     ) -> Entity | None:
-        """A new item with a key of its own; None where no more keys are to be had."""
+        """A new item with a unique key; None if no more keys are available."""
         refused = None
         for _ in range(_ATTEMPTS):
             try:
@@ -171,8 +173,8 @@ class ItemMaker:
         if refused is None:
             return None
         raise KeyfoldError(
-            f"{spec.name}: what was made is refused: {in_one_line(complaints(refused))}; leave "
-            f"the entity out with a count of 0: {spec.name}=0"
+            f"{spec.name}: the generated item is invalid: {in_one_line(complaints(refused))}; "
+            f"exclude the entity with a count of 0: {spec.name}=0"
         )
 
     def _values(self, spec: EntitySpec, links: list[_Link], number: int) -> dict[str, Any]:
@@ -203,22 +205,22 @@ class ItemMaker:
             copied = self._parent_value(name, linked)
             values[name] = made = copied or self.values.make(spec, specced, number, created)
             if isinstance(made, datetime):
-                # Times follow each other as their fields do: what ends does so after it starts.
+                # Times increase in field order: an end comes after its start.
                 created = max(created, made)
         return values
 
     def _left_out(self, specced: FieldSpec) -> bool:
-        """What keyfold sets itself."""
+        """Fields that keyfold sets itself."""
         own = any(specced.mark(mark) is not None for mark in (Version, Created, Updated, Ttl))
         return not specced.required and (own or is_counted(specced))
 
     def _pick_skewed(self, among: list[Entity]) -> Entity:
-        """Few of them have much, as everywhere."""
+        """A skewed choice: a few items get most of the references."""
         place = int(len(among) * self.random.random() ** 2)
         return among[min(place, len(among) - 1)]
 
     def _parent_value(self, name: str, linked: Mapping[str, Entity]) -> Any:
-        """`customer_name` is the name of the customer that the item belongs to."""
+        """`customer_name` takes the name of the referenced customer."""
         for target, parent in linked.items():
             prefix = "_".join(names.words(target)) + "_"
             if name.startswith(prefix) and name[len(prefix) :] in parent.__spec__.fields:
@@ -226,7 +228,7 @@ class ItemMaker:
         return None
 
     def _pad(self, spec: EntitySpec, entity: Entity) -> Entity:
-        """Longer texts, where the design says how large an item is."""
+        """Lengthen texts to reach the item size that the design states."""
         stated = self.stated.get(spec.name)
         if stated is None or not stated.bytes:
             return entity
@@ -246,7 +248,7 @@ def _is_copy(spec: EntitySpec, of: EntitySpec) -> bool:
 
 
 def _parents_first(parents: Mapping[str, set[str]]) -> list[str]:
-    """Each entity after those that it refers to; circles are cut where they begin."""
+    """Each entity after those it refers to; cycles are cut where they begin."""
     order: list[str] = []
 
     def visit(name: str, above: tuple[str, ...]) -> None:

@@ -1,4 +1,4 @@
-"""Believable values that their types take: names, prices, times, texts within their bounds."""
+"""Generates realistic values for types: names, prices, times, texts within bounds."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from keyfold.errors import KeyfoldError
 from keyfold.review.draft import names
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
-"""The moment that made times lead up to, so that a seed always gives the same items."""
+"""The end of generated times, so that a seed always gives the same items."""
 LASTS = timedelta(days=3650)
-"""Items with a time to live are made to stay."""
+"""Generated items with a time to live do not expire soon."""
 LONG = ("description", "body", "content", "text", "message", "comment", "note", "summary")
-"""Last words of fields that hold texts of any length."""
+"""Last words of fields that hold long texts."""
 _BOUNDS = ("ge", "gt", "le", "lt", "min_length", "max_length")
 
 
@@ -41,14 +41,14 @@ WORDS = _words("amber basil cedar delta ember fjord grove hazel iris jade lemon 
 
 
 class ValueMaker:
-    """Makes values by the names and types of fields."""
+    """Generates values from the names and types of fields."""
 
     def __init__(self, random: Random) -> None:
         self.random = random
         self._adapters: dict[tuple[str, str], TypeAdapter[Any]] = {}
 
     def make(self, spec: EntitySpec, field: FieldSpec, number: int, created: datetime) -> Any:
-        """A value of a field, as its type and its bounds take it."""
+        """A value within the field's type and bounds."""
         info = spec.entity.model_fields[field.name]
         marks = [*info.metadata, *field.marks]
         words = names.words(field.name)
@@ -64,7 +64,7 @@ class ValueMaker:
             except ValidationError as problem:
                 refused = problem.errors()[0]["msg"]
         raise KeyfoldError(
-            f"{spec.name}.{field.name}: no value that was made fits its type ({refused}); leave "
+            f"{spec.name}.{field.name}: no generated value fits its type ({refused}); leave "
             f"the entity out with a count of 0: {spec.name}=0"
         )
 
@@ -80,7 +80,7 @@ class ValueMaker:
     def _tries(
         self, words: list[str], hint: Any, marks: Iterable[Any], number: int, created: datetime
     ) -> Iterator[Any]:
-        """The likeliest value first; then texts of other shapes, for patterns that ask for one."""
+        """The likeliest value first, then texts of other shapes for pattern constraints."""
         marks = list(marks)
         first = self.value(words, hint, marks, number, created)
         yield first
@@ -211,7 +211,7 @@ class ValueMaker:
 
 
 def _bounds(marks: Iterable[Any]) -> dict[str, Any]:
-    """What a field's marks say of how small and how large its value may be."""
+    """The bounds of a field's value, from its markers."""
     found: dict[str, Any] = {}
     for mark in marks:
         for name in _BOUNDS:
@@ -225,12 +225,12 @@ def _bounds(marks: Iterable[Any]) -> dict[str, Any]:
 
 
 def _in_hundredths(bounds: Mapping[str, Any]) -> dict[str, Any]:
-    """Bounds of an amount in hundredths."""
+    """The bounds of an amount in hundredths."""
     return {name: float(bound) * 100 for name, bound in bounds.items()}
 
 
 def _cut(text: str, bounds: Mapping[str, Any], padding: str = " ") -> str:
-    """A text within its lengths."""
+    """A text cut to its length limits."""
     cut = text[: bounds.get("max_length", len(text))]
     cut = cut.strip() or cut
     return cut.ljust(bounds.get("min_length", 0), padding if padding != " " else "x")

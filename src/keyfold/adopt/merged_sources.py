@@ -1,4 +1,6 @@
-"""Several sources as one design: templates give tables, models entities, data the rest."""
+"""Merges several sources into one design: tables from templates, entities from models, facts
+from data.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +16,11 @@ from keyfold.errors import KeyfoldError
 _KNOWS_TABLES = ("endpoint", "CloudFormation", "CDK", "Terraform", "terraform show -json",
                  "Serverless Framework", "design file", "NoSQL Workbench",
                  "dynamodb_data_model.json")  # fmt: skip
-"""Sources that say what a table is like, the surest first; models tell only what they use."""
+"""Sources that define tables, most reliable first; models name only what they use."""
 
 
 def merge(sources: Sequence[Imported], *, name: str = "") -> DesignDraft:
-    """One design of all sources, with what they leave open."""
+    """One design from all sources, with open questions."""
     notes = [f"From {each.kind}: {each.source}." for each in sources]
     notes += [note for each in sources for note in each.notes]
     questions = [question for each in sources for question in each.questions]
@@ -73,7 +75,7 @@ def _tables(sources: Sequence[Imported]) -> dict[str, TableSchema]:
 
 
 def _both(known: TableSchema, other: TableSchema, *, sure: bool) -> TableSchema:
-    """What is known of a table, and what another source adds: its discriminator, its expiry."""
+    """A table's known facts plus those of another source: discriminator, expiry."""
     if known.key_attributes != other.key_attributes:
         raise KeyfoldError(
             f"two sources disagree on the key of {known.name}: "
@@ -93,7 +95,7 @@ def _both(known: TableSchema, other: TableSchema, *, sure: bool) -> TableSchema:
 def _table_names(
     sources: Sequence[Imported], tables: dict[str, TableSchema], notes: list[str]
 ) -> dict[str, str]:
-    """A model's table under a name that no template has, and the only table with its keys."""
+    """Matches a model's table to the only table with the same keys if no template has its name."""
     sure = {t.name for each in sources if each.kind in _KNOWS_TABLES for t in each.tables}
     found: dict[str, str] = {}
     for each in sources:
@@ -111,7 +113,7 @@ def _table_names(
 
 
 def _fitting(entity: EntitySchema, table: TableSchema, questions: list[str]) -> EntitySchema:
-    """The entity without places in indexes that its table does not have."""
+    """The entity without placements in indexes that its table lacks."""
     kept = []
     for placement in entity.placements:
         if table.index(placement.index) is None:
@@ -162,7 +164,7 @@ def _serving(
     tables: dict[str, TableSchema],
     entities: Sequence[EntitySchema],
 ) -> tuple[PatternSchema, ...]:
-    """Patterns on indexes that are there."""
+    """Patterns on existing indexes only."""
     known = {entity.name for entity in entities}
     return tuple(
         pattern

@@ -1,4 +1,4 @@
-"""Access patterns that a key serves without any doubt."""
+"""Access patterns that a key obviously serves."""
 
 from __future__ import annotations
 

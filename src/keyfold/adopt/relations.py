@@ -1,4 +1,4 @@
-"""What items of a table have to do with each other: references, copies, counts, conditions."""
+"""Relations between the items of a table: references, copies, counts, conditions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FEWEST_VALUES = 3
 def explaining_condition(
     items: Sequence[Item], inside: Sequence[bool], fields: Mapping[str, str]
 ) -> Condition | None:
-    """The one field whose presence, or whose value, tells which items are meant."""
+    """The field whose presence or value explains which items are in an index."""
     for name, field in fields.items():
         present = [name in item for item in items]
         if present == list(inside):
@@ -57,7 +57,7 @@ def _scalar(item: Item, name: str) -> str | None:
 
 
 class _Identity:
-    """An entity whose items one field tells apart: the values that others may refer to."""
+    """An entity with a single id field, and its values that others may refer to."""
 
     def __init__(self, seen: EntityDraft) -> None:
         self.entity = seen.entity
@@ -68,7 +68,7 @@ class _Identity:
 
 
 def values_of(seen: EntityDraft, field: str) -> list[str]:
-    """All values of a field: of its attribute, or out of the key."""
+    """All values of a field, from its attribute or the key."""
     for attribute in seen.entity.attributes:
         if attribute.field == field and any(attribute.name in i for i in seen.group.items):
             return [v for i in seen.group.items if (v := text(i, attribute.name)) is not None]
@@ -83,14 +83,14 @@ def values_of(seen: EntityDraft, field: str) -> list[str]:
 
 
 def _templates(entity: EntitySchema, key: str, seen: EntityDraft) -> tuple[str, ...]:
-    """The fields of the template that a key attribute has."""
+    """The template fields of a key attribute."""
     place = list(seen.keys).index(key)
     every = [t for t in ((entity.key.partition, entity.key.sort) if entity.key else ()) if t]
     return every[place].fields if place < len(every) else ()
 
 
 def with_references(seen: Sequence[EntityDraft], *, complete: bool) -> tuple[EntitySchema, ...]:
-    """The entities, each attribute that holds another's id saying so."""
+    """The entities, with references marked on attributes that hold another entity's id."""
     identities = [each for each in map(_Identity, seen) if each.field]
     return tuple(
         replace(
@@ -123,7 +123,7 @@ def _referring(
         held = len(values & other.ids) / len(values)
         same = other.field == attribute.field or _words(other.field) == _words(attribute.field)
         named = _is_named_after(attribute.field, other)
-        # A sample may lack the items that are referred to: then the name of the id is enough.
+        # A sample may lack the referenced items: then the name of the id is enough.
         alone = same and _tells(other.field) and not complete
         by_name = alone or ((same or named) and held > 0.1)
         if held >= HELD or by_name:
@@ -147,7 +147,7 @@ def _is_named_after(field: str, other: _Identity) -> bool:
 def notes(
     seen: Sequence[EntityDraft], entities: Sequence[EntitySchema], *, complete: bool
 ) -> Iterator[str]:
-    """Copies and counts, each with how often they agree."""
+    """Copies and counts, each with how often they match."""
     by_name = {each.entity.name: each for each in seen}
     for each, entity in zip(seen, entities, strict=True):
         for attribute in entity.attributes:
@@ -169,7 +169,7 @@ def _reference(each: EntityDraft, attribute: AttributeSchema, other: EntityDraft
 
 
 def _copies(each: EntityDraft, link: AttributeSchema, other: EntityDraft) -> Iterator[str]:
-    """Attributes that hold what the item they refer to holds: candidates for a pointer's copies."""
+    """Attributes that repeat a value of the referenced item: candidates for pointer fields."""
     field = _Identity(other).field
     stored = next((a for a in other.entity.attributes if a.field == field), None)
     if stored is None:
@@ -212,7 +212,7 @@ def _collections(entities: Sequence[EntitySchema]) -> Iterator[str]:
 
 
 def _counts(seen: Sequence[EntityDraft]) -> Iterator[str]:
-    """Numbers that equal how many items of another entity share the partition."""
+    """Numbers equal to the count of another entity's items in the partition."""
     for holder in seen:
         key = holder.entity.key
         if key is None:

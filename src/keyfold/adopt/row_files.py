@@ -1,4 +1,4 @@
-"""Rows of CSV and JSON lines as entities of a design, with a mapping from columns to fields."""
+"""Reads CSV and JSON lines as entities of a design, with a mapping from columns to fields."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class RowReader:
                 )
 
     def problems(self) -> list[str]:
-        """The first errors in the rows. Nothing is written while there are any."""
+        """The first errors in the rows. Nothing is written if there are any."""
         found: list[str] = []
         for place, row in self._rows():
             try:
@@ -86,8 +86,8 @@ class RowReader:
                 for row in rows:
                     if None in row:
                         raise KeyfoldError(
-                            f"{self.path}:{rows.line_num}: the row has more values than the head "
-                            "has columns"
+                            f"{self.path}:{rows.line_num}: the row has more values than the "
+                            "header has columns"
                         )
                     yield rows.line_num, row
             except csv.Error as error:
@@ -99,7 +99,7 @@ class RowReader:
         return self.entity(**self._values(row))
 
     def _values(self, row: Mapping[str, Any]) -> dict[str, Any]:
-        """The row's columns as fields: by the mapping, by the field's name or the attribute's."""
+        """The row's columns as fields: by mapping, field name or attribute name."""
         spec = self.entity.__spec__
         by_attribute = {f.attribute: name for name, f in spec.fields.items() if f.reader is None}
         values: dict[str, Any] = {}
@@ -120,7 +120,7 @@ class RowReader:
 
 
 def _value(spec: EntitySpec, name: str, value: Any) -> Any:
-    """A text of a CSV file as its field takes it; nothing for an empty one."""
+    """A CSV text converted for its field; None if empty."""
     kind = spec.fields[name].kind
     if value in _EMPTY and kind.endswith("_set"):
         return []

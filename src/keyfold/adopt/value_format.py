@@ -1,4 +1,4 @@
-"""How values are spelled: the type and format of an attribute, by all its values."""
+"""Infers the type and format of an attribute from all its values."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ MOST_CHOICES = 12
 
 
 def text(item: Item, attribute: str) -> str | None:
-    """A string or a number as text; nothing of another type can stand in a key's text."""
+    """A string or number as text; empty for other types, which cannot be in a key's text."""
     value = item.get(attribute)
     if value is None:
         return None
@@ -50,7 +50,7 @@ def text(item: Item, attribute: str) -> str | None:
 
 
 def is_moment(value: str) -> bool:
-    """Whether a text is a date or a time that exists."""
+    """Whether a text is a valid date or time."""
     if not MOMENT.fullmatch(value):
         return False
     try:
@@ -61,9 +61,9 @@ def is_moment(value: str) -> bool:
 
 
 def moment_type(values: Iterable[str]) -> Typed | None:
-    """`timestamp` in the one format that all of them have, `date`, or nothing.
+    """`timestamp` with their common format, `date`, or empty.
 
-    Times in a spelling that keyfold does not write stay strings, so that nothing is respelled.
+    Times in a format that keyfold does not write stay strings, so that nothing is rewritten.
     """
     found = list(values)
     if not found:

@@ -13,10 +13,18 @@ if TYPE_CHECKING:
     from keyfold.api.identity import ANONYMOUS, Identity
     from keyfold.api.links import MediaLink, MediaStore
     from keyfold.api.names import Payload, unchanged
+    from keyfold.api.notifications import (
+        Inbox,
+        Marked,
+        NoticeFields,
+        Notifications,
+        Unread,
+    )
     from keyfold.api.operation import mutation, query, related
     from keyfold.api.oversight import (
         AuditFields,
         Oversight,
+        Removed,
         ReportFields,
         Subject,
         Trail,
@@ -39,6 +47,7 @@ if TYPE_CHECKING:
     from keyfold.api.rules import Arguments, Rule, admin, anyone, authenticated, itself, rule
     from keyfold.api.service import Service
     from keyfold.api.subscriptions import subscription
+    from keyfold.api.suspension import Suspending, SuspensionFields, Suspensions
 
 __all__ = [
     "ANONYMOUS",
@@ -48,12 +57,16 @@ __all__ = [
     "Conflict",
     "FieldError",
     "Identity",
+    "Inbox",
     "Invalid",
+    "Marked",
     "MediaLink",
     "MediaStore",
     "Missing",
     "NotAllowed",
     "NotAuthenticated",
+    "NoticeFields",
+    "Notifications",
     "Oversight",
     "PageRequest",
     "Password",
@@ -62,13 +75,18 @@ __all__ = [
     "Payload",
     "PersonalData",
     "Refused",
+    "Removed",
     "ReportFields",
     "Rule",
     "Service",
     "Subject",
+    "Suspending",
+    "SuspensionFields",
+    "Suspensions",
     "Tokens",
     "TooMany",
     "Trail",
+    "Unread",
     "admin",
     "anyone",
     "authenticated",
@@ -95,6 +113,13 @@ _HOMES = {
         "MediaStore",
     ),
     "keyfold.api.names": ("Payload", "unchanged"),
+    "keyfold.api.notifications": (
+        "Inbox",
+        "Marked",
+        "NoticeFields",
+        "Notifications",
+        "Unread",
+    ),
     "keyfold.api.operation": (
         "mutation",
         "query",
@@ -103,6 +128,7 @@ _HOMES = {
     "keyfold.api.oversight": (
         "AuditFields",
         "Oversight",
+        "Removed",
         "ReportFields",
         "Subject",
         "Trail",
@@ -133,6 +159,7 @@ _HOMES = {
     ),
     "keyfold.api.service": ("Service",),
     "keyfold.api.subscriptions": ("subscription",),
+    "keyfold.api.suspension": ("Suspending", "SuspensionFields", "Suspensions"),
 }
 
 

@@ -33,6 +33,7 @@ from keyfold.api import metrics, pages
 from keyfold.api.auth import DevelopmentTokens, OwnTokens, Tokens
 from keyfold.api.cors import cross_origin
 from keyfold.api.dispatch import Dispatch, OperationMetrics
+from keyfold.api.examples import Examples, examples_route
 from keyfold.api.graphql import GraphQLEndpoint, graphql_routes
 from keyfold.api.guards import AdminPages, LocalHosts
 from keyfold.api.identity import Identity
@@ -71,16 +72,19 @@ RESERVED_NAMES = (
 
 @dataclass(frozen=True)
 class ApiSettings:
-    """How services are served; development mode adds the sign-in page and introspection.
+    """Configuration of the served application; development mode adds the sign-in page and
+    introspection.
 
-    `people` are whom one may sign in as in development, by the services' names. `origins` are
-    those whose pages may call the services from a browser. `open_pages` shows documentation,
-    designs and metrics to everybody; otherwise, but in development, to administrators.
+    `people` are the users offered at the development sign-in, and `examples` the values that fill
+    its forms, both by service name. `origins` may call the services from a browser. `open_pages`
+    shows documentation, designs and metrics to everybody; otherwise only administrators see them,
+    except in development.
     """
 
     development: bool = False
     tokens: Tokens | None = None
     people: Mapping[str, Sequence[Identity]] = field(default_factory=dict)
+    examples: Mapping[str, Examples] = field(default_factory=dict)
     limit: RateLimit | None = None
     tracer: Tracer | None = None
     media: MediaStore | None = None
@@ -91,7 +95,7 @@ class ApiSettings:
 
 
 def create_app(services: Sequence[Service], settings: ApiSettings | None = None) -> Starlette:
-    """The application; services are started with it and stopped with it."""
+    """The application; it starts and stops the services."""
     chosen = settings or ApiSettings()
     tokens = chosen.tokens
     if tokens is None and chosen.development:
@@ -180,11 +184,19 @@ def _service_app(dispatch: Dispatch, tokens: Tokens | None, settings: ApiSetting
 
         return Route(path, show)
 
+    shown = pages.DocumentedService(
+        service.title,
+        _links(service),
+        settings.people.get(service.name, ()),
+        development=settings.development,
+    )
     app.router.routes += [
-        page_route("/docs", pages.swagger(service.name, development=settings.development)),
-        page_route("/redoc", pages.redoc(service.name)),
-        page_route("/graphql", pages.explorer(service.name, development=settings.development)),
+        page_route("/docs", pages.swagger(shown)),
+        page_route("/redoc", pages.redoc(shown)),
+        page_route("/graphql", pages.explorer(shown)),
     ]
+    if (examples := settings.examples.get(service.name)) is not None:
+        app.router.routes.append(examples_route(service.operations.values(), examples))
     if _has_design(service):
         app.router.routes.append(page_route("/design", cache(partial(_design_document, service))))
     if (page := _page(service, settings)) is not None:
@@ -229,8 +241,10 @@ def _own_routes(services: Sequence[Service], settings: ApiSettings) -> list[Base
     systems = [_system(type(one)) for one in services]
     with_page = [one.name for one in services if page_folder(type(one)) is not None]
 
+    people = list(dict.fromkeys(one for those in settings.people.values() for one in those))
+
     async def index(_request: Request) -> Response:
-        return HTMLResponse(pages.index(systems, development=settings.development))
+        return HTMLResponse(pages.index(systems, people, development=settings.development))
 
     async def health(_request: Request) -> Response:
         return JSONResponse({"status": "ok"})
@@ -267,18 +281,25 @@ async def _is_ready(service: Service) -> bool:
 
 
 def _system(service: type[Service]) -> pages.ListedService:
-    root = service.name
+    links = [pages.Link(one.text, f"{service.name}/{one.url}") for one in _links(service)]
+    return pages.ListedService(
+        service.name, service.title, _description(service), len(service.operations), links
+    )
+
+
+def _links(service: type[Service]) -> list[pages.Link]:
+    """The pages of a service, from below its name."""
     links = [
-        pages.Link("REST: try it (Swagger UI)", f"{root}/docs"),
-        pages.Link("REST: read it (ReDoc)", f"{root}/redoc"),
-        pages.Link("OpenAPI document", f"{root}/openapi.json"),
-        pages.Link("GraphQL", f"{root}/graphql"),
+        pages.Link("REST", "docs"),
+        pages.Link("Reference", "redoc"),
+        pages.Link("OpenAPI", "openapi.json"),
+        pages.Link("GraphQL", "graphql"),
     ]
     if _has_design(service):
-        links.append(pages.Link("Design document", f"{root}/design"))
+        links.append(pages.Link("Design", "design"))
     if page_folder(service) is not None:
-        links.insert(0, pages.Link("Use it", f"{root}{PAGE_PATH}"))
-    return pages.ListedService(service.name, _description(service), len(service.operations), links)
+        links.insert(0, pages.Link("Use it", PAGE_PATH.removeprefix("/")))
+    return links
 
 
 def _description(service: type[Service]) -> str:

@@ -1,6 +1,6 @@
-"""A design in an application of one's own: FastAPI or Starlette, without keyfold's server.
+"""A design inside your own FastAPI or Starlette application, without keyfold's server.
 
-The handle is opened once, when the application starts; errors of keyfold become answers.
+The handle is opened once, when the application starts; keyfold's errors become answers.
 """
 
 from __future__ import annotations
@@ -24,9 +24,10 @@ _LOG = logging.getLogger(__name__)
 
 
 class DesignInApp:
-    """A dependency that gives the application's handle: `Depends(DesignInApp(design, "app.db"))`.
+    """A dependency that provides the application's handle: `Depends(DesignInApp(design,
+    "app.db"))`.
 
-    `options` are those of `design.open_async`.
+    `options` are passed to `design.open_async`.
     """
 
     def __init__(self, design: Design, backend: Any, **options: Any) -> None:
@@ -43,14 +44,14 @@ class DesignInApp:
 
     @asynccontextmanager
     async def lifespan(self, app: Starlette) -> AsyncIterator[None]:  # noqa: ARG002
-        """Open the handle while the application runs."""
+        """Keep the handle open while the application runs."""
         async with await self.design.open_async(self.backend, **self.options) as self._db:
             yield
         self._db = None
 
 
 async def answer_error(request: Request, error: Exception) -> Response:
-    """An error of keyfold as problem+json: not found is 404, a conflict 409 or 412, and so on."""
+    """A keyfold error as problem+json: 404 for not found, 409 or 412 for conflicts, and so on."""
     problem = problem_for(error)
     if problem.status == INTERNAL.status:
         _LOG.error("%s %s failed", request.method, request.url.path, exc_info=error)

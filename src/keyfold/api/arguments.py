@@ -1,4 +1,4 @@
-"""From what a caller sent to an operation's typed arguments: parsed once, for every surface."""
+"""Parses what a caller sent into an operation's typed arguments, once for every surface."""
 
 from __future__ import annotations
 
@@ -27,13 +27,15 @@ def from_request(
     headers: Mapping[str, str],
     body: bytes,
 ) -> dict[str, Any]:
-    """The arguments in an HTTP request: texts are converted, the JSON body is read strictly."""
+    """The arguments of an HTTP request: texts are converted, the JSON body is validated
+    strictly.
+    """
     given: dict[str, Any] = dict(path)
     for name, texts in query.items():
         if name in path:
-            raise Invalid(name, "is in the path already")
+            raise Invalid(name, "is already in the path")
         if len(texts) > 1 and name in operation.taking_one:
-            raise Invalid(name, f"is given {len(texts)} times, and can have one value")
+            raise Invalid(name, f"is given {len(texts)} times, but takes one value")
         given[name] = list(texts) if name in operation.taking_many else texts[0]
     arguments = _plain(operation, given)
     if operation.body is not None:
@@ -46,8 +48,8 @@ def from_request(
         arguments["request_id"] = _request_id("Idempotency-Key", headers.get("idempotency-key"))
     if operation.takes_version:
         tag = headers.get("if-match", "*").strip()
-        # A weak tag comes from a proxy that compressed the answer; the version is the same.
-        # Behind a hyphen stands what tells answers of one version apart.
+        # A proxy that compressed the answer makes the tag weak; the version is the same. A hash
+        # after the hyphen distinguishes answers of one version.
         text = tag.removeprefix("W/").strip('"').partition("-")[0]
         arguments["expected_version"] = None if tag == "*" else _version("If-Match", text)
     elif operation.kind == "mutation" and "if-match" in headers:
@@ -58,7 +60,7 @@ def from_request(
 
 
 def from_values(operation: Operation, values: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments in parsed JSON values by public name, as GraphQL and AppSync give them."""
+    """The arguments from JSON values by public name, as GraphQL and AppSync pass them."""
     values = {k: v for k, v in values.items() if v is not None or k not in operation.null_left_out}
     injected: dict[str, Any] = {}
     if operation.takes_request_id:
@@ -88,7 +90,7 @@ def from_values(operation: Operation, values: Mapping[str, Any]) -> dict[str, An
 def _plain(
     operation: Operation, given: Mapping[str, Any], names: Mapping[str, str] | None = None
 ) -> dict[str, Any]:
-    """Parameters outside the body; `names` are what the caller calls them, where it differs."""
+    """Parameters outside the body; `names` are the caller's names where they differ."""
     if not given and not operation.takes_plain:
         return {}
     named = names or {}
@@ -126,5 +128,5 @@ def _version(where: str, value: object) -> int | None:
     if value is None:
         return None
     if not _DIGITS.fullmatch(str(value)):
-        raise Invalid(where, 'must be a version as it was answered, like "3"')
+        raise Invalid(where, 'must be a version from an ETag, like "3"')
     return int(str(value))

@@ -1,4 +1,4 @@
-"""Requests and answers as ASGI has them, read and sent without objects in between."""
+"""Reads ASGI requests and sends answers without intermediate objects."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _BODILESS: Final = frozenset({204, 304})
 
 
 def headers_of(scope: Scope) -> dict[str, str]:
-    """Headers by their names in lower case; of repeated ones the first counts."""
+    """Headers by lower-case name; the first of repeated ones counts."""
     return {
         name.decode("latin-1"): value.decode("latin-1")
         for name, value in reversed(scope["headers"])
@@ -22,7 +22,7 @@ def headers_of(scope: Scope) -> dict[str, str]:
 
 
 def query_of(scope: Scope) -> dict[str, list[str]]:
-    """The query string: every name with its texts, empty ones too."""
+    """The query string: every name with its values, including empty ones."""
     found: dict[str, list[str]] = {}
     if given := scope["query_string"]:
         for name, text in parse_qsl(given.decode("latin-1"), keep_blank_values=True):
@@ -31,13 +31,13 @@ def query_of(scope: Scope) -> dict[str, list[str]]:
 
 
 def address_of(scope: Scope) -> str:
-    """Where the request came from."""
+    """The caller's address."""
     client = scope.get("client")
     return client[0] if client else ""
 
 
 async def read_body(receive: Receive, most: int = BODY_BYTES) -> bytes:
-    """The body, unless it is larger than it may be."""
+    """The body; refused if it exceeds the limit."""
     parts, size = [], 0
     while True:
         message = await receive()
@@ -46,7 +46,7 @@ async def read_body(receive: Receive, most: int = BODY_BYTES) -> bytes:
         part = message.get("body", b"")
         size += len(part)
         if size > most:
-            raise BodyTooLarge(f"The body may have {most} bytes.")
+            raise BodyTooLarge(f"The body must not exceed {most} bytes.")
         parts.append(part)
         if not message.get("more_body"):
             return part if len(parts) == 1 else b"".join(parts)

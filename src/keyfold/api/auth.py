@@ -1,4 +1,4 @@
-"""Bearer tokens: who may sign them, and the identity a good one stands for."""
+"""Bearer tokens: who may sign them, and the identity of a valid one."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Fetch = Callable[[str], Awaitable[bytes]]
 
 
 class KeysUnavailable(Refused):
-    """No token can be verified now; the caller's token may be fine."""
+    """No token can be verified now; the caller's token may be valid."""
 
     status = 503
     title = "Unavailable"
@@ -47,13 +47,13 @@ class KeysUnavailable(Refused):
 
 
 class Tokens(Protocol):
-    """Something that turns a bearer token into an identity, or raises NotAuthenticated."""
+    """Turns a bearer token into an identity, or raises NotAuthenticated."""
 
     async def identity(self, token: str) -> Identity: ...
 
 
 async def authenticate(tokens: Tokens | None, header: str | None) -> Identity:
-    """The caller behind an Authorization header: anonymous without one, refused with a bad one."""
+    """The caller of an Authorization header: anonymous without one, refused if it is invalid."""
     if not header:
         return ANONYMOUS
     scheme, _, token = header.partition(" ")
@@ -67,9 +67,9 @@ async def authenticate(tokens: Tokens | None, header: str | None) -> Identity:
 
 
 class _Verified:
-    """Tokens verified a moment ago: their signatures need no second look, their expiry does.
+    """Recently verified tokens: their signatures are not checked again, their expiry is.
 
-    An entry is good for a minute, so that a key which its issuer withdrew is not trusted longer.
+    An entry lasts a minute, so that a revoked key is not trusted longer.
     """
 
     def __init__(self, clock: Clock) -> None:
@@ -89,9 +89,9 @@ class _Verified:
 
 
 class OwnTokens:
-    """HS256 tokens that this application signs itself, for services that check passwords.
+    """HS256 tokens signed by this application, for services that check passwords.
 
-    The first key signs; the others are old ones that are still taken.
+    The first key signs; the others are old keys that are still accepted.
     """
 
     def __init__(
@@ -143,7 +143,7 @@ class OwnTokens:
 
 
 class DevelopmentTokens(OwnTokens):
-    """The same from a key of this machine: for development and tests only."""
+    """Tokens signed with a key of this machine, for development and tests only."""
 
     def __init__(
         self, key: str | None = None, *, audience: str = "keyfold", clock: Clock | None = None
@@ -155,8 +155,8 @@ class DevelopmentTokens(OwnTokens):
 class JwksTokens:
     """RS256 and ES256 tokens of an issuer that publishes its keys.
 
-    Keys are kept for an hour. A token with an unknown key id makes them be fetched again, at most
-    every 30 seconds, so that a rotation is noticed and forged key ids do not flood the issuer.
+    Keys are cached for an hour. An unknown key id triggers a refetch, at most every 30 seconds, so
+    that a rotation is noticed and forged key ids do not flood the issuer.
     """
 
     def __init__(
@@ -204,15 +204,15 @@ class JwksTokens:
         if not self._keys:
             raise KeysUnavailable()
         if key_id not in self._keys:
-            raise NotAuthenticated("The token's key is not known.", code="BAD_TOKEN")
+            raise NotAuthenticated("The token's key is unknown.", code="BAD_TOKEN")
         return self._keys[key_id]
 
     async def _refresh(self) -> None:
         try:
             published = jwt.PyJWKSet.from_json((await self._fetch(self._url)).decode())
         except Exception:
-            # The issuer is away: the keys known so far stay good until it is back.
-            log.warning("the keys of tokens could not be read at %s", self._url, exc_info=True)
+            # The issuer is unreachable: keep using the known keys.
+            log.warning("could not read the token keys at %s", self._url, exc_info=True)
         else:
             self._keys = {
                 one.key_id: one for one in published.keys if one.key_id and _is_for_signatures(one)
@@ -243,7 +243,7 @@ def _verify(
             algorithms=algorithms,
             issuer=issuer,
             audience=audience,
-            # Times are compared below, against the injected clock.
+            # Times are compared below, with the injected clock.
             options={
                 "require": REQUIRED_CLAIMS,
                 "verify_exp": False,
@@ -264,7 +264,7 @@ def _verify(
 
 
 def _seconds(claim: Any) -> float:
-    """A time as tokens have it: a number, and neither text nor infinity."""
+    """A token's time: a finite number."""
     if isinstance(claim, bool) or not isinstance(claim, int | float) or not math.isfinite(claim):
         raise TypeError("a time must be a number")
     return float(claim)

@@ -1,4 +1,4 @@
-"""What is wrong with an input, in words for whoever typed it: they stand beside the field."""
+"""Validation messages for end users, shown beside the field."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _SAID: Final[Mapping[str, str]] = {
 
 
 def complaint(error: Mapping[str, Any]) -> str:
-    """One of Pydantic's errors; a kind that has no words here keeps its own."""
+    """One of Pydantic's errors; a kind without a message here keeps Pydantic's."""
     kind, context = error["type"], error.get("ctx", {})
     if kind == "string_too_short":
         least = context["min_length"]

@@ -1,4 +1,4 @@
-"""Uvicorn's connections, with patience and numbers that end."""
+"""Uvicorn's connections with timeouts and limits."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from keyfold.api.graphql.events import STREAMS
 from keyfold.limits import KB
 
 CONNECTIONS: Final = 1000
-"""At the same time, in one worker."""
+"""Concurrent connections per worker."""
 RECEIVE_SECONDS: Final = 30.0
-"""From a connection's or a request's first moment to the whole request."""
+"""From a connection's or request's start to the complete request."""
 HEAD_BYTES: Final = 64 * KB
 _REFUSAL: Final = b"HTTP/1.1 %b\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 
 
 class BoundedConnection(HttpToolsProtocol):
-    """Closes what is too slow, too much or too long to be a request."""
+    """Closes connections that are too slow, too many or too large."""
 
     receive_seconds = RECEIVE_SECONDS
     most = CONNECTIONS
@@ -63,7 +63,7 @@ class BoundedConnection(HttpToolsProtocol):
         super().shutdown()
         cycle: Any = self.cycle
         if cycle is not None and cycle.scope.get(STREAMS) and not cycle.response_complete:
-            # Such an answer has no end of its own; its client comes back to the next server.
+            # A streaming answer has no end; its client reconnects to the next server.
             self.transport.close()
 
     def _lose_patience(self) -> None:

@@ -1,4 +1,4 @@
-"""The consumers of what is served, in the server's own process."""
+"""Runs the consumers of served designs in the server's own process."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ log = logging.getLogger("keyfold.api")
 async def following(
     databases: Sequence[AsyncDb], sinks: Sequence[Sink] = ()
 ) -> AsyncIterator[None]:
-    """Follow the streams of designs as long as they are served.
+    """Follow the streams of designs while they are served.
 
-    A consumer that fails is started again; the others and the services go on.
+    A failing consumer is restarted; the others and the services continue.
     """
     consumers = [AsyncConsumer(db, sinks=sinks) for db in databases]
     stopped = asyncio.Event()
@@ -41,7 +41,7 @@ async def _follow(consumer: AsyncConsumer, stopped: asyncio.Event) -> None:
         try:
             await consumer.run()
         except RebuildNeeded as lost:
-            log.error("%s is not followed any more: %s", consumer.db.context.design.name, lost)
+            log.error("%s is no longer consumed: %s", consumer.db.context.design.name, lost)
             return
         except Exception:
             log.exception("following %s failed; it goes on", consumer.db.context.design.name)

@@ -1,4 +1,4 @@
-"""Pages of other origins: which of them a browser lets call the services (CORS)."""
+"""CORS: which origins may call the services from a browser."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ SEEN: Final = ("etag", "link", "retry-after", "www-authenticate", "x-request-id"
 
 
 def cross_origin(origins: Sequence[str]) -> Middleware:
-    """Middleware that lets pages of these origins call; `*` stands for all.
+    """Middleware that allows these origins to call; `*` means all.
 
-    Tokens come in a header that pages set themselves, never in cookies, so no credentials are
+    Tokens are sent in a header that pages set themselves, never in cookies, so no credentials are
     allowed and `*` gives a page nothing that curl would not get.
     """
     for one in origins:

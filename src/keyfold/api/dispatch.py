@@ -1,10 +1,11 @@
-"""One way into every operation: authorise, call, measure, whatever surface the call came by."""
+"""The one entry to every operation: authorise, call and measure, for every surface."""
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
 import logging
+import re
 import time
 from collections import OrderedDict
 from collections.abc import AsyncGenerator, Callable, Sequence
@@ -17,13 +18,13 @@ import pydantic
 from keyfold.api.identity import Identity
 from keyfold.api.metrics import MetricRegistry
 from keyfold.api.parameters import Operation, RelatedField
-from keyfold.api.problems import NotAuthenticated, problem_for
+from keyfold.api.problems import Missing, NotAuthenticated, problem_for
 from keyfold.api.ratelimit import RateLimit
 from keyfold.api.service import Service
 from keyfold.api.subscriptions import Subscription
 from keyfold.api.watchers import Watcher, Watchers
 from keyfold.design.validation import complaints
-from keyfold.errors import ValidationError, ValueRefused
+from keyfold.errors import NotFound, ValidationError, ValueRefused
 from keyfold.runtime.budget import OnLoop, Work, current_work
 from keyfold.runtime.cursor import cursor_holder
 from keyfold.streams import Change
@@ -40,7 +41,7 @@ log = logging.getLogger("keyfold.api")
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who calls and from where; anonymous callers are told apart by their address."""
+    """Who calls and from where; anonymous callers are distinguished by address."""
 
     identity: Identity
     address: str = ""
@@ -51,7 +52,7 @@ class Caller:
 
 
 class OperationMetrics:
-    """The figures kept for every operation."""
+    """The metrics of every operation."""
 
     def __init__(self, registry: MetricRegistry) -> None:
         labels = ("service", "operation", "surface")
@@ -85,7 +86,7 @@ class OperationMetrics:
 
 
 class Dispatch:
-    """The way into one service's operations."""
+    """The entry to one service's operations."""
 
     def __init__(
         self,
@@ -102,6 +103,7 @@ class Dispatch:
         self.watchers = Watchers(service)
         kind = type(service)
         self._asks = kind.admits is not Service.admits
+        self._guards = kind.admit_write is not Service.admit_write
         self._welcomes = kind.welcome is not Service.welcome
         self._welcomed: OrderedDict[str, None] = OrderedDict()
         self._spans: Spans | None = None
@@ -117,7 +119,7 @@ class Dispatch:
         caller: Caller,
         surface: Surface,
     ) -> Any:
-        """Run an operation; raises what it raises, after it was counted and logged."""
+        """Run an operation; raises its error after counting and logging it."""
         started = time.perf_counter()
         code = "OK"
         holder = cursor_holder.set(caller.identity.id or "")
@@ -132,8 +134,8 @@ class Dispatch:
             if problem.status >= 500:
                 log.error("%s failed", operation.name, exc_info=error)
             elif isinstance(error, ValidationError):
-                # Mostly a value that no item can hold, but it may be a mistake of the service.
-                log.warning("%s was refused by the store", operation.name, exc_info=error)
+                # Usually a value that cannot be stored, but possibly a bug of the service.
+                log.warning("%s was rejected by the backend", operation.name, exc_info=error)
             raise
         finally:
             cursor_holder.reset(holder)
@@ -142,7 +144,7 @@ class Dispatch:
     async def watch(
         self, subscription: Subscription, parse: Callable[[], dict[str, Any]], caller: Caller
     ) -> AsyncGenerator[Any, None]:
-        """Begin a subscription; what it answers comes until the caller or the service ends it."""
+        """Begin a subscription; yields answers until the caller or the service ends it."""
         operation, started, code = subscription.operation, time.perf_counter(), "OK"
         try:
             self.admit(caller)
@@ -178,7 +180,7 @@ class Dispatch:
             await self.watchers.remove(watcher)
 
     async def _message_for(self, watcher: Watcher, change: Change[Any], caller: Caller) -> Any:
-        """What a change is to a caller, who may have lost the right to hear of it."""
+        """A change as the caller's message; the caller may have lost access meanwhile."""
         subscription = watcher.subscription
         operation, arguments = subscription.operation, dict(watcher.arguments)
         work = Work(operation.name, self._on_loop)
@@ -201,7 +203,7 @@ class Dispatch:
     async def relate(
         self, related: RelatedField, parents: Sequence[Any], caller: Caller
     ) -> Sequence[Any]:
-        """What a related field is for each of its parents; counted like an operation."""
+        """The related field of each parent; counted like an operation."""
         given = {"caller": caller.identity} if related.takes_caller else {}
         work = Work(f"{related.parent.__name__}.{related.name}", self._on_loop)
         token = current_work.set(work)
@@ -213,7 +215,7 @@ class Dispatch:
             self._count(work)
 
     def admit(self, caller: Caller) -> None:
-        """Count a request against the caller's rate."""
+        """Count a request against the caller's rate limit."""
         if self._limit is not None:
             self._limit.take(caller.bucket)
 
@@ -246,7 +248,7 @@ class Dispatch:
             arguments["request_id"] = self._scoped_request_id(operation, caller, request_id)
         carry_out = self._run_once if operation.remembered else self._run_authorised
         if current_work.get() is not None:
-            # The caller counts for itself, with its own budget.
+            # The caller has its own count and budget.
             return await carry_out(operation, arguments, caller)
         watch = None if self._spans is None else self._spans.request
         work = Work(operation.name, self._on_loop, watch=watch)
@@ -258,7 +260,7 @@ class Dispatch:
             self._count(work)
 
     async def _enter(self, operation: Operation, caller: Identity) -> None:
-        """Who must sign in first hears that, and nothing about the input."""
+        """Ask callers who must sign in to do so before any input is validated."""
         if caller.is_anonymous:
             if not operation.allow.anonymous:
                 raise NotAuthenticated()
@@ -281,7 +283,8 @@ class Dispatch:
         async def work() -> Any:
             return await self._run_authorised(operation, dict(arguments), caller)
 
-        # The id is looked at before the rule: who has deleted something may repeat it.
+        # The request id is looked up before the rule: a caller who deleted something may repeat the
+        # request.
         return await self.service.db.once(
             request_id, work, result=operation.result, payload=arguments
         )
@@ -289,18 +292,27 @@ class Dispatch:
     async def _run_authorised(
         self, operation: Operation, arguments: dict[str, Any], caller: Caller
     ) -> Any:
-        await operation.allow.require(self.service, caller.identity, arguments)
+        identity = caller.identity
+        if self._guards and operation.kind == "mutation" and not identity.is_anonymous:
+            await self.service.admit_write(identity, operation.name)
+        await operation.allow.require(self.service, identity, arguments)
         if operation.caller is not None:
-            arguments[operation.caller] = caller.identity
+            arguments[operation.caller] = identity
         try:
             return await operation.function(self.service, **arguments)
+        except NotFound as missing:
+            # Name only what the caller named; other lookups stay private.
+            values = list(missing.key.values())
+            if len(values) != 1 or values[0] not in arguments.values():
+                raise
+            raise Missing.of(_words(missing.entity), str(values[0])) from missing
         except pydantic.ValidationError as wrong:
             if wrong.title not in self.service.db.context.design.entities:
                 raise
             raise ValueRefused(str(wrong), complaints(wrong)) from wrong
 
     def _scoped_request_id(self, operation: Operation, caller: Caller, request_id: str) -> str:
-        """One caller's request id for one operation, different from every other caller's."""
+        """A request id that is unique per caller and operation."""
         parts = [self.service.name, operation.name, caller.bucket, request_id]
         return hashlib.sha256(orjson.dumps(parts)).hexdigest()
 
@@ -315,3 +327,8 @@ class Dispatch:
                 metrics.units.add(usage.read_units, service, operation, "read")
             if usage.write_units:
                 metrics.units.add(usage.write_units, service, operation, "write")
+
+
+def _words(name: str) -> str:
+    """UserProfile becomes "user profile"."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name).lower()

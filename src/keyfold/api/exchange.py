@@ -1,4 +1,4 @@
-"""An HTTP request in, an HTTP answer out: what the ASGI app and the Lambda proxy share."""
+"""From HTTP request to HTTP answer, shared by the ASGI application and the Lambda proxy."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ async def answer(
 
 
 def problem_answer(problem: Problem) -> HttpAnswer:
-    """A problem as problem+json, with the headers its status calls for."""
+    """A problem as problem+json, with the headers of its status."""
     headers = {"content-type": PROBLEM_JSON}
     if problem.retry_after is not None:
         headers["retry-after"] = str(problem.retry_after)
@@ -114,7 +114,7 @@ async def _answer(
 
 
 def dump(adapter: TypeAdapter[Any], value: Any) -> bytes:
-    """A result as JSON; one that does not fit its declared type is a mistake of the service."""
+    """A result as JSON; one that does not match its declared type is a bug of the service."""
     return adapter.dump_json(value, by_alias=True, warnings="error")
 
 
@@ -130,7 +130,7 @@ def _arguments(request: HttpRequest) -> dict[str, Any]:
 
 
 def refuse_encoding(headers: Mapping[str, str]) -> None:
-    """A compressed body is not unpacked: a small one could become any size."""
+    """Refuse a compressed body: a small one could expand to any size."""
     encoding = headers.get("content-encoding", "identity").strip().lower()
     if encoding not in ("", "identity"):
         raise UnsupportedMedia(f"Send the body without Content-Encoding, not as {encoding[:40]}.")
@@ -150,24 +150,24 @@ def _page(operation: Operation, request: HttpRequest, page: Page[Any]) -> HttpAn
 
 
 def _matches(headers: Mapping[str, str], tag: str | None) -> bool:
-    """Whether If-Match, where it is sent, has this tag."""
+    """Whether If-Match, if sent, contains this tag."""
     given = headers.get("if-match")
     return given is None or given.strip() == "*" or tag in _tags(given)
 
 
 def _matches_tag(headers: Mapping[str, str], tag: str) -> bool:
-    """Whether If-None-Match has this tag."""
+    """Whether If-None-Match contains this tag."""
     given = headers.get("if-none-match", "")
     return given.strip() == "*" or tag in _tags(given)
 
 
 def _tags(given: str) -> set[str]:
-    """The tags in a header; proxies that compress make weak ones of them."""
+    """The tags in a header; proxies that compress make them weak."""
     return {one.strip().removeprefix("W/") for one in given.split(",")}
 
 
 def _etag(result: Any) -> str | None:
-    """The version; where something moves without a new one, with a hash of what is answered."""
+    """The version, plus a hash of the answer if some fields change without a new version."""
     name = getattr(type(result), "__version_field__", None)
     if name is None:
         return None
@@ -178,7 +178,7 @@ def _etag(result: Any) -> str | None:
 
 
 def _hash(result: Any) -> int:
-    """Of the values alone: a set's order is another in each process."""
+    """A hash that ignores the order of sets, which differs between processes."""
 
     def plain(value: Any) -> Any:
         return sorted(map(str, value)) if isinstance(value, set | frozenset) else str(value)

@@ -1,4 +1,4 @@
-"""Who may see a page: on a development server this machine alone, elsewhere administrators."""
+"""Who may see a page: on a development server only this machine, elsewhere administrators."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LOOPBACK_HOSTS: Final = ("localhost", "127.0.0.1", "[::1]")
 
 
 class WrongHost(Refused):
-    """A request for another host: a page of the web that had its name lead to this machine."""
+    """A request for another host: possibly DNS rebinding by a web page."""
 
     status = 421
     title = "Misdirected request"
@@ -24,7 +24,7 @@ class WrongHost(Refused):
 
 
 class LocalHosts:
-    """Answers requests for this machine's own names only, for a server that trusts its users."""
+    """Answers requests for this machine's own names only, for a server without authentication."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -35,7 +35,7 @@ class LocalHosts:
             await send({"type": "websocket.close", "code": 1008, "reason": ""})
             return
         if wrong:
-            refused = WrongHost("A development server answers for localhost only.")
+            refused = WrongHost("A development server only accepts requests for localhost.")
             await send_answer(send, problem_answer(problem_for(refused)))
             return
         await self._app(scope, receive, send)
@@ -47,7 +47,7 @@ def _is_local(host: str) -> bool:
 
 
 class AdminPages:
-    """Shows some paths to administrators only."""
+    """Restricts some paths to administrators."""
 
     def __init__(self, app: ASGIApp, paths: Iterable[str], tokens: Tokens | None) -> None:
         self._app, self._paths, self._tokens = app, frozenset(paths), tokens

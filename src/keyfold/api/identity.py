@@ -20,19 +20,19 @@ class Identity:
 
     @classmethod
     def of(cls, id: str, *groups: str, name: str = "") -> Identity:
-        """An identity as a token with these groups would give it."""
+        """An identity like that of a token with these groups."""
         claims = {"name": name} if name else {}
         return cls(id, frozenset(groups), claims, is_admin=ADMIN_GROUP in groups)
 
     @classmethod
     def from_claims(cls, claims: Mapping[str, Any], *, admin_group: str = ADMIN_GROUP) -> Identity:
-        """The identity that verified claims stand for; Cognito's group claim counts too."""
+        """The identity from verified claims, including Cognito's group claim."""
         groups = frozenset(_texts(claims.get("groups")) | _texts(claims.get("cognito:groups")))
         return cls(str(claims["sub"]), groups, dict(claims), is_admin=admin_group in groups)
 
     @property
     def name(self) -> str:
-        """What the token calls them, or the id."""
+        """The name from the token, or the id."""
         name = self.claims.get("name")
         return name if isinstance(name, str) and name else self.id
 
@@ -42,6 +42,7 @@ class Identity:
 
 
 ANONYMOUS = Identity("")
+"""The identity of a caller without a token."""
 
 
 def _texts(value: object) -> set[str]:

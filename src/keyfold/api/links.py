@@ -1,4 +1,4 @@
-"""What services know of media: a store that makes links."""
+"""The interface between services and media stores."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MEDIA_BYTES: Final = 10 * 1024 * 1024
 
 
 class MediaLink(Payload):
-    """What a client does to upload or download: this method on this URL with these."""
+    """How a client uploads or downloads: a method, a URL and fields."""
 
     url: str
     method: str
@@ -22,7 +22,7 @@ class MediaLink(Payload):
 
 
 class MediaStore(Protocol):
-    """Where media is kept; services store keys and make links when they are read."""
+    """A store of media; services keep keys and create links on read."""
 
     def upload(self, key: str, *, content_type: str, max_bytes: int = MEDIA_BYTES) -> MediaLink: ...
 

@@ -37,7 +37,7 @@ IMAGES: Final = frozenset({"image/png", "image/jpeg", "image/webp", "image/gif"}
 class LocalMedia:
     """Media in a folder, served by this process behind signed links.
 
-    Files are named by a hash of their key, so that no key can point outside the folder.
+    Files are named by a hash of their key, so no key can escape the folder.
     """
 
     def __init__(
@@ -84,7 +84,7 @@ class LocalMedia:
         if not hmac.compare_digest(expected.encode(), query.get("signature", "").encode()):
             raise NotAllowed("Invalid link.", code="BAD_LINK")
         if self._clock.now() >= int(claims["expires"]):
-            raise NotAllowed("This link has expired; ask for a new one.", code="LINK_EXPIRED")
+            raise NotAllowed("This link has expired; request a new one.", code="LINK_EXPIRED")
         return claims
 
     async def _serve(self, request: Request) -> Response:
@@ -100,7 +100,7 @@ class LocalMedia:
 
     async def _take(self, request: Request, key: str, claims: Mapping[str, str]) -> Response:
         if request.headers.get("content-type") != claims["type"]:
-            raise UnsupportedMedia(f"This link takes {claims['type']}.")
+            raise UnsupportedMedia(f"This link only accepts {claims['type']}.")
         most, size = int(claims["max"]), 0
         path = self._path(key)
         await asyncio.to_thread(path.parent.mkdir, parents=True, exist_ok=True)
@@ -110,7 +110,7 @@ class LocalMedia:
                 async for part in request.stream():
                     size += len(part)
                     if size > most:
-                        raise BodyTooLarge(f"This link takes {most} bytes.")
+                        raise BodyTooLarge(f"This link accepts at most {most} bytes.")
                     await asyncio.to_thread(file.write, part)
             described = json.dumps({"type": claims["type"]})
             await asyncio.to_thread(path.with_suffix(".json").write_text, described)
@@ -123,7 +123,7 @@ class LocalMedia:
     async def _give(self, key: str) -> Response:
         path = self._path(key)
         if not path.exists():
-            raise Missing("There is nothing at this link yet.")
+            raise Missing("Nothing has been uploaded to this link yet.")
         kind = json.loads(path.with_suffix(".json").read_text())["type"]
         headers = {
             "content-security-policy": "sandbox; default-src 'none'",

@@ -23,10 +23,10 @@ Totals = Mapping[Labels, list[float]]
 
 
 class Cells:
-    """Numbers of this process: in memory, or in a folder where every worker can read them.
+    """The numbers of this process: in memory, or in a folder that all workers can read.
 
-    A series has a run of cells. In a folder, `<pid>.values` holds the numbers and `<pid>.names`
-    a line for each series; what a worker counted stays counted when it is replaced.
+    A series has a run of cells. In a folder, `<pid>.values` holds the numbers and `<pid>.names` a
+    line per series; the counts of a replaced worker are kept.
     """
 
     def __init__(self, folder: Path | None = None) -> None:
@@ -84,7 +84,7 @@ class Cells:
 
 
 class CounterMetric:
-    """A number for each combination of labels that only grows."""
+    """A growing number per combination of labels."""
 
     kind = "counter"
 
@@ -100,7 +100,7 @@ class CounterMetric:
 
 
 class Histogram:
-    """How often a value fell under each bound, for each combination of labels."""
+    """How often a value fell under each bound, per combination of labels."""
 
     kind = "histogram"
 
@@ -142,7 +142,7 @@ class MetricRegistry:
         return metric
 
     def text(self) -> str:
-        """Everything, as Prometheus reads it."""
+        """All metrics in Prometheus format."""
         totals = self._cells.totals()
         lines: list[str] = []
         for metric in self._metrics:

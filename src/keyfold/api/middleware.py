@@ -1,4 +1,4 @@
-"""Around every request: an id, headers that keep browsers safe, a log line."""
+"""Wraps every request: request id, security headers, log line."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ log = logging.getLogger("keyfold.api.http")
 
 
 class RequestScope:
-    """Gives every HTTP request its id; operations log themselves, the rest is for debugging."""
+    """Gives every HTTP request an id; operations log themselves, other requests at debug level."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

@@ -1,4 +1,4 @@
-"""Public names: Python's snake_case is camelCase on REST, GraphQL and in Lambda events."""
+"""Public names: Python's snake_case becomes camelCase in REST, GraphQL and Lambda events."""
 
 from __future__ import annotations
 
@@ -27,22 +27,22 @@ def public_path(path: str) -> str:
 
 
 class Payload(BaseModel):
-    """A model of a request or an answer: camelCase outside, unknown fields refused."""
+    """A request or answer model: camelCase outside, unknown fields refused."""
 
     model_config = ConfigDict(
         alias_generator=to_camel, populate_by_name=True, extra="forbid", frozen=True
     )
 
     def given(self) -> dict[str, Any]:
-        """What the caller sent, by field: null among it, what was left out not.
+        """The fields that the caller sent, including nulls.
 
-        For `db.update(ref, **input.given())`: null takes a value away, the others stay.
+        For `db.update(ref, **input.given())`: null clears a value, omitted fields stay.
         """
         return {name: getattr(self, name) for name in self.model_fields_set}
 
 
 def unchanged() -> Any:
-    """The default of a field that may be left out but not be null: `title: Title = unchanged()`."""
+    """The default of a field that may be omitted but not null: `title: Title = unchanged()`."""
     return Field(default=None, json_schema_extra=_without_default)
 
 

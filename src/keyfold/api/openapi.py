@@ -37,9 +37,9 @@ Schema = dict[str, Any]
 
 
 def openapi_document(service: type[Service]) -> Schema:
-    """The document, without the servers that answer."""
+    """The document, without `servers`."""
     paths, schemas = paths_and_schemas(service)
-    info = {"title": service.name, "version": "1"}
+    info = {"title": service.title, "version": "1"}
     if description := (service.__doc__ or "").strip():
         info["description"] = description
     bearer = {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"}
@@ -63,7 +63,7 @@ def paths_and_schemas(service: type[Service]) -> tuple[Schema, Schema]:
     components: Schema = definitions.get("$defs", {})
     schemas = {key: schema for (key, _mode), schema in found.items()}
     for one in operations:
-        # Parameters are listed one by one; as a model they would be of no use to a reader.
+        # Parameters are listed individually; as a model they would not help a reader.
         name = schemas[one.name, "parameters"].get("$ref", "").rpartition("/")[2]
         schemas[one.name, "parameters"] = components.pop(name)
     paths: Schema = {}
@@ -155,7 +155,7 @@ def _body_example(one: Operation) -> Any | None:
 
 
 def _body_sample(one: Operation, schema: Schema, components: Schema) -> Any | None:
-    """A made-up body, unless one cannot be made up that the operation takes."""
+    """A generated example body, unless the operation would not accept it."""
     assert one.body is not None
     try:
         sample = Samples(components).of(schema)

@@ -38,7 +38,7 @@ REQUIRED: Final = inspect.Parameter.empty
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
-    """What the decorator says; the method's signature says the rest."""
+    """What the decorator declares; the method's signature declares the rest."""
 
     kind: Kind
     path: str
@@ -79,10 +79,10 @@ def mutation(
     example: Mapping[str, Any] | None = None,
     remembered: bool = True,
 ) -> Callable[[Method[P, R]], Method[P, R]]:
-    """Declare an operation that writes; it answers 200, or 204 where it returns None.
+    """Declare an operation that writes; it answers 200, or 204 if it returns None.
 
-    An idempotent service does not keep the answer of one that is not `remembered`: one that holds
-    a token or a link that expires.
+    Use `remembered=False` for an answer that an idempotent service must not store, such as a token
+    or an expiring link.
     """
     return _declared(
         Declaration("mutation", path, allow, method, name, status, example or {}, remembered)
@@ -94,11 +94,11 @@ def related(
 ) -> Callable[
     [Callable[P, Coroutine[Any, Any, Sequence[R]]]], Callable[P, Coroutine[Any, Any, Sequence[R]]]
 ]:
-    """Declare a GraphQL field of `parent`: the method gets all the parents of one answer at once.
+    """Declare a GraphQL field of `parent`; the method gets all the parents of one answer at once.
 
-    async def user(self, parents: list[Membership], caller: Identity) -> list[User | None]
+        async def user(self, parents: list[Membership], caller: Identity) -> list[User | None]
 
-    The answers are in the parents' order. `caller` may be left out.
+    The results are in the parents' order. `caller` may be omitted.
     """
 
     def mark(

@@ -21,7 +21,7 @@ A service says what can be reported, and how it goes:
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, ClassVar, Final, Literal
@@ -43,28 +43,28 @@ from keyfold.streams import Delivery
 MODERATORS: Final = "moderator"
 EXCERPT: Final = 200
 BETWEEN: Final = "/"
-"""Between the parts of a subject's id, where its key has several."""
+"""Separates the parts of a subject's id if its key has several."""
 
 Grounds = Annotated[str, Field(min_length=1, max_length=500)]
 Decision = Literal["dismiss", "remove"]
 
 
 class ReportFields(BaseModel):
-    """Somebody wants moderators to look at something; it waits until one decided."""
+    """A report: somebody asks moderators to look at something; it waits for a decision."""
 
     kind: Id
     subject_id: Annotated[str, Field(min_length=1, max_length=300, pattern=r"^[^#]+$")]
     reporter_id: Id
     owner_id: Id | None = None
-    """Whose it is."""
+    """The owner of the subject."""
     reason: Grounds
     excerpt: Annotated[str, Field(max_length=EXCERPT)] = ""
-    """What it looked like then."""
+    """What it looked like at the time."""
     created_at: Timestamp
 
 
 class AuditFields(BaseModel):
-    """What was decided, by whom and why; it is never changed."""
+    """A decision, its author and its reason; it is never changed."""
 
     entry_id: Id
     at: Timestamp
@@ -77,14 +77,19 @@ class AuditFields(BaseModel):
 class Reported(ReportFields, Payload):
     """A report, as moderators see it."""
 
+    reporter_name: str | None = None
+    owner_name: str | None = None
+
 
 class Decided(AuditFields, Payload):
-    """A decision, as the trail has it."""
+    """A decision, as the audit trail shows it."""
+
+    by_name: str | None = None
 
 
 @rule
 def moderator(_: object, caller: Identity, __: Arguments) -> bool:
-    """A moderator or an administrator, by the groups of their token."""
+    """A moderator or administrator, by the groups of their token."""
     return caller.is_admin or MODERATORS in caller.groups
 
 
@@ -99,24 +104,24 @@ class Trail:
 
     @classmethod
     def of(cls, design: Design, report: Any, entry: Any) -> Trail:
-        """Declare their access patterns and their domain events."""
+        """Declare their access patterns and domain events."""
 
         def open_reports(limit: int = 50) -> Query[Any]:
-            """What waits for a decision, by what it is about."""
+            """Reports that wait for a decision, by subject."""
             read: Query[Any] = report.key.query().limit(limit)
             return read
 
         def audit_of_month(month: datetime, limit: int = 50) -> Query[Any]:
-            """What was decided in the month of a time, newest first."""
+            """The decisions of a month, newest first."""
             read: Query[Any] = entry.key.query(at=month).descending().limit(limit)
             return read
 
         def announce_report(_: None, new: Any, delivery: Delivery) -> None:
-            """Announces ContentReported."""
+            """Emits ContentReported."""
             delivery.emit("ContentReported", {"kind": new.kind, "subjectId": new.subject_id})
 
         def announce_decision(_: None, new: Any, delivery: Delivery) -> None:
-            """Announces ModeratorDecided."""
+            """Emits ModeratorDecided."""
             payload = {"action": new.action, "subject": new.subject, "by": new.by}
             delivery.emit("ModeratorDecided", payload)
 
@@ -128,13 +133,13 @@ class Trail:
     def note(
         self, db: AsyncDb, caller: Identity, action: str, subject: str, note: str = ""
     ) -> Intent:
-        """The entry of a decision; it goes into the decision's own transaction."""
+        """The entry of a decision, for the decision's own transaction."""
         now = db.context.now()
         values = {"action": action, "subject": subject, "note": note, "by": caller.id, "at": now}
         return create(self.entry(entry_id=new_ulid(), **values))
 
     def reported_by(self, user_id: str) -> Query[Any]:
-        """What somebody reported that waits; there are never many."""
+        """The open reports of a user; there are never many."""
         wanted: Query[Any] = self.report.key.query().where(lambda r: r.reporter_id == user_id)
         return wanted
 
@@ -149,19 +154,19 @@ class Subject:
 
     entity: Any
     fields: Sequence[str]
-    """Those of its key; an id has their values, with a slash between."""
+    """The fields of its key; an id joins their values with a slash."""
     allow: Rule
-    """Who sees it, and so may report it; the rule gets the fields as arguments."""
+    """Who can see it, and so report it; the rule gets the fields as arguments."""
     owner: str
-    """The field with whose it is."""
+    """The field with its owner."""
     shown: str
     """The field that a report quotes."""
     remove: Callable[[Any], list[Intent]] = _deleted
     """The writes that remove it, or begin to; they share a transaction with the entry."""
     finish: Callable[[Any, Any, Identity], Awaitable[None]] | None = None
-    """What else is to be done: `finish(service, item, caller)`; a repeated decision repeats it."""
+    """Further work: `finish(service, item, caller)`; a repeated decision repeats it."""
     by_admin: bool = False
-    """Whether it takes an administrator to remove it."""
+    """Whether only an administrator may remove it."""
 
     def place(self, subject_id: str) -> dict[str, str]:
         """The fields of an id."""
@@ -176,8 +181,19 @@ class Subject:
         return found
 
 
+@dataclass(frozen=True)
+class Removed:
+    """Something that a moderator removes."""
+
+    kind: str
+    item: Any
+    owner_id: str
+    title: str
+    reason: str
+
+
 class Oversight:
-    """The operations of a service whose `subjects` say what can be reported."""
+    """The operations of a service whose `subjects` can be reported."""
 
     trail: ClassVar[Trail]
     subjects: ClassVar[Mapping[str, Subject]] = {}
@@ -187,7 +203,7 @@ class Oversight:
     async def report(
         self, kind: str, subject_id: str, reason: Grounds, caller: Identity
     ) -> Reported:
-        """Ask moderators to look at something; whose it is does not learn who asked."""
+        """Ask moderators to look at something; its owner does not learn who asked."""
         subject = self._subject(kind)
         found = await self.db.find(subject.ref(subject_id))
         sees = await subject.allow.allows(self, caller, subject.place(subject_id))
@@ -209,26 +225,37 @@ class Oversight:
 
     @query("/reports", allow=moderator)
     async def reports(self, page: PageRequest) -> Page[Reported]:
-        """What waits for a decision, by what it is about."""
+        """Reports that wait for a decision, by subject."""
         read = self.trail.open_reports.after(page.cursor)
         found = await read(self.db, limit=page.limit)
-        return Page([Reported(**dict(one)) for one in found], found.cursor)
+        names = await self.names_of(
+            {id for one in found for id in (one.reporter_id, one.owner_id) if id is not None}
+        )
+        rows = [
+            Reported(
+                **dict(one),
+                reporter_name=names.get(one.reporter_id),
+                owner_name=names.get(one.owner_id),
+            )
+            for one in found
+        ]
+        return Page(rows, found.cursor)
 
     @mutation("/decisions", name="decide", allow=moderator)
     async def decide(
         self, kind: str, subject_id: str, decision: Decision, reason: Grounds, caller: Identity
     ) -> None:
-        """Dismiss what was reported, or remove what it is about; either is noted with its reason.
+        """Dismiss a report, or remove its subject; either is recorded with its reason.
 
-        A removal that was cut off goes on when it is decided again.
+        An interrupted removal continues when it is decided again.
         """
         subject = self._subject(kind)
         about = self.trail.report.key.query(kind=kind, subject_id=subject_id)
         entry = self.trail.note(self.db, caller, decision, f"{kind} {subject_id}", reason)
         if decision == "dismiss":
             if await self.db.read(about.first()) is None:
-                raise Missing("Nobody reported it.")
-            # Noted first: no report goes without a trace.
+                raise Missing(f'Nobody reported {kind} "{subject_id}".')
+            # Record the decision first: no report disappears without a trace.
             await self.db.transact(entry)
             await self.db.delete_collection(about)
             return
@@ -236,11 +263,12 @@ class Oversight:
             raise NotAllowed(f"An administrator removes a {kind}.")
         item = await self.db.find(subject.ref(subject_id))
         if item is None:
-            raise Missing(f"This {kind} does not exist.")
+            raise Missing.of(kind, subject_id)
+        told = await self._removal_notices(subject, kind, item, reason)
         try:
-            await self.db.transact(entry, *subject.remove(item))
+            await self.db.transact(entry, *subject.remove(item), *told)
         except NotFound:
-            raise Missing(f"This {kind} does not exist.") from None
+            raise Missing.of(kind, subject_id) from None
         except ConditionFailed:
             raise Conflict(f"This {kind} cannot be removed as it is.", code="NOT_NOW") from None
         if subject.finish is not None:
@@ -249,11 +277,31 @@ class Oversight:
 
     @query("/audit", allow=moderator)
     async def audit(self, page: PageRequest, month: Timestamp | None = None) -> Page[Decided]:
-        """What was decided in the month of a time, which is now by default; newest first."""
+        """The decisions of a month, by default the current one; newest first."""
         read = self.trail.audit_of_month.after(page.cursor)
         at = month or self.db.context.now()
         found = await read(self.db, at, limit=page.limit)
-        return Page([Decided(**dict(one)) for one in found], found.cursor)
+        names = await self.names_of({one.by for one in found})
+        rows = [Decided(**dict(one), by_name=names.get(one.by)) for one in found]
+        return Page(rows, found.cursor)
+
+    async def removal_notice(self, _removed: Removed, /) -> Intent | None:
+        """The write that tells an owner what was removed and why. A service with news has one."""
+        return None
+
+    async def names_of(self, _ids: Collection[str], /) -> Mapping[str, str]:
+        """The names of users, without those who left; override it in a service with names."""
+        return {}
+
+    async def _removal_notices(
+        self, subject: Subject, kind: str, item: Any, reason: str
+    ) -> list[Intent]:
+        owner_id = getattr(item, subject.owner)
+        if owner_id is None or list(subject.fields) == [subject.owner]:
+            return []  # nobody's, or the person themselves
+        title = str(getattr(item, subject.shown))[:EXCERPT]
+        notice = await self.removal_notice(Removed(kind, item, owner_id, title, reason))
+        return [] if notice is None else [notice]
 
     def _subject(self, kind: str) -> Subject:
         if kind not in self.subjects:

@@ -41,7 +41,7 @@ _TYPES: Final = {
 
 @dataclass(frozen=True, slots=True)
 class ServicePage:
-    """The folder of a service's page, and the frame that it is shown in."""
+    """The folder of a service's page, and its frame."""
 
     folder: Path
     frame: Frame
@@ -54,7 +54,7 @@ class ServicePage:
         ]
 
     async def _redirect(self, _request: Request) -> Response:
-        # Its links are relative, so the address has to end with a slash.
+        # Its links are relative, so the address must end with a slash.
         return RedirectResponse(f"{PATH.strip('/')}/", 308)
 
     async def _document(self, _request: Request) -> Response:
@@ -72,7 +72,7 @@ class ServicePage:
 
 
 def page_folder(service: type[Service]) -> Path | None:
-    """Where a service's page is, if it has one."""
+    """The folder of a service's page, if it has one."""
     file = getattr(sys.modules.get(service.__module__), "__file__", None)
     if file is None:
         return None
@@ -81,5 +81,5 @@ def page_folder(service: type[Service]) -> Path | None:
 
 
 def has_page(folder: Path) -> bool:
-    """Whether a package brings a page."""
+    """Whether a package contains a page."""
     return (folder / "page" / "index.html").is_file()

@@ -1,4 +1,4 @@
-"""Pages: what a caller asks for, and how a declared `Page[T]` is recognised."""
+"""Page requests, and how a declared `Page[T]` is recognised."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ CURSOR_CHARACTERS: Final = 4096
 
 @dataclass(frozen=True, slots=True)
 class PageRequest:
-    """How many items, and from where: the cursor is the one that the page before ended with."""
+    """How many items, and from where: the cursor of the previous page."""
 
     limit: int = DEFAULT_LIMIT
     cursor: str | None = None
 
 
 def page_item(annotation: Any) -> Any | None:
-    """T where the annotation is `Page[T]`, otherwise None."""
+    """T if the annotation is `Page[T]`, otherwise None."""
     return get_args(annotation)[0] if get_origin(annotation) is Page else None

@@ -1,4 +1,4 @@
-"""Reading an operation out of a decorated method's signature."""
+"""Derives an operation from a decorated method's signature."""
 
 from __future__ import annotations
 
@@ -7,7 +7,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from types import UnionType
-from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin, get_type_hints
+from typing import (
+    Annotated,
+    Any,
+    Final,
+    Generic,
+    Literal,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter, create_model
 
@@ -32,7 +42,7 @@ RESERVED_PATHS: Final = ("/app", "/docs", "/redoc", "/openapi.json", "/graphql",
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """Something that the caller gives."""
+    """A parameter that the caller passes."""
 
     name: str
     public: str
@@ -64,30 +74,30 @@ class Operation:
     page: str | None
     takes_request_id: bool
     remembered: bool
-    """Whether the dispatch keeps its result for a request id; else the method does, if anybody."""
+    """Whether the dispatch stores its result per request id; otherwise that is up to the method."""
     takes_version: bool
     result: Any
     example: dict[str, Any]
 
     @cached_property
     def item(self) -> Any | None:
-        """The type of a page's items, where the result is a page."""
+        """The type of a page's items, if the result is a page."""
         return page_item(self.result)
 
     @cached_property
     def taking_many(self) -> frozenset[str]:
-        """The public names of parameters that may be given several times."""
+        """The public names of parameters that may be repeated."""
         return frozenset(one.public for one in self.parameters if _takes_many(one.annotation))
 
     @cached_property
     def taking_one(self) -> frozenset[str]:
-        """The public names of what a query string can have once."""
+        """The public names of single-valued query parameters."""
         names = {one.public for one in self.parameters} - self.taking_many
         return frozenset(names | ({"limit", "cursor"} if self.page is not None else set()))
 
     @cached_property
     def null_left_out(self) -> frozenset[str]:
-        """Arguments that GraphQL lets be null, where null can only mean that they were left out."""
+        """Arguments that GraphQL allows to be null, where null can only mean "not given"."""
         optional = (one for one in self.parameters if not one.required)
         names = (one.public for one in optional if not takes_none(one.annotation))
         return frozenset(names) | {"first"}
@@ -99,7 +109,7 @@ class Operation:
 
     @cached_property
     def takes_plain(self) -> bool:
-        """Whether anything is given outside the body."""
+        """Whether there are parameters outside the body."""
         return bool(self.plain.model_fields)
 
     @cached_property
@@ -116,14 +126,14 @@ class Operation:
 
     @cached_property
     def body(self) -> TypeAdapter[Any] | None:
-        """What reads the JSON body."""
+        """The validator of the JSON body."""
         if self.body_type is None:
             return None
         return TypeAdapter(self.body_type)
 
     @cached_property
     def body_type(self) -> Any | None:
-        """The type of the JSON body: a model parameter's, or one made of the plain ones."""
+        """The type of the JSON body: a model parameter's, or one built from the plain ones."""
         given = [one for one in self.parameters if one.place == "body"]
         if self.body_parameter is not None:
             return next(one.annotation for one in given if one.name == self.body_parameter)
@@ -134,19 +144,19 @@ class Operation:
 
     @cached_property
     def answer(self) -> TypeAdapter[Any]:
-        """What writes the result as JSON."""
+        """The serialiser of the result."""
         return TypeAdapter(self.result)
 
     @cached_property
     def items_answer(self) -> TypeAdapter[Any]:
-        """What writes a page's items as JSON."""
+        """The serialiser of a page's items."""
         return TypeAdapter(list[self.item])  # type: ignore[name-defined]
 
 
 def in_routing_order(operations: Mapping[str, Operation]) -> list[Operation]:
     """Literal segments before placeholders, so that `/rooms/mine` is not the room "mine".
 
-    Segments that are more than a placeholder stand between: `/days/{a}-{b}` before `/days/{day}`.
+    Mixed segments come between: `/days/{a}-{b}` before `/days/{day}`.
     """
     return sorted(
         operations.values(),
@@ -184,22 +194,24 @@ class RelatedField:
     takes_caller: bool
 
 
-def read_operation(function: Callable[..., Any], *, idempotent: bool) -> Operation:
-    """The operation a decorated method declares; what cannot work is refused here."""
+def read_operation(
+    function: Callable[..., Any], *, idempotent: bool, owner: type = object
+) -> Operation:
+    """The operation that a decorated method declares; refuses invalid declarations."""
     declared: Declaration = function.__operation__  # type: ignore[attr-defined]
-    return _Reader(function, declared).operation(idempotent)
+    return _Reader(function, declared, owner).operation(idempotent)
 
 
 def read_signature(
     function: Callable[..., Any], declared: Declaration
 ) -> tuple[Operation, str | None]:
-    """A subscription's arguments, rule and result, and the parameter that gets the change."""
+    """A subscription's arguments, rule and result, and the parameter that receives the change."""
     reader = _Reader(function, declared)
     return reader.operation(idempotent=False), reader.change
 
 
 def read_related(function: Callable[..., Any]) -> RelatedField:
-    """The batched field a `@related` method declares."""
+    """The batched field that a `@related` method declares."""
     declared: Relation = function.__related__  # type: ignore[attr-defined]
     result = get_args(_hints(function).get("return"))
     if len(result) != 1:
@@ -217,9 +229,12 @@ def read_related(function: Callable[..., Any]) -> RelatedField:
 
 
 class _Reader:
-    def __init__(self, function: Callable[..., Any], declared: Declaration) -> None:
+    def __init__(
+        self, function: Callable[..., Any], declared: Declaration, owner: type = object
+    ) -> None:
         self.function, self.declared = function, declared
-        self.hints = _hints(function)
+        meant = _type_arguments(owner)
+        self.hints = {name: _filled(one, meant) for name, one in _hints(function).items()}
         self.in_path = placeholders(declared.path)
         self.parameters: list[Parameter] = []
         self.caller: str | None = None
@@ -239,7 +254,9 @@ class _Reader:
             raise self.refuse("O3", f"the path names {missing}, which are not parameters.")
         model = self.body_model()
         if "return" not in self.hints:
-            raise self.refuse("O4", "the result has no type; annotate it (None is a type too).")
+            raise self.refuse(
+                "O4", "the result has no type; annotate it, with None if it returns nothing."
+            )
         result = self.hints["return"]
         declared = self.declared
         if self.page is not None and page_item(result) is None:
@@ -328,6 +345,23 @@ def _hints(function: Callable[..., Any]) -> dict[str, Any]:
             place=function.__qualname__,
             suggestion="Import it at the top of the module, not under TYPE_CHECKING.",
         ) from unknown
+
+
+def _type_arguments(owner: type) -> dict[Any, Any]:
+    """The values of the type variables of a class's generic bases."""
+    return {
+        variable: given
+        for one in owner.__mro__
+        for part in vars(one).get("__orig_bases__", ())
+        if get_origin(part) not in (None, Generic)
+        for variable, given in zip(get_origin(part).__parameters__, get_args(part), strict=True)
+    }
+
+
+def _filled(annotation: Any, meant: Mapping[Any, Any]) -> Any:
+    if variables := getattr(annotation, "__parameters__", ()):
+        return annotation[tuple(meant.get(one, one) for one in variables)]
+    return annotation
 
 
 def takes_none(annotation: Any) -> bool:

@@ -1,6 +1,6 @@
-"""Signing in by password, for services that keep accounts themselves.
+"""Password sign-in for services with their own accounts.
 
-The service declares an entity with the fields of `PasswordFields`; this keeps it:
+The service declares an entity with the fields of `PasswordFields`:
 
     passwords = Passwords(db, Credential)
     credential = await passwords.new_credential(user_id, "correct horse")
@@ -8,9 +8,9 @@ The service declares an entity with the fields of `PasswordFields`; this keeps i
     session = await passwords.check(user_id, "correct horse")
     token = service.issue(user_id, session=session)
 
-Passwords are kept as salted scrypt digests that take a quarter of a second. The fourth wrong
-password in a row costs a wait, each further one twice as long, up to a quarter of an hour.
-A token has the number of its session; signing out everywhere makes a new one.
+Passwords are stored as salted scrypt digests that take a quarter of a second to compute. The fourth
+wrong password in a row causes a wait, which doubles with each further one, up to 15 minutes. A
+token contains its session number; signing out everywhere changes it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from keyfold.errors import ConditionFailed, DeclarationError, NotFound
 from keyfold.runtime import AsyncDb, add
 
 Password = Annotated[str, Field(min_length=8, max_length=200)]
-"""What somebody may choose."""
+"""The password policy."""
 
 COST: Final = (2**14, 8, 5)
 """scrypt's n, r and p: 16 MB, and about a quarter of a second."""
@@ -46,7 +46,7 @@ WRONG: Final = "Login or password is wrong."
 
 
 class PasswordFields(Protocol):
-    """The fields that an account's entity has for its password."""
+    """The fields of an account's entity for its password."""
 
     user_id: str
     password: str
@@ -54,7 +54,7 @@ class PasswordFields(Protocol):
     failures: int
     locked_until: datetime | None
     session: int
-    """Tokens of other sessions are not good any more."""
+    """Tokens of other sessions are no longer valid."""
     reset: str | None
     """The digest of a code that allows a new password."""
     reset_until: datetime | None
@@ -87,9 +87,9 @@ class Passwords(Generic[E]):
         return self._credential.model_validate(values)
 
     async def check(self, user_id: str | None, password: str, *, login: str = "") -> int:
-        """The session of whoever has this password; None is an account that does not exist.
+        """The session for this password; pass None for an account that does not exist.
 
-        Such an account is answered, and made wait, like any other; `login` is what was typed.
+        Such an account gets the same answer after the same delay; `login` is what was typed.
         """
         found: Any = None if user_id is None else await self._db.find(self._key(user_id))
         if found is None:
@@ -98,7 +98,7 @@ class Passwords(Generic[E]):
         _wait(found.locked_until, now)
         failures = found.failures + 1
         try:
-            # An attempt is counted before it is looked at: guesses at once do not slip through.
+            # Count the attempt before checking it, so that parallel guesses cannot slip through.
             await self._db.update(
                 self._key(found.user_id),
                 failures=failures,
@@ -106,7 +106,7 @@ class Passwords(Generic[E]):
                 where=lambda one: one.failures == found.failures,
             )
         except ConditionFailed:
-            raise TooMany("Another sign-in is under way; try again.", retry_after=1) from None
+            raise TooMany("Another sign-in is in progress; try again.", retry_after=1) from None
         except NotFound:
             raise NotAuthenticated(WRONG) from None
         if not await self._fits(password, found.password):
@@ -115,7 +115,7 @@ class Passwords(Generic[E]):
         if not found.password.startswith(_prefix(self._cost)):
             changes["password"] = await self._digest(password)
         try:
-            # A password that was changed meanwhile does not come back with its new digest.
+            # A rehash must not restore a password that was changed meanwhile.
             await self._db.update(
                 self._key(found.user_id),
                 **changes,
@@ -126,11 +126,11 @@ class Passwords(Generic[E]):
         return int(found.session)
 
     async def change(self, user_id: str, old: str, new: str) -> int:
-        """Another password, for who knows the old one; other sessions end. The new session."""
+        """Change the password, given the old one; ends other sessions and returns the new one."""
         try:
             session = await self.check(user_id, old)
         except NotAuthenticated:
-            # The caller is signed in; 401 would say that they are not.
+            # The caller is signed in; 401 would say otherwise.
             raise NotAllowed("The current password is wrong.", code="WRONG_PASSWORD") from None
         digest = await self._digest(new)
         try:
@@ -141,23 +141,25 @@ class Passwords(Generic[E]):
             raise Conflict("The password was changed just now.", code="CHANGED") from None
 
     async def sign_out(self, user_id: str) -> int:
-        """End all sessions; the number of the next."""
+        """End all sessions; returns the next session number."""
         return await self._end_sessions(user_id)
 
     async def reset_code(self, user_id: str) -> str:
-        """A code that allows one new password for an hour; bring it where only its owner reads."""
+        """A code that allows one new password within an hour; deliver it where only its owner
+        can read it.
+        """
         code = secrets.token_urlsafe(24)
         until = self._db.context.now() + RESET_TIME
         await self._db.update(self._key(user_id), reset=_plain_digest(code), reset_until=until)
         return code
 
     async def reset(self, user_id: str, code: str, new: str) -> int:
-        """A new password by such a code, which is used up; the new session."""
+        """Set a new password with such a code, which is used up; returns the new session."""
         found: Any = await self._db.find(self._key(user_id))
         now = self._db.context.now()
         kept = None if found is None or (found.reset_until or now) <= now else found.reset
         if kept is None or not hmac.compare_digest(kept, _plain_digest(code)):
-            raise Invalid("code", "is wrong, used or too old; ask for another", code="BAD_CODE")
+            raise Invalid("code", "is wrong, used or expired; request a new one", code="BAD_CODE")
         digest = await self._digest(new)
         try:
             return await self._end_sessions(
@@ -168,10 +170,12 @@ class Passwords(Generic[E]):
                 locked_until=None,
             )
         except (ConditionFailed, NotFound):
-            raise Invalid("code", "is used; ask for another", code="BAD_CODE") from None
+            raise Invalid("code", "was already used; request a new one", code="BAD_CODE") from None
 
     async def admits(self, caller: Identity) -> bool:
-        """Whether the caller's session goes on; tokens of another kind have none and are good."""
+        """Whether the caller's session is valid; tokens of other kinds have none and are
+        accepted.
+        """
         session = caller.claims.get("session")
         if session is None:
             return True
@@ -179,7 +183,7 @@ class Passwords(Generic[E]):
         return found is not None and found.session == session
 
     async def _end_sessions(self, user_id: str, **changes: Any) -> int:
-        """A change that ends all sessions and the code for a reset; the number of the next."""
+        """A change that ends all sessions and the reset code; and the next session number."""
         updated: Any = await self._db.update(
             self._key(user_id), session=add(1), reset=None, reset_until=None, **changes
         )
@@ -222,7 +226,7 @@ class Passwords(Generic[E]):
 
 
 def _pause(failures: int) -> timedelta:
-    """How long to wait after this many failures."""
+    """The wait after this many failures."""
     if failures <= FREE_FAILURES:
         return timedelta()
     return min(LONGEST_WAIT, timedelta(seconds=2 ** min(failures - FREE_FAILURES, 20)))
@@ -243,5 +247,5 @@ def _text(value: bytes) -> str:
 
 
 def _plain_digest(code: str) -> str:
-    """Of a code that is long and random, so it needs no salt."""
+    """The digest of a long random code, which needs no salt."""
     return hashlib.sha256(code.encode()).hexdigest()

@@ -39,10 +39,10 @@ from keyfold.errors import CursorRefused, NotFound
 from keyfold.runtime import AsyncDb
 
 AT_ONCE: Final = 100
-"""Things that one call deletes."""
+"""The number of things that one call deletes."""
 
 READS_AT_ONCE: Final = 25
-"""Reads after which a page of an export ends, full or not."""
+"""The number of reads after which a page of an export ends, full or not."""
 
 Leave = Callable[[Any, Any, Identity], Awaitable[None]]
 
@@ -52,27 +52,27 @@ class Belonging:
     """One kind of thing that belongs to a person."""
 
     name: str
-    """What it is called in the export."""
+    """Its name in the export."""
     find: Callable[[Any], Ref[Any] | Read[Page[Any]]]
     """The key of the one thing, or a query of all, by the person's id.
 
-    Inside another it is given that other thing.
+    Inside another kind it receives that other thing.
     """
     leave: Leave | None = None
     """What happens to a thing when its person leaves: `leave(service, thing, caller)`.
 
-    Afterwards `find` must not give it any more. None deletes it.
+    Afterwards `find` must no longer return it. None deletes it.
     """
     kept: bool = False
-    """It is exported, and stays when the person leaves: something else removes it, or must not."""
+    """Exported, but kept when the person leaves: something else removes it, or it must stay."""
     inside: Sequence[Belonging] = ()
-    """What is exported after each of these; it goes with them, or by what they cascade to."""
+    """What is exported after each of these; deleted with them or by their cascades."""
     listed: bool = True
     """Whether it is exported itself, or only leads to what is inside."""
 
 
 Place = list[tuple[NonNegativeInt, str | None, str]]
-"""From the outermost kind inwards: which kind, the cursor before the next thing, and its mark."""
+"""From the outermost kind inwards: the kind, the cursor before the next thing, and its mark."""
 _PLACE: Final = TypeAdapter(Place)
 
 
@@ -84,7 +84,7 @@ class PersonalItem(Payload):
 
 
 class Departure(Payload):
-    """How far a deletion is."""
+    """The progress of a deletion."""
 
     done: bool
     removed: int
@@ -92,7 +92,7 @@ class Departure(Payload):
 
 
 class PersonalData:
-    """The operations of a service whose `personal` says what belongs to a person."""
+    """The operations of a service whose `personal` lists what belongs to a person."""
 
     personal: ClassVar[Sequence[Belonging]] = ()
     db: AsyncDb
@@ -101,7 +101,7 @@ class PersonalData:
     async def personal_data(self, user_id: str, page: PageRequest) -> Page[PersonalItem]:
         """Everything that belongs to a person, page by page.
 
-        A page may be empty before the last: go on as long as there is a cursor.
+        A page may be empty before the last: continue while there is a cursor.
         """
         place: Place | None = _read_place(page.cursor)
         items: list[PersonalItem] = []
@@ -114,9 +114,9 @@ class PersonalData:
 
     @mutation("/people/{user_id}/data", method="DELETE", allow=itself("user_id") | admin)
     async def delete_personal_data(self, user_id: str, caller: Identity) -> Departure:
-        """Delete what belongs to a person, some at a time: call it until it is done.
+        """Delete what belongs to a person in steps: call it until it is done.
 
-        A call that breaks off is no harm; the next one goes on, under a key of its own.
+        An interrupted call is harmless; the next one continues, with its own idempotency key.
         """
         removed = 0
         async for one, thing in self.belongings(user_id):
@@ -132,12 +132,12 @@ class PersonalData:
     async def _step(
         self, kinds: Sequence[Belonging], owner: Any, place: Place, limit: int
     ) -> tuple[list[PersonalItem], Place | None]:
-        """Some things, perhaps none, and where to go on."""
+        """Some things, possibly none, and where to continue."""
         (index, cursor, mark), *deeper = place
         if index >= len(kinds):
-            raise CursorRefused("the cursor is not one of this export; begin again without one")
+            raise CursorRefused("the cursor belongs to another export; start again without one")
         one = kinds[index]
-        # Things that lead to others come one by one, each before what is inside it.
+        # Things that contain others come one by one, each before its contents.
         found, following = await self._page_of(one, owner, 1 if one.inside else limit, cursor)
         after: Place | None = None
         if following is not None:
@@ -154,7 +154,7 @@ class PersonalData:
         return items, after if onward is None else [here, *onward]
 
     async def belongings(self, user_id: str) -> AsyncIterator[tuple[Belonging, Any]]:
-        """Everything that goes when a person leaves."""
+        """Everything that is deleted when a person leaves."""
         for one in self.personal:
             cursor: str | None = None
             while not one.kept:
@@ -186,7 +186,7 @@ def _export_item(one: Belonging, item: Entity) -> PersonalItem:
 
 
 def _mark(thing: Entity) -> str:
-    """Tells a thing from the one that follows when it is gone before the next page."""
+    """Distinguishes a thing from its successor if it is deleted before the next page."""
     return hashlib.sha256(repr(thing.ref()).encode()).hexdigest()[:16]
 
 
@@ -202,5 +202,5 @@ def _read_place(cursor: str | None) -> Place:
     except ValueError:
         place = []
     if not place:
-        raise CursorRefused("the cursor is not one of an export; begin again without one")
+        raise CursorRefused("this is not an export cursor; start again without one")
     return place

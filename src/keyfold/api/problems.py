@@ -31,14 +31,14 @@ RETRY_SECONDS: Final = 1
 
 @dataclass(frozen=True, slots=True)
 class FieldError:
-    """What is wrong with one field; `path` is dotted, in public names."""
+    """An error of one field; `path` is dotted, in public names."""
 
     path: str
     message: str
 
 
 class Refused(KeyfoldError):
-    """The service says no; code and message are for the caller."""
+    """The service refuses the request; code and message are for the caller."""
 
     status: ClassVar[int] = 400
     title: ClassVar[str] = "Bad request"
@@ -51,7 +51,7 @@ class Refused(KeyfoldError):
 
 
 class Invalid(Refused):
-    """Input that cannot be taken: `Invalid("title", "is empty")` or a list of field errors."""
+    """Invalid input: `Invalid("title", "is empty")` or a list of field errors."""
 
     status = 422
     title = "Invalid input"
@@ -65,7 +65,7 @@ class Invalid(Refused):
 
 
 class PreconditionUnsupported(Refused):
-    """A header asks for a condition that the operation cannot hold."""
+    """A header asks for a condition that the operation does not support."""
 
     title = "Precondition not supported"
     default_code = "PRECONDITION_UNSUPPORTED"
@@ -75,6 +75,8 @@ class PreconditionUnsupported(Refused):
 
 
 class NotAuthenticated(Refused):
+    """The caller is not signed in."""
+
     status = 401
     title = "Not authenticated"
     default_code = "NOT_AUTHENTICATED"
@@ -84,6 +86,8 @@ class NotAuthenticated(Refused):
 
 
 class NotAllowed(Refused):
+    """The caller lacks permission."""
+
     status = 403
     title = "Not allowed"
     default_code = "NOT_ALLOWED"
@@ -93,6 +97,8 @@ class NotAllowed(Refused):
 
 
 class Missing(Refused):
+    """The requested item does not exist."""
+
     status = 404
     title = "Not found"
     default_code = "NOT_FOUND"
@@ -100,14 +106,23 @@ class Missing(Refused):
     def __init__(self, message: str = "Not found.", *, code: str | None = None):
         super().__init__(message, code=code)
 
+    @classmethod
+    def of(cls, kind: str, id: str) -> Missing:
+        """The error for something missing: Missing.of("room", "r-1")."""
+        return cls(f'{kind[0].upper()}{kind[1:]} "{id}" does not exist.')
+
 
 class Conflict(Refused):
+    """The request conflicts with the current state."""
+
     status = 409
     title = "Conflict"
     default_code = "CONFLICT"
 
 
 class TooMany(Refused):
+    """The caller exceeds a rate limit."""
+
     status = 429
     title = "Too many requests"
     default_code = "TOO_MANY_REQUESTS"
@@ -135,7 +150,7 @@ class Problem:
     retry_after: int | None = None
 
     def body(self, instance: str) -> dict[str, Any]:
-        """The problem+json body (RFC 9457); `instance` is the id that the logs have."""
+        """The problem+json body (RFC 9457); `instance` is the request id in the logs."""
         body: dict[str, Any] = {
             "type": "about:blank",
             "title": self.title,
@@ -251,7 +266,7 @@ _KNOWN: Final[tuple[tuple[type[KeyfoldError], Problem], ...]] = (
 
 
 def problem_for(error: BaseException) -> Problem:
-    """What the caller may know about an error; anything unforeseen is INTERNAL."""
+    """What the caller may know about an error; anything unexpected is INTERNAL."""
     if isinstance(error, Refused):
         return Problem(
             error.status,
@@ -285,9 +300,9 @@ def _field_error(path: str, message: str) -> FieldError:
 def invalid_input(
     error: pydantic.ValidationError, prefix: str = "", names: Mapping[str, str] | None = None
 ) -> Invalid:
-    """Pydantic's complaints as field errors; the values themselves are not repeated.
+    """Pydantic's errors as field errors, without the values.
 
-    `names` are what the caller calls fields of other names.
+    `names` are the caller's names for fields.
     """
     found = []
     for one in error.errors():

@@ -1,4 +1,6 @@
-"""Serving from the command line: options that travel to worker processes, and the application."""
+"""Serving from the command line: options that are passed to worker processes, and the
+application.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +52,7 @@ SWITCH_SECONDS: Final = 0.0001
 
 @dataclass(frozen=True)
 class ApiOptions:
-    """What `keyfold api` was told."""
+    """The options of `keyfold api`."""
 
     targets: list[str]
     backend: str
@@ -61,7 +63,7 @@ class ApiOptions:
     table_prefix: str = ""
     table_names: Mapping[str, str] = field(default_factory=dict)
     migrations: list[str] = field(default_factory=list)
-    """Those that the services follow, as people call them."""
+    """The migrations that the services follow, as named on the command line."""
     development_key: str | None = None
     token_secret: str = ""
     issuer: str | None = None
@@ -78,35 +80,47 @@ class ApiOptions:
     open_pages: bool = False
     metrics_folder: str | None = None
     consume: bool | None = None
-    """Whether to follow the streams too; where nothing is said, on an embedded engine only."""
+    """Whether to follow the streams too; by default on an embedded engine only."""
 
     @property
     def allowed_rate(self) -> float:
-        """Requests per second and caller, 0 without a limit: in development where none is set."""
+        """Requests per second and caller; 0 without a limit, which is the default in
+        development.
+        """
         if self.rate is None:
             return RATE if self.development_key is None else 0.0
         return self.rate
+
+    @property
+    def makes_tables(self) -> bool:
+        """Whether to create missing tables: on a developer's own server."""
+        local = self.backend.startswith("http://") and not self.migrations
+        return local and self.development_key is not None
 
     @property
     def consumes(self) -> bool:
         return "://" not in self.backend if self.consume is None else self.consume
 
     def check(self) -> None:
-        """Refuse what would not work or would not be safe."""
+        """Refuse unsafe or impossible options."""
         if self.token_secret and (self.issuer is not None or self.development_key is not None):
-            raise KeyfoldError("--token-secret-file takes the place of --issuer and --development")
+            raise KeyfoldError(
+                "--token-secret-file cannot be combined with --issuer or --development"
+            )
         if any(len(one.encode()) < KEY_BYTES for one in self.token_secret.split(",") if one):
-            raise KeyfoldError(f"--token-secret-file: a secret has at least {KEY_BYTES} characters")
+            raise KeyfoldError(
+                f"--token-secret-file: a secret must have at least {KEY_BYTES} characters"
+            )
         if self.development_key is not None and not _is_loopback(self.host):
             raise KeyfoldError(
-                f"--development gives tokens to anybody, so it cannot listen on {self.host}; "
+                f"--development issues tokens to anyone, so it cannot listen on {self.host}; "
                 "use 127.0.0.1, or --issuer and --audience"
             )
         secret = self.cursor_secret or os.environ.get(VARIABLE)
         if self.development_key is None and "://" in self.backend and not secret:
             raise KeyfoldError(
-                f"Set {VARIABLE} or --cursor-secret-file: processes on {self.backend} have to open "
-                "each other's cursors, and must refuse forged ones"
+                f"Set {VARIABLE} or --cursor-secret-file: processes on {self.backend} must share "
+                "one secret for cursors"
             )
         if not 1 <= self.port <= 65535:
             raise KeyfoldError(f"Invalid port {self.port}: choose 1 to 65535.")
@@ -121,7 +135,7 @@ class ApiOptions:
         if self.burst is not None and not self.rate:
             raise KeyfoldError("--burst needs --rate, the requests a second that refill it")
         if self.workers > 1 and self.backend == ":memory:":
-            raise KeyfoldError("workers share nothing in memory; choose a file as --backend")
+            raise KeyfoldError("workers cannot share :memory:; use a file as --backend")
         cross_origin(self.origins)
         kinds = [load_service(target) for target in self.targets]
         if len(kinds) != len(set(kinds)):
@@ -136,14 +150,14 @@ class ApiOptions:
 
 
 def targets_without_consumer(options: ApiOptions) -> list[str]:
-    """Targets whose streams have to be followed, and are not by this server."""
+    """Targets whose streams must be followed, but not by this server."""
     if options.consumes:
         return []
     return [one for one in options.targets if Effects(load_service(one).design).needed]
 
 
 def run(options: ApiOptions) -> None:
-    """Serve until told to stop; requests under way are finished first."""
+    """Serve until stopped; requests in progress are finished."""
     options.check()
     with tempfile.TemporaryDirectory(prefix="keyfold-") as folder:
         sent = {**asdict(options), "metrics_folder": folder}
@@ -164,14 +178,14 @@ def run(options: ApiOptions) -> None:
 
 
 def application() -> Application:
-    """What each worker serves."""
+    """The application of each worker."""
     log_to_stderr()
     end_with_parent()
     return Application(ApiOptions(**orjson.loads(os.environ[_TO_WORKERS])))
 
 
 class Application:
-    """Opens the databases in the server's event loop, then is the application on them."""
+    """Opens the databases in the server's event loop, then becomes the application."""
 
     def __init__(self, options: ApiOptions) -> None:
         self._options = options
@@ -207,10 +221,10 @@ class Application:
             await self._open.enter_async_context(followed)
         self._app = create_app(services, _settings(self._options))
         await self._open.enter_async_context(self._app.router.lifespan_context(self._app))
-        # All this stays: looking through it again and again would hold requests up for 30 ms each.
+        # Freeze start-up objects: collecting them would delay requests by 30 ms each time.
         gc.collect()
         gc.freeze()
-        # The thread that commits gives way at each statement, and would wait 5 ms for its turn.
+        # The committing thread yields at each statement, and would wait 5 ms for its turn.
         sys.setswitchinterval(SWITCH_SECONDS)
 
     async def _service(self, target: str) -> Service:
@@ -219,6 +233,7 @@ class Application:
             options.backend,
             table_prefix=options.table_prefix,
             table_names=options.table_names,
+            create_tables=options.makes_tables or None,
             cursor_secret=options.cursor_secret,
             on_undecodable=log_undecodable,
             migration=[find(plan) for plan in options.migrations],
@@ -257,7 +272,7 @@ def _settings(options: ApiOptions) -> ApiSettings:
 
 
 def end_with_parent() -> None:
-    """A worker whose supervisor was killed would go on, and hold the port for ever."""
+    """Exit when the supervisor is killed: an orphaned worker would hold the port for ever."""
     parent = multiprocessing.parent_process()
     if parent is None:
         return
@@ -270,7 +285,7 @@ def end_with_parent() -> None:
 
 
 def log_to_stderr() -> None:
-    """keyfold's log records as JSON lines."""
+    """Log keyfold's records as JSON lines."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines())
     logger = logging.getLogger("keyfold")

@@ -1,4 +1,4 @@
-"""A rate limit per identity: a bucket of requests that refills steadily."""
+"""A rate limit per caller: a token bucket."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ KEPT_BUCKETS: Final = 100_000
 
 
 class RateLimit:
-    """`burst` requests at once, `per_second` in the long run, for each caller by itself.
+    """`burst` requests at once, `per_second` in the long run, for each caller.
 
-    It counts in this process: with n workers a caller gets up to n times as much.
+    It counts per process: with n workers a caller gets up to n times as much.
     """
 
     def __init__(self, per_second: float, burst: int, *, clock: Clock | None = None) -> None:
@@ -26,7 +26,7 @@ class RateLimit:
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     def take(self, caller: str) -> None:
-        """Use one request up, or raise TooMany with the seconds to wait."""
+        """Take one request, or raise TooMany with the seconds to wait."""
         now = self._clock.now()
         level, then = self._buckets.pop(caller, (float(self.burst), now))
         level = min(self.burst, level + max(0.0, now - then) * self.per_second)

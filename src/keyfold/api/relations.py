@@ -27,7 +27,7 @@ _MANY = (list, set, frozenset, tuple)
 
 
 def relation(parent: type[BaseModel], name: str, target: type[Entity], **by: str) -> RelatedField:
-    """A field of `parent` that leads to an entity: its key's fields by fields of the parent."""
+    """A field of `parent` that leads to an entity: its key fields from fields of the parent."""
     place = f"relation {parent.__name__}.{name}"
     for field in by.values():
         if field not in parent.model_fields:
@@ -42,12 +42,12 @@ def relation(parent: type[BaseModel], name: str, target: type[Entity], **by: str
         )
     several = [own for own, field in by.items() if _holds_many(parent, field)]
     if len(several) > 1:
-        raise DeclarationError("O17", "one field at most can hold several ids.", place=place)
+        raise DeclarationError("O17", "only one field can hold several ids.", place=place)
     key: Any = target.key  # type: ignore[attr-defined]
     names = tuple(by)
 
     def addresses(one: Any) -> list[tuple[Any, ...]]:
-        """The values of the keys that a parent leads to, in the order of their names."""
+        """The key values that a parent leads to, in the order of their names."""
         values = {own: getattr(one, field) for own, field in by.items()}
         if any(value is None for value in values.values()):
             return []

@@ -22,12 +22,12 @@ from keyfold.api.problems import INTERNAL, Problem, problem_for
 
 
 def rest_app(dispatch: Dispatch, tokens: Tokens | None = None) -> Starlette:
-    """The REST application of a service; more routes can be added to it as to any Starlette."""
+    """The REST application of a service; routes can be added as to any Starlette application."""
     service = type(dispatch.service)
     described = cache(partial(openapi_document, service))
 
     async def openapi(request: Request) -> Response:
-        # Swagger UI and clients ask below the path that the application is mounted at.
+        # Swagger UI and clients ask below the mount path.
         server = {"servers": [{"url": root}]} if (root := request.scope.get("root_path")) else {}
         return JSONResponse(described() | server)
 
@@ -80,7 +80,7 @@ def problem_handlers() -> dict[Any, Any]:
 
 
 def response(made: HttpAnswer) -> Response:
-    """An answer as Starlette sends it."""
+    """An answer as a Starlette response."""
     return Response(made.body, made.status, headers=made.headers)
 
 
@@ -96,7 +96,7 @@ async def _http_problem(request: Request, error: Exception) -> Response:
 
 
 def _methods_at(request: Request) -> set[str]:
-    """What the path can be asked for: several routes may share it, one for each method."""
+    """The allowed methods of a path: one route per method."""
     return {
         method
         for route in request.app.routes

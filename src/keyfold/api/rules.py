@@ -21,6 +21,7 @@ from keyfold.api.identity import Identity
 from keyfold.api.problems import NotAllowed, NotAuthenticated
 
 Arguments = Mapping[str, Any]
+"""The parsed arguments of an operation, by name."""
 Predicate = Callable[[Any, Identity, Arguments], bool | Awaitable[bool]]
 
 
@@ -72,7 +73,7 @@ def rule(*, anonymous: bool = False) -> Callable[[Predicate], Rule]: ...
 def rule(
     predicate: Predicate | None = None, /, *, anonymous: bool = False
 ) -> Rule | Callable[[Predicate], Rule]:
-    """Make a rule of a predicate; its name and docstring describe it in the documentation."""
+    """Make a rule from a predicate; its name and docstring appear in the documentation."""
 
     def make(function: Predicate) -> Rule:
         name = getattr(function, "__name__", "rule").strip("_").replace("_", " ")
@@ -82,12 +83,17 @@ def rule(
 
 
 anyone = Rule("anyone", lambda _service, _caller, _arguments: True, anonymous=True)
+"""Everybody, with or without a token."""
+
 authenticated = Rule("authenticated", lambda _service, _caller, _arguments: True)
+"""Every caller with a valid token."""
+
 admin = Rule("admin", lambda _service, caller, _arguments: caller.is_admin)
+"""Callers in the administrators' group."""
 
 
 def itself(parameter: str) -> Rule:
-    """The caller is the user that this parameter names; dots go into a model (`input.user_id`)."""
+    """The caller is the user named by this parameter; dots lead into a model (`input.user_id`)."""
     head, *rest = parameter.split(".")
 
     def same(_service: object, caller: Identity, arguments: Arguments) -> bool:

@@ -1,4 +1,4 @@
-"""Example values for the documentation: from a JSON schema, what a person would fill in first."""
+"""Example values for the documentation, generated from a JSON schema."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _FORMATS: Final = {
 
 
 class Samples:
-    """Makes samples of schemas that refer to each other by name."""
+    """Generates samples of schemas that refer to each other by name."""
 
     def __init__(self, components: Mapping[str, Schema]) -> None:
         self._components = components
         self._moments = 0
 
     def of(self, schema: Schema, name: str = "") -> Any:
-        """A value that fits: what must be there, and of a body without that its first field."""
+        """A valid value: the required fields, or the first field if none is required."""
         if "$ref" in schema:
             return self.of(self._components[schema["$ref"].rpartition("/")[2]], name)
         if "const" in schema:
@@ -61,7 +61,7 @@ class Samples:
 
     def _text(self, schema: Schema, name: str) -> str:
         if schema.get("format") == "date-time":
-            # One after another, so that what ends does so after it starts.
+            # Increasing times, so that an end comes after its start.
             self._moments += 1
             return f"{DAY}T{_HOUR + self._moments - 1:02d}:00:00Z"
         text = _FORMATS.get(schema.get("format", ""))
@@ -72,7 +72,7 @@ class Samples:
 
 
 def _words(name: str) -> str:
-    """`firstName` as "First name"; an id or a code stays as it is."""
+    """`firstName` as "First name"; ids and codes stay as they are."""
     if re.search(r"(Id|Code|Key)$", name):
         return name
     return re.sub(r"(?<=[a-z0-9])([A-Z])", lambda at: f" {at[1].lower()}", name).capitalize()

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Issue(Protocol):
-    """Makes a token for a user, in a session that can be ended."""
+    """Creates a token for a user, in a session that can be ended."""
 
     def __call__(self, id: str, *groups: str, session: int | None = None) -> str: ...
 
@@ -61,12 +61,12 @@ class Service:
             cls.title = words
         cls.operations, cls.related, cls.subscriptions = {}, list(cls.relations), {}
         if cls.idempotent is None and hasattr(cls, "design"):
-            # Parts that a service is made of have none, and say nothing about the whole.
+            # Mixins have no operations of their own.
             cls.idempotent = True
         routes: dict[tuple[str, str], str] = {}
         for attribute in _attributes(cls):
             if hasattr(attribute, "__operation__"):
-                operation = read_operation(attribute, idempotent=bool(cls.idempotent))
+                operation = read_operation(attribute, idempotent=bool(cls.idempotent), owner=cls)
                 _claim(cls.operations, routes, operation)
             elif hasattr(attribute, "__related__"):
                 cls.related.append(read_related(attribute))
@@ -79,7 +79,9 @@ class Service:
             self.db = db
 
     def tokens(self, given: Tokens | None) -> Tokens | None:
-        """What turns bearer tokens into identities: the application's, unless it has its own."""
+        """Turns bearer tokens into identities: the application's, unless the service has its
+        own.
+        """
         return given
 
     async def start(self) -> None:
@@ -89,24 +91,27 @@ class Service:
         """Called once after the last request."""
 
     async def welcome(self, caller: Identity) -> None:
-        """Called before the first operation of a caller whom this process has not seen yet.
+        """Called before the first operation of a caller that this process has not seen yet.
 
-        Where accounts come from an issuer, make the profile here if there is none: the token's
-        claims are in `caller.claims`. It may be called again, for one caller several times.
+        If accounts come from an issuer, create a missing profile here: the token's claims are in
+        `caller.claims`. It may be called several times for one caller.
         """
 
     async def admits(self, caller: Identity) -> bool:  # noqa: ARG002
-        """Whether a good token is still good here; asked before each operation of its caller."""
+        """Whether a valid token is still accepted here; called before each operation."""
         return True
 
+    async def admit_write(self, caller: Identity, operation: str) -> None:
+        """Raise an error if the caller may not write; called before each mutation."""
+
     async def ready(self) -> bool:
-        """Whether requests can be served now; `/ready` asks it."""
+        """Whether requests can be served now; used by `/ready`."""
         return True
 
     async def verdicts(
         self, method: str, callers: Mapping[str, Identity], **arguments: Any
     ) -> dict[str, int]:
-        """What each caller would get from an operation's rule: 200, 401 or 403; for tests."""
+        """The status each caller gets from an operation's rule: 200, 401 or 403; for tests."""
         operation = next(one for one in self.operations.values() if one.function.__name__ == method)
         found = {}
         for who, caller in callers.items():

@@ -1,7 +1,7 @@
-"""Operations are found by their paths before Starlette's stack is walked.
+"""Finds operations by path without walking Starlette's stack.
 
-Mounts, routers and their middleware take longer than many an operation. What is not found here
-goes the long way, which would find the same and answers all the rest.
+Mounts, routers and their middleware take longer than many operations. Whatever is not found here
+takes the regular route, with the same result.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ _PLACEHOLDER = re.compile(r"\{\w+\}")
 
 
 class Paths:
-    """Applications by verb and path; of several that fit, the first one added is found."""
+    """Applications by verb and path; the first match in order of addition is used."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[str, int], list[tuple[Segments, Names, ASGIApp | None]]]
         self._known = defaultdict(list)
 
     def add(self, verb: str, path: str, app: ASGIApp) -> None:
-        """A path has placeholders in braces; one with more in a segment goes the long way.
+        """Add a path with placeholders in braces; one with a mixed segment takes the regular route.
 
-        So does what would be found after it: which of the two fits, the router knows.
+        So do paths added after it that could match as well: the router decides between them.
         """
         parts = path.split("/")
         mixed = any("{" in one and not _PLACEHOLDER.fullmatch(one) for one in parts)
@@ -37,7 +37,7 @@ class Paths:
         self._known[verb, len(parts)].append(entry)
 
     def find(self, verb: str, path: str) -> tuple[ASGIApp, dict[str, str]] | None:
-        """The application for a path, with what its placeholders stand for."""
+        """The application for a path, with its placeholders' values."""
         parts = path.split("/")
         for segments, names, app in self._known.get((verb, len(parts)), ()):
             if all(
@@ -49,7 +49,7 @@ class Paths:
 
 
 class Shortcut:
-    """Middleware that hands a request to the application its path belongs to."""
+    """Middleware that passes a request to the application of its path."""
 
     def __init__(self, app: ASGIApp, paths: Paths) -> None:
         self._app, self._paths = app, paths

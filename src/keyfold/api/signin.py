@@ -1,4 +1,4 @@
-"""The development sign-in: tokens for anybody who asks, on a development server only."""
+"""The development sign-in: tokens for anybody, on a development server only."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class SignIn(Payload):
 def sign_in_routes(
     tokens: DevelopmentTokens, people: Mapping[str, Sequence[Identity]]
 ) -> list[Route]:
-    """The page with people by what they use, and the POST that it makes."""
+    """The page with the users, and the POST that it makes."""
 
     async def page(_request: Request) -> Response:
         return HTMLResponse(pages.sign_in(people))

@@ -1,6 +1,6 @@
-"""OpenTelemetry: a span for each operation, and under it one for each request to the backend.
+"""OpenTelemetry: a span per operation, with a child span per request to the backend.
 
-Imported only where tracing is on.
+Imported only if tracing is enabled.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from keyfold.runtime.flow import Answer, Call
 
 
 class Spans:
-    """What is recorded with a tracer."""
+    """Records spans with a tracer."""
 
     def __init__(self, tracer: Tracer) -> None:
         self._tracer = tracer
 
     @contextmanager
     def operation(self, service: str, operation: str, surface: str) -> Iterator[None]:
-        """The span of an operation; only what went wrong here makes it an error."""
+        """The span of an operation; only errors of the server mark it as failed."""
         attributes = {
             "keyfold.service": service,
             "keyfold.operation": operation,
@@ -53,7 +53,7 @@ class Spans:
 
     @contextmanager
     def request(self, call: Call) -> Iterator[Callable[[Answer], None]]:
-        """The span of a request to the backend; what it gives is told the answer."""
+        """The span of a request to the backend; what it returns is called with the answer."""
         tables = sorted(_tables(call.request))
         attributes = {
             "db.system.name": "aws.dynamodb",
@@ -83,7 +83,7 @@ class Spans:
 
 
 class Continued:
-    """Middleware that goes on with the caller's trace: the `traceparent` header names it."""
+    """Middleware that continues the caller's trace from the `traceparent` header."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

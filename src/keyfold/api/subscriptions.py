@@ -1,4 +1,4 @@
-"""Subscriptions: what callers hear of while it happens, declared once on a service's method.
+"""Subscriptions: live changes for callers, declared once on a service's method.
 
     class Rooms(Service):
         @subscription(Message, allow=member)
@@ -6,9 +6,9 @@
             '''What is said in a room.'''
             return change.new
 
-The method is called for each change of an item of these entities and answers what the caller
-gets, or None for nothing. A required parameter that is named like a field of all the entities
-selects: only changes of items with that value come. Others are the method's own.
+The method is called for each change of an item of these entities and returns what the caller gets,
+or None for nothing. A required parameter with the name of a field of all the entities selects items
+with that value. Other parameters are the method's own.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ class Subscription:
     """Its name, arguments, rule and result."""
     entities: tuple[type[Entity], ...]
     change: str
-    """The parameter that gets the change."""
+    """The parameter that receives the change."""
     selects: tuple[str, ...]
-    """Parameters that items are selected by."""
+    """Parameters that select items."""
 
 
 @dataclass(frozen=True, slots=True)
 class WatchedEntities:
-    """What the decorator says; the method's signature says the rest."""
+    """What the decorator declares; the method's signature declares the rest."""
 
     entities: tuple[type[Entity], ...]
     declared: Declaration
@@ -54,7 +54,7 @@ class WatchedEntities:
 def subscription(
     *entities: type[Entity], allow: Rule, name: str | None = None
 ) -> Callable[[Method[P, R]], Method[P, R]]:
-    """Declare what callers can hear of; the rule is asked again before each answer."""
+    """Declare a subscription; the rule is checked again before each answer."""
 
     def mark(function: Method[P, R]) -> Method[P, R]:
         if not inspect.iscoroutinefunction(function):
@@ -70,7 +70,7 @@ def subscription(
 
 
 def read_subscription(function: Callable[..., Any]) -> Subscription:
-    """The subscription a decorated method declares; what cannot work is refused here."""
+    """The subscription that a decorated method declares; refuses invalid declarations."""
     watched: WatchedEntities = function.__subscription__  # type: ignore[attr-defined]
     operation, change = read_signature(function, watched.declared)
 
@@ -81,9 +81,9 @@ def read_subscription(function: Callable[..., Any]) -> Subscription:
     if not watched.entities:
         raise refuse("@subscription needs an entity.", "@subscription(Message, allow=...)")
     if change is None:
-        raise refuse("it takes no change.", "Add a parameter `change: Change[Message]`.")
+        raise refuse("it has no parameter for the change.", "Add `change: Change[Message]`.")
     if operation.page is not None or operation.takes_request_id or operation.takes_version:
-        raise refuse("it takes a page, a request id or a version.", "It has no use for them.")
+        raise refuse("it cannot take a page, a request id or a version.", "Remove it.")
     for entity in watched.entities:
         table = entity.__table__.schema
         if table.stream != IMAGES:

@@ -10,7 +10,9 @@ from keyfold.errors import KeyfoldError
 
 
 def load_service(target: str) -> type[Service]:
-    """The service class that `module` or `module:Class` names; the working directory counts."""
+    """The service class that `module` or `module:Class` names; imports from the working
+    directory too.
+    """
     module_name, _, class_name = target.partition(":")
     if not all(part.isidentifier() for part in module_name.split(".")):
         raise KeyfoldError(

@@ -1,4 +1,4 @@
-"""Who hears of a service's changes now: each has a queue that the tail of the streams fills."""
+"""The live subscribers of a service: each has a queue that the stream's tail fills."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from keyfold.design import Entity
 from keyfold.streams import Change, Tail
 
 WATCHERS: Final = 2_000
-"""At the same time, of one service in one process."""
+"""Concurrent subscribers of one service in one process."""
 WATCHERS_OF_A_CALLER: Final = 50
 WAITING_CHANGES: Final = 200
-"""How far a watcher may be behind."""
+"""How many changes a subscriber may be behind."""
 RETRY_SECONDS: Final = 5
 
 Place = tuple[type[Entity], tuple[str, ...], tuple[Any, ...]]
 
 
 class TooSlow(Refused):
-    """A watcher that did not take its changes in time; it begins anew and reads what there is."""
+    """A subscriber that did not read its changes in time; it must start over."""
 
     status = 503
     title = "Too slow"
@@ -56,7 +56,7 @@ class Watcher:
             yield entity, names, values
 
     def tell(self, change: Change[Any] | None) -> None:
-        """None is the end."""
+        """Queue a change; None is the end."""
         try:
             self.waiting.put_nowait(change)
         except asyncio.QueueFull:
@@ -70,7 +70,7 @@ class Watcher:
 
 
 class Watchers:
-    """All watchers of a service; its streams are read as long as there are any."""
+    """All subscribers of a service; its streams are read while there are any."""
 
     def __init__(self, service: Service) -> None:
         self._service = service
@@ -90,12 +90,12 @@ class Watchers:
         return len(self._all)
 
     async def add(self, watcher: Watcher) -> None:
-        """From now on the watcher hears of changes."""
+        """Add a subscriber, who gets changes from now on."""
         if len(self._all) >= WATCHERS:
-            raise TooMany("Too many watch already; try later.", retry_after=RETRY_SECONDS)
+            raise TooMany("Too many subscriptions; try again later.", retry_after=RETRY_SECONDS)
         if self._callers[watcher.bucket] >= WATCHERS_OF_A_CALLER:
             raise TooMany(
-                f"You have {WATCHERS_OF_A_CALLER} subscriptions; end one.",
+                f"You have {WATCHERS_OF_A_CALLER} subscriptions, the maximum; end one first.",
                 retry_after=RETRY_SECONDS,
             )
         self._all.add(watcher)
@@ -129,7 +129,7 @@ class Watchers:
                 await tail.stop()
 
     async def close(self) -> None:
-        """The service stops: everybody's subscription ends."""
+        """End all subscriptions, because the service stops."""
         for watcher in self._all:
             while watcher.waiting.full():
                 watcher.waiting.get_nowait()

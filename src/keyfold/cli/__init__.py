@@ -1,7 +1,7 @@
 """The `keyfold` command: every module of this package is one of its commands.
 
-A command module has `HELP`, `configure(parser)` and `run(args) -> int`, and raises KeyfoldError
-for what its user can put right.
+A command module has `HELP`, `configure(parser)` and `run(args) -> int`, and raises KeyfoldError for
+errors that its user can fix.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ OTHERS = "More"
 
 
 class Command(Protocol):
-    """What a module of this package offers."""
+    """The interface of a command module."""
 
     HELP: str
 
@@ -41,14 +41,16 @@ class Command(Protocol):
 
 
 class _Help(argparse.HelpFormatter):
-    """argparse's own, which would load much of the standard library for the terminal's width."""
+    """Avoids argparse's own formatter, which imports much of the standard library to find the
+    terminal's width.
+    """
 
     def __init__(self, prog: str, **options: Any) -> None:
         super().__init__(prog, **{"width": _columns() - 2, **options})
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser whose help is quick to make, and that of its subcommands."""
+    """A parser with a fast help formatter, also for its subcommands."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**{"formatter_class": _Help, **options})
@@ -62,7 +64,7 @@ def _columns() -> int:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command and answer its exit code."""
+    """Run one command and return its exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     try:
         code = _dispatch(given)
@@ -78,7 +80,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
-        # The reader has gone (`keyfold ... | head`): what Python flushes at exit goes nowhere.
+        # The reader closed the pipe (`keyfold ... | head`): discard what Python flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as error:

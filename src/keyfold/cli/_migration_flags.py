@@ -18,7 +18,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
             type=Path,
             default=Path("migrations"),
             metavar="FOLDER",
-            help="where the snapshot and the plans are (default: migrations)",
+            help="folder of the snapshot and the plans (default: migrations)",
         )
         settings.add_flags(made, *flags)
         return made
@@ -39,7 +39,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "name",
         nargs="?",
         metavar="NAME",
-        help="what to call it, as orders-by-season (default: after the first change)",
+        help="name of the plan, as orders-by-season (default: from the first change)",
     )
     apply = command(
         "apply",
@@ -58,12 +58,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     apply.add_argument(
         "--dry-run",
         action="store_true",
-        help="say what it will read and write, and what that costs; change nothing",
+        help="show reads, writes and costs; change nothing",
     )
     apply.add_argument(
         "--follow",
         action="store_true",
-        help="keep copying: while it waits for applications to follow, and afterwards until Ctrl-C",
+        help="keep copying while waiting for applications to follow, and afterwards until Ctrl-C",
     )
     apply.add_argument(
         "--segments", type=int, default=4, help="parallel scans (default: %(default)s)"
@@ -73,7 +73,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         type=float,
         default=0,
         metavar="N",
-        help="at most N items a second (default: no limit)",
+        help="at most N items per second (default: no limit)",
     )
     _add_settle(apply)
     apply.add_argument(
@@ -100,14 +100,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
         choices=("planned", "verify"),
         default="planned",
         metavar="PHASE",
-        help="planned: all of it; verify: both sides are written again, so that applications that "
-        "follow go on until they are replaced (default: planned)",
+        help="planned: roll back completely; verify: write both sides again, so that following "
+        "applications can run until they are replaced (default: planned)",
     )
     _add_settle(rollback)
     rollback.add_argument(
         "--keep",
         choices=("old", "new"),
-        help="whose items stay where both sides were written since the switch",
+        help="which side to keep if both were written after the switch",
     )
     command(
         "check",
@@ -123,7 +123,7 @@ def _add_settle(parser: argparse.ArgumentParser) -> None:
         "--settle",
         type=float,
         metavar="SECONDS",
-        help="how long the streams must be quiet before a switch (default: 2, embedded 0)",
+        help="seconds without stream records before a switch (default: 2, embedded 0)",
     )
 
 

@@ -1,4 +1,4 @@
-"""Where a command writes a design file or a report."""
+"""Where a command writes its design file or report."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def add_output(parser: argparse.ArgumentParser) -> None:
 
 
 def design_files() -> ModuleType:
-    """The module that reads and writes design files, or what it lacks."""
+    """The module for design files; says which extra is missing."""
     try:
         from keyfold.design import file
     except ModuleNotFoundError as missing:
@@ -35,7 +35,7 @@ def design_files() -> ModuleType:
 
 
 def write_output(text: str, args: argparse.Namespace) -> int:
-    """Write to the file that was asked for, or to the terminal."""
+    """Write to the requested file, or to the terminal."""
     if args.output is None:
         print(text, end="")
         return 0
@@ -47,7 +47,7 @@ def write_output(text: str, args: argparse.Namespace) -> int:
 
 
 def add_report(parser: argparse.ArgumentParser) -> None:
-    """Give a command the format of its report, and the file."""
+    """Add the flags for a report's format and file."""
     parser.add_argument("--format", choices=FORMATS, default="text", help="output format")
     parser.add_argument(
         "--output",
@@ -59,7 +59,7 @@ def add_report(parser: argparse.ArgumentParser) -> None:
 
 
 def write_report(document: Document, data: dict[str, Any], args: argparse.Namespace) -> int:
-    """Print a report, or write it with the files that belong to it."""
+    """Print a report, or write it with its attached files."""
     from keyfold.review.cost import files, rendered
 
     if args.output is None:

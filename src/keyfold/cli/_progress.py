@@ -1,4 +1,4 @@
-"""How far a long job is: a line that moves on a terminal, lines of JSON elsewhere."""
+"""Progress of a long job: a live line on a terminal, JSON lines elsewhere."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from keyfold.migrations import Progress
 
 LINE_SECONDS = 5.0
-"""Seconds between a job's lines where standard error is not a terminal."""
+"""Seconds between progress lines if standard error is not a terminal."""
 
 
 def reporter() -> Callable[[Progress], None]:
-    """What shows progress where standard error goes to."""
+    """The progress display for standard error."""
     return _show if sys.stderr.isatty() else _Lines()
 
 
@@ -26,7 +26,7 @@ def _show(progress: Progress) -> None:
 
 
 class _Lines:
-    """Progress for a log: a line of JSON for each job, now and then."""
+    """Progress for a log: an occasional line of JSON per job."""
 
     def __init__(self) -> None:
         self._next: dict[str, float] = {}
@@ -40,7 +40,7 @@ class _Lines:
 
 
 def counting(noun: str) -> Callable[[int], None] | None:
-    """A line that counts on the terminal; None where standard error is not one."""
+    """A counter on the terminal; None if standard error is not one."""
     if not sys.stderr.isatty():
         return None
 

@@ -15,7 +15,7 @@ NAMES = ("design", "backend", "table_prefix", "table_names")
 
 
 def add_target(parser: argparse.ArgumentParser) -> None:
-    """Give a command its TARGET and the settings of its backend."""
+    """Add the TARGET argument and the backend settings."""
     parser.add_argument(
         "target", nargs="?", help="package.module:design (default: the design in the settings)"
     )
@@ -23,7 +23,7 @@ def add_target(parser: argparse.ArgumentParser) -> None:
 
 
 def add_design(parser: argparse.ArgumentParser) -> None:
-    """Give a command its TARGET, a design or a design file."""
+    """Add the TARGET argument, a design or a design file."""
     parser.add_argument(
         "target",
         nargs="?",
@@ -32,7 +32,7 @@ def add_design(parser: argparse.ArgumentParser) -> None:
 
 
 def design_target(args: argparse.Namespace) -> str:
-    """The design that a command was given, or the one in the settings."""
+    """The design from the arguments or the settings."""
     target: str = args.target or settings.from_arguments(args).design
     if not target:
         raise KeyfoldError(
@@ -41,18 +41,37 @@ def design_target(args: argparse.Namespace) -> str:
     return target
 
 
+def reachable(backend: str) -> str:
+    """A backend that answers, checked once if it is a server."""
+    from keyfold.clients.address import Remote, parse
+    from keyfold.clients.connection import connect
+    from keyfold.clients.request import ClientOptions
+    from keyfold.errors import TransportError
+
+    address = parse(backend)
+    if isinstance(address, Remote):
+        try:
+            connect(address.endpoint, ClientOptions()).close()
+        except TransportError as problem:
+            raise KeyfoldError(
+                f"the backend {backend} cannot be reached ({problem}). Is it running? "
+                "`keyfold settings` shows which one is set"
+            ) from None
+    return backend
+
+
 def existing(backend: str) -> str:
-    """A backend that holds something; a command that only reads makes no data file."""
+    """A backend with data; a command that only reads creates no data file."""
     if missing := _missing_file(backend):
         raise KeyfoldError(
             f"the data file {missing} does not exist; `keyfold settings` shows which one is set"
         )
-    return backend
+    return reachable(backend)
 
 
 def existing_or_empty(backend: str) -> str:
-    """A backend to compare with: a data file that is not there has no tables."""
-    return ":memory:" if _missing_file(backend) else backend
+    """A backend to compare with: a missing data file has no tables."""
+    return ":memory:" if _missing_file(backend) else reachable(backend)
 
 
 def _missing_file(backend: str) -> str | None:

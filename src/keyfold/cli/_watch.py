@@ -1,4 +1,4 @@
-"""Running a command again whenever a file of the project changes."""
+"""Reruns a command whenever a file of the project changes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ EVERY_SECONDS = 0.3
 def watch(command: Sequence[str]) -> NoReturn:
     """Run `keyfold COMMAND` now and after each change, until Ctrl-C.
 
-    Each run is a process of its own, so that it imports what the files say now.
+    Each run is a separate process, so that it imports the current files.
     """
     folder = Path.cwd()
     while True:
@@ -42,11 +42,11 @@ def _stamps(folder: Path) -> Iterator[tuple[str, tuple[int, int]]]:
             try:
                 found = path.stat()
             except OSError:
-                continue  # it has just gone
+                continue  # It was just deleted.
             yield str(path), (found.st_mtime_ns, found.st_size)
 
 
 def _is_away(folder: Path) -> bool:
-    """Hidden folders, packages and environments are not the project's own."""
+    """Whether the path is hidden, installed or an environment, and not part of the project."""
     own = not folder.name.startswith(".") and folder.name not in AWAY
     return not own or (folder / "pyvenv.cfg").exists()

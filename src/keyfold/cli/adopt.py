@@ -16,7 +16,7 @@ FORMATS = ("text", "json")
 def configure(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add_design(parser)
-    add("--sample", type=int, metavar="N", help="how many items to look at (default: all)")
+    add("--sample", type=int, metavar="N", help="number of items to read (default: all)")
     add(
         "--units",
         type=float,

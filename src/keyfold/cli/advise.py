@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from keyfold.design.schema import Schema
     from keyfold.review.advise import Advice, Alternative
 
-HELP = "Search for a design that serves the same patterns better, and say what it changes."
+HELP = "Search for a design that serves the same patterns better."
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -29,7 +29,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--write-design",
         type=Path,
         metavar="FILE",
-        help="write the alternative as a design file, or as its declaration where FILE ends in .py",
+        help="write the alternative as a design file, or as Python if FILE ends in .py",
     )
     add_report(parser)
     settings.add_flags(parser, "design")
@@ -79,7 +79,7 @@ def _choose(advice: Advice, name: str | None) -> Alternative:
 
 
 def _progress() -> Callable[[int, int], None] | None:
-    """A bar on the terminal; None where standard error is not one."""
+    """A progress bar; None if standard error is not a terminal."""
     if not sys.stderr.isatty():
         return None
 

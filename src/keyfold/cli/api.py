@@ -6,6 +6,7 @@ import argparse
 import secrets
 from pathlib import Path
 
+from keyfold.cli._target import reachable
 from keyfold.errors import KeyfoldError
 from keyfold.settings import add_flags, from_arguments
 
@@ -22,8 +23,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="PLAN",
-        help="a migration that is under way: a plan by its name or file, or module:name; "
-        "may be given several times",
+        help="a migration in progress: the name or file of a plan, or module:name; repeat for "
+        "several",
     )
     add("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
     add("--port", type=int, default=8080, help="port (default: %(default)s)")
@@ -32,7 +33,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add(
         "--development",
         action="store_true",
-        help="accept tokens of this machine only, and give one to anybody at /sign-in",
+        help="accept only tokens issued by this process, and issue one to anyone at /sign-in",
     )
     add(
         "--token-secret-file",
@@ -41,26 +42,31 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="file of secrets that sign tokens, one per line, newest first; "
         "for services that check passwords",
     )
-    add("--issuer", metavar="URL", help="who signs the tokens (their iss claim)")
-    add("--audience", metavar="NAME", help="whom the tokens are for (their aud claim)")
+    add("--issuer", metavar="URL", help="issuer of the tokens (iss claim)")
+    add("--audience", metavar="NAME", help="audience of the tokens (aud claim)")
     add(
         "--jwks",
         metavar="URL",
-        help="where the issuer's keys are (default: its /.well-known/jwks.json)",
+        help="URL of the issuer's keys (default: its /.well-known/jwks.json)",
     )
     add(
         "--admin-group",
         default="admin",
         metavar="NAME",
-        help="the group claim of administrators (default: %(default)s)",
+        help="group of administrators (default: %(default)s)",
     )
     add(
         "--rate",
         type=float,
         metavar="N",
-        help="requests per second and caller (default: 20, in development and with 0 no limit)",
+        help="requests per second and caller (default: 20; no limit in development or with 0)",
     )
-    add("--burst", type=int, metavar="N", help="requests at once (default: ten seconds' worth)")
+    add(
+        "--burst",
+        type=int,
+        metavar="N",
+        help="burst size in requests (default: ten seconds' worth)",
+    )
     add(
         "--media",
         type=Path,
@@ -77,18 +83,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add(
         "--open-pages",
         action="store_true",
-        help="show documentation, designs and metrics to everybody, not to administrators only",
+        help="make documentation, designs and metrics public, not only for administrators",
     )
     add(
         "--cursor-secret-file",
         type=Path,
         metavar="FILE",
-        help="file of secrets that seal cursors, one per line, newest first",
+        help="file of secrets that encrypt cursors, one per line, newest first",
     )
     add(
         "--consume",
         action=argparse.BooleanOptionalAction,
-        help="also follow the streams of what is served (default: on an embedded engine)",
+        help="also consume the streams of the served designs (default: on an embedded engine)",
     )
     add("--tracing", action="store_true", help="record operations as OpenTelemetry spans")
 
@@ -104,7 +110,7 @@ def run(args: argparse.Namespace) -> int:
     settings = from_arguments(args)
     options = ApiOptions(
         targets=args.target,
-        backend=settings.backend,
+        backend=reachable(settings.backend),
         host=args.host,
         port=args.port,
         workers=args.workers,

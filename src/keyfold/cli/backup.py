@@ -6,14 +6,12 @@ import argparse
 import sys
 from pathlib import Path
 
-HELP = (
-    "Copy a data file while it is in use; the copy holds one moment, with all that was committed."
-)
+HELP = "Back up a data file while it is in use."
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", type=Path, help="data file, which others may read and write")
-    parser.add_argument("to", type=Path, help="file to make; it must not exist")
+    parser.add_argument("file", type=Path, help="data file; other processes may read and write it")
+    parser.add_argument("to", type=Path, help="backup file; it must not exist")
 
 
 def run(args: argparse.Namespace) -> int:

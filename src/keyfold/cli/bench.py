@@ -9,7 +9,7 @@ from pathlib import Path
 
 from keyfold.errors import KeyfoldError
 
-HELP = "Measure keyfold beside its peers, in a clone of its repository."
+HELP = "Benchmark keyfold against its peers, in a clone of its repository."
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -28,10 +28,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     if not Path("bench", "__main__.py").exists():
-        raise KeyfoldError(
-            "this folder has no bench; the benchmarks are in keyfold's repository, "
-            "run this in a clone of it"
-        )
+        raise KeyfoldError("no benchmarks here; run this in a clone of keyfold's repository")
     flags = [
         f"--{name.replace('_', '-')}" for name in ("quick", "full", "no_write") if vars(args)[name]
     ]

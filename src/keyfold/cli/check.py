@@ -38,19 +38,19 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--write-baseline",
         type=Path,
         metavar="FILE",
-        help="write the present findings to this file",
+        help="write the current findings to this file",
     )
     add("--explain", action="store_true", help="show an example for each finding")
-    add("--fix", action="store_true", help="fix in the file what has one obvious fix")
+    add("--fix", action="store_true", help="apply fixes that need no decision")
     add("--output", type=Path, metavar="FILE", help="write to this file, not to the terminal")
     add(
         "--fail-on",
-        choices=("error", "warning", "info", "question", "never"),
+        choices=("error", "warning", "note", "question", "never"),
         help="exit with 1 from this severity on (default: warning)",
     )
     add("--watch", action="store_true", help="check again whenever a file here changes")
     add("--live", action="store_true", help="also compare with the tables of the backend")
-    add("--sample", type=int, default=500, metavar="N", help="items to look at with --live")
+    add("--sample", type=int, default=500, metavar="N", help="items to read with --live")
     settings.add_flags(parser, "design", "backend", "table_prefix", "table_names")
 
 
@@ -79,7 +79,7 @@ def run(args: argparse.Namespace) -> int:
         ]
     report = reports[0]
     for more in reports[1:]:
-        report = report.joined(more)
+        report = report.join(more)
     if args.write_baseline:
         baseline.write(report, args.write_baseline)
         kept = len(report.findings)
@@ -102,11 +102,11 @@ def _review(schema: Schema, chosen: CheckConfig, args: argparse.Namespace) -> Re
 
     select = _codes(args.select) or chosen.select
     ignore = [*_codes(args.ignore), *chosen.ignore]
-    return chosen.applied(check(schema, select=select, ignore=ignore, severity=chosen.severity))
+    return chosen.apply(check(schema, select=select, ignore=ignore, severity=chosen.severity))
 
 
 def _fix(report: Review) -> set[Path]:
-    """Write what can be fixed; gives the files that changed."""
+    """Write the available fixes; returns the changed files."""
     from keyfold.review.check.fixes import fix_files
 
     changed = fix_files(report)
@@ -119,7 +119,7 @@ def _fix(report: Review) -> set[Path]:
 def _again(
     report: Review, target: str, files: set[Path], chosen: CheckConfig, args: argparse.Namespace
 ) -> Review:
-    """The report after its fixes; a Python design is not imported a second time."""
+    """The report after its fixes; a Python design is not imported again."""
     from keyfold.design.target import FILES, load_schema
 
     if not files:
@@ -135,7 +135,7 @@ def _again(
 
 
 def _with_types(schema: Schema, target: str) -> Schema:
-    """The design with the files of written types that are not what it declares."""
+    """The design with its outdated type files."""
     from keyfold.design.target import FILES, load_design
 
     if target.endswith(FILES):
@@ -143,7 +143,7 @@ def _with_types(schema: Schema, target: str) -> Schema:
     try:
         design = load_design(target)
     except KeyfoldError:
-        return schema  # a Schema that Python made: no entities whose types could be written
+        return schema  # A Schema built in Python has no entities to generate types for.
     from keyfold.review.typed_module import typed_modules
 
     stale = [one.file for one in typed_modules(design.entities.values()) if one.stale]
@@ -151,7 +151,7 @@ def _with_types(schema: Schema, target: str) -> Schema:
 
 
 def _observe(schema: Schema, current: settings.Settings, sample: int) -> Schema:
-    """The design with what its tables look like in the backend."""
+    """The design with observations of its tables in the backend."""
     from keyfold.adopt.inspection import observe_design
     from keyfold.clients import connect
 

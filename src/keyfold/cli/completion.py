@@ -21,7 +21,7 @@ ZSH = "autoload -Uz bashcompinit && bashcompinit\n"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("shell", choices=("bash", "zsh", "fish"), help="whose script")
+    parser.add_argument("shell", choices=("bash", "zsh", "fish"), help="the shell")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -31,7 +31,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def words_by_command() -> dict[tuple[str, ...], list[str]]:
-    """What may follow each command: its subcommands, flags and choices."""
+    """The subcommands, flags and choices of each command."""
     from keyfold.cli import command_names, command_parser
 
     found: dict[tuple[str, ...], list[str]] = {(): command_names()}

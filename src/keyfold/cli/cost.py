@@ -9,7 +9,7 @@ from keyfold import settings
 from keyfold.cli._output import add_report, write_report
 from keyfold.cli._target import add_design, design_target
 
-HELP = "Say what a design costs under a workload, by pattern, write, table and index."
+HELP = "Show what a design costs under a workload, by pattern, write, table and index."
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

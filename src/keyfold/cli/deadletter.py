@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from keyfold.runtime.db import Db
     from keyfold.streams import DeadLetter
 
-HELP = "List, show, replay or drop records whose effect failed for good."
+HELP = "List, show, replay or drop records that failed permanently."
 FAILED = 1
 
 
@@ -21,8 +21,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     for name, text in (
         ("list", "List all dead letters, oldest first."),
         ("show", "Show one with its record and traceback."),
-        ("replay", "Carry out the effect now; the letter goes with it."),
-        ("drop", "Forget a letter."),
+        ("replay", "Process the record again and delete the letter."),
+        ("drop", "Delete a letter."),
     ):
         made = commands.add_parser(name, help=text, description=text)
         add_target(made)
@@ -58,7 +58,7 @@ def _one(db: Db, id: str | None) -> DeadLetter:
         raise KeyfoldError("--id is missing; `keyfold deadletter list` shows the ids")
     begun = [one for one in db.run(letters(db.context)) if one.id.startswith(id)]
     if len(begun) > 1 and all(one.id != id for one in begun):
-        raise KeyfoldError(f"{len(begun)} letters begin with {id}; give more of its characters")
+        raise KeyfoldError(f"{len(begun)} dead letters start with {id}; give more characters")
     return begun[0] if len(begun) == 1 else db.run(letter(db.context, id))
 
 
@@ -67,7 +67,7 @@ def _show(letter: DeadLetter) -> int:
 
     print(f"{letter.effect} failed {letter.attempts} times for a record of {letter.table}")
     if letter.record is None:
-        print("the record was too large to keep")
+        print("the record was too large to store")
     else:
         print(orjson.dumps(letter.record, option=orjson.OPT_INDENT_2).decode())
     print(letter.trace)

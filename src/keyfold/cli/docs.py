@@ -30,7 +30,7 @@ def run(args: argparse.Namespace) -> int:
     if args.check:
         stale = docs.stale(schema, output)
         for path in stale:
-            print(f"{path} is not what the design says; run: keyfold docs {target} -o {output}")
+            print(f"{path} is outdated; run: keyfold docs {target} -o {output}")
         return 1 if stale else 0
     changed = docs.write(schema, output)
     print(f"{output}: {'written' if changed else 'up to date'}", file=sys.stderr)

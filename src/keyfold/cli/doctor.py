@@ -5,9 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-HELP = (
-    "Check a data file: pages, items, indexes, streams, sizes; save what is whole into a new file."
-)
+HELP = "Check a data file for damage; save what is intact to a new file."
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -33,5 +31,5 @@ def run(args: argparse.Namespace) -> int:
         print(line)
     for one in saved:
         print(f"{args.save}: table {one.table}: {one.items:,} items saved, {one.lost:,} lost")
-    print(f"{args.file}: {len(wrong)} problems" if wrong else f"{args.file} is whole")
+    print(f"{args.file}: {len(wrong)} problems" if wrong else f"{args.file} is intact")
     return 1 if wrong else 0

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 HELP = "Write a table's items to a directory, in the format of DynamoDB's exports to S3."
 
-# What DescribeTable says beyond what CreateTable takes.
+# Members of DescribeTable that CreateTable does not accept.
 _TABLE_MEMBERS = (
     "TableName",
     "KeySchema",
@@ -64,7 +64,7 @@ def run(args: argparse.Namespace) -> int:
 
 @contextmanager
 def _bodies(client: Client, table: str) -> Iterator[Iterator[bytes]]:
-    """The items: of a data file as of one moment, of a server page by page."""
+    """The items: a snapshot of a data file, pages of a server."""
     import orjson
 
     from keyfold.clients.embedded import EmbeddedClient

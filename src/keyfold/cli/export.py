@@ -15,7 +15,7 @@ FORMATS = ("cloudformation", "terraform", "cdk", "boto3", "iam", "workbench", "e
 
 def configure(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("format", choices=FORMATS, help="the tool that is to make them")
+    add("format", choices=FORMATS, help="the target tool")
     add_design(parser)
     add("--output", "-o", type=Path, metavar="FILE", help="write to this file, not to the terminal")
     settings.add_flags(parser, "design")

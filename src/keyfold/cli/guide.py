@@ -59,7 +59,7 @@ never written by hand.
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--for-agents", action="store_true", help="the page for assistants (the only one there is)"
+        "--for-agents", action="store_true", help="the page for assistants (the default)"
     )
 
 
@@ -69,7 +69,7 @@ def run(args: argparse.Namespace) -> int:  # noqa: ARG001
 
 
 def agent_guide() -> str:
-    """Everything an assistant needs to write against this version, and nothing else."""
+    """Everything an assistant needs to use this version, and nothing else."""
     parts = [BEGIN, *_names(), *_handle(), *_rules(), *_commands()]
     return "\n".join(parts) + "\n"
 
@@ -116,7 +116,7 @@ def _summary(value: Any) -> str:
 
 
 class _Written:
-    """An annotation without quotes and modules, which are long and say little."""
+    """An annotation without quotes and module names."""
 
     def __init__(self, text: str) -> None:
         self.text = re.sub(r"\b(?:keyfold|typing|collections|pydantic)(?:\.\w+)*\.(?=\w)", "", text)

@@ -18,7 +18,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "address of an endpoint; several are merged into one design",
     )
     add("--name", default="", metavar="NAME", help="the design's name (default: the source's)")
-    add("--table", default="", metavar="NAME", help="the table of models that name none")
+    add("--table", default="", metavar="NAME", help="the table of models without one")
     add_output(parser)
 
 

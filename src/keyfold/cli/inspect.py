@@ -50,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
     if args.units is not None and args.units <= 0:
         raise KeyfoldError("--units must be greater than 0")
     if args.more and args.sample_file is None:
-        raise KeyfoldError("--more needs --sample-file, where the first sample was kept")
+        raise KeyfoldError("--more needs --sample-file with the first sample")
     keep = files.load(args.keep) if args.keep else None
     sample = (
         item_sample.load(args.sample_file)

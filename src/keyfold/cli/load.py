@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from keyfold import settings
+from keyfold.cli._target import reachable
 
 if TYPE_CHECKING:
     from keyfold.clients import Client
 
-HELP = "Put an export's items, or rows of CSV or JSON lines by a design, into a table."
+HELP = "Load an export, or rows of CSV or JSON lines, into a table."
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -25,7 +26,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="COLUMN=FIELD",
-        help="the field of a column; COLUMN= leaves it out",
+        help="map a column to a field; COLUMN= ignores it",
     )
     settings.add_flags(parser, "design", "table_prefix", "table_names")
 
@@ -42,10 +43,10 @@ def run(args: argparse.Namespace) -> int:
     if args.design:
         return _load_rows(args)
     if args.map:
-        raise KeyfoldError("--map needs --design, which says what the fields are")
+        raise KeyfoldError("--map needs --design")
     if not args.directory.exists():
         raise KeyfoldError(f"the export {args.directory} does not exist")
-    client = connect(args.database)
+    client = connect(reachable(args.database))
     try:
         _create_if_missing(client, args.table, args.directory)
         puts = (
@@ -68,7 +69,7 @@ def _load_rows(args: argparse.Namespace) -> int:
     from keyfold.cli._progress import counting, end_of_line
     from keyfold.errors import KeyfoldError
 
-    current = replace(settings.from_arguments(args), backend=args.database)
+    current = replace(settings.from_arguments(args), backend=reachable(args.database))
     design = design_of(args.design)
     entity = design.entities.get(args.table)
     if entity is None:
@@ -108,7 +109,7 @@ def _create_if_missing(client: Client, name: str, directory: Path) -> None:
             ) from None
         if not found:
             raise StorageError(
-                f"The table {name} does not exist, and {directory} does not say what it is like. "
+                f"The table {name} does not exist, and {directory} has no table definition. "
                 "Create the table first."
             ) from None
         client.call("CreateTable", {**orjson.loads(found[0].read_bytes()), "TableName": name})

@@ -6,12 +6,12 @@ import argparse
 
 from keyfold.errors import KeyfoldError
 
-HELP = "Serve editors: findings while you type, hovers, completion, fixes (LSP on stdin, stdout)."
+HELP = "Run a language server for editors: findings, hover, completion, fixes (LSP on stdio)."
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--stdio", action="store_true", help="accepted because editors pass it; it is the only way"
+        "--stdio", action="store_true", help="accepted for editors; stdio is always used"
     )
 
 

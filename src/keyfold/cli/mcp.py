@@ -15,7 +15,7 @@ from keyfold.errors import KeyfoldError
 if TYPE_CHECKING:
     from mcp.server.mcpserver import MCPServer
 
-HELP = "Offer a design's tools to assistants: read, check, try, run, cost, draft (MCP)."
+HELP = "Run an MCP server for assistants: read, check, try, run, cost, draft."
 LOOPBACK = "127.0.0.1"
 SHUTDOWN_SECONDS = 3
 
@@ -70,7 +70,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _enter(folder: Path) -> None:
-    """Work in the project's folder: assistants start their servers wherever they are."""
+    """Change to the project's directory: assistants start servers from anywhere."""
     try:
         os.chdir(folder)
     except OSError as problem:

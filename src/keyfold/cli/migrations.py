@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from keyfold import settings
 from keyfold.cli._migration_flags import configure
 from keyfold.cli._progress import reporter
-from keyfold.cli._target import existing, existing_or_empty
+from keyfold.cli._target import existing, existing_or_empty, reachable
 
 if TYPE_CHECKING:
     from keyfold.design.schema import Schema
@@ -93,16 +93,16 @@ def _plan(args: argparse.Namespace) -> int:
     changes = diff(kept, schema)
     if not changes:
         raise MigrationError(
-            "nothing changed since the snapshot, so a plan would be empty. To make the last plan "
-            f"again, put {args.folder / SNAPSHOT} back as it was before it, and delete its file"
+            "nothing changed since the snapshot, so a plan would be empty. To recreate the last "
+            f"plan, restore {args.folder / SNAPSHOT} to its previous version and delete the plan"
         )
     backend = _backend(args, existing_or_empty, schema)
     live = _live(backend, schema)
     if missing and live.tables:
         raise MigrationError(
             f"{args.folder} has no snapshot, and the backend has "
-            f"{', '.join(table.name for table in live.tables)} already. Keep the design as "
-            "those tables have it first: keyfold migrations snapshot; then change it and plan"
+            f"{', '.join(table.name for table in live.tables)} already. First save the design of "
+            "those tables with keyfold migrations snapshot; then change it and plan"
         )
     target = settings.from_arguments(args).design
     number = len(list(args.folder.glob("[0-9][0-9][0-9][0-9]_*.py"))) + 1
@@ -136,7 +136,7 @@ def _apply(args: argparse.Namespace) -> int:
         if args.dry_run:
             _print_estimate(args)
             continue
-        migrator = _migrator(args, str)
+        migrator = _migrator(args, reachable)
         expected = estimate(migrator.migration, migrator.backend) if migrator.copies else []
         wait = (lambda: True) if args.follow else None
         state = migrator.apply(args.to, repair=not args.no_repair, wait=wait)
@@ -144,7 +144,7 @@ def _apply(args: argparse.Namespace) -> int:
             print(f"{migrator.migration.name}: {words}")
         print(f"{migrator.migration.name}: {state.phase} is complete")
         if state.phase not in (args.to, "contract"):
-            break  # what comes after it is made for what it leaves
+            break  # The next plan starts from the result of this one.
     if args.follow and not args.dry_run:
         print("copying; Ctrl-C stops", flush=True)
         migrator.follow(lambda: False)
@@ -152,7 +152,7 @@ def _apply(args: argparse.Namespace) -> int:
 
 
 def _print_estimate(args: argparse.Namespace) -> None:
-    """What a plan would do; the table of states is not made either."""
+    """Print a plan's effects; creates nothing, not even the state table."""
     from keyfold.migrations.estimate import estimate, words_of
 
     migrator = _migrator(args, existing_or_empty)
@@ -174,12 +174,14 @@ def _history(args: argparse.Namespace) -> int:
 
 
 def _plans(args: argparse.Namespace) -> list[str]:
-    """The plans of the folder, in order."""
+    """The plans of the directory, in order."""
     from keyfold.errors import MigrationError
 
     found = sorted(path.stem for path in args.folder.glob("[0-9][0-9][0-9][0-9]_*.py"))
     if not found:
-        raise MigrationError(f"{args.folder} has no plans; make one: migrations plan NAME")
+        raise MigrationError(
+            f"{args.folder} has no plans; create one with keyfold migrations plan NAME"
+        )
     return found
 
 
@@ -248,7 +250,7 @@ def _schema(args: argparse.Namespace) -> Schema:
 
 
 def _defaults(target: str) -> set[tuple[str, str]]:
-    """The fields that an item need not have, by entity; a design file says nothing of them."""
+    """The optional fields by entity; a design file does not declare them."""
     from keyfold.design.target import load_design
 
     if ":" not in target:
@@ -293,12 +295,13 @@ def _migration(args: argparse.Namespace) -> Migration:
 def _migrator(args: argparse.Namespace, address: Callable[[str], str]) -> Migrator:
     from keyfold.migrations import Migrator, ScanPace
 
+    migration = _migration(args)  # a wrong name makes no file and asks no backend
     backend = _backend(args, address)
     remote = "://" in settings.from_arguments(args).backend
     given = vars(args)
     settle = given.get("settle")
     return Migrator(
-        _migration(args),
+        migration,
         backend,
         pace=ScanPace(given.get("segments", 4), given.get("rate", 0)),
         settle=settle if settle is not None else (2.0 if remote else 0.0),

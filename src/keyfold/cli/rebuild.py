@@ -26,7 +26,7 @@ def run(args: argparse.Namespace) -> int:
     with open_db(args) as db:
         resumed = db.run(resume(db.context))
         if resumed:
-            print(f"{resumed} shards had lost records; their consumer goes on from now")
+            print(f"{resumed} shards had lost records; their consumers continue from now")
         report = rebuild(
             db,
             args.only,

@@ -43,7 +43,7 @@ def run(args: argparse.Namespace) -> int:
     if args.rate is not None and args.rate <= 0:
         raise KeyfoldError(f"--rate must be greater than 0, not {args.rate:g}")
     with open_db(args) as db:
-        # A structure that follows the stream may only seem wrong while records wait.
+        # A stream structure may seem wrong while records are waiting.
         settle = Consumer(db).catch_up
         report = verify(db, only=args.only, progress=counting("items"), settle=settle)
         end_of_line()
@@ -60,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _put_away(directory: Path, table: str, item: dict[str, Any]) -> None:
-    """Append an item to its table's file; it is on the disk when this is done."""
+    """Append an item to its table's file and sync it."""
     import orjson
 
     directory.mkdir(parents=True, exist_ok=True)

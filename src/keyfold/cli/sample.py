@@ -8,18 +8,30 @@ from pathlib import Path
 
 from keyfold import settings
 from keyfold.cli._progress import counting, end_of_line
-from keyfold.cli._target import add_design, design_target
+from keyfold.cli._target import add_design, design_target, reachable
 from keyfold.errors import KeyfoldError
 
-HELP = "Make believable, consistent items for a design, by a seed."
+HELP = "Generate realistic, consistent items for a design."
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add_design(parser)
-    add("--items", type=int, default=1000, metavar="N", help="about how many items (default: 1000)")
-    add("--count", action="append", default=[], metavar="ENTITY=N", help="how many of one entity")
-    add("--seed", type=int, default=0, metavar="N", help="the same seed makes the same items")
+    add(
+        "--items",
+        type=int,
+        default=1000,
+        metavar="N",
+        help="approximate number of items (default: 1000)",
+    )
+    add(
+        "--count",
+        action="append",
+        default=[],
+        metavar="ENTITY=N",
+        help="number of items of one entity",
+    )
+    add("--seed", type=int, default=0, metavar="N", help="the same seed generates the same items")
     add(
         "--output",
         "-o",
@@ -57,6 +69,7 @@ def run(args: argparse.Namespace) -> int:
                 count += 1
         print(f"{args.output}: {count:,} items", file=sys.stderr)
         return 0
+    reachable(current.backend)
     count = store(design, items, current, progress=counting("items written"))
     end_of_line()
     print(f"{count:,} items of {design.name} in {current.backend}")

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from keyfold.engine.delays import DelaySetting
     from keyfold.wire.settings import ServerSettings
 
-HELP = "Serve DynamoDB's own API over a data file, for every tool that speaks it."
+HELP = "Serve DynamoDB's API on a data file, for every DynamoDB tool."
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -25,13 +26,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add(
         "--regions",
         action="store_true",
-        help="separate tables for each region that callers sign for, for global tables",
+        help="separate tables for each region in signatures, for global tables",
     )
     add(
         "--accounts",
         action="store_true",
-        help="the same for each account, too: that of a caller's principal, or an access key of "
-        "twelve digits",
+        help="also separate tables for each account: of the caller's principal, or an access key "
+        "of twelve digits",
     )
     add(
         "--credentials",
@@ -53,12 +54,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--durability",
         choices=("full", "relaxed", "memory"),
         default="full",
-        help="when a write counts as done: on disk, handed to the system, or in memory",
+        help="when a write is acknowledged: on disk, written to the system, or in memory",
     )
     add(
         "--insecure-bind",
         action="store_true",
-        help="listen beyond this machine although no credentials are configured",
+        help="listen on other addresses without credentials",
     )
     add(
         "--cors",
@@ -69,17 +70,28 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add(
         "--request-log", metavar="FILE", help="write a JSON line per request; - for standard output"
     )
-    add("--buckets", type=_path, metavar="DIR", help="directory whose directories are S3's buckets")
+    add(
+        "--buckets", type=_path, metavar="DIR", help="directory whose subdirectories are S3 buckets"
+    )
     add(
         "--kinesis",
         metavar="DIR|URL",
-        help="where Kinesis destinations deliver to: a directory, or a server of this machine",
+        help="target of Kinesis destinations: a directory, or a local server",
     )
     add(
         "--delays",
-        choices=("at once", "amazon"),
+        type=_delays,
         default="at once",
-        help="how long changes of tables take (default: %(default)s)",
+        metavar="WHEN",
+        help="how long changes of tables take: 'at once' (the default), 'amazon', or seconds by "
+        "phase, such as allocating=2,backfilling=10",
+    )
+    add(
+        "--vector-search",
+        choices=("exact", "approximate"),
+        default="exact",
+        help="exact, or approximate: faster for many vectors, but may miss some "
+        "(default: %(default)s)",
     )
     add("--tracing", action="store_true", help="record requests as OpenTelemetry spans")
     add("--max-connections", type=int, default=1000, help="per worker (default: %(default)s)")
@@ -87,7 +99,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--receive-seconds",
         type=float,
         default=30.0,
-        help="time a client has to send a whole request (default: %(default)s)",
+        help="time limit for receiving a request (default: %(default)s)",
     )
 
 
@@ -97,9 +109,18 @@ def _path(text: str) -> Path:
     return Path(text)
 
 
+def _delays(text: str) -> DelaySetting:
+    from keyfold.engine.delays import read_delays
+
+    try:
+        return read_delays(text)
+    except ValueError as wrong:
+        raise argparse.ArgumentTypeError(str(wrong)) from None
+
+
 def run(args: argparse.Namespace) -> int:
-    # All that is loaded now stays, and looking for garbage in it takes time: a worker turns the
-    # collector on again once it listens.
+    # Everything loaded so far stays, so collecting it wastes time: a worker enables the collector
+    # again once it listens.
     gc.disable()
     try:
         from keyfold.wire.workers import serve
@@ -141,6 +162,7 @@ def _settings(args: argparse.Namespace) -> ServerSettings:
         buckets=args.buckets,
         kinesis=args.kinesis,
         delays=args.delays,
+        vector_search=args.vector_search,
         clients=ClientLimits(
             connections=args.max_connections, receive_seconds=args.receive_seconds
         ),

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from keyfold import settings
 
-HELP = "Show each setting, its value and where the value came from."
+HELP = "Show each setting, its value and its source."
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

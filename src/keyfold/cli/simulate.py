@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from keyfold.simulate.chaos import ChaosScenario
     from keyfold.simulate.outcome import RunOutcome
 
-HELP = "Say what a design does under load: what throttles first, how late copies are, what helps."
+HELP = "Simulate a design under load: what throttles first, how far copies lag, what helps."
 MOST_DAYS = 366.0
 
 
@@ -52,7 +52,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         type=float,
         default=1000.0,
         metavar="N",
-        help="items a second of the chaos backfill and migration (default: 1000)",
+        help="items per second of the chaos backfill and migration (default: 1000)",
     )
     add(
         "--sweep",
@@ -61,7 +61,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="vary this assumption; `all` for each",
     )
-    add("--no-changes", action="store_true", help="do not look for changes that help")
+    add("--no-changes", action="store_true", help="do not search for improvements")
     add("--stories", action="store_true", help="replay published incidents instead")
     add_report(parser)
     settings.add_flags(parser, "design")
@@ -95,7 +95,7 @@ def _simulate(args: argparse.Namespace) -> tuple[Document, dict[str, Any]]:
     if args.users is not None and not 1 <= args.users <= 1e10:
         raise KeyfoldError("--users must be between 1 and 1e10.")
     if args.provisioned is not None and not 0.2 <= args.provisioned <= 0.9:
-        raise KeyfoldError("--provisioned must be between 0.2 and 0.9, as auto scaling takes it.")
+        raise KeyfoldError("--provisioned must be between 0.2 and 0.9, the range of auto scaling.")
     schema = load_schema(target)
     workload = load(args.workload, schema) if args.workload else Workload()
     if args.users is not None:

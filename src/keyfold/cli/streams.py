@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from keyfold.runtime.db import Db
     from keyfold.streams import Outcome, Sink
 
-HELP = "Follow the change streams of a design's tables."
+HELP = "Consume the change streams of a design's tables."
 BEHIND = 1
 
 
@@ -22,8 +22,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     text = "Run a consumer until Ctrl-C; several processes share the shards."
     running = commands.add_parser("run", help=text, description=text)
     add_target(running)
-    running.add_argument("--threads", type=int, default=1, help="shards read at once (default: 1)")
-    running.add_argument("--batch", type=int, default=500, help="records a read (default: 500)")
+    running.add_argument(
+        "--threads", type=int, default=1, help="shards to read in parallel (default: 1)"
+    )
+    running.add_argument("--batch", type=int, default=500, help="records per read (default: 500)")
     running.add_argument(
         "--queue", action="append", default=[], metavar="NAME", help="keep events in this queue"
     )
@@ -34,13 +36,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="URL",
         help="post events there, signed with KEYFOLD_WEBHOOK_SECRET",
     )
-    running.add_argument("--once", action="store_true", help="stop when nothing is left to read")
+    running.add_argument("--once", action="store_true", help="stop at the end of the streams")
     text = "Show shards, their owners and lag, dead letters and waiting events."
     add_target(commands.add_parser("status", help=text, description=text))
-    text = "List events that no sink has taken yet, or drop one that none will ever take."
+    text = "List undelivered events, or drop one."
     events = commands.add_parser("events", help=text, description=text)
     add_target(events)
-    events.add_argument("--drop", metavar="ID", help="drop this event; those behind it go on")
+    events.add_argument("--drop", metavar="ID", help="drop this event and continue with later ones")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -60,12 +62,12 @@ def _run(db: Db, args: argparse.Namespace) -> int:
         return 0
     if not consumer.tables:
         raise KeyfoldError(
-            f"nothing of {db.context.design.name} follows a stream: it has no @design.on, and no "
+            f"{db.context.design.name} has nothing to consume: no @design.on, and no "
             'structure with sync="stream"'
         )
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: consumer.stop())
-    print(f"{consumer.worker} follows {db.context.design.name}; Ctrl-C stops it", file=sys.stderr)
+    print(f"{consumer.worker} consumes {db.context.design.name}; Ctrl-C stops it", file=sys.stderr)
     consumer.run(threads=args.threads, on_progress=_show)
     return 0
 
@@ -78,7 +80,7 @@ def _sinks(args: argparse.Namespace) -> list[Sink]:
 
     secret = os.environ.get("KEYFOLD_WEBHOOK_SECRET", "")
     if args.webhook and not secret:
-        raise KeyfoldError("webhooks are signed: set KEYFOLD_WEBHOOK_SECRET to their secret")
+        raise KeyfoldError("set KEYFOLD_WEBHOOK_SECRET to sign webhook requests")
     return [
         *(Queue(name) for name in args.queue),
         *(Webhook(url, secret) for url in args.webhook),
@@ -99,7 +101,7 @@ def _events(db: Db, dropped: str | None) -> int:
         payload = orjson.dumps(event.payload).decode()
         print(f"{event.id}  {event.at:%Y-%m-%d %H:%M:%S}  {event.name}  {payload}")
     if not events:
-        print("no event waits")
+        print("no waiting events")
     return 0
 
 

@@ -10,7 +10,7 @@ from keyfold import settings
 from keyfold.cli._target import existing
 from keyfold.errors import KeyfoldError
 
-HELP = "See a design, its data and what follows, in the browser."
+HELP = "Browse a design and its data."
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -18,7 +18,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add(
         "target",
         nargs="?",
-        help="package.module:design or FILE.yaml; without one, it is drafted from the data",
+        help="package.module:design or FILE.yaml; default: drafted from the data",
     )
     settings.add_flags(parser, "design", "backend", "table_prefix", "table_names")
     add("--table", action="append", default=[], metavar="NAME", help="a table to draft from")

@@ -26,7 +26,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("target", nargs="?", help="package.module:design (default: the design in the settings)")
     add("--check", action="store_true", help="write nothing; exit with 1 if a file is stale")
-    add("--watch", action="store_true", help="write again whenever a module of the design is saved")
+    add("--watch", action="store_true", help="regenerate on every save")
     settings.add_flags(parser, "design")
 
 
@@ -53,7 +53,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _load_design(target: str, *, write: bool) -> Declarations:
-    """The design, whose modules may import their types before anybody wrote them."""
+    """The design, whose modules may import types that have not been generated yet."""
     from keyfold.design.target import load_design
     from keyfold.review.typed_module import TwinFinder
 
@@ -72,7 +72,7 @@ def _modules(design: Declarations, target: str) -> list[TypedModule]:
     found = typed_modules(design.entities.values())
     if not found:
         raise KeyfoldError(
-            f"no entity of {target} takes written types; in app/entities.py write "
+            f"no entity of {target} uses generated types; in app/entities.py write "
             "`from app import entities_types as typed` and `class Room(typed.Room, Entity, ...)`"
         )
     return found
@@ -85,9 +85,9 @@ def _difference(module: TypedModule) -> list[str]:
 
 
 def _watch(target: str, modules: list[TypedModule], started: int) -> int:
-    """A new process for each change: a module cannot be declared twice in one."""
+    """A new process per change: a module cannot be declared twice in one."""
     sources = [module.file.with_name(f"{module.name.rpartition('.')[2]}.py") for module in modules]
-    # What was saved after the start may not be what was imported: it counts as a change.
+    # A file saved after the start may not be what was imported: treat it as changed.
     seen = [min(source.stat().st_mtime_ns, started) for source in sources]
     while True:
         time.sleep(SECONDS_BETWEEN_LOOKS)

@@ -20,10 +20,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="STRUCTURE",
         help="only this one, as 'pointer HangoutPointer', 'counter Post.likes' or 'index'",
     )
-    parser.add_argument("--json", action="store_true", help="one JSON object for each drift")
-    parser.add_argument("--drain", action="store_true", help="first read the streams up to now")
+    parser.add_argument("--json", action="store_true", help="one JSON object per drift")
+    parser.add_argument("--drain", action="store_true", help="first process the streams up to now")
     parser.add_argument(
-        "--limit", type=int, default=10_000, help="how much drift to show (default: %(default)s)"
+        "--limit",
+        type=int,
+        default=10_000,
+        help="maximum number of drifts to show (default: %(default)s)",
     )
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from keyfold.review.cost import EntityLoad
     from keyfold.review.cost.observed_workload import Scrape
 
-HELP = "Draft the file that says how a design is used, or fill it from a running system."
+HELP = "Draft a workload file, or record one from a running system."
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -49,10 +49,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "table_names",
     )
     add = record.add_argument
-    add("--metrics", metavar="URL", help="where the service's metrics are: http://host/metrics")
+    add("--metrics", metavar="URL", help="URL of the service's metrics: http://host/metrics")
     add("--token-file", type=Path, metavar="FILE", help="an administrator's token for the metrics")
-    add("--seconds", type=float, default=60.0, help="how long to watch (default: 60)")
-    add("--every", type=float, default=5.0, help="seconds between two looks (default: 5)")
+    add("--seconds", type=float, default=60.0, help="duration in seconds (default: 60)")
+    add("--every", type=float, default=5.0, help="seconds between two samples (default: 5)")
     add("--sample", type=int, default=5000, metavar="N", help="items to read of each table")
 
 
@@ -110,7 +110,7 @@ def _items(schema: Schema, current: settings.Settings, sample: int) -> dict[str,
 
 
 def _metrics(args: argparse.Namespace) -> Request:
-    """The request for the metrics, in the name of an administrator where a token was given."""
+    """The request for metrics, with the administrator's token if one was given."""
     from urllib.request import Request
 
     url = args.metrics

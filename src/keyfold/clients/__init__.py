@@ -12,8 +12,7 @@ if TYPE_CHECKING:
 
 __all__ = ["AsyncClient", "Client", "ClientOptions", "connect", "connect_async"]
 
-# A server verifies signatures with this package's signer and needs nothing else of it: the parts
-# are imported when they are first named.
+# A server uses only this package's signer, so the other parts are imported on first use.
 _PARTS = {
     "AsyncClient": "protocol",
     "Client": "protocol",

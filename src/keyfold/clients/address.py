@@ -18,7 +18,7 @@ DEFAULT_REGION = "us-east-1"
 
 
 class AddressError(KeyfoldError):
-    """A backend address that cannot be understood."""
+    """A backend address that cannot be parsed."""
 
     def __init__(self, address: str, what: str) -> None:
         super().__init__(f"backend address {address!r}: {what}; {_FORMS}")
@@ -51,20 +51,20 @@ class Endpoint(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Remote:
-    """A server and how to sign for it."""
+    """A server and its signing credentials."""
 
     endpoint: Endpoint
     streams_endpoint: Endpoint
     region: str
     profile: str | None
     is_amazon: bool
-    """Amazon wants real credentials; another server may take any."""
+    """Amazon requires real credentials; other servers may accept any."""
 
 
 def parse(address: str) -> Embedded | Remote:
-    """What an address stands for; raises `AddressError` with the right forms."""
+    """Parse an address; raises `AddressError` that lists the valid forms."""
     if not address or address != address.strip():
-        raise AddressError(address, "it is empty or has blanks around it")
+        raise AddressError(address, "it is empty or has surrounding spaces")
     if address == ":memory:":
         return Embedded(address)
     scheme, separator, _ = address.partition("://")
@@ -76,7 +76,7 @@ def parse(address: str) -> Embedded | Remote:
     if scheme == "dynamodb":
         return _amazon(address)
     if scheme in ("file", "sqlite"):
-        raise AddressError(address, f"a file is given by its path alone, without {scheme}://")
+        raise AddressError(address, f"write a file as a plain path, without {scheme}://")
     raise AddressError(address, f"{scheme}:// is not known")
 
 
@@ -98,7 +98,7 @@ def _endpoint(address: str, url: SplitResult) -> Endpoint:
     if not url.hostname:
         raise AddressError(address, "the host is missing")
     if url.username or url.password:
-        raise AddressError(address, "credentials do not belong into an address")
+        raise AddressError(address, "credentials do not belong in an address")
     if url.path not in ("", "/") or url.query or url.fragment:
         raise AddressError(address, "nothing may follow the host and port")
     tls = url.scheme == "https"
@@ -111,7 +111,7 @@ def _amazon(address: str) -> Remote:
     if not _REGION.fullmatch(region):
         raise AddressError(address, f"{region!r} is not a region such as eu-west-1")
     if url.path not in ("", "/") or url.fragment:
-        raise AddressError(address, "nothing but ?profile=… and ?endpoint=… may follow the region")
+        raise AddressError(address, "only ?profile=… and ?endpoint=… may follow the region")
     options = dict(parse_qsl(url.query, keep_blank_values=True))
     if unknown := options.keys() - {"profile", "endpoint"}:
         raise AddressError(address, f"option {sorted(unknown)[0]!r} is not known")

@@ -1,4 +1,4 @@
-"""HTTP answers read from bytes, whoever receives them, and what they mean."""
+"""Parses HTTP answers from bytes, for both clients."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ class Answer(NamedTuple):
 
 
 def usual(data: bytes) -> Answer | None:
-    """The answer in what was received first, if it is whole and in DynamoDB's own words for
-    what went well; any other is to be read by an `AnswerReader`.
+    """The answer in the first bytes received, if it is complete and a plain success; otherwise
+    None, and an `AnswerReader` parses it.
     """
     end = data.find(b"\r\n\r\n") + 2
     head, body = data[:end], data[end + 2 :]
-    # What an answer says of its body is compared with what there is to say, not parsed.
+    # Compare with the expected header bytes instead of parsing them.
     if (
         head.startswith(b"HTTP/1.1 200 OK\r\n")
         and b"\r\nContent-Length: %d\r\n" % len(body) in head
@@ -38,7 +38,7 @@ def usual(data: bytes) -> Answer | None:
 
 
 class AnswerReader:
-    """Takes bytes as they come and gives the answer once it is whole."""
+    """Takes bytes as they arrive and returns the answer once it is complete."""
 
     __slots__ = ("_body", "_buffer", "_checksum", "_chunked", "_keep_alive", "_left", "_status")
 
@@ -53,13 +53,13 @@ class AnswerReader:
         self._body: list[bytes] = []
 
     def feed(self, data: bytes) -> Answer | None:
-        """Take what was received; the answer, if that was the rest of it."""
+        """Add received bytes; returns the answer if that completed it."""
         buffer = self._buffer + data if self._buffer else data
         while not self._status:
             end = buffer.find(b"\r\n\r\n")
             if end < 0:
                 if len(buffer) > _HEAD_LIMIT:
-                    raise TransportError("the answer has no end of headers")
+                    raise TransportError("the response headers do not end")
                 self._buffer = buffer
                 return None
             self._read_head(buffer[: end + 2].lower())
@@ -76,29 +76,29 @@ class AnswerReader:
         if self._left > 0:
             return None
         if self._left < 0:
-            raise TransportError("the answer is longer than it announced")
+            raise TransportError("the response is longer than its Content-Length")
         return self._whole()
 
     def finish(self) -> Answer:
-        """The connection was closed: the answer, if its end was to be marked so."""
+        """The connection closed: the answer, if its end is marked that way."""
         if self._status and self._left < 0 and not self._chunked:
             self._keep_alive = False
             return self._whole()
-        raise TransportError("the connection was closed in the middle of an answer")
+        raise TransportError("the connection was closed in the middle of a response")
 
     def _whole(self) -> Answer:
         return self._intact(self._body[0] if len(self._body) == 1 else b"".join(self._body))
 
     def _intact(self, body: bytes) -> Answer:
         if self._checksum is not None and crc32(body) != self._checksum:
-            raise TransportError("the answer is damaged: its checksum does not match")
+            raise TransportError("the response is damaged: its checksum does not match")
         return Answer(self._status, body, self._keep_alive)
 
     def _read_head(self, head: bytes) -> None:
-        """Read the status line and headers, in lower case, each with its line end."""
+        """Read the status line and headers, in lower case, including line ends."""
         digits = head[9:12]
         if not head.startswith(b"http/1.") or not digits.isdigit():
-            raise TransportError(f"not an HTTP answer: {head[:40]!r}")
+            raise TransportError(f"not an HTTP response: {head[:40]!r}")
         status = int(digits)
         if status < 200:
             return
@@ -128,7 +128,7 @@ class AnswerReader:
             try:
                 size = int(buffer[:line_end].partition(b";")[0], 16)
             except ValueError:
-                raise TransportError("the answer's chunks are damaged") from None
+                raise TransportError("the response has invalid chunks") from None
             end = line_end + 2 + size
             if size == 0:
                 if b"\r\n\r\n" not in buffer[line_end:]:
@@ -151,7 +151,7 @@ def _field(head: bytes, name: bytes) -> bytes:
 
 
 def result(answer: Answer) -> dict[str, Any]:
-    """The result in an answer; raises the error it stands for."""
+    """The result in an answer; raises the error it carries."""
     status, body, _ = answer
     try:
         decoded = orjson.loads(body) if body else {}
@@ -159,10 +159,10 @@ def result(answer: Answer) -> dict[str, Any]:
         decoded = None
     if status == 200:
         if not isinstance(decoded, dict):
-            raise TransportError("the answer is not a JSON object; is this a DynamoDB endpoint?")
+            raise TransportError("the response is not a JSON object; is this a DynamoDB endpoint?")
         return cast("dict[str, Any]", decoded)
     if status == 413:
-        raise RequestTooLarge("the request is larger than the server takes")
+        raise RequestTooLarge("the request is too large for the server")
     if not isinstance(decoded, dict) or "__type" not in decoded:
         if status == 503:
             raise Unavailable("the server is unavailable")

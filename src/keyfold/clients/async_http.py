@@ -20,7 +20,7 @@ _ROOM = 64 * 1024
 
 
 class AsyncHttpClient:
-    """Calls a server over kept connections, many calls at a time."""
+    """Calls a server over persistent connections, with many concurrent calls."""
 
     def __init__(self, remote: Remote, options: ClientOptions | None = None) -> None:
         self._options = options = options or ClientOptions()
@@ -46,7 +46,7 @@ class AsyncHttpClient:
             return await self._call_again(operation, request, body, error, started)
 
     async def close(self) -> None:
-        """Close the kept connections; calls under way end with an error."""
+        """Close the connections; calls in progress fail."""
         for pool in self._pools.values():
             pool.close()
 
@@ -87,7 +87,7 @@ class AsyncHttpClient:
 
 
 class _Pool:
-    """The connections to one endpoint, at most as many as the options say."""
+    """The connections to one endpoint, up to the configured number."""
 
     def __init__(self, endpoint: Endpoint, options: ClientOptions, tls: Any) -> None:
         self._endpoint, self._options, self._tls = endpoint, options, tls
@@ -98,9 +98,9 @@ class _Pool:
         self._closed = False
 
     def idle_connection(self) -> _Connection | None:
-        """A connection that is open and free.
+        """An open, idle connection.
 
-        One of an earlier event loop (a function that is run again and again) is dropped.
+        Connections of an earlier event loop are dropped.
         """
         loop = asyncio.get_running_loop()
         while self._idle:
@@ -111,7 +111,7 @@ class _Pool:
         return None
 
     async def connect_or_wait(self) -> _Connection:
-        """A new connection, or the next that comes free."""
+        """A new connection, or the next that becomes idle."""
         while len(self._taken) + self._opening >= self._options.connections:
             turn = asyncio.get_running_loop().create_future()
             self._waiting.append(turn)
@@ -182,7 +182,7 @@ class _Pool:
 class _Connection(asyncio.BufferedProtocol):
     """One connection; one request at a time."""
 
-    # Buffered, since room for the largest read would otherwise be made for every answer.
+    # Buffered, because otherwise a buffer for the largest read would be allocated per answer.
 
     def __init__(self, loop: asyncio.AbstractEventLoop, patience: float) -> None:
         self.loop, self._patience = loop, patience
@@ -202,7 +202,7 @@ class _Connection(asyncio.BufferedProtocol):
         self._reader = AnswerReader()
         self._deadline = loop.time() + self._patience
         if self._timer is None:
-            # One timer serves many requests: it looks at the latest deadline when it rings.
+            # One timer serves many requests: when it fires, it checks the latest deadline.
             self._timer = loop.call_at(self._deadline, self._ring)
         self._transport.write(data)
         received = await answer
@@ -258,4 +258,4 @@ class _Connection(asyncio.BufferedProtocol):
         if self.loop.time() < self._deadline:
             self._timer = self.loop.call_at(self._deadline, self._ring)
             return
-        answer.set_exception(Timeout("timed out waiting for an answer"))
+        answer.set_exception(Timeout("timed out waiting for a response"))

@@ -1,4 +1,4 @@
-"""A client for whatever an address, a path or an object of boto3's names."""
+"""Creates a client for an address, a path or a boto3 object."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 def connect(
     backend: str | Any, options: ClientOptions | None = None, *, clock: Clock | None = None
 ) -> Client:
-    """A client for an address or the path of a data file, or for a boto3 client or session.
+    """A client for an address or data file path, or for a boto3 client or session.
 
-    An embedded engine deletes what has expired by itself. With a clock of your own it follows that
-    clock, and sweeps when you tell it to.
+    An embedded engine deletes expired items by itself. With your own clock it follows that clock,
+    and sweeps when you call it.
     """
     if isinstance(backend, PathLike):
         backend = fspath(backend)
@@ -42,7 +42,7 @@ def connect(
 def connect_async(
     backend: str | Any, options: ClientOptions | None = None, *, clock: Clock | None = None
 ) -> AsyncClient:
-    """The same for an event loop."""
+    """`connect` for an event loop."""
     if isinstance(backend, PathLike):
         backend = fspath(backend)
     if not isinstance(backend, str):

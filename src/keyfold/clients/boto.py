@@ -1,4 +1,4 @@
-"""A user's own boto3 client or session in place of ours."""
+"""Uses a caller's own boto3 client or session."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NEVER_SENT = (
 
 
 class BotoClient:
-    """Calls through boto3, with the configuration, hooks and retries its owner gave it."""
+    """Calls through boto3, with its owner's configuration, hooks and retries."""
 
     def __init__(self, given: Any) -> None:
         if hasattr(given, "client") and hasattr(given, "get_credentials"):
@@ -57,11 +57,11 @@ class BotoClient:
         return decoded
 
     def close(self) -> None:
-        """The client belongs to its owner."""
+        """Does nothing: the client belongs to its owner."""
 
 
 class AsyncBotoClient:
-    """The same from an event loop; each call has a thread, as boto3 waits."""
+    """`BotoClient` for an event loop; each call runs in a thread, because boto3 blocks."""
 
     def __init__(self, given: Any) -> None:
         self._client = BotoClient(given)
@@ -89,7 +89,7 @@ def _translate(error: botocore.exceptions.ClientError) -> KeyfoldError:
 
 
 def _to_boto(value: Any) -> Any:
-    """boto3 encodes binary itself, so it is given bytes where the wire has base64.
+    """The request with bytes in place of base64, because boto3 encodes binary itself.
 
     Text under the key B, or a list of text under BS, is an attribute value everywhere in the API.
     """

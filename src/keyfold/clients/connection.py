@@ -15,13 +15,13 @@ from keyfold.errors import Timeout, TransportError, Unreachable, Untrusted
 
 
 def tls_context(options: ClientOptions) -> ssl.SSLContext:
-    """What TLS connections trust: the system's authorities, or the file given by the user."""
+    """The TLS trust: the system's authorities, or the user's file."""
     bundle = options.ca_file or os.environ.get("AWS_CA_BUNDLE")
     return ssl.create_default_context(cafile=bundle)
 
 
 def connect(endpoint: Endpoint, options: ClientOptions) -> socket.socket:
-    """A TCP connection to the endpoint, through the environment's proxy if it says so."""
+    """A TCP connection to the endpoint, through the environment's proxy if one is set."""
     proxy = _proxy(endpoint)
     host, port = (endpoint.host, endpoint.port) if proxy is None else proxy[:2]
     try:
@@ -53,11 +53,11 @@ def connect_tls(
 
 
 def failure(error: BaseException, endpoint: Endpoint, *, sent: bool) -> TransportError:
-    """A socket's error as one of ours."""
+    """A socket error as one of ours."""
     if isinstance(error, TransportError):
         return error
     if isinstance(error, (TimeoutError, BlockingIOError)):
-        doing = "an answer" if sent else "a connection"
+        doing = "a response" if sent else "a connection"
         return Timeout(f"{endpoint.url}: timed out waiting for {doing}", sent=sent)
     if isinstance(error, ssl.SSLCertVerificationError):
         return Untrusted(f"{endpoint.url}: {error.verify_message}", sent=False)

@@ -1,4 +1,4 @@
-"""Where credentials come from: given, the environment, or botocore's chain."""
+"""Where credentials come from: arguments, the environment, or botocore's chain."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from typing import Any, Final, Protocol
 from keyfold.clients.signer import Credentials
 from keyfold.errors import KeyfoldError
 
-# Servers other than Amazon's take any well-formed signature unless told otherwise.
+# Servers other than Amazon's accept any well-formed signature unless configured otherwise.
 ANY: Final = Credentials("keyfold", "keyfold")
 _TRUST_SECONDS: Final = 60.0
 
 
 class CredentialsError(KeyfoldError):
-    """No credentials to sign with were found."""
+    """No credentials were found."""
 
 
 class CredentialSource(Protocol):
-    """Gives credentials: at once where it can, else by `load`, which may take a while."""
+    """Provides credentials: at once if it can, otherwise by `load`, which may block."""
 
     def ready(self) -> Credentials | None: ...
 
@@ -40,10 +40,10 @@ class FixedCredentials:
 
 
 class Refreshing:
-    """Credentials of a botocore session, asked for again every minute.
+    """Credentials of a botocore session, refreshed every minute.
 
-    botocore renews temporary credentials a quarter of an hour before they end, so a minute's
-    memory is never too long.
+    botocore renews temporary credentials 15 minutes before they end, so caching for a minute is
+    safe.
     """
 
     def __init__(self, session: Any) -> None:
@@ -79,7 +79,7 @@ def from_environment() -> Credentials | None:
 
 
 def source(*, profile: str | None, is_amazon: bool) -> CredentialSource:
-    """The credentials for a server: botocore's chain for Amazon, anything for the others."""
+    """The credentials for a server: botocore's chain for Amazon, any for others."""
     found = from_environment() if profile is None else None
     if found is not None:
         return FixedCredentials(found)

@@ -16,7 +16,7 @@ from keyfold.engine.sweeper import Sweeper
 from keyfold.errors import SerializationError
 
 _THREADS: Final = 4
-# A key's read takes less time than the way to a thread and back.
+# Reading by key takes less time than switching to a thread and back.
 _QUICK: Final = frozenset(
     {"GetItem", "Query", "BatchGetItem", "TransactGetItems", "DescribeTable", "ListTables"}
 )
@@ -45,9 +45,9 @@ class EmbeddedClient:
 
 
 class AsyncEmbeddedClient:
-    """Calls an engine without holding up the event loop: what may wait runs in threads.
+    """Calls an engine without blocking the event loop: blocking work runs in threads.
 
-    Writes of several tasks that meet share a commit, and the way to a thread and back.
+    Concurrent writes of several tasks share a commit and a thread switch.
     """
 
     def __init__(self, engine: Engine, sweeper: Sweeper | None = None) -> None:

@@ -21,13 +21,13 @@ from keyfold.clients.request import ClientOptions, RequestWriters, encode
 from keyfold.clients.retry import Attempts, with_token
 from keyfold.errors import KeyfoldError, OperationError, TransportError
 
-# Most answers are small, and room for a large one costs more than receiving a small one.
+# Most answers are small, and allocating a large buffer costs more than receiving a small answer.
 _FIRST_RECEIVE = 16 * 1024
 _RECEIVE = 256 * 1024
 
 
 class HttpClient:
-    """Calls a server over kept connections; one client serves any number of threads."""
+    """Calls a server over persistent connections; one client serves any number of threads."""
 
     def __init__(self, remote: Remote, options: ClientOptions | None = None) -> None:
         self._options = options = options or ClientOptions()
@@ -55,12 +55,12 @@ class HttpClient:
             return self._call_again(operation, request, body, error, started)
 
     def close(self) -> None:
-        """Close the kept connections."""
+        """Close the connections."""
         self._closed = True
         self.drop_connections()
 
     def drop_connections(self) -> None:
-        """Let go of the connections that are not in use; calls make new ones."""
+        """Close idle connections; calls open new ones."""
         for idle in self._idle.values():
             while idle:
                 idle.pop().close()
@@ -106,7 +106,7 @@ class HttpClient:
                 connection = idle.pop()
             except IndexError:
                 return None
-            # A kept connection has nothing to say, unless it is that the server closed it.
+            # An idle connection is readable only if the server closed it.
             if not connection.has_news():
                 return connection
             connection.close()
@@ -120,7 +120,7 @@ class HttpClient:
 
 
 class _Connection:
-    """One connection and the way to see whether the server has left it."""
+    """One connection, and whether the server has closed it."""
 
     __slots__ = ("_socket", "has_news")
 
@@ -151,7 +151,7 @@ _clients: WeakSet[HttpClient] = WeakSet()
 
 
 def _leave_connections_to_parent() -> None:
-    """Two processes on one connection would take each other's answers."""
+    """Drop connections after a fork: two processes on one connection would mix up answers."""
     for client in _clients:
         client.drop_connections()
 
@@ -161,12 +161,12 @@ if hasattr(os, "register_at_fork"):
 
 
 def _limit_silence(connected: socket.socket, seconds: float) -> None:
-    """Let sending and receiving fail after a time."""
-    # Sockets that do more than the system's (TLS, gevent) have to keep the time themselves.
+    """Set a timeout for sending and receiving."""
+    # Sockets with their own layer (TLS, gevent) must keep time themselves.
     if type(connected).__module__ != "socket" or os.name != "posix":
         connected.settimeout(seconds)
         return
-    # Python would ask before each system call whether it may be made; the kernel knows anyway.
+    # Let the kernel apply the timeout: Python would poll before each system call.
     connected.settimeout(None)
     limit = struct.pack("ll", *divmod(max(1, round(seconds * 1e6)), 1_000_000))
     connected.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, limit)

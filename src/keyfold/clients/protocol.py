@@ -1,4 +1,4 @@
-"""What every backend offers: one call, one close."""
+"""The interface of every backend: one call, one close."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, Protocol, runtime_checkable
 
 
 class Client(Protocol):
-    """A DynamoDB-shaped backend. Errors are those of `keyfold.errors`."""
+    """A backend with DynamoDB's API. Errors are those of `keyfold.errors`."""
 
     def call(self, operation: str, request: Mapping[str, Any]) -> dict[str, Any]: ...
 
@@ -15,7 +15,7 @@ class Client(Protocol):
 
 
 class AsyncClient(Protocol):
-    """The same, for an event loop."""
+    """`Client` for an event loop."""
 
     async def call(self, operation: str, request: Mapping[str, Any]) -> dict[str, Any]: ...
 
@@ -24,8 +24,8 @@ class AsyncClient(Protocol):
 
 @runtime_checkable
 class Notifying(Protocol):
-    """A backend in this process, which tells of its commits."""
+    """A backend in this process that announces its commits."""
 
     def on_commit(self, tell: Callable[[], None]) -> Callable[[], None]:
-        """Call `tell` after each commit, until the result is called."""
+        """Call `tell` after each commit; calling the result ends that."""
         ...

@@ -1,4 +1,4 @@
-"""A client that keeps what was sent, within limits, and can hold writes back."""
+"""A client that records requests, within limits, and can hold writes back."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ _LOOKS: Final = READS | {
 
 
 class WriteHeldBack(KeyfoldError):
-    """A write that was not sent; it is the last of the client's requests."""
+    """A write that was not sent, as the client's last request."""
 
 
 class LimitReached(KeyfoldError):
-    """A read took more than it may."""
+    """A read exceeded its limit."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReadLimits:
-    """What one task may take from a backend."""
+    """What one task may read from a backend."""
 
     requests: int = 100
     units: float = 1_000.0
@@ -42,13 +42,13 @@ class ReadLimits:
 
 @dataclass(slots=True)
 class SentRequest:
-    """One request, and the units that its answer named."""
+    """One request, and the units its answer reported."""
 
     operation: str
     request: dict[str, Any]
     units: float = 0.0
     searched_bytes: float = 0.0
-    """What a vector search looked at, which is paid for by bytes."""
+    """The bytes that a vector search examined, which are billed."""
 
     @property
     def entries(self) -> list[tuple[str, dict[str, Any]]]:
@@ -61,13 +61,13 @@ class SentRequest:
 
 @dataclass(slots=True)
 class RecordedClient:
-    """Calls another client. A write is held back: recorded, and refused with WriteHeldBack."""
+    """Wraps another client. A write is recorded and refused with WriteHeldBack."""
 
     client: Client
     limits: ReadLimits = field(default_factory=ReadLimits)
     writes: bool = False
     approve: Callable[[SentRequest], None] | None = None
-    """Sees each write before it is sent, and raises what speaks against it."""
+    """Called with each write before it is sent; raises to refuse it."""
     requests: list[SentRequest] = field(default_factory=list)
     _started: float = field(default_factory=time.monotonic)
 
@@ -86,7 +86,7 @@ class RecordedClient:
         self._check(operation)
         self.requests.append(sent)
         if operation not in _LOOKS and not self.writes:
-            raise WriteHeldBack(f"{operation} was not sent: nothing may be written here")
+            raise WriteHeldBack(f"{operation} was not sent: this backend is read-only here")
         if self.approve is not None and operation in WRITES:
             self.approve(sent)
         answer = self.client.call(operation, {**request, **more})
@@ -97,7 +97,7 @@ class RecordedClient:
         return answer
 
     def close(self) -> None:
-        """The other client stays open: it was lent."""
+        """Leaves the other client open."""
 
     def _check(self, operation: str) -> None:
         limits = self.limits
@@ -108,6 +108,6 @@ class RecordedClient:
         ):
             if taken >= most:
                 raise LimitReached(
-                    f"{operation} was not sent: this has taken {most:g} {what}, and may not take "
-                    "more. Ask for less at once"
+                    f"{operation} was not sent: this has taken {most:g} {what}, the limit. "
+                    "Request less at once"
                 )

@@ -1,4 +1,4 @@
-"""Requests as bytes, and what both HTTP clients are configured with."""
+"""Requests as bytes, and the configuration of both HTTP clients."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from keyfold.clock import Clock, SystemClock
 
 @dataclass(frozen=True, slots=True)
 class ClientOptions:
-    """How a client behaves towards a server."""
+    """Configuration of a client."""
 
     retries: RetryPolicy = field(default_factory=RetryPolicy)
     connect_seconds: float = 3.0
     answer_seconds: float = 10.0
-    """The longest silence while an answer is awaited."""
+    """The read timeout."""
     connections: int = 50
-    """Kept open; an async client opens no more than these."""
+    """The number of persistent connections; an async client opens no more."""
     ca_file: str | None = None
     credentials: CredentialSource | None = None
     clock: Clock = field(default_factory=SystemClock)
@@ -44,9 +44,9 @@ class RequestWriter:
 
 
 class RequestWriters(dict[str, RequestWriter]):
-    """The writers for a server by operation, made when they are first asked for.
+    """The request writers of a server by operation, created on first use.
 
-    Amazon has another endpoint for streams.
+    Amazon has a separate endpoint for streams.
     """
 
     def __init__(self, remote: Remote) -> None:

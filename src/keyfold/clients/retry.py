@@ -1,8 +1,8 @@
-"""When to ask again, and how long to wait before: pure decisions, shared by both clients.
+"""When to retry and how long to wait: pure decisions, shared by both clients.
 
-A refusal (throttling) had no effect, so every request may be sent again. After a lost answer or a
-server's failure the effect is unknown, so only requests that have the same effect and the same
-answer when they run twice are sent again.
+A refusal (throttling) had no effect, so every request may be retried. After a lost answer or a
+server failure the effect is unknown, so only requests whose repetition has the same effect and the
+same answer are retried.
 """
 
 from __future__ import annotations
@@ -62,24 +62,24 @@ _READS: Final = frozenset(
 )
 _TOKEN_OPERATIONS: Final = frozenset({"TransactWriteItems", "ExecuteTransaction"})
 _CONDITIONS: Final = ("ConditionExpression", "Expected")
-# Arithmetic, appending, list positions and ADD change something again when they run again.
+# Arithmetic, appending, list positions and ADD take effect again when repeated.
 _REPEATS: Final = re.compile(r"[+\-\[]|list_append|\bADD\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
-    """How patient a client is."""
+    """Retry limits of a client."""
 
     attempts: int = 10
     first_delay: float = 0.025
     longest_delay: float = 5.0
     deadline: float = 60.0
-    """Seconds for one call with all its attempts."""
+    """Seconds for one call including all attempts."""
 
     def delay(self, attempt: int, random_fraction: Callable[[], float] = random.random) -> float:
-        """Full jitter: any time up to a bound that doubles with each attempt (1 is the first).
+        """Full jitter: random, up to a bound that doubles with each attempt (1 is the first).
 
-        Also what to wait between rounds of UnprocessedItems and UnprocessedKeys.
+        Also the pause between rounds of UnprocessedItems and UnprocessedKeys.
         """
         bound = min(self.longest_delay, self.first_delay * 2.0 ** min(attempt - 1, 30))
         return random_fraction() * bound
@@ -97,7 +97,7 @@ class Attempts:
         self._made = 0
 
     def wait_after(self, error: KeyfoldError, now: float) -> float:
-        """Seconds to wait before the next attempt; raises the error when it was the last."""
+        """Seconds to wait before the next attempt; raises the error after the last one."""
         self._made += 1
         if self._made >= self._policy.attempts or not may_retry(error, repeatable=self._repeatable):
             raise error
@@ -108,7 +108,7 @@ class Attempts:
 
 
 def may_retry(error: KeyfoldError, *, repeatable: bool) -> bool:
-    """Whether a request that failed so may be sent again."""
+    """Whether a request may be retried after this error."""
     if isinstance(error, _REFUSALS):
         return True
     if isinstance(error, TransportError):
@@ -119,7 +119,7 @@ def may_retry(error: KeyfoldError, *, repeatable: bool) -> bool:
 
 
 def is_repeatable(operation: str, request: Mapping[str, Any]) -> bool:
-    """Whether running the request twice has the effect and the answer of running it once."""
+    """Whether running the request twice has the same effect and answer as once."""
     if operation in _READS or operation == "BatchWriteItem":
         return True
     if operation in _TOKEN_OPERATIONS:
@@ -141,7 +141,7 @@ def _is_conditional(request: Mapping[str, Any]) -> bool:
 
 
 def with_token(operation: str, request: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The request, with a client token where one makes sending it again safe."""
+    """The request with a client token where that makes retries safe."""
     if operation in _TOKEN_OPERATIONS and "ClientRequestToken" not in request:
         return {**request, "ClientRequestToken": str(uuid.uuid4())}
     return request

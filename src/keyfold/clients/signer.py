@@ -1,4 +1,4 @@
-"""AWS Signature Version 4: the pure part that clients sign and the server verifies with."""
+"""AWS Signature Version 4: the pure part, which clients sign and the server verifies with."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ class Credentials(NamedTuple):
     secret_key: str
     token: str | None = None
     principal: str | None = None
-    """The ARN of whose they are, where a server asks policies what he may do."""
+    """The ARN of their owner, for a server that evaluates policies."""
 
     def __repr__(self) -> str:
         return f"Credentials({self.access_key!r}, secret hidden)"
 
 
 class SigningKey:
-    """HMAC-SHA256 with one key, whose two blocks are hashed once and for all."""
+    """HMAC-SHA256 with a fixed key, whose two blocks are hashed once."""
 
     __slots__ = ("_inner", "_outer")
 
@@ -49,7 +49,7 @@ class SigningKey:
 
 @lru_cache(maxsize=64)
 def signing_key(secret_key: str, date: str, region: str, service: str = SERVICE) -> SigningKey:
-    """The key of one day, region and service: four HMACs that are worth keeping."""
+    """The key for a day, region and service: four HMACs, worth caching."""
     key = hmac.digest(b"AWS4" + secret_key.encode(), date.encode(), "sha256")
     key = hmac.digest(key, region.encode(), "sha256")
     key = hmac.digest(key, service.encode(), "sha256")
@@ -62,7 +62,7 @@ def string_to_sign(timestamp: str, scope: str, canonical_digest: str) -> str:
 
 
 class _Form(NamedTuple):
-    """What the requests of one second have in common."""
+    """What all requests within one second share."""
 
     second: int
     credentials: Credentials
@@ -76,7 +76,9 @@ class _Form(NamedTuple):
 
 
 class Signer:
-    """Signs requests with one target to one host, remembering whatever lasts a second or longer."""
+    """Signs requests with one target to one host; caches everything that lasts a second or
+    longer.
+    """
 
     def __init__(self, host: str, region: str, target: str) -> None:
         self._host, self._region, self._target = host, region, target

@@ -1,4 +1,4 @@
-"""Which of Amazon's two APIs an operation is of."""
+"""Which of Amazon's two APIs an operation belongs to."""
 
 from __future__ import annotations
 

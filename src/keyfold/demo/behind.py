@@ -1,4 +1,4 @@
-"""Which systems of the demo are behind: copies, counters and events follow while pages answer."""
+"""Which systems of the demo have consumers that are catching up while pages already answer."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LOOK_SECONDS: Final = 0.5
 
 
 class Behind:
-    """The names of designs whose consumers have not met what was written."""
+    """The names of designs whose consumers have not caught up."""
 
     def __init__(self, databases: Sequence[AsyncDb]) -> None:
         followed = [db for db in databases if AsyncConsumer(db).tables]
@@ -26,7 +26,7 @@ class Behind:
 
     @asynccontextmanager
     async def watch(self, on_none: Callable[[], None]) -> AsyncIterator[None]:
-        """Meanwhile look who is still behind; tell when nobody is any more."""
+        """In the background, check which are behind; report when all have caught up."""
         looking = asyncio.create_task(self._look(on_none))
         try:
             yield

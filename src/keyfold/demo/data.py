@@ -5,24 +5,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import TypeVar
 
 from keyfold.clients.embedded import EmbeddedClient
 from keyfold.clients.protocol import AsyncClient
-from keyfold.demo.systems import System
+from keyfold.demo.systems import FormerSystem, System
 from keyfold.engine import Engine
 from keyfold.errors import KeyfoldError, RebuildNeeded, StorageError, TableNotFound
 from keyfold.maintain import rebuild
 from keyfold.streams import Consumer, resume
 
+Filled = TypeVar("Filled", bound=System | FormerSystem)
 FILLED = "keyfold-demo"
-"""A table with an item for each system whose data is complete."""
+"""A table with an item per system whose data is complete."""
 
 
 def open_data(path: Path) -> Engine:
-    """The engine on the demo's file; what is wrong with it is said with the way out."""
+    """The engine on the demo's file; errors say how to recover."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        # What the demo writes can be made again: it does not wait for the disk.
+        # The demo's data can be recreated, so writes are not synced to disk.
         return Engine.open(str(path), durability="relaxed")
     except OSError as error:
         raise KeyfoldError(
@@ -36,8 +38,8 @@ def open_data(path: Path) -> Engine:
         ) from None
 
 
-async def incomplete_systems(client: AsyncClient, systems: Sequence[System]) -> list[System]:
-    """The systems whose data is not complete yet."""
+async def incomplete_systems(client: AsyncClient, systems: Sequence[Filled]) -> list[Filled]:
+    """The systems whose data is incomplete."""
     try:
         answer = await client.call("Scan", {"TableName": FILLED})
     except TableNotFound:
@@ -47,19 +49,20 @@ async def incomplete_systems(client: AsyncClient, systems: Sequence[System]) -> 
     return [system for system in systems if system.name not in names]
 
 
-async def fill(client: AsyncClient, system: System) -> int:
-    """Write a system's data from the start; what an attempt that was cut off left is removed."""
+async def fill(client: AsyncClient, system: System | FormerSystem) -> int:
+    """Write a system's data from scratch; removes what an interrupted attempt left."""
     for table in system.design.tables:
         with suppress(TableNotFound):
-            await client.call("DeleteTable", {"TableName": table})
-    items = await system.fill(await system.design.open_async(client))
+            await client.call("DeleteTable", {"TableName": f"{system.prefix}{table}"})
+    db = await system.design.open_async(client, table_prefix=system.prefix)
+    items = await system.fill(db)
     marker = {"system": {"S": system.name}}
     await client.call("PutItem", {"TableName": FILLED, "Item": marker})
     return items
 
 
 def renew(engine: Engine, system: System) -> None:
-    """After days away, make copies anew: the stream has forgotten what they missed."""
+    """Rebuild copies after days of downtime: the stream has dropped the records."""
     db = system.design.open(EmbeddedClient(engine))
     consumer = Consumer(db)
     try:

@@ -1,4 +1,4 @@
-"""What the demo prints: where everything is, and three things to try, each as it can be typed."""
+"""The demo's output: where everything is, and three commands to try."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ KEY = "demo"
 
 
 Served = Sequence[tuple[System, str]]
-"""Each system, and the path that its service is under."""
+"""Each system, and the path of its service."""
 
 
 def overview(systems: Served, start: str, web: str, dynamodb: str, data: Path) -> str:
@@ -54,7 +54,7 @@ def things_to_try(systems: Served, web: str, dynamodb: str) -> Iterator[str]:
         f"AWS_ACCESS_KEY_ID={KEY} AWS_SECRET_ACCESS_KEY={KEY} "
         f"aws dynamodb list-tables --region {REGION} --endpoint-url {dynamodb}"
     )
-    # The interpreter that has boto3, if this one does; otherwise whichever the reader calls python.
+    # This interpreter if it has boto3, otherwise whatever `python` is.
     python = shlex.quote(sys.executable) if find_spec("boto3") else "python"
     script = (
         f"import boto3; print(boto3.client('dynamodb', '{REGION}', endpoint_url='{dynamodb}', "

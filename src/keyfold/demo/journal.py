@@ -1,4 +1,4 @@
-"""The demo's taker of domain events: it keeps the newest ones and shows them on a page."""
+"""The demo's event sink: keeps the newest domain events and shows them on a page."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Journal:
         yield
 
     def routes(self) -> list[Route]:
-        """The page, and what it shows as JSON: `?source=inviter` for one system's."""
+        """The page and its JSON; `?source=inviter` selects one system."""
         return [Route(PATH, self._page), Route(f"{PATH}.json", self._list)]
 
     async def _page(self, _request: Request) -> Response:

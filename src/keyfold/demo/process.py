@@ -1,13 +1,14 @@
-"""The running demo: one engine, the systems' pages on one port, DynamoDB's protocol on another."""
+"""The running demo: one engine, the systems' pages on one port, DynamoDB's API on another."""
 
 from __future__ import annotations
 
 import asyncio
 import signal
 import socket
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import uvicorn
@@ -24,14 +25,16 @@ from keyfold.api.exchange import BODY_BYTES
 from keyfold.api.media import LocalMedia
 from keyfold.clients.embedded import AsyncEmbeddedClient, EmbeddedClient
 from keyfold.demo.behind import Behind
+from keyfold.demo.customers import customers
 from keyfold.demo.data import fill, incomplete_systems, open_data, renew
 from keyfold.demo.examples import REGION, overview
 from keyfold.demo.journal import Journal
-from keyfold.demo.studio import studio_system
+from keyfold.demo.studio import former_system, studio_system
 from keyfold.demo.systems import System, find_systems
 from keyfold.demo.visitors import VisitorTokens
 from keyfold.errors import KeyfoldError
 from keyfold.studio import Gate, StudioSystem, create_studio
+from keyfold.studio.trial import example_values
 from keyfold.wire import Server as DynamoDbServer
 from keyfold.wire import ServerSettings as DynamoDbSettings
 
@@ -43,7 +46,7 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True)
 class DemoOptions:
-    """What `keyfold demo` can be told."""
+    """The options of `keyfold demo`."""
 
     data: Path
     port: int
@@ -51,7 +54,7 @@ class DemoOptions:
 
 
 def run_demo(options: DemoOptions, say: Say) -> None:
-    """Serve until Ctrl-C; a second run finds the data of the first."""
+    """Serve until Ctrl-C; a second run reuses the data of the first."""
     web = listen(options.port, "--port")
     dynamodb = listen(options.dynamodb_port, "--dynamodb-port")
     with web, dynamodb, open_data(options.data) as engine:
@@ -60,7 +63,7 @@ def run_demo(options: DemoOptions, say: Say) -> None:
 
 
 def listen(port: int, flag: str) -> socket.socket:
-    """A listening socket on this machine alone."""
+    """A listening socket on loopback."""
     listener = socket.socket()
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
@@ -87,52 +90,72 @@ async def _serve(
     for system in new:
         say(f"Filling {system.title} ...")
         say(f"  {await fill(client, system):,} items")
+    formers = [system.before for system in systems if system.before is not None]
+    for former in await incomplete_systems(client, formers):
+        await fill(client, former)
     for system in systems:
         if system not in new:
             renew(client.engine, system)
     databases = [await system.design.open_async(client) for system in systems]
     services = [system.serve(db) for system, db in zip(systems, databases, strict=True)]
     people = {service.name: system.users for system, service in zip(systems, services, strict=True)}
+    addresses = _address(web), _address(dynamodb)
+    behind, shown = Behind(databases), EmbeddedClient(client.engine)
+    studied = {
+        service.name: studio_system(system, service, shown, options.data, addresses[1], behind)
+        for system, service in zip(systems, services, strict=True)
+    }
     settings = WebSettings(
         development=True,
         tokens=VisitorTokens(one for those in people.values() for one in those),
         people=people,
+        examples={name: partial(example_values, one) for name, one in studied.items()},
         media=LocalMedia(options.data.parent / "media", base_url=_address(web)),
     )
     settings_of_server = DynamoDbSettings(
         data=str(options.data), durability="relaxed", region=REGION
     )
-    database = await DynamoDbServer(client.engine, settings_of_server).start(dynamodb)
+    database = DynamoDbServer(client.engine, settings_of_server).start(dynamodb)
 
-    addresses = _address(web), _address(dynamodb)
     served = [(system, service.name) for system, service in zip(systems, services, strict=True)]
     app, gate, journal = create_app(services, settings), Gate(), Journal()
-    behind = Behind(databases)
     app.router.routes[:0] = journal.routes()
-    shown = EmbeddedClient(client.engine)
-    start_with_studio(
-        app,
-        [
-            studio_system(system, service, shown, options.data, behind)
-            for system, service in zip(systems, services, strict=True)
-        ],
-        gate,
-    )
+    formers_shown = [
+        former_system(system, system.before, shown, options.data, addresses[1])
+        for system in systems
+        if system.before is not None
+    ]
+    start_with_studio(app, [*studied.values(), *formers_shown], gate)
     start = f"{addresses[0]}{STUDIO}/?token={gate.token}"
     page = PageServer(app, lambda: say(overview(served, start, *addresses, options.data)))
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, page.stop)
-    async with following(databases, [journal]), behind.watch(lambda: say(UP_TO_DATE)):
+    async with (
+        _running(database),
+        following(databases, [journal]),
+        behind.watch(lambda: say(UP_TO_DATE)),
+        customers(client, formers),
+    ):
         await page.serve(sockets=[web])
-    await database.drain()
     if not page.started:
         raise KeyfoldError("a system could not be started; see its error above")
     say("Stopped.")
 
 
+@asynccontextmanager
+async def _running(database: DynamoDbServer) -> AsyncIterator[None]:
+    """The DynamoDB endpoint in its own thread; at the end it answers requests in progress."""
+    running = asyncio.create_task(asyncio.to_thread(database.run))
+    try:
+        yield
+    finally:
+        database.stop()
+        await running
+
+
 def start_with_studio(app: Starlette, systems: Sequence[StudioSystem], gate: Gate) -> None:
-    """Make the studio the start page; the services' own index moves to /services."""
+    """Make the studio the start page; the services' index moves to /services."""
 
     async def start(_request: Request) -> Response:
         return RedirectResponse(f"{STUDIO}/", 303)
@@ -148,7 +171,7 @@ def start_with_studio(app: Starlette, systems: Sequence[StudioSystem], gate: Gat
 
 
 class PageServer(uvicorn.Server):
-    """Uvicorn, quiet, and without signal handlers of its own: the demo stops both servers."""
+    """Uvicorn without log output and signal handlers: the demo stops both servers."""
 
     def __init__(self, app: Starlette, on_ready: Callable[[], None]) -> None:
         super().__init__(

@@ -9,7 +9,7 @@ from keyfold.api.page import page_folder
 from keyfold.api.service import Service
 from keyfold.clients.protocol import Client
 from keyfold.demo.behind import Behind
-from keyfold.demo.systems import System
+from keyfold.demo.systems import FormerSystem, System
 from keyfold.design.file import load as load_schema
 from keyfold.design.schema import Schema
 from keyfold.errors import KeyfoldError
@@ -19,7 +19,7 @@ from keyfold.studio import StudioSystem, Trial
 
 
 def studio_system(
-    system: System, service: Service, client: Client, data: Path, behind: Behind
+    system: System, service: Service, client: Client, data: Path, address: str, behind: Behind
 ) -> StudioSystem:
     """A system with its document, its workload and its pages."""
     schema = system.design.schema
@@ -32,6 +32,7 @@ def studio_system(
         client=client,
         place=data.name,
         writable=True,
+        address=address,
         design=system.design,
         description=description,
         is_behind=lambda: schema.name in behind,
@@ -47,8 +48,28 @@ def studio_system(
     )
 
 
+def former_system(
+    system: System, former: FormerSystem, client: Client, data: Path, address: str
+) -> StudioSystem:
+    """A former system, with the migrations to the current one."""
+    return StudioSystem(
+        slug=former.name,
+        title=f"{system.short_title} before",
+        schema=former.design.schema,
+        client=client,
+        place=data.name,
+        writable=True,
+        address=address,
+        design=former.design,
+        description="the tables of before, and the migration to try on them",
+        workload=_workload(system.folder / "workload.yaml", former.design.schema),
+        migrations=former.migrations,
+        table_prefix=former.prefix,
+    )
+
+
 def _workload(path: Path, schema: Schema) -> Workload | None:
-    """The system's workload; one of an earlier design of its says nothing about this."""
+    """The system's workload; that of an earlier design does not apply."""
     try:
         return load_workload(path, schema)
     except KeyfoldError:

@@ -1,9 +1,9 @@
-"""The systems that the demo runs: whatever package under `keyfold_systems` can be served."""
+"""The systems that the demo runs: every package under `keyfold_systems` that can be served."""
 
 from __future__ import annotations
 
 import pkgutil
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
@@ -13,15 +13,42 @@ from typing import Any
 from keyfold.api.identity import Identity
 from keyfold.api.service import Service
 from keyfold.errors import KeyfoldError
+from keyfold.migrations import Migration
 from keyfold.runtime import AsyncDb, Design
 
 PACKAGE = "keyfold_systems"
 PARTS = ("design", "service", "demo")
+FORMER = "before"
+"""The module of a system that has migrations to try."""
+
+
+Use = Callable[[], Awaitable[object]]
+"""One action of a user."""
+
+
+@dataclass(frozen=True)
+class FormerSystem:
+    """A system before its migrations, on its own tables."""
+
+    design: Design
+    after: Design
+    """The design after the migrations."""
+    prefix: str
+    migrations: Sequence[Migration]
+    fill: Callable[[AsyncDb], Coroutine[Any, Any, int]]
+    today: Callable[[AsyncDb], Use]
+    """What users do meanwhile, through the old application."""
+    tomorrow: Callable[[AsyncDb], Use]
+    """The same through the application that follows the migrations."""
+
+    @property
+    def name(self) -> str:
+        return self.design.name
 
 
 @dataclass(frozen=True)
 class System:
-    """One system: what it is, what serves it, and what fills its tables."""
+    """One system: its design, its service, and its data."""
 
     name: str
     title: str
@@ -30,9 +57,11 @@ class System:
     fill: Callable[[AsyncDb], Coroutine[Any, Any, int]]
     users: Sequence[Identity]
     example: str
-    """The path of a query that the first user may ask."""
+    """The path of a query for the first user."""
     folder: Path
-    """Where its package is, with its document and its workload."""
+    """The directory of its package, document and workload."""
+    before: FormerSystem | None = None
+    prefix: str = ""
 
     @property
     def short_title(self) -> str:
@@ -40,7 +69,7 @@ class System:
 
 
 def find_systems(package: str = PACKAGE) -> list[System]:
-    """Every package there that has all parts, by name."""
+    """Every package with all parts, by name."""
     names = [module.name for module in pkgutil.iter_modules(import_module(package).__path__)]
     return [
         _load(f"{package}.{name}")
@@ -69,6 +98,23 @@ def _load(name: str) -> System:
             users=[Identity.of(id, *groups, name=name) for id, name, groups in demo.USERS],
             example=getattr(demo, "TRY", "/openapi.json"),
             folder=Path(str(design.__file__)).parent,
+            before=_former(name, design.design),
         )
     except AttributeError as missing:
         raise KeyfoldError(f"the system {name} has no {missing.name}; see {PACKAGE}") from None
+
+
+def _former(name: str, after: Design) -> FormerSystem | None:
+    """Its former design, if the package has one."""
+    if not _exists(f"{name}.{FORMER}"):
+        return None
+    found = import_module(f"{name}.{FORMER}")
+    return FormerSystem(
+        found.design,
+        after,
+        found.PREFIX,
+        found.migrations,
+        found.fill,
+        found.today,
+        found.tomorrow,
+    )

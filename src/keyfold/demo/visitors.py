@@ -1,4 +1,4 @@
-"""Who may do what in the demo: a user's name is their token, so that examples can be typed."""
+"""Authorisation in the demo: a user's name is their token, so that examples can be typed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from keyfold.api.identity import Identity
 
 
 class VisitorTokens(DevelopmentTokens):
-    """Takes `Bearer ada` as ada, beside the tokens of the sign-in page."""
+    """Accepts `Bearer ada` as ada, besides the tokens of the sign-in page."""
 
     def __init__(self, people: Iterable[Identity]) -> None:
         super().__init__()
@@ -18,7 +18,7 @@ class VisitorTokens(DevelopmentTokens):
     async def identity(self, token: str) -> Identity:
         if (known := self._people.get(token)) is not None:
             return known
-        # A token is three words of base64, of which the first is of an object: "eyJ" is `{"`.
+        # A JWT's first part is base64 of a JSON object: "eyJ" is `{"`.
         if token.startswith("eyJ") and token.count(".") == 2:
             return await super().identity(token)
         return Identity.of(token)

@@ -1,4 +1,4 @@
-"""Declaring: designs, tables, entities, keys, indexes, access patterns."""
+"""Declarations: designs, tables, entities, keys, indexes and access patterns."""
 
 from keyfold.design.address import Ref
 from keyfold.design.entity import Entity

@@ -1,4 +1,4 @@
-"""Addresses of items, and keys of entities from which reads start."""
+"""Addresses of items, and the entity keys that reads start from."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Ref(Generic[R_co]):
     values: Mapping[str, Any]
 
     if TYPE_CHECKING:
-        # An update by address, one of several writes, gives no item: nothing was read.
+        # An update by address in a larger transaction returns no item: nothing was read.
         def __writes__(
             self: Ref[Changeable[P, T]], *args: P.args, **changes: P.kwargs
         ) -> T | None: ...
@@ -41,15 +41,15 @@ class Ref(Generic[R_co]):
 
     @property
     def spread(self) -> str:
-        """The field that stands for several items, by each(...), or nothing."""
+        """The field that stands for several items through `each(...)`, or ""."""
         found = (name for name, value in self.values.items() if type(value).__name__ == "Each")
         return next(found, "")
 
     def refuse_several(self) -> None:
         if self.spread:
             raise PlanError(
-                f"{self.entity.__name__}.key: {self.spread}=each(...) stands for several items, "
-                "and an address is of one; use get_many"
+                f"{self.entity.__name__}.key: {self.spread}=each(...) stands for several items; "
+                "use get_many"
             )
 
     @cached_property
@@ -58,7 +58,7 @@ class Ref(Generic[R_co]):
             if type(value).__name__ == "Each":
                 self.refuse_several()
         key: Key[Any] = self.entity.__spec__.key  # type: ignore[attr-defined]
-        return key.render(self.values, owner=self.entity.__name__)
+        return key.render(self.values)
 
     def __str__(self) -> str:
         given = ", ".join(f"{k}={v!r}" for k, v in self.values.items())
@@ -66,17 +66,15 @@ class Ref(Generic[R_co]):
 
 
 def address(given: Ref[E]) -> Ref[E]:
-    """What somebody gave as an address; anything else is refused in words."""
+    """The argument, checked to be an address."""
     if isinstance(given, Ref):
         return given
-    raise PlanError(
-        f"{given!r} is not an address of an item; give Order.key(order_id='1') or order.ref()"
-    )
+    raise PlanError(f"{given!r} is not an item address; use Order.key(order_id='1') or order.ref()")
 
 
 @dataclass(frozen=True)
 class KeyOf(Generic[E]):
-    """A key of an entity, from which reads start."""
+    """A key of an entity, the starting point of reads."""
 
     entity: type[E]
     declared: Key[Any]
@@ -84,14 +82,14 @@ class KeyOf(Generic[E]):
 
 @dataclass(frozen=True)
 class OpenKey(KeyOf[E]):
-    """A key of an entity without written types."""
+    """A key of an entity without generated types."""
 
     def __call__(self, **values: Any) -> Ref[E]:
-        """The address of one item; every field of the key is needed."""
+        """The address of one item; takes every field of the key."""
         if self.declared.index is not None:
             raise PlanError(
                 f"{self.entity.__name__}.{self.declared.name} is on the index "
-                f"{self.declared.index}; an item is addressed by its primary key"
+                f"{self.declared.index}; address an item by its primary key"
             )
         wanted = set(self.declared.address)
         if set(values) != wanted:
@@ -103,7 +101,7 @@ class OpenKey(KeyOf[E]):
         return Ref(self.entity, values)
 
     def query(self, **values: Any) -> OpenQuery[E]:
-        """All items with these key fields: the whole partition key, and leading sort fields."""
+        """All items with these key fields: the whole partition key and leading sort fields."""
         from keyfold.design.query import start_query
 
         return start_query(self, values)

@@ -1,4 +1,4 @@
-"""How a design is to change, and what its document states about itself."""
+"""Planned changes of a design, and figures that its document states."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ StepAction = Choice[
 
 @dataclass(frozen=True)
 class PlannedStep:
-    """One step of a migration, in the order in which it is to run."""
+    """One step of a migration, in execution order."""
 
     name: str
     action: StepAction
     table: str = ""
     entities: tuple[str, ...] = ()
     defines: tuple[str, ...] = ()
-    """Attribute definitions given to the table."""
+    """Attribute definitions added to the table."""
     adds: tuple[str, ...] = ()
     drops: tuple[str, ...] = ()
     transforms: tuple[str, ...] = ()
-    """Attributes whose values it rewrites."""
+    """Attributes whose values the step rewrites."""
     guarded: bool = False
     resumable: bool = False
     place: Place = field(default=NOWHERE, compare=False)
@@ -46,10 +46,10 @@ class PlannedStep:
 
 @dataclass(frozen=True)
 class Statement:
-    """A figure that the document gives: `indexes: 6`, `query costs: 15 to 25% lower`."""
+    """A figure that the document states: `indexes: 6`, `query costs: 15 to 25% lower`."""
 
     about: str
-    """tables, entities, indexes, indexes of TABLE; or what is to get better."""
+    """The subject: tables, entities, indexes, indexes of TABLE, or what should improve."""
     value: str = ""
     place: Place = field(default=NOWHERE, compare=False)
     silences: tuple[Silence, ...] = ()

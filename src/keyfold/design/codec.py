@@ -1,4 +1,4 @@
-"""Generated codecs: one function per entity and direction, with no walk over types at run time."""
+"""Generated codecs: one function per entity and direction, without type inspection at run time."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from keyfold.values.number import normalise
 WireItem = dict[str, Any]
 Encoder = Callable[[Any], dict[str, Any]]
 UNSTORABLE = (PlanError, ValidationError)
-"""What an encoder raises at a value that DynamoDB has no place for."""
+"""What an encoder raises for a value that DynamoDB cannot store."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _TIME_TEXT = {
@@ -79,7 +79,7 @@ def _base64(value: bytes) -> str:
 
 
 def document(value: Any) -> dict[str, Any]:
-    """Any value as it stands inside a list or a map."""
+    """Any value as stored inside a list or map."""
     try:
         return encode_value(_plain(value))
     except TypeError as refused:
@@ -87,7 +87,7 @@ def document(value: Any) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """Models, times and enums inside lists and maps become what an item can hold."""
+    """Replaces models, times and enums inside lists and maps with storable values."""
     if isinstance(value, BaseModel):
         kept = _keeps_none(type(value))
         return _plain(value.model_dump(by_alias=True, exclude_none=not kept))
@@ -112,7 +112,7 @@ def _plain(value: Any) -> Any:
 
 @lru_cache(maxsize=1024)
 def _keeps_none(model: type[BaseModel]) -> bool:
-    """Whether some None in it has to be stored, since nothing would be read as something else."""
+    """Whether a None in it must be stored, because a missing value would decode differently."""
     seen: set[Any] = set()
     waiting: list[Any] = [model]
     while waiting:
@@ -130,7 +130,7 @@ def _keeps_none(model: type[BaseModel]) -> bool:
 
 
 def read_document(value: dict[str, Any]) -> Any:
-    """A nested value as people write it: whole numbers come back as int."""
+    """A nested value in Python types: whole numbers become int."""
     kind, content = next(iter(value.items()))
     if kind == "M":
         return {name: read_document(inner) for name, inner in content.items()}
@@ -143,7 +143,7 @@ def read_document(value: dict[str, Any]) -> Any:
 
 
 def encoder(spec: FieldSpec) -> Encoder:
-    """Encodes one value of a field (never None) as a wire value."""
+    """Encodes one non-None value of a field as a wire value."""
     kind = spec.kind
     if kind in ("string", "uuid"):
         return lambda v: {"S": v if type(v) is str else _text(v)}
@@ -177,7 +177,7 @@ def encoder(spec: FieldSpec) -> Encoder:
 def _without_empty(spec: FieldSpec, members: Collection[Any]) -> Collection[Any]:
     if "" in members or b"" in members:
         raise ValueRefused(
-            f"the set {spec.name} holds an empty value, which DynamoDB does not take; leave it out"
+            f"the set {spec.name} contains an empty value, which DynamoDB rejects; remove it"
         )
     return members
 
@@ -208,8 +208,8 @@ _DECODERS: dict[str, str] = {
 }
 
 
-# Several times as fast as Pydantic's reader, which gets what is not written the ISO way. The hyphen
-# keeps a number of seconds as text from being read as a compact date.
+# Several times as fast as Pydantic's parser, which handles what is not in ISO form. The hyphen
+# keeps a number of seconds stored as text from being parsed as a compact date.
 _TIME_LINES = (
     '        time = w["S"]',
     "        try:",
@@ -228,7 +228,7 @@ def _decoding(spec: FieldSpec) -> str:
 
 
 def compile_decoder(specs: list[FieldSpec]) -> Callable[[WireItem], dict[str, Any]]:
-    """`decode(item)` gives the field values that Pydantic then validates."""
+    """`decode(item)` returns the field values, which Pydantic then validates."""
     lines = ["def decode(item):", "    values = {}", "    get = item.get"]
     namespace: dict[str, Any] = {}
     for position, spec in enumerate(specs):
@@ -241,8 +241,8 @@ def compile_decoder(specs: list[FieldSpec]) -> Callable[[WireItem], dict[str, An
         lines += _TIME_LINES if _decoding(spec) == "time" else ()
         lines.append(f"        values[{spec.name!r}] = {_decoding(spec)}")
         if spec.kind.endswith("_set") and not spec.optional:
-            # DynamoDB has no empty set; an absent one is given, since Pydantic would deep-copy
-            # the default.
+            # DynamoDB has no empty set. Pass one for an absent attribute, since Pydantic would
+            # deep-copy the default.
             lines.append("    else:")
             lines.append(f"        values[{spec.name!r}] = ()")
         elif spec.optional and spec.required:
@@ -270,7 +270,7 @@ _INLINE = {
 
 
 def compile_encoder(specs: list[FieldSpec]) -> Callable[[Mapping[str, Any]], WireItem]:
-    """`encode(values)` gives the attributes; absent for None and for empty sets."""
+    """`encode(values)` returns the attributes; None and empty sets are omitted."""
     lines = ["def encode(values):", "    item = {}"]
     namespace: dict[str, Any] = {"text": _text, "number": _number}
     for position, spec in enumerate(specs):

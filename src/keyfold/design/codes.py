@@ -1,6 +1,6 @@
-"""Codes of import-time errors that are no design rule.
+"""Codes of import-time errors that have no design rule.
 
-Where a rule of the reviewer says the same, its code is used: K1, K2, K3, K4, K6, K8, K12, Q10.
+Errors that match a rule use its code: K1, K2, K3, K4, K6, K8, K12, Q10.
 """
 
 from __future__ import annotations
@@ -22,5 +22,5 @@ TITLES: Final[dict[str, str]] = {
     UNKNOWN_REFERENCE: "A declaration names something that the design does not have",
     TYPE_UNSUPPORTED: "A field's type cannot be stored",
     PATTERN_WITHOUT_KEY: "An access pattern does not give the key that it reads by",
-    TABLE_REFUSED: "A table or an index is declared as DynamoDB does not take it",
+    TABLE_REFUSED: "A table, an index or a search is declared as DynamoDB does not accept it",
 }

@@ -1,8 +1,8 @@
-"""Conditions as data: the expression over an entity's fields that a recorded one stands for.
+"""Conditions as data: the expression over an entity's fields behind a recorded condition.
 
-Values are as their fields store them, so an enum, a time and a decimal have one spelling each, and
-nothing needs Python to be read. `condition_text` gives the text that documents, design files and
-snapshots hold, and `literal_condition` reads it.
+Values are in the form their fields store, so an enum, a time or a decimal has one spelling and can
+be read without Python. `condition_text` gives the text for documents, design files and snapshots,
+and `literal_condition` parses it.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _FUNCTIONS = {"exists": "attribute_exists", "missing": "attribute_not_exists"}
 
 
 def tree(predicate: Predicate, spec: EntitySpec) -> Condition:
-    """The data that a recorded condition stands for; a pattern's parameter stays one."""
+    """The expression tree of a recorded condition; a pattern's parameter stays a parameter."""
     if isinstance(predicate, Both):
         return And(tuple(_flat(And, predicate, spec)))
     if isinstance(predicate, Either):
@@ -100,7 +100,7 @@ def _operand(path: FieldPath, value: Any, spec: EntitySpec, *, element: bool) ->
 
 
 def wire_operand(path: FieldPath, value: Any, spec: EntitySpec, *, element: bool) -> AttributeValue:
-    """What a path is compared with, in the form in which the path's own values are stored."""
+    """The other side of a comparison, in the form the path's values are stored in."""
     field = spec.fields[path.field]
     if path.stored or path.sized or (element and field.kind in ("list", "any", "map")):
         return document(value)
@@ -111,7 +111,7 @@ def wire_operand(path: FieldPath, value: Any, spec: EntitySpec, *, element: bool
 
 
 def evaluator(condition: Condition, spec: EntitySpec) -> Callable[[Mapping[str, Any]], bool]:
-    """The condition as a function of an item's field values: it holds where DynamoDB's would."""
+    """The condition as a function of an item's field values, with DynamoDB's semantics."""
     holds = compile_condition(condition)
     needed = [(name, encoder(spec.fields[name])) for name in sorted(fields_of(condition))]
 
@@ -134,14 +134,14 @@ def there(*fields: str) -> Condition | None:
 
 
 def is_presence(condition: Condition) -> bool:
-    """Whether it asks for nothing but that fields have values."""
+    """Whether it only requires fields to have values."""
     if isinstance(condition, And):
         return all(map(is_presence, condition.terms))
     return isinstance(condition, Function) and condition.function == "attribute_exists"
 
 
 def parse_condition(text: str) -> Condition:
-    """A condition as a design file states it; the name of a field alone says it has a value."""
+    """A condition from a design file; a bare field name requires that it has a value."""
     named = text.strip()
     if named.isidentifier() and named not in ("true", "false"):
         return _presence(Path((named,)), there=True)
@@ -149,7 +149,7 @@ def parse_condition(text: str) -> Condition:
 
 
 def stored_condition(condition: Condition, spec: EntitySpec) -> Condition:
-    """The condition over an item as it is stored: its fields under their names on disk."""
+    """The condition over a stored item, with fields under their attribute names."""
 
     def rename(one: Operand) -> Operand:
         if isinstance(one, Path) and one.root in spec.fields:
@@ -176,7 +176,7 @@ def stored_condition(condition: Condition, spec: EntitySpec) -> Condition:
 
 
 def fields_of(condition: Condition | None) -> frozenset[str]:
-    """The fields whose change may change whether it holds."""
+    """The fields that decide whether it holds."""
     match condition:
         case None:
             return frozenset()

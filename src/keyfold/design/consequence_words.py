@@ -1,5 +1,6 @@
-"""What follows from a write, read from the short words of a design file: `copy:`, `unique:`,
-`counters:`, and consumers that delete or update each item of a gone or changed one."""
+"""Consequences declared by the short words of a design file: `copy:`, `unique:`, `counters:`,
+and consumers that delete or update items in response to a change.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ from keyfold.design.schema import Copy, CounterSchema, EntitySchema, Schema, Uni
 
 
 def with_follows(schema: Schema) -> Schema:
-    """The schema with a record for every structure that its words state."""
+    """The schema with a record for every structure that the file declares."""
     known = {_essence(each) for each in schema.follows}
     read = tuple(each for each in _stated_consequences(schema) if _essence(each) not in known)
     return replace(schema, follows=(*schema.follows, *read))
@@ -38,7 +39,7 @@ def _stated_consequences(schema: Schema) -> Iterator[Follows]:
 
 def _expires(schema: Schema, name: str) -> bool:
     entity = schema.by_entity.get(name)
-    # What a document only describes has no consumer that would take up what expires.
+    # A design that is only described has no consumer to handle expired items.
     return schema.enforced and entity is not None and entity.ttl is not None
 
 
@@ -62,7 +63,7 @@ def _copy(schema: Schema, entity: EntitySchema) -> Follows:
 
 
 def _copied_fields(entity: EntitySchema, copy: Copy) -> list[str]:
-    """The canonical's fields that a pointer's are copies of."""
+    """The canonical's fields that a pointer copies."""
     held = entity.by_field
     return [held[name].copies or name if name in held else name for name in copy.fields]
 

@@ -1,4 +1,4 @@
-"""Objects that stand in an entity's class body and attach themselves to it."""
+"""Objects declared in an entity's class body, which attach themselves to the entity."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Declared(ABC):
-    """A class-level declaration: it knows its name and place, and its entity once attached."""
+    """A class-level declaration: it knows its name, its place and, once attached, its entity."""
 
     def __init__(self) -> None:
         self.name = ""

@@ -1,4 +1,4 @@
-"""Parts of keys that no field holds: values inside models, and computed fields."""
+"""Key parts that are not fields: values inside models, and computed fields."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Derivation:
-    """A value that follows from fields: what it is called, from which, and how."""
+    """A value derived from fields: its name, its sources and its function."""
 
     field: FieldSpec
     annotation: Any
     sources: frozenset[str]
     function: Callable[[Mapping[str, Any]], Any]
-    """Gives the value, from the values of its sources."""
+    """Computes the value from the values of its sources."""
     computed: bool = False
 
     @property
@@ -34,14 +34,14 @@ class Derivation:
         return self.field.name
 
     def extend(self, values: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The values with this one among them, if its sources are there."""
+        """The values plus this one, if its sources are present."""
         if self.name in values or not self.sources <= values.keys():
             return values
         return {**values, self.name: self.function(values)}
 
 
 def derivation(entity: type[Entity], slot: Slot, place: str) -> Derivation | None:
-    """What a slot stands for that is no field of the entity, or None."""
+    """The derivation behind a key slot that is not a field of the entity, or None."""
     if slot.path:
         return _nested_derivation(entity, slot, place)
     found = _Computed.of(entity, slot.field)
@@ -121,7 +121,7 @@ class _Computed:
                 "K3",
                 f"the key holds {self.name}, which is computed and may be missing.",
                 place=place,
-                suggestion="Say which type it always gives, as def domain(self) -> str.",
+                suggestion="Annotate its type, as def domain(self) -> str.",
             )
         kind, values, enum = read_kind(annotation, place)
         field = FieldSpec(self.name, self.name, kind, False, values=values, enum=enum)
@@ -141,7 +141,7 @@ def _static(entity: type[Entity], name: str) -> object:
 
 
 def _names(entity: type[Entity], function: Callable[..., Any], seen: set[str]) -> Iterator[str]:
-    """The fields that a function of the entity uses; "" where it cannot be known."""
+    """The fields that a function of the entity uses; "" if that is unknown."""
     waiting: list[types.CodeType] = []
     code = getattr(function, "__code__", None)
     if code is None:

@@ -1,4 +1,4 @@
-"""`Declarations`: what a design says, which everything else reads."""
+"""`Declarations`: everything a design declares, for all other packages to read."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class EntitiesByName(dict[str, "type[Entity]"]):
-    """The entities of a design; a name that it does not have is refused in words."""
+    """The entities of a design; an unknown name raises a clear error."""
 
     def __init__(self, design: str) -> None:
         super().__init__()
@@ -143,10 +143,10 @@ class Declarations:
         name: str = "",
         seconds: float | None = None,
     ) -> Callable[[F], F]:
-        """Run a function for changes of an entity's items, each change once.
+        """Run a function for changes of an entity's items, once per change.
 
-        It is called with the item before, the item after and the delivery; the writes that it
-        returns and the events that it emits take effect together, or not at all.
+        It receives the item before, the item after and the delivery. The writes it returns and the
+        events it emits take effect together or not at all.
         """
 
         if not hasattr(entity, "__spec__"):
@@ -198,13 +198,13 @@ class Declarations:
                     f"{entity.__name__} and {other.__name__} have one key shape, {shape}: "
                     "their items can overwrite each other.",
                     place=str(spec.place),
-                    suggestion="Give one of them a prefix of its own.",
+                    suggestion="Give one of them its own prefix.",
                 )
         self.entities[entity.__name__] = entity
         entity.__table__.entities.append(entity)
 
     def maintain(self, maintainer: Any) -> None:
-        """Called by declarations that keep a secondary structure right."""
+        """Called by declarations that maintain a structure."""
         if maintainer.sync not in ("transaction", "stream"):
             raise DeclarationError(
                 codes.MARKER_MISUSED,
@@ -217,13 +217,13 @@ class Declarations:
         self._joining.clear()
 
     def drop(self, maintainers: list[Any], resolvers: list[Callable[[], None]]) -> None:
-        """Keep these structures no more."""
+        """Stop maintaining these structures."""
         self.maintainers = [one for one in self.maintainers if one not in maintainers]
         self.resolvers = [one for one in self.resolvers if one not in resolvers]
         self._joining.clear()
 
     def joining(self, entity: type[Entity]) -> list[Any]:
-        """The maintainers that join the writes of an entity."""
+        """The maintainers that join the transactions of an entity."""
         found = self._joining.get(entity)
         if found is None:
             found = self._joining[entity] = [
@@ -232,11 +232,11 @@ class Declarations:
         return found
 
     def when_complete(self, resolver: Callable[[], None]) -> None:
-        """Run once all entities are declared, for references by name."""
+        """Run the function once all entities are declared, to resolve references by name."""
         self.resolvers.append(resolver)
 
     def complete(self) -> None:
-        """Resolve references between entities; unknown names are errors here."""
+        """Resolve references between entities; unknown names raise here."""
         while self.resolvers:
             self.resolvers.pop(0)()
 
@@ -268,7 +268,7 @@ class Declarations:
 
 
 def _shape(key: schema.KeyTemplates) -> tuple[str, ...]:
-    """The templates with their fields made anonymous."""
+    """The templates with their field names removed."""
     templates = (key.partition,) if key.sort is None else (key.partition, key.sort)
     return tuple(
         "".join("{}" if hasattr(p, "field") else p.text for p in t.parts) for t in templates

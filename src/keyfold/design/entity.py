@@ -26,8 +26,8 @@ E = TypeVar("E", bound="Entity")
 P = ParamSpec("P")
 T = TypeVar("T")
 
-# A name instead of a literal: Pydantic's mypy plugin reads literals, and would make the fields of
-# drafts read-only. They are frozen all the same when the program runs.
+# A name instead of a literal: Pydantic's mypy plugin reads literals and would make the fields of
+# drafts read-only. They are still frozen at run time.
 _VALUES: ConfigDict = ConfigDict(
     ignored_types=(Declared, FieldMarker),
     alias_generator=to_camel,
@@ -40,10 +40,10 @@ _VALUES: ConfigDict = ConfigDict(
 class Entity(BaseModel):
     """A kind of item. Subclass it with `table=`, declare fields, and give it a `Key`.
 
-    `on_purpose={"shared key": "users and organisations are accounts"}` tells the reviewer what is
-    meant so. `per_partition` says how many of them one partition holds at most, for the reviewer.
+    `on_purpose={"shared key": "users and organisations are accounts"}` tells the reviewer about
+    deliberate choices. `per_partition` is the maximum number per partition, for the reviewer.
 
-    Entities are values: a change goes through `db.update` or `db.edit`.
+    Entities are immutable values; change them through `db.update` or `db.edit`.
     """
 
     model_config = _VALUES
@@ -124,7 +124,7 @@ class Entity(BaseModel):
             where: Callable[[Self], object] | None = None,
             **changes: Any,
         ) -> Self:
-            """The signature that `db.update` has for this entity; written types narrow it."""
+            """The signature of `db.update` for this entity; generated types narrow it."""
 
         def __writes__(self: Changeable[P, T], *args: P.args, **changes: P.kwargs) -> T:
             """The signature of `update` in transactions."""
@@ -161,7 +161,7 @@ def _check_attributes(cls: type[Entity]) -> None:
 
 
 def _own(cls: type[Entity], declared: Declared) -> Declared:
-    """A declaration that an entity inherits, as its own: it knows the fields of one entity."""
+    """An entity's own copy of an inherited declaration."""
     if declared.name in vars(cls):
         return declared
     own: Declared = copy(declared)

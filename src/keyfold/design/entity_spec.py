@@ -1,4 +1,4 @@
-"""What keyfold knows of an entity: fields, keys, codec."""
+"""What keyfold knows about an entity: fields, keys, codec."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ from keyfold.design.key_values import place_in_key
 from keyfold.design.keys import Key
 from keyfold.design.place import caller
 from keyfold.design.placement import On
+from keyfold.design.renderer import KeyRenderer
 from keyfold.design.states import States
 from keyfold.design.table import Table
 from keyfold.design.validation import Validators, complaints, in_one_line, read_validators
@@ -43,7 +44,7 @@ _MAY_HOLD_MODELS = frozenset({"model", "list", "map", "any"})
 
 
 class EntitySpec:
-    """What the framework knows of an entity: fields, keys, codec."""
+    """What keyfold knows about an entity: fields, keys, codec."""
 
     def __init__(self, entity: type[Entity], table: Table, type_name: str) -> None:
         self.key: Key[Any]
@@ -69,7 +70,7 @@ class EntitySpec:
         self.ttl = self._marked_field(markers.Ttl)
 
     def settle(self) -> None:
-        """What is known once all keys are: fields that stand only in one, and the codec."""
+        """Complete the spec once all keys are known: fields stored only in a key, and the codec."""
         for name, field in self.fields.items():
             if field.mark(markers.InKey) is not None:
                 self.fields[name] = place_in_key(self, field)
@@ -94,12 +95,12 @@ class EntitySpec:
 
     @cached_property
     def by_attribute(self) -> dict[str, FieldSpec]:
-        """The fields that have an attribute of their own."""
+        """The fields that have their own attribute."""
         fields = self.fields.values()
         return {field.attribute: field for field in fields if field.reader is None}
 
     def _keep_type_apart(self) -> None:
-        """A field that overwrites the type would make its items unrecognisable."""
+        """Refuse a field that would overwrite the type attribute."""
         named = self.table.schema.type_attribute
         for spec in self.fields.values():
             if named is not None and spec.attribute == named:
@@ -113,7 +114,7 @@ class EntitySpec:
                 )
 
     def keep_keys_apart(self) -> None:
-        """A field that is stored where a key is composed would be lost, or break the key."""
+        """Refuse a field stored in an attribute that holds a composed key."""
         keys = (self.key, *self.placements.values())
         for attribute in (a for key in keys for a in key.attributes):
             field, template = self.by_attribute.get(attribute.attribute), attribute.template
@@ -129,7 +130,7 @@ class EntitySpec:
                 )
 
     def _keeps(self, field: str, text: str) -> bool:
-        """Whether a field takes a composed key as it is, instead of finding its value in it."""
+        """Whether a field stores the composed key itself rather than reading its value from it."""
         info = self.entity.model_fields[field]
         annotation: Any = info.annotation
         marks = tuple(info.metadata)
@@ -152,23 +153,23 @@ class EntitySpec:
 
     @cached_property
     def encoders(self) -> dict[str, Encoder]:
-        """How a value of each field becomes a wire value."""
+        """The encoder of each field."""
         return {name: encoder(field) for name, field in self.fields.items()}
 
     @cached_property
     def bounded_fields(self) -> list[FieldSpec]:
-        """The fields that say how many elements they hold at most."""
+        """The fields with a maximum number of elements."""
         return [f for f in self.fields.values() if f.mark(markers.AtMost) is not None]
 
     @cached_property
     def normalised_fields(self) -> list[tuple[str, Callable[[Any], Any]]]:
-        """The fields whose values are written in one form, with what makes it."""
+        """The fields with a normalised form, and their normalisers."""
         marks = ((name, field.mark(markers.Normalised)) for name, field in self.fields.items())
         return [(name, mark.function) for name, mark in marks if mark is not None]
 
     @cached_property
     def validators(self) -> Validators:
-        """What the validators of this entity look at."""
+        """The validators of this entity and the fields they read."""
         return read_validators(self.entity)
 
     @cached_property
@@ -176,16 +177,17 @@ class EntitySpec:
         """The fields that are never stored."""
         return tuple(name for name in self.entity.model_fields if name not in self.fields)
 
-    def key_of(self, values: Mapping[str, Any]) -> WireItem:
+    @cached_property
+    def key_of(self) -> KeyRenderer:
         """The wire primary key for these field values."""
-        return self.key.render(values, owner=self.name)
+        return self.key.render
 
     def index_attributes(self, values: Mapping[str, Any]) -> WireItem:
-        """The wire index keys; an index that does not apply contributes nothing."""
+        """The wire index keys; an index that does not apply adds nothing."""
         found: WireItem = {}
         for placement in self.placements.values():
             if placement.applies(values):
-                found.update(placement.render(values, owner=f"{self.name}.{placement.name}"))
+                found.update(placement.render(values))
         return found
 
     @cached_property
@@ -196,12 +198,19 @@ class EntitySpec:
         named = self.table.schema.type_attribute
         return frozenset(found | self.by_attribute.keys() | ({named} if named else set()))
 
+    @cached_property
+    def index_key_attributes(self) -> tuple[str, ...]:
+        """The key attributes of all indexes of the table."""
+        return tuple(n for index in self.table.schema.indexes for n in index.key_attributes)
+
     def undeclared_attributes(self, item: Mapping[str, Any]) -> WireItem:
-        """The attributes of an item that this entity does not write: they are somebody else's."""
+        """The attributes of an item that this entity does not write: they belong to others."""
         return {name: value for name, value in item.items() if name not in self.attributes}
 
     def encode(self, entity: Entity, key: WireItem | None = None) -> WireItem:
-        """The whole item: keys, index keys, type and attributes; a known key is not rendered."""
+        """The whole item: keys, index keys, type and attributes; a known key is not rendered
+        again.
+        """
         values = entity.__dict__
         try:
             item = self.attributes_of(values)
@@ -215,7 +224,7 @@ class EntitySpec:
         return item
 
     def _refusal_by_field(self, refused: Exception, values: Mapping[str, Any]) -> Exception:
-        """The refusal of a value, with the field that has it."""
+        """The error for a value that cannot be stored, naming its field."""
         for name, field in self.fields.items():
             try:
                 if values[name] is not None:
@@ -225,20 +234,20 @@ class EntitySpec:
         return refused
 
     def refusal(self, field: str, refused: Exception) -> ValueRefused:
-        """That a field's value cannot be stored."""
+        """The error that a field's value cannot be stored."""
         return ValueRefused(f"{self.name}.{field}: {refused}", {field: str(refused)})
 
     @cached_property
     def decode(self) -> Callable[[WireItem], Any]:
-        """Gives the entity that a stored item stands for."""
+        """The entity instance for a stored item."""
         return self.reader(self.entity, self.values_of)
 
     def reader(
         self, model: type[M], values_of: Callable[[WireItem], dict[str, Any]]
     ) -> Callable[[WireItem], M]:
-        """`read(item)` validates a model from an item of this entity, or says which cannot be."""
+        """`read(item)` returns a validated model, or raises an error that names the item."""
         validate = model.__pydantic_validator__.validate_python
-        # Models inside an item are stored by alias; an item of plain fields is read by name alone.
+        # Models inside an item are stored by alias; an item with plain fields only is read by name.
         by_alias = any(f.kind in _MAY_HOLD_MODELS for f in self.fields.values())
 
         def read(item: WireItem) -> M:
@@ -272,7 +281,9 @@ class EntitySpec:
         return {"": str(problem)}
 
     def recognises(self, item: WireItem) -> bool:
-        """Whether an item is of this entity, by its type attribute or else by its key's shape."""
+        """Whether an item belongs to this entity, by its type attribute or by the shape of its
+        key.
+        """
         type_attribute = self.table.schema.type_attribute
         if type_attribute is not None and type_attribute in item:
             return bool(item[type_attribute].get("S") == self.type_name)

@@ -1,4 +1,4 @@
-"""Which conditions exclude each other: no item can satisfy both, as far as that can be shown."""
+"""Which conditions exclude each other, as far as that can be proven."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ if TYPE_CHECKING:
 MOST_BRANCHES: Final = 256
 Single = Compare | Between | In | Function
 Limit = tuple[tuple[str, Any], bool]
-"""A value with its type, and whether it belongs to what is bounded."""
+"""A value with its type, and whether the bound is inclusive."""
 _OPPOSITE = {"=": "<>", "<>": "=", "<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 
 
 def excludes(one: Condition, other: Condition, spec: EntitySpec | EntitySchema) -> bool:
-    """Whether no item can satisfy both; False where that cannot be shown."""
+    """Whether no item can satisfy both; False where that cannot be proven."""
     try:
         pairs = product(_branches(one), _branches(other))
     except _TooMany:
@@ -45,7 +45,7 @@ def excludes(one: Condition, other: Condition, spec: EntitySpec | EntitySchema) 
 
 
 class _TooMany(Exception):
-    """A condition with more alternatives than are looked at."""
+    """The condition has more alternatives than are examined."""
 
 
 def _is_empty(tests: tuple[Single, ...], spec: EntitySpec | EntitySchema) -> bool:
@@ -78,7 +78,7 @@ def _branches(condition: Condition, *, negated: bool = False) -> list[list[Singl
 
 
 def _failures(test: Single) -> Iterator[list[Single]]:
-    """The ways in which a test fails."""
+    """The ways a test can fail."""
     subject = operands_of(test)[0]
     there = Function("attribute_exists", (subject,))
     missing = Function("attribute_not_exists", (subject,))
@@ -98,19 +98,19 @@ def _failures(test: Single) -> Iterator[list[Single]]:
             yield [missing]
             yield [Compare("<", left, low)]
             yield [Compare(">", left, high)]
-        case _:  # nothing is known of what does not begin so
+        case _:  # Nothing is known about values without this prefix.
             yield [missing]
             yield [there]
 
 
 @dataclass
 class Span:
-    """What one path may be, in one branch of a condition."""
+    """The possible values of one path in one branch of a condition."""
 
     missing: bool = True
     there: bool = True
     only: set[str] | None = None
-    """The values it may have, as text; None for any."""
+    """The possible values, as text; None for any."""
     never: set[str] = field(default_factory=set)
     known: dict[str, tuple[str, Any]] = field(default_factory=dict)
     low: Limit | None = None
@@ -123,7 +123,7 @@ class Span:
                 self.there = False
                 return
             case Compare("<>", _, right):
-                # What is missing differs from every value.
+                # A missing value differs from every value.
                 if isinstance(right, Value):
                     self.never.add(operand(right))
                 return
@@ -193,7 +193,7 @@ def _order(value: Operand) -> tuple[str, Any]:
 
 
 def _declared_span(spec: EntitySpec | EntitySchema, name: str) -> Span:
-    """What a field may be by its declaration: never missing, one of a few values."""
+    """The values a field can have by its declaration: required, an enum, a boolean."""
     fields = spec.by_field if isinstance(spec, EntitySchema) else spec.fields
     found = fields.get(name)
     if found is None:

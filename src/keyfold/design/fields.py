@@ -1,4 +1,4 @@
-"""A model's fields as a store sees them: name on disk, kind, format, markers."""
+"""A model's fields as stored: attribute name, kind, format, markers."""
 
 from __future__ import annotations
 
@@ -55,12 +55,12 @@ class FieldSpec:
     required: bool = True
     description: str = ""
     reader: Callable[[dict[str, Any]], Any] | None = dataclass_field(default=None, compare=False)
-    """Reads it from an item's key, where it stands only there."""
+    """Reads it from an item's key, if it is stored only there."""
     label: str = ""
-    """What documents call a field that has no attribute of its own."""
+    """The name in documents for a field without its own attribute."""
 
     def placed(self, attribute: str, reader: Callable[[dict[str, Any]], Any]) -> FieldSpec:
-        """The same field without an attribute of its own: a key attribute holds it."""
+        """The same field, stored only in a key attribute."""
         return replace(self, attribute=attribute, reader=reader, label=self.attribute)
 
     def mark(self, kind: type[Any]) -> Any:
@@ -68,8 +68,22 @@ class FieldSpec:
         return next((mark for mark in self.marks if isinstance(mark, kind)), None)
 
     @cached_property
+    def _markers(self) -> list[markers.FieldMarker]:
+        return [mark for mark in self.marks if isinstance(mark, markers.FieldMarker)]
+
+    @cached_property
+    def is_kept(self) -> bool:
+        """Whether only a maintainer writes it."""
+        return any(mark.kept for mark in self._markers)
+
+    @cached_property
+    def is_counted(self) -> bool:
+        """Whether it moves by amounts while others edit the item."""
+        return self.mark(markers.CountMarker) is not None
+
+    @cached_property
     def constraints(self) -> tuple[object, ...]:
-        """The marks that Pydantic checks: bounds, lengths, validators."""
+        """The constraints that Pydantic checks: bounds, lengths, validators."""
         ours = (mark for mark in self.marks if not isinstance(mark, str))
         return tuple(m for m in ours if not type(m).__module__.startswith("keyfold."))
 
@@ -85,7 +99,7 @@ class FieldSpec:
     def describe(self) -> AttributeSchema:
         limit, vector = self.mark(markers.AtMost), self.mark(Vector)
         normalised = self.mark(markers.Normalised)
-        spread = (mark for mark in self.marks if getattr(mark, "kind", "") == "shard")
+        spread = (mark for mark in self._markers if mark.spreads)
         return AttributeSchema(
             name=self.label or self.attribute,
             field=self.name,
@@ -119,7 +133,7 @@ def _states(mark: States[Any] | None) -> tuple[StepSchema, ...]:
 def read_fields(
     model: type[BaseModel], *, camel: bool, ttl: str | None, place: str
 ) -> dict[str, FieldSpec]:
-    """All stored fields of a model, in order; `ttl` is the table's expiry attribute."""
+    """All stored fields of a model, in order; `ttl` is the table's TTL attribute."""
     found: dict[str, FieldSpec] = {}
     for name, info in model.model_fields.items():
         if any(isinstance(mark, markers.Transient) for mark in info.metadata):
@@ -141,7 +155,7 @@ def read_fields(
 
 
 def reads_none_otherwise(info: FieldInfo) -> bool:
-    """Whether a field that is not stored is read as something else than None, or not at all."""
+    """Whether a missing value decodes to something other than None, or not at all."""
     return info.is_required() or info.default is not None or info.default_factory is not None
 
 
@@ -154,7 +168,7 @@ def _read(name: str, info: FieldInfo, *, camel: bool, ttl: str | None, place: st
     if optional and reads_none_otherwise(info) and not info.is_required():
         raise DeclarationError(
             codes.TYPE_UNSUPPORTED,
-            f"None would be stored as nothing, and nothing is read as the default of {name}.",
+            f"None is stored as a missing attribute, which is read as the default of {name}.",
             place=place,
             suggestion="Make None the default, or do not allow None.",
         )
@@ -210,7 +224,7 @@ def _check_marks(marks: tuple[object, ...], kind: str, place: str) -> None:
         if isinstance(mark, type) and mark.__module__.startswith("keyfold."):
             raise DeclarationError(
                 codes.MARKER_MISUSED,
-                f"the marker {mark.__name__} stands there without parentheses, and does nothing.",
+                f"the marker {mark.__name__} has no parentheses, so it has no effect.",
                 place=place,
                 suggestion=f"Write {mark.__name__}().",
             )
@@ -220,7 +234,7 @@ def _check_marks(marks: tuple[object, ...], kind: str, place: str) -> None:
             what = type(mark).__name__
             raise DeclarationError(
                 codes.MARKER_MISUSED,
-                f"{what} is not a marker: in a field's Annotated it does nothing.",
+                f"{what} is not a marker, so it has no effect in Annotated.",
                 place=place,
                 suggestion=f"Declare it beside the fields, as name = {what}(...)."
                 if isinstance(mark, Declared)
@@ -242,7 +256,7 @@ def _check_default(default: object, name: str, place: str) -> None:
         return
     raise DeclarationError(
         codes.MARKER_MISUSED,
-        f"the default of {name} is a declaration ({kind.__name__}), which does nothing there.",
+        f"the default of {name} is a declaration ({kind.__name__}), which has no effect there.",
         place=place,
         suggestion=f"Write {name}: Annotated[..., {kind.__name__}(...)]."
         if isinstance(default, markers.FieldMarker)
@@ -265,7 +279,7 @@ def _check_expiry(spec: FieldSpec, fields: Mapping[str, FieldSpec], place: str) 
 
 
 def unwrap(annotation: Any) -> tuple[Any, tuple[object, ...], bool]:
-    """Take `Annotated` and `| None` off a type."""
+    """The type without `Annotated` and `| None`."""
     marks: tuple[object, ...] = ()
     optional = False
     while True:
@@ -284,7 +298,7 @@ def unwrap(annotation: Any) -> tuple[Any, tuple[object, ...], bool]:
             annotation = Literal[tuple(c for c in get_args(annotation) if c is not None)]
         elif hasattr(annotation, "__supertype__"):  # NewType
             annotation = annotation.__supertype__
-        elif type(annotation).__name__ == "TypeAliasType":  # of typing, or of typing_extensions
+        elif type(annotation).__name__ == "TypeAliasType":  # From typing or typing_extensions.
             annotation = annotation.__value__
         else:
             return annotation, marks, optional
@@ -310,8 +324,7 @@ def read_kind(annotation: Any, place: str) -> tuple[str, tuple[str, ...], type[E
             if inner is None or inner == "boolean":
                 raise DeclarationError(
                     codes.TYPE_UNSUPPORTED,
-                    f"{annotation.__name__} has members that are neither all text nor all whole "
-                    "numbers.",
+                    f"{annotation.__name__} mixes text and number members.",
                     place=place,
                     suggestion="Give them values of one kind, as a StrEnum or an IntEnum has.",
                 )
@@ -344,7 +357,7 @@ def read_kind(annotation: Any, place: str) -> tuple[str, tuple[str, ...], type[E
 
 
 def _kind_of_values(values: list[object]) -> str | None:
-    """The kind that all of these values are of, if there is one."""
+    """The kind that all of these values share, if any."""
     if all(isinstance(value, str) for value in values):
         return "string"
     if all(isinstance(value, bool) for value in values):

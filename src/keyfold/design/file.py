@@ -1,4 +1,4 @@
-"""Design files: a whole design as YAML that a person writes by hand, and back.
+"""Design files: a whole design in YAML, read and written.
 
 Needs PyYAML (the extra `review`).
 """
@@ -66,7 +66,10 @@ def load(path: str | Path) -> Schema:
 def loads(text: str, *, file: str = "design.yaml") -> Schema:
     """Read a design from YAML text."""
     try:
-        return _schema(compose(text, file))
+        root = compose(text, file)
+        if "design" not in dict(records.fields(Schema, root, _WORDS)):
+            root.refuse("the design file has no name; add a line such as design: orders")
+        return _schema(root)
     except RecursionError:
         raise DesignFileError(
             Place(file, 1), "this is nested too deeply, or contains itself"
@@ -74,19 +77,19 @@ def loads(text: str, *, file: str = "design.yaml") -> Schema:
 
 
 def _schema(value: Node) -> Schema:
-    parts = {word.text("a word"): inner for word, inner in value.items("a design")}
+    parts = dict(records.fields(Schema, value, _WORDS))
     named = _read_named(parts.get("tables"), _table)
     tables = named or (TableSchema("main", place=value.place),)
     reader = _Reader(tables)
     entities = _read_named(parts.get("entities"), reader.entity)
     if not named:
-        # A table that nobody declares has what its entities need.
+        # An undeclared table gets the attributes that its entities need.
         expiring = next((e.ttl.attribute for e in entities if e.ttl is not None), None)
         tables = (replace(tables[0], ttl=expiring),)
     reader.entities = {entity.name: entity for entity in entities}
     own: _Also = {
         "$schema": _elsewhere,
-        "design": lambda v: {"name": v.text("the design's name")},
+        "design": lambda v: {"name": v.name("the design's name")},
         "tables": _elsewhere,
         "entities": _elsewhere,
         "patterns": lambda v: {"patterns": _read_named(v, reader.pattern)},
@@ -106,15 +109,18 @@ def _schema(value: Node) -> Schema:
     return with_follows(Schema(**{"name": "", **stated, "tables": tables, "entities": entities}))
 
 
+_WORDS = ("$schema", "design")
+
+
 def _elsewhere(_: Node) -> dict[str, Any]:
-    """A word that has been read before its neighbours, which depend on it."""
+    """A word that was already read, because others depend on it."""
     return {}
 
 
 def _read_named(value: Node | None, read: Callable[[str, Node], _T]) -> tuple[_T, ...]:
     if value is None:
         return ()
-    # A block mapping starts under its name: the name is where people look.
+    # A block mapping starts below its name; report the name's position.
     return tuple(
         replace(read(name.text("a name"), inner), place=name.place)
         for name, inner in value.items("names with their fields")
@@ -156,7 +162,7 @@ def _index(name: str, value: Node) -> Index:
 
 
 class _Reader:
-    """Reads what depends on the tables: entities and patterns."""
+    """Reads the parts that depend on the tables: entities and patterns."""
 
     def __init__(self, tables: tuple[TableSchema, ...]) -> None:
         self.tables = {table.name: table for table in tables}
@@ -174,6 +180,7 @@ class _Reader:
         return next(iter(self.tables.values()))
 
     def entity(self, name: str, value: Node) -> EntitySchema:
+        records.fields(EntitySchema, value, ("indexes",))
         table = self._table_of(value)
         own: _Also = {
             "key": lambda v: {"key": key_templates(v, table.partition, table.sort)},
@@ -208,7 +215,7 @@ class _Reader:
         return built
 
     def _known_index(self, table: TableSchema, value: Node) -> None:
-        """A condition on the keys of an index needs the index."""
+        """A condition on index keys requires the index."""
         names = [index.name for index in table.indexes]
         for name, inner in value.items("fields"):
             wanted = inner.text("an index") if name.text("a field") == "index" else None
@@ -238,22 +245,27 @@ class _Reader:
 
 
 def _verb(kind: str, value: Node) -> dict[str, Any]:
-    names = (v.text("an entity") for v in value.elements("entities"))
+    names = [v.name("an entity's name") for v in value.elements("entities")]
+    if not names:
+        value.refuse(f"{kind} needs the entities that it reads, or everything")
     found = tuple(part.strip() for name in names for part in name.split(",") if part.strip())
     return {"kind": kind, "entities": () if found == ("everything",) else found}
 
 
 def _limit(value: Node) -> dict[str, Any]:
-    text = value.text("a number or a parameter")
-    if text.isdigit() and int(text):
-        return {"limit": int(text)}
-    if not text.isidentifier():
-        value.refuse(f"limit must be 1 or more, or the name of a parameter, found {text!r}")
-    return {"limit_parameter": text}
+    text = "" if value.is_value else value.text("a number or a parameter")
+    if text.isidentifier():
+        return {"limit_parameter": text}
+    number = value.scalar("a number or a parameter")
+    if type(number) is not int or number < 1:
+        value.refuse(f"limit must be 1 or more, or the name of a parameter, found {value.kind}")
+    return {"limit": number}
 
 
 def _partitions(value: Node) -> dict[str, Any]:
-    first, *others = [records.template(v) for v in value.elements("partition keys")]
+    first, *others = [records.template(v) for v in value.elements("partition keys")] or [
+        records.template(value)
+    ]
     return {"partition": first, "other_partitions": tuple(others)}
 
 
@@ -290,7 +302,7 @@ def _where(value: Node, table: TableSchema, index: str | None) -> dict[str, Any]
             f"{{{'}, {'.join(owner.partition_types)}}} and condition: instead of where:"
         )
     stated: dict[str, Any] = {}
-    for text in shorthand.clauses(value.text("a key condition")):
+    for text in shorthand.clauses(value.name("a key condition")):
         clause = _clause(value, text)
         if clause is None:
             value.refuse(
@@ -302,6 +314,8 @@ def _where(value: Node, table: TableSchema, index: str | None) -> dict[str, Any]
             stated["partition"] = asked.template
         elif name == sort:
             stated["condition"] = asked
+        elif name == partition:
+            value.refuse(f"{text!r} is a range; a partition key is given whole: {partition} = X")
         else:
             known = owner.key_attributes
             value.refuse(f"{text!r} is not about {' or '.join(known)}; {nearest(name, known)}")
@@ -318,13 +332,10 @@ def _attributes(value: Node) -> tuple[AttributeSchema, ...]:
                 f'has a comma: "string one of a, b"'
             )
         if inner.is_mapping:
-            own: _Also = {"states": _states}
+            own: _Also = {"states": _states, "type": _type}
             stated = {"name": field, **records.read(AttributeSchema, inner, also=own)}
             stated["field"] = field
-            built: AttributeSchema = records.build(AttributeSchema, stated, inner)
-            if built.type not in shorthand.TYPES:
-                inner.refuse(_no_type(built.type))
-            found.append(built)
+            found.append(records.build(AttributeSchema, stated, inner))
             continue
         first, *others = [_attribute(field, each) for each in inner.elements("types")] or [
             _attribute(field, inner)
@@ -333,8 +344,17 @@ def _attributes(value: Node) -> tuple[AttributeSchema, ...]:
     return tuple(found)
 
 
+def _type(value: Node) -> dict[str, Any]:
+    word = value.text("a type")
+    if word not in shorthand.TYPES:
+        value.refuse(_no_type(word))
+    return {"type": word}
+
+
 def _states(value: Node) -> dict[str, Any]:
-    """`{new: [paid, void], paid: {sent: ship}}`: what follows what, and by which operation."""
+    """`{new: [paid, void], paid: {sent: ship}}`: the transitions, and the operations that make
+    them.
+    """
     steps: list[StepSchema] = []
     for name, inner in value.items("states with those that follow"):
         before = name.text("a state")

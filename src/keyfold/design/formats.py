@@ -16,23 +16,23 @@ from keyfold.errors import DeclarationError, KeyValueRefused
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """How one value becomes text in a key; `sortable` says that text order is value order."""
+    """How a value becomes text in a key; `sortable` means that text order is value order."""
 
     name: str
     render: Callable[[Any], str] = field(compare=False)
     sortable: bool
     numeric: bool = False
     kinds: tuple[str, ...] = ()
-    """The kinds of fields that it can write; none means all that can stand in a key."""
+    """The kinds of fields it can write; empty means every kind allowed in a key."""
     coarse: bool = False
-    """Many values give one text: a month of moments, a shard of ids."""
+    """Many values give the same text: all moments of a month, all ids of a shard."""
     exact: bool = True
     """The value can be read back from the text."""
     shards: int | None = None
-    """Over how many texts it spreads its values."""
+    """The number of distinct texts it spreads values over."""
 
     def after(self, function: Callable[[Any], Any]) -> Format:
-        """The same format for values that a function changes first."""
+        """The same format, applied after a function."""
         return replace(self, render=lambda value: self.render(function(value)))
 
     def __repr__(self) -> str:
@@ -78,7 +78,7 @@ _MICROSECONDS = {"iso_ms": 1000, "epoch_ms": 1000, "iso_s": 10**6, "epoch": 10**
 
 
 def as_stored(value: Any, stored: str) -> Any:
-    """A time as it is read back from a field of this format: in UTC, to its precision."""
+    """A time as read back from a field of this format: in UTC, at its precision."""
     if not isinstance(value, datetime):
         return value
     moment, step = _utc(value), _MICROSECONDS.get(stored, 1)
@@ -100,7 +100,7 @@ def _utc(value: datetime) -> datetime:
 
 
 def plain(value: Any) -> str:
-    """The value as people write it; times get the fixed ISO form."""
+    """The value in its usual notation; times in the fixed ISO form."""
     if type(value) is str:
         return value
     if isinstance(value, Enum):
@@ -242,8 +242,8 @@ NAMED: dict[str, Format] = {
         kinds=(*_TIMES, "integer"),
     ),
     "lower": Format("lower", _lower, sortable=True, kinds=("string",), exact=False),
-    # As other libraries write them into tables that exist: nothing but the case of letters changes,
-    # and a number has no width.
+    # As other libraries write them into existing tables: only letter case changes, and numbers have
+    # no fixed width.
     "lowercase": Format("lowercase", _lowercase, sortable=True, kinds=("string",), exact=False),
     "uppercase": Format("uppercase", _uppercase, sortable=True, kinds=("string",), exact=False),
     "d": Format("d", lambda v: str(int(v)), sortable=False, kinds=("integer",)),

@@ -13,7 +13,7 @@ _RANDOM_BITS = 80
 
 
 class UlidFactory:
-    """ULIDs that never go backwards within one process, also inside one millisecond."""
+    """ULIDs that never go backwards within one process, even inside one millisecond."""
 
     def __init__(self, milliseconds: Callable[[], int] = lambda: time.time_ns() // 10**6) -> None:
         self._milliseconds = milliseconds
@@ -30,7 +30,9 @@ class UlidFactory:
 
 
 new_ulid = UlidFactory()
+"""Returns a new ULID: a unique text id that sorts by creation time."""
 
 
 def new_uuid() -> str:
+    """A random UUID (version 4)."""
     return str(uuid.uuid4())

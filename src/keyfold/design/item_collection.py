@@ -1,4 +1,4 @@
-"""Collections: items of several entities in one partition, in one query."""
+"""Collections: items of several entities in one partition, read in one query."""
 
 from __future__ import annotations
 
@@ -48,7 +48,9 @@ class Collected(Generic[C]):
 
 @dataclass(frozen=True)
 class Collection(Read[Collected[C]], Generic[C]):
-    """Items of several entities in one partition of their table or of an index, in one query."""
+    """Items of several entities in one partition of their table or of an index, read in one
+    query.
+    """
 
     keys: tuple[KeyOf[Any], ...]
     values: Mapping[str, Any]
@@ -68,7 +70,7 @@ class Collection(Read[Collected[C]], Generic[C]):
         return self.keys[0].declared.index
 
     def span(self) -> tuple[Template, Template] | None:
-        """The sort templates that all wanted items lie between, both included."""
+        """The sort templates that enclose all wanted items, inclusive."""
         sorts = [key.declared.templates.sort for key in self.keys]
         if any(sort is None or not sort.literal_prefix for sort in sorts):
             return None
@@ -84,20 +86,20 @@ class Collection(Read[Collected[C]], Generic[C]):
         return replace(self, size=items)
 
     def descending(self) -> Self:
-        """Last keys first."""
+        """Reverse key order."""
         return replace(self, backwards=True)
 
     def consistent(self) -> Self:
         if not reads_consistently(self.keys[0].entity, self.index):
             raise DeclarationError(
                 "X6",
-                f"{self.index} is an index, which has no consistent reads.",
-                suggestion="Collect by the primary key, or accept an eventual read.",
+                f"{self.index} is an index, which does not support consistent reads.",
+                suggestion="Collect by the primary key, or use an eventually consistent read.",
             )
         return replace(self, consistent_read=True)
 
     def after(self, **bound: Any) -> Self:
-        """Only items whose first sort field, which all have, is greater."""
+        """Only items whose first sort field, which all entities share, is greater."""
         return self._with_bound(bound, low=False)
 
     def since(self, **bound: Any) -> Self:
@@ -129,7 +131,7 @@ class Collection(Read[Collected[C]], Generic[C]):
 
 
 def _leading(key: KeyOf[Any]) -> tuple[str, str]:
-    """The sort key of a collection's member up to its first field, and that field."""
+    """The sort key of a member up to its first field, and that field."""
     sort = key.declared.templates.sort
     parts = sort.parts if sort is not None else ()
     texts = []
@@ -162,7 +164,7 @@ def collection(*members: Member[Any], **values: Any) -> Collection[Any]: ...
 
 
 def collection(*members: Member[Any], **values: Any) -> Collection[Any]:
-    """Everything of these in one partition: entities in their table, or keys on one index."""
+    """All of these in one partition: entities in their table, or keys on one index."""
     keys = tuple(_member(member) for member in members)
     shapes = {key.declared.templates.partition.text for key in keys}
     places = {(key.entity.__table__.name, key.declared.index) for key in keys}

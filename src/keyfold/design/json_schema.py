@@ -1,7 +1,7 @@
-"""The language of design files as a JSON Schema, for editors that know nothing else of it.
+"""A JSON Schema of design files, for editors without a language server.
 
-It says which words may stand where and what kind of value each has. What a value means is for
-the reader of design files to say, in words.
+It describes which words are allowed where and the type of each value. The reader of design files
+checks what they mean.
 """
 
 from __future__ import annotations

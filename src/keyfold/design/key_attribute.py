@@ -1,4 +1,4 @@
-"""One attribute of a key: the value that it gets, and the fields that it takes."""
+"""One attribute of a key: its value and the fields it is made of."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class KeyAttribute:
     template: Template
     limit: int
     whole: bool = False
-    """The attribute is a number without fractions."""
+    """The attribute is an integer."""
 
     def render(self, values: Mapping[str, object], *, owner: str) -> dict[str, str]:
         """The wire value of this attribute."""
@@ -43,7 +43,7 @@ class KeyAttribute:
 
     @cached_property
     def _constant(self) -> str | None:
-        """The text of a key that has no fields in it and is not too long."""
+        """The text of a key without fields, checked for length."""
         text = self.template.render({}) if self.template.is_literal else None
         return None if text is None or len(text.encode()) > self.limit else text
 
@@ -71,7 +71,7 @@ class KeyAttribute:
 
 
 def normalising(fields: Mapping[str, FieldSpec], template: Template) -> Template:
-    """The template, with values put into it as their fields store them."""
+    """The template, with values in their fields' stored form."""
     parts: list[Part] = []
     for part in template.parts:
         field = fields[part.field] if isinstance(part, Slot) else None
@@ -86,7 +86,7 @@ def normalising(fields: Mapping[str, FieldSpec], template: Template) -> Template
 
 
 def is_whole(fields: Mapping[str, FieldSpec], template: Template) -> bool:
-    """Whether the key is one number that has no fractions."""
+    """Whether the key is a single integer."""
     part = template.parts[0] if template.is_bare_field else None
     return isinstance(part, Slot) and (
         part.format.numeric or fields[part.field].kind in ("integer", "timestamp")
@@ -133,8 +133,8 @@ def check_type(fields: Mapping[str, FieldSpec], attribute: KeyAttribute, place: 
         if spec.kind in ("integer", "decimal", "float", "duration") and not in_order:
             raise DeclarationError(
                 "K8",
-                f"the number {slot.field} stands in the text key {template.text!r} without a "
-                "width, so 10 sorts before 9.",
+                f"the number {slot.field} is in the text key {template.text!r} without padding, "
+                "so 10 sorts before 9.",
                 place=place,
                 suggestion=f"Give it one, as {{{slot.field}:"
                 f"{'012d' if spec.kind == 'integer' else '012.2f'}}}.",

@@ -1,4 +1,4 @@
-"""The keys of a design file: attributes of tables and indexes, templates of entities."""
+"""Keys in a design file: attributes of tables and indexes, templates of entities."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ def key_attributes(value: Node) -> dict[str, Any]:
 def _typed_names(value: Node) -> dict[str, KeyType]:
     """`[country, city]`, or `{country: S, rent: N}`."""
     if not value.is_mapping:
-        names = [one.text("an attribute") for one in value.elements("key attributes")]
+        names = [one.name("a key attribute's name") for one in value.elements("key attributes")]
         return dict.fromkeys(names, "S")
     kind = records.hints(TableSchema)["sort_type"][1]
-    pairs = [(n.text("an attribute"), v) for n, v in value.items("key attributes")]
+    pairs = [(n.name("a key attribute's name"), v) for n, v in value.items("key attributes")]
     return {name: records.convert(kind, v, name) for name, v in pairs}
 
 
@@ -122,7 +122,7 @@ def _placement(index: Index, value: Node) -> Placement:
 
 
 def plain_placements(entity: EntitySchema, table: TableSchema) -> Iterator[Placement]:
-    """Indexes over plain attributes: an item that has them is there, nothing more to declare."""
+    """Indexes over plain attributes: every item with those attributes is in the index."""
     plain = {one.name: one for one in entity.attributes if one.is_stored}
     for index in table.indexes:
         if entity.placement(index.name) or not all(name in plain for name in index.key_attributes):

@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class KeyTemplates:
-    """The templates of a key: its partition and, where it has one, its sort attribute."""
+    """The templates of a key: its partition and, if present, its sort attribute."""
 
     partition: Template
     sort: Template | None = None
@@ -39,13 +39,13 @@ class KeyTemplates:
 
     @cached_property
     def sort_fields(self) -> tuple[str, ...]:
-        """The fields that the sort key adds to what the partition says, each once."""
+        """The fields that the sort key adds to the partition's, each once."""
         found = self.sort.fields if self.sort else ()
         known = {*self.partition.fields} - self.partition.buckets
         return tuple(dict.fromkeys(field for field in found if field not in known))
 
     def sorting(self, values: Mapping[str, T]) -> Mapping[str, T]:
-        """The given values that the sort key shows; a bucket in the partition says less."""
+        """The given values that the sort key contains; a bucket in the partition holds less."""
         hidden = self._hidden_fields
         if not hidden:
             return values

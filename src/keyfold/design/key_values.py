@@ -1,4 +1,4 @@
-"""Fields that stand only in a key: their values, read back from it."""
+"""Fields stored only in a key, and how their values are read back from it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _READERS: dict[str, Callable[[str], Any]] = {
 
 
 def place_in_key(spec: EntitySpec, field: FieldSpec) -> FieldSpec:
-    """The field, with the key attribute that holds it and what reads it from there."""
+    """The field with the key attribute that stores it and its reader."""
     place = f"{spec.place} {spec.name}.{field.name}"
     found = _holder(spec, field.name)
     if found is None:
@@ -66,7 +66,7 @@ def _holder(spec: EntitySpec, name: str) -> tuple[Key[Any], KeyAttribute, Slot] 
 def _reader(
     attribute: KeyAttribute, slot: Slot, field: FieldSpec
 ) -> Callable[[dict[str, Any]], Any]:
-    """Gives the field's value of an item; None where the item has no such key."""
+    """Reads the field's value from an item; None if the item has no such key."""
     name, template = attribute.attribute, attribute.template
     read = _READERS.get(field.kind, str)
     if field.kind == "timestamp" and (slot.format.numeric or attribute.type == "N"):

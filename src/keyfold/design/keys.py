@@ -13,7 +13,7 @@ from keyfold.design.address import OpenKey
 from keyfold.design.declaration import Declared
 from keyfold.design.derivation import Derivation, derivation
 from keyfold.design.key_attribute import KeyAttribute, check_type, is_whole, normalising
-from keyfold.design.renderer import QuickKey, compile_key
+from keyfold.design.renderer import KeyRenderer, compile_key
 from keyfold.design.signatures import Addresses, Queries, Untyped
 from keyfold.design.template import Template, parse_template
 from keyfold.errors import DeclarationError
@@ -56,6 +56,8 @@ class Key(Declared, Generic[K_co]):
         """Its parts that are no fields, by the names under which queries give them."""
         self.held: dict[str, FieldSpec] = {}
         """What stands in it, by name."""
+        self.owner = ""
+        """Whose key it is, for messages."""
 
     def _template(self, text: object, *, escape: bool) -> Template:
         if not isinstance(text, str) or not text:
@@ -67,8 +69,8 @@ class Key(Declared, Generic[K_co]):
             )
         return parse_template(text, place=str(self.place), escape=escape)
 
-    # Read from a class, a key is a KeyOf. A type checker sees the declaration itself where the
-    # class has written types: mypy takes a base's type over only if reading does not change it.
+    # Read from a class, a key is a KeyOf. A class with generated types shows type checkers the
+    # declaration itself: mypy accepts a base's type only if reading does not change it.
     @overload
     def __get__(self: Key[Untyped], instance: object, owner: type[E]) -> OpenKey[E]: ...
     @overload
@@ -99,10 +101,10 @@ class Key(Declared, Generic[K_co]):
         if free:
             raise DeclarationError(
                 "K2",
-                f"the primary key uses {', '.join(free)}, which changes with fields that are not "
+                f"the primary key uses {', '.join(free)}, which depends on fields that are not "
                 "in it.",
                 place=place,
-                suggestion="An address has to stay: derive parts of a primary key from its own "
+                suggestion="A primary key cannot change: derive its parts from its own "
                 'fields, or use On("GSI1", ...).',
             )
         optional = [f for f in self.address if spec.fields[f].optional]
@@ -117,6 +119,7 @@ class Key(Declared, Generic[K_co]):
 
     def _build(self, entity: type[Entity], owner: schema.TableSchema | schema.Index) -> None:
         place = f"{self.place} {entity.__name__}.{self.name}"
+        self.owner = entity.__name__ if self.index is None else f"{entity.__name__}.{self.name}"
         declared = self.held = self._fields(entity, place)
         if (owner.sort is None) != (self.templates.sort is None):
             wanted = "only a partition key" if owner.sort is None else "a partition and a sort key"
@@ -143,7 +146,7 @@ class Key(Declared, Generic[K_co]):
         limit: int,
         place: str,
     ) -> tuple[KeyAttribute, ...]:
-        """The attributes of one side of the key, each with its own template."""
+        """The attributes of one side of the key, each with its template."""
         templates = template.attributes if template is not None else ()
         if len(templates) != len(types):
             raise DeclarationError(
@@ -162,7 +165,7 @@ class Key(Declared, Generic[K_co]):
         )
 
     def _fields(self, entity: type[Entity], place: str) -> dict[str, FieldSpec]:
-        """What stands in the key: fields of the entity, and values that follow from them."""
+        """What the key is made of: fields of the entity, and values derived from them."""
         known: dict[str, FieldSpec] = {}
         self.derived = {}
         for slot in self.templates.slots:
@@ -184,35 +187,32 @@ class Key(Declared, Generic[K_co]):
 
     @cached_property
     def address(self) -> tuple[str, ...]:
-        """The fields that an address gives; what follows from them is not given."""
+        """The fields that an address takes; derived values are not passed."""
         return tuple(dict.fromkeys(f for f in self.templates.fields if f not in self.derived))
 
     def sources(self, names: Iterable[str]) -> set[str]:
-        """The fields from which these parts of the key are made."""
+        """The fields that these parts of the key are made of."""
         found: set[str] = set()
         for name in names:
             found |= self.derived[name].sources if name in self.derived else {name}
         return found
 
     def with_derived(self, values: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The values, with those that follow from them."""
+        """The values plus those derived from them."""
         for one in self.derived.values():
             values = one.extend(values)
         return values
 
     def parts_of(self, entity: Entity) -> dict[str, Any]:
-        """What a query for this key of an item is given."""
+        """The arguments of a query for this key of an item."""
         values = self.with_derived(entity.__dict__)
         return {name: values[name] for name in self.templates.fields}
 
-    def render(self, values: Mapping[str, object], *, owner: str) -> dict[str, Any]:
-        """The wire key for these field values."""
-        values = self.with_derived(values) if self.derived else values
-        found = None if self._quick is None else self._quick(values)
-        if found is not None:
-            return found
-        return {a.attribute: a.render(values, owner=owner) for a in self.attributes}
-
     @cached_property
-    def _quick(self) -> QuickKey | None:
-        return compile_key(self.attributes)
+    def render(self) -> KeyRenderer:
+        """`render(values)` gives the wire key for these field values."""
+        return self._render if self.derived else compile_key(self.attributes, self._render)
+
+    def _render(self, values: Mapping[str, object]) -> dict[str, Any]:
+        values = self.with_derived(values)
+        return {a.attribute: a.render(values, owner=self.owner) for a in self.attributes}

@@ -1,4 +1,4 @@
-"""What a field can say about itself, in `Annotated`."""
+"""Markers that a field can have in `Annotated`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, get_args
 
 from pydantic import AfterValidator
 
@@ -22,9 +22,14 @@ TimeFormat = Literal["iso", "iso_ms", "iso_s", "iso_offset", "epoch", "epoch_ms"
 
 
 class FieldMarker:
-    """What a field says in its `Annotated`; anywhere else it does nothing, and is refused."""
+    """A marker in a field's `Annotated`; anywhere else it has no effect and is refused."""
 
     __slots__ = ()
+
+    kept: ClassVar[bool] = False
+    """Only a maintainer writes the field."""
+    spreads: ClassVar[bool] = False
+    """The field is a part of a key that spreads one partition over several."""
 
     def _demand(self, holds: bool, suggestion: str) -> None:
         if not holds:
@@ -37,18 +42,26 @@ class FieldMarker:
 
 
 class StructureMarker(FieldMarker, ABC):
-    """A marker that makes something of the design: a counter, a copy, a vector index."""
+    """A marker that adds something to the design: a counter, a copy, a vector index."""
 
     __slots__ = ()
 
     @abstractmethod
     def attach_field(self, entity: type[Entity], field: str) -> None:
-        """Called once for each marked field, when the entity is registered."""
+        """Called once per marked field, when the entity is registered."""
+
+
+class CountMarker(StructureMarker):
+    """A marker of a number that moves by amounts while others edit the item."""
+
+    kept = True
+    shards: int
+    """The number of items it is spread over."""
 
 
 @dataclass(frozen=True, slots=True)
 class Version(FieldMarker):
-    """The optimistic lock: counts the writes of an item; a stale writer is refused."""
+    """The optimistic lock: counts an item's writes; a stale writer is refused."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +76,7 @@ class Updated(FieldMarker):
 
 @dataclass(frozen=True, slots=True)
 class Ttl(FieldMarker):
-    """The moment an item expires, stored in epoch seconds.
+    """When an item expires, stored in epoch seconds.
 
     With `days` it is computed: that long after the field `after`, or after the write.
     """
@@ -88,7 +101,7 @@ class Name(FieldMarker):
 
 @dataclass(frozen=True, slots=True)
 class Stored(FieldMarker):
-    """A time's format on disk; numbers in epoch formats, otherwise fixed ISO text."""
+    """A time's stored format; a number in epoch formats, otherwise fixed ISO text."""
 
     format: TimeFormat
 
@@ -99,7 +112,7 @@ class Stored(FieldMarker):
 
 @dataclass(frozen=True, slots=True)
 class AtMost(FieldMarker):
-    """How many elements a list or set may hold, so that the item cannot grow to 400 KB."""
+    """The maximum number of elements of a list or set, so that the item stays below 400 KB."""
 
     items: int
 
@@ -110,7 +123,7 @@ class AtMost(FieldMarker):
 
 @dataclass(frozen=True, slots=True)
 class Normalised(FieldMarker):
-    """Applied to the value before it is stored, so that lookups meet one spelling."""
+    """Applied to the value before it is stored, so that lookups use one spelling."""
 
     function: Callable[[str], str]
 
@@ -125,19 +138,19 @@ class Fixed(FieldMarker):
 
 @dataclass(frozen=True, slots=True)
 class Unversioned(FieldMarker):
-    """A change of such fields alone is no edit: version and time of the last write stay."""
+    """A change of only such fields keeps the version and the time of the last write."""
 
 
 @dataclass(frozen=True, slots=True)
 class From(FieldMarker):
-    """In a pointer: the field is a copy of the canonical's field of this name."""
+    """In a pointer: the canonical's field that this one copies."""
 
     field: str
 
 
 @dataclass(frozen=True, slots=True)
 class InKey(FieldMarker):
-    """The field stands only in a key, as in tables that others made: it has no attribute."""
+    """The field is stored only in a key, as in existing tables: it has no attribute of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,4 +167,7 @@ def _aware(value: datetime) -> datetime:
 
 
 Id = Annotated[str, "id"]
+"""A text field that identifies an item."""
+
 Timestamp = Annotated[datetime, AfterValidator(_aware)]
+"""A time with a time zone."""

@@ -15,6 +15,7 @@ from keyfold.design.read import Read
 from keyfold.design.vector import Vector
 from keyfold.design.vector_index import SearchSchema, VectorSchema
 from keyfold.errors import DeclarationError, MissingKeyField
+from keyfold.limits import SEARCH_NEIGHBOURS
 
 if TYPE_CHECKING:
     from keyfold.design.entity import Entity
@@ -29,9 +30,9 @@ NEIGHBOURS = 10
 
 @dataclass(frozen=True)
 class Neighbour(Generic[T]):
-    """What a search found, and how near it is.
+    """An item that a search found, and its score.
 
-    By cosine and euclidean a smaller score is nearer, by dot_product a larger one.
+    For cosine and euclidean a smaller score is nearer, for dot_product a larger one.
     """
 
     item: T
@@ -40,22 +41,28 @@ class Neighbour(Generic[T]):
 
 @dataclass(frozen=True)
 class Nearest(Read["list[Neighbour[T]]"], Generic[T]):
-    """The nearest neighbours of a vector among the items of an entity, the nearest first."""
+    """The nearest neighbours of a vector among the items of an entity, nearest first."""
 
     entity: type[Entity]
     index: VectorSchema
     vector: Any
     given: Mapping[str, Any]
-    """Values of the fields that are asked for."""
+    """Values of the fields that the search filters by."""
     size: Any = NEIGHBOURS
     view: View[Any] | None = None
 
     def limit(self, items: int) -> Self:
-        """So many neighbours, 100 at most; 10 where nothing is said."""
+        """The number of neighbours, at most 100; 10 by default."""
+        if isinstance(items, int) and not 1 <= items <= SEARCH_NEIGHBOURS:
+            raise DeclarationError(
+                codes.TABLE_REFUSED,
+                f"a search cannot return {items} neighbours.",
+                suggestion=f"DynamoDB returns 1 to {SEARCH_NEIGHBOURS}.",
+            )
         return replace(self, size=items)
 
     def only(self, model: type[V]) -> Nearest[V]:
-        """Read just the fields that this model has: the vector itself is rarely wanted."""
+        """Read only the fields of this model: the vector itself is rarely wanted."""
         view = View(model, self.entity.__spec__)
         return Nearest(self.entity, self.index, self.vector, self.given, self.size, view)
 
@@ -65,8 +72,8 @@ def nearest(
 ) -> Nearest[E]:
     """The items nearest to a vector, as an access pattern.
 
-    `field` says which vector, where the entity has several; the others are the fields that the
-    search stays within, or filters by.
+    `field` names the vector if the entity has several; the other arguments are fields that the
+    search stays within or filters by.
     """
     spec = entity.__spec__
     marked = {name: mark for name, one in spec.fields.items() if (mark := one.mark(Vector))}
@@ -88,8 +95,8 @@ def nearest(
         known = ", ".join(filter(None, (mark.within, *mark.filters))) or "nothing"
         raise MissingKeyField(
             f"a search of {spec.name}.{name} "
-            + (f"needs {missing[0]}" if missing else f"cannot ask for {', '.join(unknown)}")
-            + f"; it knows {known}"
+            + (f"needs {missing[0]}" if missing else f"cannot filter by {', '.join(unknown)}")
+            + f". It takes: {known}"
         )
     attribute = spec.fields[name].attribute
     index = next(

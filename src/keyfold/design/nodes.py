@@ -1,4 +1,4 @@
-"""YAML nodes read with their places: every wrong value names its file, line and what was due."""
+"""YAML nodes with positions: every error names the file, the line and what was expected."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from keyfold.design.source import Place
 from keyfold.errors import KeyfoldError
 
 _LOADER: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-"""The one in C where PyYAML has it: large files in a tenth of the time."""
+"""PyYAML's C loader where available: ten times faster on large files."""
 
 
 class DesignFileError(KeyfoldError):
@@ -45,7 +45,7 @@ def _compose(text: str) -> yaml.Node | None:
     try:
         node = yaml.compose(text, Loader=_LOADER)
     except yaml.YAMLError:
-        # The one in Python says more exactly where.
+        # The Python loader reports positions more precisely.
         node = yaml.compose(text, Loader=yaml.SafeLoader)
     return node
 
@@ -78,17 +78,29 @@ class Node:
     def is_nothing(self) -> bool:
         return isinstance(self.node, yaml.ScalarNode) and self.node.tag.endswith(":null")
 
+    @property
+    def is_value(self) -> bool:
+        """Whether YAML reads it as a number or a boolean."""
+        return self.node.tag.rpartition(":")[2] in ("bool", "float", "int")
+
     def text(self, what: str) -> str:
-        """A scalar as it is written, so that keys such as `1` or `yes` stay what they are."""
-        if not isinstance(self.node, yaml.ScalarNode):
+        """A scalar as written, so that keys such as `1` or `yes` stay text."""
+        if not isinstance(self.node, yaml.ScalarNode) or self.is_nothing:
             self.refuse(f"expected {what}, found {self.kind}")
         return str(self.node.value)
+
+    def name(self, what: str) -> str:
+        """A word: not empty, and not something YAML reads as a number or a boolean."""
+        word = self.text(what)
+        if not word or self.is_value:
+            self.refuse(f"expected {what}, found {self.kind if word else 'empty text'}")
+        return word
 
     def scalar(self, what: str) -> Any:
         """A scalar with the type that YAML gives it."""
         if not isinstance(self.node, yaml.ScalarNode):
             self.refuse(f"expected {what}, found {self.kind}")
-        # Nothing at all cannot be written and read again.
+        # An empty value cannot be written and read back.
         if self.is_nothing:
             return None
         try:

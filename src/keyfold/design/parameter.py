@@ -1,4 +1,4 @@
-"""The parameters of an access pattern, while the pattern is read."""
+"""The parameters of an access pattern during recording."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from keyfold.errors import DeclarationError
 
 
 class Param:
-    """A pattern's parameter while the pattern is read: passed on, moved, and never looked at."""
+    """A pattern's parameter during recording: passed on or shifted, but never inspected."""
 
     __slots__ = ("name",)
 
@@ -22,8 +22,8 @@ class Param:
     def _refuse(self, *_: object) -> Any:
         raise DeclarationError(
             codes.PATTERN_BRANCHES,
-            f"the access pattern looks at the value of its parameter {self.name!r}.",
-            suggestion="A pattern says which parameter goes where; decide before calling it.",
+            f"the access pattern reads the value of its parameter {self.name!r}.",
+            suggestion="A pattern runs once, at import. Branch before you call it.",
         )
 
     __bool__ = __iter__ = __len__ = __int__ = __index__ = __float__ = __str__ = _refuse
@@ -31,7 +31,7 @@ class Param:
     __getitem__ = __contains__ = __format__ = __call__ = _refuse
 
     def value_in(self, arguments: Mapping[str, Any]) -> Any:
-        """What the parameter stands for in a call."""
+        """The parameter's value in a call."""
         return arguments[self.name]
 
     def __add__(self, by: object) -> Any:
@@ -47,7 +47,7 @@ class Param:
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
-            raise AttributeError(name)  # Python itself asks whether it is there
+            raise AttributeError(name)  # Python itself probes for it.
         return self._refuse()
 
     def __eq__(self, other: object) -> bool:
@@ -63,7 +63,7 @@ class Param:
 
 
 class MovedParam(Param):
-    """A parameter with something added to it: `day + timedelta(days=1)`."""
+    """A parameter plus an amount: `day + timedelta(days=1)`."""
 
     __slots__ = ("by", "origin", "word")
 

@@ -1,4 +1,4 @@
-"""A change at a place inside an item, as somebody writes it down."""
+"""A change of one path inside an item."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Verb = Literal["set", "add", "append", "remove", "set_if_absent", "copy"]
 
 @dataclass(frozen=True)
 class PathChange(Generic[E]):
-    """One place of an item and what happens there: `at.set(lambda o: o.address.city, "Oslo")`."""
+    """One path of an item and its change: `at.set(lambda o: o.address.city, "Oslo")`."""
 
     path: Callable[[E], Any]
     verb: Verb

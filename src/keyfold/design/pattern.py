@@ -1,4 +1,4 @@
-"""Access patterns: typed functions, run once at import with placeholders, kept as plans."""
+"""Access patterns: typed functions, run once at import with placeholders and kept as plans."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ Item = TypeVar("Item")
 
 
 class SyncReader(Protocol):
-    """A handle that answers at once: `Db`."""
+    """A sync handle: `Db`."""
 
     def read_pattern(self, pattern: Pattern[Any, T], arguments: dict[str, Any]) -> T: ...
 
 
 class AsyncReader(Protocol):
-    """A handle that answers when awaited: `AsyncDb`."""
+    """An async handle: `AsyncDb`."""
 
     async def read_pattern_async(
         self, pattern: Pattern[Any, T], arguments: dict[str, Any]
@@ -74,12 +74,12 @@ class Pattern(Generic[P, T]):
                 codes.PATTERN_WITHOUT_KEY,
                 f"{problem}.",
                 place=f"{self.place} pattern {self.name}",
-                suggestion="Give the fields of the key that it reads by.",
+                suggestion="Give the fields of the key that it reads.",
             ) from None
         if not isinstance(read, Read):
             raise DeclarationError(
                 codes.PATTERN_BRANCHES,
-                f"the access pattern gave {type(read).__name__} instead of a read.",
+                f"the access pattern returned {type(read).__name__} instead of a read.",
                 place=f"{self.place} pattern {self.name}",
                 suggestion="Return get(...), a key's query(...), merge(...), collection(...) or "
                 "nearest(...).",
@@ -87,7 +87,7 @@ class Pattern(Generic[P, T]):
         return read
 
     def after(self, cursor: str | None) -> Pattern[P, T]:
-        """The same pattern, continuing behind a page."""
+        """The same pattern, continuing after a page."""
         continued: Pattern[P, T] = Pattern.__new__(Pattern)
         continued.__dict__.update(self.__dict__, cursor=cursor)
         return continued
@@ -107,7 +107,7 @@ class Pattern(Generic[P, T]):
         *args: P.args,
         **kwargs: P.kwargs,
     ) -> Iterator[Page[Item]] | AsyncIterator[Page[Item]]:
-        """Page after page, from the pattern's cursor to the end."""
+        """All pages, from the pattern's cursor to the end."""
         arguments = self.arguments(*args, **kwargs)
         if hasattr(db, "read_pattern"):
             return self._pages(cast("SyncReader", db), arguments)
@@ -144,7 +144,7 @@ class Pattern(Generic[P, T]):
             and arguments.keys() == self.signature.parameters.keys()
         ):
             return arguments
-        # It says what is wrong, and knows the rarer kinds of parameters.
+        # The slow path reports the error and handles rarer kinds of parameters.
         bound = self.signature.bind(*args, **kwargs)
         bound.apply_defaults()
         return bound.arguments
@@ -173,7 +173,7 @@ class Pattern(Generic[P, T]):
 
 
 def _plain_parameters(signature: inspect.Signature) -> tuple[list[str], dict[str, Any]]:
-    """The names of parameters that can be given by place, and all defaults."""
+    """The names of positional parameters, and all defaults."""
     parameters = signature.parameters.values()
     names = [one.name for one in parameters if one.kind is one.POSITIONAL_OR_KEYWORD]
     return names, {one.name: one.default for one in parameters if one.default is not one.empty}

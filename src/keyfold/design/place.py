@@ -1,4 +1,4 @@
-"""Where in the user's code a declaration stands."""
+"""Finds the line of user code that a declaration comes from."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from keyfold.design.schema import Place
 
 _OURS = f"{Path(__file__).resolve().parents[1]}{os.sep}"
 _BETWEEN = ("abc", "annotationlib", "pydantic", "types", "typing", "typing_extensions")
-"""Packages that stand between a declaration and its author."""
+"""Packages whose frames are skipped."""
 
 
 def caller() -> Place:
-    """The innermost line that is neither keyfold's nor Pydantic's."""
+    """The innermost line outside keyfold and Pydantic."""
     frame = sys._getframe(1)
     while frame is not None:
         name = frame.f_code.co_filename

@@ -1,4 +1,4 @@
-"""`On`: an entity's appearance in an index."""
+"""`On`: an entity's key in an index."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ K_co = TypeVar("K_co", covariant=True, default=Untyped)
 
 
 class On(Key[K_co]):
-    """An appearance in an index: `On("GSI1", "USER#{user_id}", "POST#{post_id}")`.
+    """An entity's key in an index: `On("GSI1", "USER#{user_id}", "POST#{post_id}")`.
 
-    An index whose key is several attributes takes a field for each:
-    `On("ByPlace", ("country", "city"), ("opened", "rent"))`.
+    For an index with a multi-attribute key pass a field for each attribute: `On("ByPlace",
+    ("country", "city"), ("opened", "rent"))`.
 
     `when` makes it sparse: the name of a field that must have a value, or a condition.
     """
@@ -42,7 +42,7 @@ class On(Key[K_co]):
         escape: bool = False,
         silence: Silences = (),
     ) -> None:
-        # Both are read by _template, which takes fields too.
+        # Both are read by _template, which also accepts fields.
         super().__init__(partition, sort, escape=escape, silence=silence)  # type: ignore[arg-type]
         self.index = index
         self._when = when
@@ -101,7 +101,7 @@ class On(Key[K_co]):
             raise DeclarationError(
                 "K3",
                 f"the index key uses {', '.join(optional)}, which may be missing: "
-                "such items would silently not be in the index.",
+                "such items would silently be missing from the index.",
                 place=place,
                 suggestion="Make it required, or say so with "
                 f"when={min(self.sources(optional[:1]))!r}.",
@@ -111,7 +111,9 @@ class On(Key[K_co]):
         entity.__spec__.placements[self.name] = self
 
     def _keep_out(self, entity: type[Entity], place: str) -> None:
-        """An item is in an index as soon as it has all its attributes, whatever was meant."""
+        """Refuse a sparse placement whose items would be indexed anyway: an item is in an
+        index as soon as it has all its key attributes.
+        """
         own = {field.attribute for field in entity.__spec__.fields.values()}
         names = [attribute.attribute for attribute in self.attributes]
         if self.when is None or not own.issuperset(names) or is_presence(self.when):
@@ -126,7 +128,7 @@ class On(Key[K_co]):
         )
 
     def _keep_apart(self, entity: type[Entity], place: str) -> None:
-        """An item has one key in an index, so at most one placement may apply to it."""
+        """Refuse two placements that can both apply: an item has one key in an index."""
         for other in entity.__spec__.placements.values():
             if other.index != self.index:
                 continue
@@ -169,7 +171,7 @@ class On(Key[K_co]):
 
     @property
     def fields(self) -> frozenset[str]:
-        """All fields that decide what this index holds for an item."""
+        """All fields that decide an item's key in this index."""
         extra = self.condition.fields if self.condition is not None else frozenset()
         return frozenset(self.sources(self.templates.fields)) | extra
 

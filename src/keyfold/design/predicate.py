@@ -1,4 +1,4 @@
-"""Conditions on fields, as declarations record them; `condition.tree` gives what they stand for."""
+"""Conditions on fields, as declarations record them; `condition.tree` gives their expression."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from keyfold.errors import DeclarationError
 
 @dataclass(frozen=True, slots=True)
 class FieldPath:
-    """A field, or something inside it: a field of a nested model, a key of a map, an element."""
+    """A field, or a path inside it: a field of a nested model, a key of a map, an element."""
 
     names: tuple[str | int, ...]
     stored: tuple[str | int, ...] = field(default=(), compare=False)
-    """What is inside the field, under its names on disk."""
+    """The path inside the field, under its stored names."""
     sized: bool = False
-    """How many it holds, instead of what."""
+    """The path's size rather than its value."""
 
     @property
     def field(self) -> str:
@@ -55,7 +55,7 @@ class Predicate(ABC):
     def __bool__(self) -> bool:
         raise DeclarationError(
             codes.PATTERN_BRANCHES,
-            "a condition was used as a truth value.",
+            "a condition was used as a bool.",
             suggestion="Combine conditions with &, | and not_(...), not with and, or, not.",
         )
 
@@ -73,7 +73,7 @@ class FieldComparison(Predicate):
 
     @property
     def present(self) -> frozenset[str]:
-        # What is not there differs from every value, and is equal to none.
+        # A missing value differs from every value and equals none.
         needs = (self.operator == "<>") == is_absent(self.value)
         return self.fields if needs else frozenset()
 
@@ -156,7 +156,7 @@ class Negated(Predicate):
 
 
 class Recorded(ABC):
-    """Something that stands for a condition without being one: a field that is true or false."""
+    """Something usable as a condition without being one: a boolean field."""
 
     @abstractmethod
     def as_predicate(self) -> Predicate: ...
@@ -176,7 +176,7 @@ def predicate_of(value: object) -> Predicate:
 
 
 def look_up(values: Mapping[str, Any], path: FieldPath) -> Any:
-    """What is at a path; None where there is nothing."""
+    """The value at a path, or None."""
     found: Any = values.get(path.field)
     for name in path.names[1:]:
         if found is None:
@@ -191,5 +191,5 @@ def look_up(values: Mapping[str, Any], path: FieldPath) -> Any:
 
 
 def is_absent(value: object) -> bool:
-    """Whether a value is stored as nothing: DynamoDB has no empty set."""
+    """Whether a value is stored as a missing attribute: DynamoDB has no empty set."""
     return value is None or (isinstance(value, set | frozenset) and not value)

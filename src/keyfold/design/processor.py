@@ -33,7 +33,7 @@ class Processor:
     kinds: frozenset[str]
     function: Callable[..., Any]
     seconds: float | None
-    """How long it may take; None leaves that to the consumer."""
+    """The time limit in seconds; None uses the consumer's."""
     place: Place
 
     def __post_init__(self) -> None:

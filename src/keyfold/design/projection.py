@@ -1,4 +1,4 @@
-"""Projections: a query that reads some fields of an entity, into a smaller model."""
+"""Projections: a query that reads some of an entity's fields into a smaller model."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class View(Generic[V]):
 
 
 def check_projected(spec: EntitySpec, declared: Key, fields: tuple[str, ...]) -> None:
-    """Refuse to read fields from an index that does not hold them."""
+    """Refuse to read fields from an index that does not project them."""
     table = spec.table.schema
     index = table.index(declared.index or "")
     if index is None or index.projection == "ALL":
@@ -58,6 +58,6 @@ def check_projected(spec: EntitySpec, declared: Key, fields: tuple[str, ...]) ->
         raise DeclarationError(
             "X10",
             f"{index.name} ({index.projection}) does not hold {', '.join(missing)} of {spec.name}, "
-            "so they would come back empty.",
+            "so they would be empty.",
             suggestion="Project them into the index, or read less with only(Model).",
         )

@@ -47,15 +47,15 @@ class Query(Read[Page[E]], Generic[E]):
         return (self.source,)
 
     def descending(self) -> Self:
-        """Last keys first."""
+        """Reverse key order."""
         return replace(self, backwards=True)
 
     def limit(self, items: int | None) -> Self:
-        """The most items of a page; None leaves it to DynamoDB."""
+        """The page size; None leaves it to DynamoDB."""
         return replace(self, size=items)
 
     def where(self, condition: Callable[[E], object]) -> Self:
-        """A filter: applied after the read and paid for like it."""
+        """A filter: applied after the read, so filtered items cost read units too."""
         recorded = record(condition, self.entity)
         joined = recorded if self.condition is None else self.condition & recorded
         return replace(self, condition=joined)
@@ -64,14 +64,14 @@ class Query(Read[Page[E]], Generic[E]):
         if not reads_consistently(self.entity, self.source.declared.index):
             raise DeclarationError(
                 "X6",
-                f"{self.entity.__name__}.{self.source.declared.name} is on an index, which has no "
-                "consistent reads.",
-                suggestion="Read by the primary key, or accept an eventual read.",
+                f"{self.entity.__name__}.{self.source.declared.name} is on an index, which does "
+                "not support consistent reads.",
+                suggestion="Read by the primary key, or use an eventually consistent read.",
             )
         return replace(self, consistent_read=True)
 
     def only(self, model: type[V]) -> Projected[V]:
-        """Read just the fields that this model has; the same units, fewer bytes."""
+        """Read only the fields of this model: the same units, fewer bytes."""
         return Projected(self, View(model, self.entity.__spec__))
 
     def first(self) -> First[E]:
@@ -79,17 +79,17 @@ class Query(Read[Page[E]], Generic[E]):
         return First(replace(self, size=1))
 
     def count(self) -> Count[E]:
-        """How many there are; reads all of them."""
+        """The number of items; reads all of them."""
         return Count(self)
 
     def exists(self) -> Exists[E]:
-        """Whether there is one."""
+        """Whether there is at least one."""
         return Exists(replace(self, size=1))
 
 
 @dataclass(frozen=True)
 class OpenQuery(Query[E]):
-    """A query whose ranges have no written types."""
+    """A query without generated types for its ranges."""
 
     def after(self, **bound: Any) -> Self:
         """Only items whose next sort field is greater."""
@@ -108,7 +108,7 @@ class OpenQuery(Query[E]):
         return self._with_bound(bound, high=True)
 
     def begins_with(self, **bound: Any) -> Self:
-        """Only items whose next sort field is text that begins so."""
+        """Only items whose next sort field begins with this text."""
         slot = self._next_slot(bound)
         declared = self.source.declared
         field = declared.held[slot]
@@ -133,7 +133,7 @@ class OpenQuery(Query[E]):
         return replace(self, ranged=slot, high=(value, bool(high)))
 
     def _next_slot(self, bound: Mapping[str, Any]) -> str:
-        """The sort field that follows the given ones, which must be the one that is bounded."""
+        """The sort field after the given ones, which must be the bounded one."""
         sort = self.source.declared.templates.sort
         shown = self.source.declared.templates.sorting(self.values)
         free = [f for f in sort.fields if f not in shown] if sort else []
@@ -150,7 +150,7 @@ class OpenQuery(Query[E]):
 
 @dataclass(frozen=True)
 class Projected(Read[Page[V]], Generic[V]):
-    """A query whose items come as a smaller model."""
+    """A query that returns a smaller model."""
 
     query: Query[Any]
     view: View[V]
@@ -162,7 +162,7 @@ class Projected(Read[Page[V]], Generic[V]):
 
 @dataclass(frozen=True)
 class First(Read["E | None"], Generic[E]):
-    """The first item of a query: the latest one, when descending."""
+    """The first item of a query; with `descending`, the latest."""
 
     query: Query[E]
 
@@ -178,13 +178,13 @@ class Exists(Read[bool], Generic[E]):
 
 
 def reads_consistently(entity: type[Any], index: str | None) -> bool:
-    """Whether reads can be consistent: by the table's own key, and on a local index."""
+    """Whether reads can be consistent: on the table's key or a local index."""
     found = None if index is None else entity.__table__.schema.index(index)
     return index is None or (found is not None and found.local)
 
 
 def start_query(source: KeyOf[E], values: Mapping[str, Any]) -> OpenQuery[E]:
-    """Check that the given fields are the partition key and the first sort fields."""
+    """Check that the given fields are the partition key and the leading sort fields."""
     templates = source.declared.templates
     where = f"{source.entity.__name__}.{source.declared.name}"
     sort = list(templates.sort_fields)
@@ -209,5 +209,5 @@ def start_query(source: KeyOf[E], values: Mapping[str, Any]) -> OpenQuery[E]:
 
 
 def _is_source(declared: Key[Any], field: str) -> bool:
-    """Whether a part of the key is made of this field."""
+    """Whether this field is a source of a part of the key."""
     return any(field in one.sources for one in declared.derived.values())

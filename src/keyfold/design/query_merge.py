@@ -1,4 +1,4 @@
-"""Merges: several partitions read in parallel, as one."""
+"""Merges: several partitions read in parallel as one list."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ B = TypeVar("B", bound="Entity")
 
 @dataclass(frozen=True)
 class Merge(Read[Page[E]], Generic[E]):
-    """Several partitions read in parallel and merged in key order, each thing once."""
+    """Several partitions read in parallel and merged in key order, without duplicates."""
 
     queries: tuple[Query[Any] | Collection[Any], ...]
     unique: str = ""
@@ -51,7 +51,7 @@ def merge(*queries: Query[Any] | Collection[Any], unique: str = "") -> Merge[Any
 
 
 def merge(*queries: Query[Any] | Collection[Any], unique: str = "") -> Merge[Any]:
-    """Merge queries in the order of their sort keys; `unique` names the field that is one thing."""
+    """Merge queries in sort-key order; `unique` names the field that identifies duplicates."""
     wrong = [one for one in queries if not isinstance(one, Query | Collection)]
     if wrong or not queries:
         raise DeclarationError(
@@ -63,7 +63,7 @@ def merge(*queries: Query[Any] | Collection[Any], unique: str = "") -> Merge[Any
     if len(directions) != 1:
         raise DeclarationError(
             "Q5",
-            "the queries of a merge go in different directions.",
+            "the queries of a merge have different directions.",
             suggestion="Make all of them ascending or all descending.",
         )
     for key in (key for query in queries for key in query.keys):

@@ -22,20 +22,20 @@ B = TypeVar("B", bound="Entity")
 
 @dataclass(frozen=True, slots=True)
 class Each:
-    """One query for each element of a parameter."""
+    """One query per element of a parameter."""
 
     values: Any
 
 
 def each(values: Iterable[T]) -> T:
-    """In a merge: one partition for each of these values."""
+    """In a merge: one partition per value."""
     if isinstance(values, str | bytes):
-        raise PlanError(f"each({values!r}) would take every character by itself; give a list")
+        raise PlanError(f"each({values!r}) would use each character as a value; pass a list")
     return cast("T", Each(values))
 
 
 def resolve(value: Any, arguments: Mapping[str, Any]) -> Any:
-    """The value that a parameter stands for."""
+    """The value of a parameter."""
     return value.value_in(arguments) if isinstance(value, Param) else value
 
 
@@ -57,7 +57,7 @@ class Page(Generic[T]):
 
 
 class Read(Generic[T_co]):
-    """Anything that can be read; T is what reading it gives."""
+    """Anything that can be read; T is the result type."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class Get(Read["E | None"], Generic[E]):
     consistent_read: bool = True
 
     def eventual(self) -> Get[E]:
-        """Half the price; the answer may be a moment old."""
+        """An eventually consistent read: half the price, possibly stale."""
         return replace(self, consistent_read=False)
 
 
@@ -80,7 +80,7 @@ def get(ref: Ref[E]) -> Get[E]:
 
 @dataclass(frozen=True)
 class GetMany(Read["list[E | None]"], Generic[E]):
-    """Items by their keys, in batches, each with its place: None where there is none."""
+    """Items by their keys, in batches, in order; None for missing ones."""
 
     refs: tuple[Ref[E], ...]
 
@@ -92,7 +92,7 @@ def get_many(*refs: Ref[E]) -> GetMany[E]:
 
 @dataclass(frozen=True)
 class GetTogether(Read[T_co], Generic[T_co]):
-    """Items as they were at one moment."""
+    """Items read in one transaction."""
 
     refs: tuple[Ref[Any], ...]
 
@@ -116,7 +116,7 @@ def get_together(*refs: Ref[E]) -> GetTogether[tuple[E | None, ...]]: ...
 
 
 def get_together(*refs: Ref[Any]) -> GetTogether[Any]:
-    """Up to 100 items as they were at one moment, as an access pattern; twice the price."""
+    """Up to 100 items read in one transaction, as an access pattern; costs twice as much."""
     return GetTogether(_addresses(refs))
 
 
@@ -130,7 +130,7 @@ def _addresses(refs: tuple[Ref[E], ...]) -> tuple[Ref[E], ...]:
 
 
 def resolve_refs(refs: Iterable[Ref[E]], arguments: Mapping[str, Any]) -> list[Ref[E]]:
-    """The addresses of a call, one for each element of an `each`."""
+    """The addresses of a call, one per element of an `each`."""
     found: list[Ref[E]] = []
     for ref in refs:
         values = {name: resolve(value, arguments) for name, value in ref.values.items()}

@@ -1,4 +1,4 @@
-"""Reads described for the schema: index, key condition, order, limit, budget."""
+"""Describes reads for the schema: index, key condition, order, limit, budget."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def _several(
 
 
 def check_readable(read: Any) -> None:
-    """Refuse a read of fields that its index does not hold, or of several partitions at once."""
+    """Refuse to read fields that the index does not project, or several partitions at once."""
     _check_spread(read)
     _check_fields(read)
 
@@ -121,7 +121,7 @@ def _check_fields(read: Any) -> None:
 
 
 def _check_spread(read: Any) -> None:
-    """`each` works once in a query of a merge."""
+    """Refuse `each` outside a merge, or twice in a query."""
     if isinstance(read, Merge):
         for query in read.queries:
             if len([v for v in query.values.values() if isinstance(v, Each)]) > 1:
@@ -197,7 +197,7 @@ def _condition(query: Query[Any]) -> schema.SortCondition:
 
 
 def _cut(template: Template, given: set[str], *, whole: bool = True) -> Template:
-    """The template up to its first slot that has no value; or up to the last that has one."""
+    """The template up to its first slot without a value, or up to the last slot with one."""
     if template.apart:
         pieces = [*takewhile(lambda piece: {*piece.fields} <= given, template.pieces)]
         if len(pieces) == len(template.pieces):
@@ -230,7 +230,7 @@ def _partitions(read: Merge[Any]) -> str:
 
 
 def _most_partitions(read: Merge[Any]) -> int | None:
-    """How many queries a merge makes, where no parameter decides it."""
+    """The number of queries of a merge, if no parameter decides it."""
     spread = _spread(read)
     if any(isinstance(values, Param) for values in spread):
         return None

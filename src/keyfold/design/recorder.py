@@ -1,7 +1,7 @@
 """Conditions recorded from typed lambdas: `lambda h: (h.going > 3) & h.open`.
 
-The lambda is called once with a recorder, so the editor and the type checker see the entity and
-everything else sees data. Use `&`, `|` and `not_`; `and`, `or` and `not` cannot be recorded.
+The lambda is called once with a recorder: editors and type checkers see the entity, all other code
+sees data. Use `&`, `|` and `not_`; `and`, `or` and `not` cannot be recorded.
 """
 
 from __future__ import annotations
@@ -43,22 +43,21 @@ _FUNCTIONS = (
 
 
 def declare(condition: Callable[[E], object], entity: type[E], *, place: str) -> Predicate:
-    """The predicate of a declaration, which must say the same whenever it is read."""
+    """The predicate of a declaration, which must be the same each time it is recorded."""
     found = record(condition, entity, place=place)
     if record(condition, entity, place=place) != found:
         raise DeclarationError(
             codes.PATTERN_BRANCHES,
-            "a condition gives another answer each time it is read: it would freeze the moment of "
-            "the import.",
+            "a condition changes each time it is evaluated, but it is recorded once, at import.",
             place=place,
-            suggestion="Compare with a constant, or with a field that holds the moment; a time "
-            "that passes belongs into a query's filter, as a parameter.",
+            suggestion="Compare with a constant or a field; pass the current time to a query's "
+            "filter as a parameter.",
         )
     return found
 
 
 def record(condition: Callable[[E], object], entity: type[E], *, place: str = "") -> Predicate:
-    """The predicate that a lambda over an entity stands for."""
+    """The predicate that a lambda over an entity records."""
     if not callable(condition):
         raise _no_condition(condition, place)
     try:
@@ -77,7 +76,7 @@ def record(condition: Callable[[E], object], entity: type[E], *, place: str = ""
 
 
 def _takes_one(condition: Callable[..., object]) -> bool:
-    """Whether it is a function of one item."""
+    """Whether it is a function of one argument."""
     try:
         signature(condition).bind(None)
     except TypeError:
@@ -97,7 +96,7 @@ def _no_condition(given: object, place: str) -> DeclarationError:
 def record_path(
     path: Callable[[Any], object], entity: type[Entity]
 ) -> tuple[FieldPath, Any, tuple[type[BaseModel], ...]]:
-    """The place that a lambda leads to, its type, and the models on the way."""
+    """The path that a lambda leads to, its type, and the models along it."""
     found = path(_Item(entity)) if callable(path) else path
     if not isinstance(found, _Field) or found._path.sized:
         raise DeclarationError(
@@ -116,7 +115,7 @@ def record_path(
 
 
 class _Item:
-    """Stands in for an entity while its lambda is recorded."""
+    """Stands for an entity while its lambda is recorded."""
 
     __slots__ = ("_entity",)
 
@@ -135,7 +134,7 @@ class _Item:
 
 
 class _Field(Recorded):
-    """Stands in for a field, or for something inside it."""
+    """Stands for a field, or a path inside it."""
 
     __slots__ = ("_path", "_type")
 
@@ -215,7 +214,7 @@ class _Field(Recorded):
     __str__ = __format__  # type: ignore[assignment]
 
     def _operand_of(self, value: object, *, element: bool = False) -> object:
-        """What the field is compared with: a field, a parameter, or a value that it can have."""
+        """What the field is compared with: a field, a parameter, or a value of the field's type."""
         if isinstance(value, _Field):
             return value._path
         if not (isinstance(value, Param) or is_absent(value)):
@@ -266,7 +265,7 @@ class _Field(Recorded):
 
 
 def _kinds(annotation: Any, *, element: bool) -> list[Any]:
-    """The types that a value may have: of the field, or of what it holds."""
+    """The types a value may have: the field's, or its elements'."""
     origin, inner = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
         return _kinds(inner[0], element=element)
@@ -278,7 +277,7 @@ def _kinds(annotation: Any, *, element: bool) -> list[Any]:
 
 
 def _is_of(kind: Any, value: object) -> bool:
-    """Whether a value is of a type as it stands, or as the text of an enum's member."""
+    """Whether a value has this type, or is the text of an enum member."""
     if kind in (Any, object):
         return True
     try:
@@ -305,7 +304,7 @@ def _models(annotation: Any) -> list[type[BaseModel]]:
 
 
 def _is_open(annotation: Any) -> bool:
-    """Whether a value of this type has parts that its declaration does not name."""
+    """Whether a value of this type can have undeclared parts."""
     origin = get_origin(annotation)
     if origin is Annotated:
         return _is_open(get_args(annotation)[0])
@@ -316,7 +315,7 @@ def _is_open(annotation: Any) -> bool:
 
 
 def _element(annotation: Any) -> Any:
-    """The type of what a list or map holds."""
+    """The element type of a list or map."""
     origin, inner = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
         return _element(inner[0])
@@ -357,15 +356,17 @@ def missing(field: object) -> bool:
 
 
 def begins_with(field: str, prefix: str) -> bool:
+    """The text begins with the prefix."""
     return _test("begins_with", field, prefix)
 
 
 def contains(field: object, element: object) -> bool:
-    """The set, list or text holds the element."""
+    """The set, list or text contains the element."""
     return _test("contains", field, element)
 
 
 def one_of(field: object, *values: object) -> bool:
+    """The field has one of the values."""
     if not values or any(isinstance(value, list | tuple | set | frozenset) for value in values):
         raise DeclarationError(
             codes.PATTERN_BRANCHES,
@@ -381,10 +382,11 @@ def between(field: object, low: object, high: object) -> bool:
 
 
 def size(field: object) -> int:
-    """How many elements a set, list or map holds, or how long a text is."""
+    """The number of elements of a set, list or map, or the length of a text."""
     path = _path(field)
     return cast("int", _Field(FieldPath(path.names, path.stored, sized=True), int))
 
 
 def not_(condition: object) -> bool:
+    """The condition does not hold."""
     return cast("bool", Negated(predicate_of(condition)))

@@ -1,10 +1,11 @@
-"""Frozen design records from and to plain YAML, field by field, by their type hints."""
+"""Converts frozen design records from and to plain YAML, by their type hints."""
 
 from __future__ import annotations
 
 import dataclasses
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from functools import cache
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -12,7 +13,7 @@ from keyfold.design import shorthand
 from keyfold.design.condition import parse_condition, there
 from keyfold.design.flow import Action
 from keyfold.design.nodes import Node
-from keyfold.design.schema import INTENTS, Effect, Intent
+from keyfold.design.schema import INTENTS, Effect, Intent, Place, Silence
 from keyfold.design.template import Template
 from keyfold.errors import DeclarationError, RequestInvalid
 from keyfold.expressions.ast import And, Between, Compare, Condition, Function, In, Not, Or
@@ -20,14 +21,18 @@ from keyfold.expressions.text import condition_text
 from keyfold.settings import nearest
 
 SPELLED = {"silences": "silence", "effects": "does", "intents": "on_purpose"}
-"""Fields that a design file calls by another word."""
+"""Fields that have another name in a design file."""
+
+_KEY = "a key such as ROOM#{roomId}"
+_FREE = ("values", "start", "final")
+"""Lists of values rather than names: YAML numbers and booleans are text here too."""
 
 _WORDS = {str: "text", int: "a number", float: "a number", bool: "true or false"}
 
 
 @cache
 def hints(kind: type) -> dict[str, Any]:
-    """The fields of a record that a file can state, under the file's own words."""
+    """The fields of a record that a file can state, under the file's names."""
     found = get_type_hints(kind)
     return {
         SPELLED.get(field.name, field.name): (field.name, found[field.name])
@@ -39,39 +44,56 @@ def hints(kind: type) -> dict[str, Any]:
 def read(kind: type[Any], value: Node, *, also: dict[str, Any] | None = None) -> dict[str, Any]:
     """The fields of `kind` that a mapping states.
 
-    `also` adds words with their own readers; each answers a mapping of fields.
+    `also` adds words with their own readers, each returning a mapping of fields.
     """
     known = hints(kind)  # type: ignore[arg-type]  # mypy: a class is hashable
     special: dict[str, Callable[[Node], dict[str, Any]]] = also or {}
     stated: dict[str, Any] = {}
-    for name, inner in value.items(f"the fields of {_noun(kind)}"):
-        word = name.text("a field name")
+    for word, inner in fields(kind, value, special):
         if word in special:
             stated.update(special[word](inner))
-        elif word in known:
-            field, hint = known[word]
-            stated[field] = convert(hint, inner, word)
-        else:
-            name.refuse(f"{_noun(kind)} has no field {word!r}; {nearest(word, {*known, *special})}")
+            continue
+        field, hint = known[word]
+        stated[field] = convert(hint, inner, word)
+        if stated[field] == "" and required(kind).get(field):
+            inner.refuse(f"{word} of {_noun(kind)} is empty")
     if any(f.name == "place" for f in dataclasses.fields(kind)):
         stated["place"] = value.place
     return stated
 
 
+def fields(kind: type[Any], value: Node, also: Iterable[str]) -> list[tuple[str, Node]]:
+    """The words of a mapping with their values, all of them known to `kind`."""
+    words = {*hints(kind), *also}  # type: ignore[arg-type]  # as above
+    found: list[tuple[str, Node]] = []
+    for name, inner in value.items(f"the fields of {_noun(kind)}"):
+        word = name.text("a field name")
+        if word not in words:
+            name.refuse(f"{_noun(kind)} has no field {word!r}; {nearest(word, words)}")
+        found.append((word, inner))
+    return found
+
+
+def required(kind: type[Any]) -> dict[str, bool]:
+    """The required fields of a record, and whether they must not be empty."""
+    missing = dataclasses.MISSING
+    return {
+        field.name: not field.metadata.get("may_be_empty")
+        for field in dataclasses.fields(kind)
+        if field.default is missing and field.default_factory is missing
+    }
+
+
 def build(kind: type[Any], stated: dict[str, Any], value: Node) -> Any:
-    """The record, or which of its fields is missing."""
-    for field in dataclasses.fields(kind):
-        required = (
-            field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
-        )
-        if required and field.name not in stated:
-            word = SPELLED.get(field.name, field.name)
-            value.refuse(f"{_noun(kind)} needs a field {word!r}")
+    """The record; names a missing field in the error."""
+    for field in required(kind):
+        if field not in stated:
+            value.refuse(f"{_noun(kind)} needs a field {SPELLED.get(field, field)!r}")
     return kind(**stated)
 
 
 def convert(hint: Any, value: Node, what: str) -> Any:
-    """One stated value, of the type its field has."""
+    """One value, converted to its field's type."""
     origin = get_origin(hint)
     if origin in (Union, types.UnionType):
         if value.is_nothing:
@@ -88,12 +110,17 @@ def convert(hint: Any, value: Node, what: str) -> Any:
         return word
     if origin is tuple and get_args(hint)[0] is Intent:
         return tuple(_intents(value))
+    if origin is tuple and get_args(hint)[0] is str:
+        free = what in _FREE
+        return tuple(e.text(what) if free else e.name(what) for e in value.elements(what))
     if origin is tuple:
         return tuple(convert(get_args(hint)[0], each, what) for each in value.elements(what))
     if hint is Template:
-        return template(value)
+        return _template(value)
     if hint is Effect and not value.is_mapping:
         return effect(value)
+    if hint is Silence:
+        return replace(build(hint, read(hint, value), value), place=_place_of(value, "code"))
     if dataclasses.is_dataclass(hint) and isinstance(hint, type):
         return build(hint, read(hint, value), value)
     return _plain(hint, value, what)
@@ -106,13 +133,25 @@ def _intents(value: Node) -> Iterator[Intent]:
         if what not in INTENTS:
             name.refuse(f"on_purpose cannot be {what!r}; {nearest(what, INTENTS)}")
         reason = inner.text("the reason").strip()
-        if not reason:
+        if not reason or inner.is_value:
             inner.refuse(f"on_purpose needs a reason for {what!r}")
         yield Intent(what, reason)
 
 
+def _place_of(value: Node, word: str) -> Place:
+    """The position of a word's value in a mapping."""
+    return next(inner.place for name, inner in value.items("fields") if name.text("") == word)
+
+
 def template(value: Node) -> Template:
-    text = value.text("a key such as ROOM#{roomId}")
+    """A key template, which must not be empty."""
+    if not value.text(_KEY):
+        value.refuse(f"expected {_KEY}, found empty text")
+    return _template(value)
+
+
+def _template(value: Node) -> Template:
+    text = value.text(_KEY)
     try:
         return shorthand.template(text, place=str(value.place))
     except DeclarationError as error:
@@ -120,7 +159,7 @@ def template(value: Node) -> Template:
 
 
 def condition(value: Node) -> Condition | None:
-    """`state = "open"`, or the fields that have values."""
+    """A condition such as `state = "open"`, or the fields that must have values."""
     if value.is_list:
         named = [each.text("a field") for each in value.elements("fields")]
         return there(*named)
@@ -151,6 +190,8 @@ def effect(value: Node) -> Effect:
 
 def _plain(hint: Any, value: Node, what: str) -> Any:
     if hint is str:
+        if value.is_value:
+            value.refuse(f"{what} must be text, found {value.kind}; put it in quotes if it is text")
         return value.text(f"{what} as text")
     found = value.scalar(_WORDS[hint])
     if hint is float and isinstance(found, int) and not isinstance(found, bool):

@@ -1,4 +1,4 @@
-"""Declarations made again, as in a notebook's cell that is run twice: the last one counts."""
+"""Redeclaration in a notebook: when a cell runs again, the last declaration counts."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
 
 
 def is_interactive() -> bool:
-    """Whether somebody types the program: in a notebook, or at a prompt."""
+    """Whether the program runs in a notebook or at a prompt."""
     return hasattr(builtins, "__IPYTHON__") or hasattr(sys, "ps1")
 
 
 def forget(design: Declarations, old: type[Entity]) -> None:
-    """Take an entity out of a design, with what keeps its structures right.
+    """Remove an entity from a design, with the maintainers of its structures.
 
-    What other entities keep of it by its name is declared again, and finds the new one. A copy
-    knows its class, so it goes too, until its own cell is run again.
+    Structures of other entities that name it find the new class. A pointer refers to its class, so
+    it is removed too, until its own cell runs again.
     """
     del design.entities[old.__name__]
     old.__table__.entities.remove(old)

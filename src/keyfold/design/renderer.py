@@ -1,4 +1,4 @@
-"""Generated key renderers: keys of plain text in one call, for values that need no second look."""
+"""Generated key renderers: keys of plain text in one call, for values that need no checks."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from keyfold.design.template import DELIMITER, Literal
 if TYPE_CHECKING:
     from keyfold.design.key_attribute import KeyAttribute
 
-QuickKey = Callable[[Mapping[str, Any]], dict[str, Any] | None]
+KeyRenderer = Callable[[Mapping[str, Any]], dict[str, Any]]
 
 
-def compile_key(attributes: Sequence[KeyAttribute]) -> QuickKey | None:
-    """A function that gives a whole wire key, or None where a value has to be looked at closely.
+def compile_key(attributes: Sequence[KeyAttribute], careful: KeyRenderer) -> KeyRenderer:
+    """A function that renders a whole wire key, and leaves values that need checks to `careful`.
 
-    A value is plain where it is text of ASCII alone, not empty and without the delimiter: then
-    nothing in it can be refused or has to be escaped. None where the key is of another kind.
+    A value needs none if it is non-empty ASCII text without the delimiter: nothing in it can be
+    refused or needs escaping. Other kinds of keys are all left to `careful`.
     """
     fields: dict[str, str] = {}
     members, limits = [], []
@@ -28,11 +28,11 @@ def compile_key(attributes: Sequence[KeyAttribute]) -> QuickKey | None:
             if isinstance(part, Literal) and part.text.isascii():
                 text.append(repr(part.text))
             elif isinstance(part, Literal) or part.format.render is not plain:
-                return None
+                return careful
             else:
                 text.append(fields.setdefault(part.field, f"v{len(fields)}"))
         if attribute.type != "S" or not text:
-            return None
+            return careful
         members.append(f"{attribute.attribute!r}: {{'S': t{number}}}")
         limits.append((f"t{number}", " + ".join(text), attribute.limit))
     lines = ["def render(values):"]
@@ -41,12 +41,13 @@ def compile_key(attributes: Sequence[KeyAttribute]) -> QuickKey | None:
             f"    {name} = values.get({field!r})",
             f"    if type({name}) is not str or not {name} or not {name}.isascii() "
             f"or {DELIMITER!r} in {name} or '%' in {name}:",
-            "        return None",
+            "        return careful(values)",
         ]
     for name, whole, limit in limits:
-        lines += [f"    {name} = {whole}", f"    if len({name}) > {limit}:", "        return None"]
+        lines += [f"    {name} = {whole}", f"    if len({name}) > {limit}:"]
+        lines += ["        return careful(values)"]
     lines.append(f"    return {{{', '.join(members)}}}")
-    namespace: dict[str, Any] = {}
+    namespace: dict[str, Any] = {"careful": careful}
     exec("\n".join(lines), namespace)
-    found: QuickKey = namespace["render"]
+    found: KeyRenderer = namespace["render"]
     return found

@@ -1,4 +1,4 @@
-"""Global tables: in which regions a table is, and what happens to writes that meet."""
+"""Global tables: the regions of a table, and how conflicting writes are resolved."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ STRONG_REGIONS = 3
 class Replication:
     """The regions of a table.
 
-    `conflict` says what becomes of two writes of one item in two regions at once: the later one
-    stays (`last_writer`), or one of them is refused (`refused`: strong consistency, in three
-    regions). `home` names the region that alone is written to, if the program keeps to one: then
-    conditions, uniques and counters hold as they do in one region.
+    `conflict` says what happens to concurrent writes of one item in two regions: the later one wins
+    (`last_writer`), or one of them is refused (`refused`: multi-region strong consistency, in three
+    regions). `home` names the only region that is written to, if the application guarantees that:
+    then conditions, uniques and counters hold as in a single region.
     """
 
     regions: tuple[str, ...]
@@ -29,11 +29,11 @@ class Replication:
 
     @property
     def diverges(self) -> bool:
-        """Whether two regions may write the same item without knowing of each other."""
+        """Whether two regions can write the same item concurrently."""
         return not self.is_strong and not self.home and len(self.regions) > 1
 
     def problems(self) -> Iterator[tuple[str, str]]:
-        """What DynamoDB would not take, and what to do about it."""
+        """What DynamoDB would refuse, and the remedy."""
         if len(set(self.regions)) != len(self.regions) or len(self.regions) < 2:
             yield (
                 f"is in the regions {', '.join(self.regions) or 'none'}.",

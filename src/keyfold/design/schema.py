@@ -1,6 +1,6 @@
-"""A design as plain, frozen data: what checks, documents, cost, migrations and runtime read.
+"""A design as frozen data: what checks, documents, cost, migrations and runtime read.
 
-Python declarations and design files (YAML) both end here.
+Both Python declarations and design files (YAML) produce it.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ Role = Choice["canonical", "pointer", "edge", "counter", "feed_item", "support"]
 
 @dataclass(frozen=True)
 class StepSchema:
-    """A step of a state machine, and what makes it, where the design says."""
+    """A transition of a state machine, and the operation that makes it, if stated."""
 
     before: str
     after: str
@@ -48,7 +48,7 @@ class StepSchema:
 
 @dataclass(frozen=True)
 class AttributeSchema:
-    """One attribute of an entity: `name` on disk, `field` in Python."""
+    """One attribute of an entity: `name` as stored, `field` in Python."""
 
     name: str
     field: str
@@ -60,34 +60,34 @@ class AttributeSchema:
     mutable: bool = True
     values: tuple[str, ...] = ()
     shards: int | None = None
-    """A shard number, of this many: it spreads items evenly, and follows from their id."""
+    """A shard number out of this many: derived from the item's id, spreads items evenly."""
     stored: str = ""
-    """A format of its own on disk: epoch, epoch_ms, iso ..."""
+    """Its stored format: epoch, epoch_ms, iso ..."""
     max_items: int | None = None
-    """The most elements of a list or set, or characters of a text."""
+    """The maximum number of elements of a list or set, or of characters of a text."""
     normalise: str = ""
     hottest: float | None = None
-    """The share of the items, or of the traffic, that its most frequent value has."""
+    """The share of items or traffic of its most frequent value."""
     refers: str = ""
-    """The entity whose id this holds; for lists and sets, whose ids."""
+    """The entity whose id it holds; for lists and sets, whose ids."""
     looks_like: str = ""
-    """The format of the id itself, where the document gives one: PROFILE#{uuid}, {uuid} ..."""
+    """The format of the id, if the document gives one: PROFILE#{uuid}, {uuid} ..."""
     states: tuple[StepSchema, ...] = ()
-    """Which values may follow which; nothing where any may."""
+    """The allowed transitions between values; empty means any."""
     start: tuple[str, ...] = ()
-    """With states: the values of new items."""
+    """With states: the initial values."""
     final: tuple[str, ...] = ()
-    """With states: the values at which an item may end."""
+    """With states: the terminal values."""
     copies: str = ""
-    """In a pointer: the canonical's field that this is a copy of, where it has another name."""
+    """In a pointer: the canonical's field that it copies, if the name differs."""
     in_key: bool = False
-    """It stands only in a key."""
+    """Stored only in a key."""
     follows: tuple[str, ...] = ()
-    """It is not stored: it is computed from these fields."""
+    """Not stored: computed from these fields."""
     description: str = ""
 
     def reached_states(self) -> dict[str, int]:
-        """The states that a new item gets to, each with the number of steps it takes."""
+        """The states reachable from the initial ones, each with its number of steps."""
         depth = dict.fromkeys(self.start or (self.states[0].before,), 0)
         waiting = list(depth)
         while waiting:
@@ -100,33 +100,33 @@ class AttributeSchema:
 
     @property
     def is_stored(self) -> bool:
-        """Whether items have an attribute of this name."""
+        """Whether items store an attribute of this name."""
         return not (self.in_key or self.follows)
 
 
 @dataclass(frozen=True)
 class Placement:
-    """An entity's appearance in an index; `when` says which items are there, if not all."""
+    """An entity's key in an index; `when` says which items are in it, if not all."""
 
     name: str
     index: str
     key: KeyTemplates
     when: Condition | None = None
     note: str = ""
-    """Which items are there, in words, where no condition is known."""
+    """Which items are in it, in words, if the condition is unknown."""
     place: Place = field(default=NOWHERE, compare=False)
     silences: tuple[Silence, ...] = ()
     intents: tuple[Intent, ...] = ()
 
     @property
     def is_partial(self) -> bool:
-        """Whether only some of the items are in the index."""
+        """Whether only some items are in the index."""
         return self.when is not None or bool(self.note)
 
 
 @dataclass(frozen=True)
 class TtlSchema:
-    """When items expire: a number of days after a field, or a field that holds the moment."""
+    """When items expire: a number of days after a field, or a field that holds the time."""
 
     attribute: str
     days: float | None = None
@@ -135,7 +135,7 @@ class TtlSchema:
 
 @dataclass(frozen=True)
 class UniqueSchema:
-    """Fields that no two items of an entity share."""
+    """Fields whose values no two items of an entity share."""
 
     fields: tuple[str, ...]
     normalise: str = ""
@@ -145,7 +145,7 @@ class UniqueSchema:
 
 @dataclass(frozen=True)
 class CounterSchema:
-    """A number kept equal to a count or sum over another entity's items."""
+    """A number equal to a count or sum over another entity's items."""
 
     name: str
     counts: str
@@ -156,23 +156,23 @@ class CounterSchema:
     via: tuple[str, ...] = ()
     """The fields of the counted item that hold the target's key."""
     creates: bool = False
-    """The first count makes the target."""
+    """The first count creates the target."""
     where: Condition | None = None
     sums: str = ""
     sync: Choice["transaction", "stream", "none"] = "none"
-    """How it is kept right; none where the design does not say."""
+    """How it is maintained; empty if the design does not say."""
     shards: int = 1
     floor: int | None = None
-    """The number it is kept from falling under."""
+    """The lower bound of the number."""
     peak: float | None = None
-    """The highest number of changes a second of one target."""
+    """The highest rate of changes to one target, per second."""
     place: Place = field(default=NOWHERE, compare=False)
     silences: tuple[Silence, ...] = ()
 
 
 @dataclass(frozen=True)
 class Copy:
-    """What a pointer copies: from which canonical, which fields, and how it is kept right."""
+    """What a pointer copies: from which canonical, which fields, and how it is maintained."""
 
     of: str
     fields: tuple[str, ...] = ()
@@ -197,14 +197,14 @@ class EntitySchema:
     owner: str = ""
     """The field that holds the owner's id."""
     immutable: bool = False
-    """The document says that it never changes once it is created."""
+    """The document says that it never changes after creation."""
     per_partition: int | None = None
-    """How many of these one partition holds at most."""
+    """The maximum number per partition."""
     bytes: int | None = None
     peak: float | None = None
-    """The highest number of writes a second to one partition."""
+    """The highest rate of writes to one partition, per second."""
     rate: float | None = None
-    """Writes a second, over all partitions."""
+    """Writes per second over all partitions."""
     version: str | None = None
     ttl: TtlSchema | None = None
     description: str = ""
@@ -222,7 +222,7 @@ class EntitySchema:
 
 @dataclass(frozen=True)
 class Bound:
-    """One side of a sort-key range over a template's next slot: the parameter that gives it."""
+    """One side of a range over a template's next slot: the parameter that gives it."""
 
     parameter: str
     inclusive: bool = True
@@ -230,7 +230,7 @@ class Bound:
 
 @dataclass(frozen=True)
 class SortCondition:
-    """What a query asks of the sort key.
+    """The query's condition on the sort key.
 
     `prefix` is the template cut after its last given slot; `low` and `high` bound the next one.
     `raw` keeps a hand-written condition of a design file, such as `> ACTIVITY#{timestamp}`.
@@ -241,13 +241,13 @@ class SortCondition:
     low: Bound | None = None
     high: Bound | None = None
     upper: Template | None = None
-    """The other end of a hand-written between."""
+    """The other end of a hand-written BETWEEN."""
     raw: str = ""
 
 
 @dataclass(frozen=True)
 class PatternSchema:
-    """An access pattern: what it reads, from where, in which order, at which price."""
+    """An access pattern: what it reads, from where, in which order, at what cost."""
 
     name: str
     entities: tuple[str, ...]
@@ -256,7 +256,7 @@ class PatternSchema:
     index: str | None = None
     partition: Template | None = None
     other_partitions: tuple[Template, ...] = ()
-    """For a merge over partitions of several shapes: the other shapes."""
+    """For a merge over partitions with different templates: the other templates."""
     condition: SortCondition = SortCondition()
     parameters: tuple[str, ...] = ()
     descending: bool = False
@@ -268,19 +268,19 @@ class PatternSchema:
     projection: tuple[str, ...] = ()
     requests: int | None = None
     order: str = ""
-    """The order that the document promises: a field, or nothing."""
+    """The order that the document promises: a field, or empty."""
     at_once: Choice["", "batch", "together"] = ""
-    """A get of several items: in batches, or as they were at one moment."""
+    """A get of several items: in batches, or in one transaction."""
     deduplicated: bool = False
     partitions: str = ""
-    """For a merge: the parameter that holds the list of partitions."""
+    """For a merge: the parameter that lists the partitions."""
     max_partitions: int | None = None
     returns: tuple[str, ...] = ()
-    """The entities that its caller gets, where these are not the ones that are read."""
+    """The entities returned to the caller, if not those that are read."""
     shows: tuple[str, ...] = ()
-    """The fields that its view shows, where the document says."""
+    """The fields that its view shows, if the document says so."""
     rate: float | None = None
-    """Calls a second."""
+    """Calls per second."""
     description: str = ""
     place: Place = field(default=NOWHERE, compare=False)
     silences: tuple[Silence, ...] = ()
@@ -301,19 +301,19 @@ class Schema:
     consumers: tuple[ConsumerSchema, ...] = ()
     feeds: tuple[FeedSchema, ...] = ()
     follows: tuple[Follows, ...] = ()
-    """What the design keeps right: one record for each structure."""
+    """What the design maintains: one record per structure."""
     steps: tuple[PlannedStep, ...] = ()
     stated: tuple[Statement, ...] = ()
-    """Figures that the document gives about itself."""
+    """Figures that the document states about itself."""
     retentions: tuple[Retention, ...] = ()
     before: Schema | None = None
-    """The design that the steps start from."""
+    """The design that the planned steps start from."""
     observed: Schema | None = None
-    """What a table in use looks like, where one was looked at."""
+    """Observations of a table in use, if one was inspected."""
     stale_types: tuple[str, ...] = ()
-    """Files of written types that are not what the design declares."""
+    """Generated type files that are out of date."""
     enforced: bool = False
-    """keyfold runs it: delimiters in values are refused, times have one format."""
+    """keyfold runs the design: delimiters in values are refused, times have one format."""
     description: str = ""
     delimiter: str = "#"
     place: Place = field(default=NOWHERE, compare=False)
@@ -325,7 +325,7 @@ class Schema:
 
     @property
     def access_patterns(self) -> tuple[PatternSchema | SearchSchema, ...]:
-        """What is read by key, and what is searched for its nearest neighbours."""
+        """All reads by key and all nearest-neighbour searches."""
         return (*self.patterns, *self.searches)
 
     @cached_property

@@ -1,4 +1,4 @@
-"""The short forms of a design file: attributes, effects and key conditions as one line of text."""
+"""Short forms in design files: attributes, effects and key conditions in one line of text."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ TYPES = [
     "timestamp",
 ]
 
-_ANGLED = re.compile(r"<([A-Za-z_][A-Za-z0-9_.]*)(:[^<>]*)?>")
+_ANGLED = re.compile(r"<<|>>|<[A-Za-z_][A-Za-z0-9_.]*(?::[^<>]*)?>")
+"""A field in angle brackets, or a doubled bracket that stands for itself."""
 _ATTRIBUTE = re.compile(
     r"(?P<optional>optional\s+)?(?P<fixed>fixed\s+)?(?P<type>\w+)"
     r"(?:\s+(?P<stored>iso_ms|iso_s|iso_offset|iso|epoch_ms|epoch))?"
@@ -57,32 +58,40 @@ SIGNS = {name: sign for sign, name in _OPERATORS.items()}
 
 
 def template(text: str, *, place: str = "") -> Template:
-    """A key template; fields as `{name}` or, as documents write them, `<name>`."""
+    """A key template; fields as `{name}` or `<name>`."""
     if text.startswith(_APART):
         *pieces, last = text.removeprefix(_APART).split(SEPARATOR)
         known = [template(piece, place=place) for piece in (*pieces, last) if piece]
         return apart(known) if last else leading(known)
     escape = text.startswith(_ESCAPED)
     text = text.removeprefix(_ESCAPED)
-    braced = _ANGLED.sub(r"{\1\2}", text)
-    if "<" in braced or ">" in braced:
+    if {"<", ">"} & set(_ANGLED.sub("", text)):
         raise DeclarationError(
             "K1",
             f"the key {text!r} has a field that is not written as <name>.",
             place=place,
-            suggestion="Close each < with >, and use letters, digits and _ in between.",
+            suggestion="Close each < with >, and use letters, digits and _ in between. "
+            "Write << and >> for the characters themselves.",
         )
-    return parse_template(braced, place=place, escape=escape)
+    return parse_template(_braced(text), place=place, escape=escape)
+
+
+def _braced(text: str) -> str:
+    """`<name>` as `{name}`, and `<<` as `<`."""
+    doubled = {"<<": "<", ">>": ">"}
+    return _ANGLED.sub(lambda found: doubled.get(found[0]) or f"{{{found[0][1:-1]}}}", text)
 
 
 def template_text(value: Template) -> str:
+    """The template in a file's notation."""
+    text = value.text.replace("<", "<<").replace(">", ">>")
     if value.apart:
-        return f"{_APART}{value.text}"
-    return f"{_ESCAPED}{value.text}" if value.escape else value.text
+        return f"{_APART}{text}"
+    return f"{_ESCAPED}{text}" if value.escape else text
 
 
 def attribute(field: str, text: str) -> AttributeSchema | str:
-    """`optional fixed string -> Room`, or what is wrong with it."""
+    """Parses `optional fixed string -> Room`, or says what is wrong."""
     found = _ATTRIBUTE.fullmatch(text.strip())
     if found is None:
         return (
@@ -103,7 +112,7 @@ def attribute(field: str, text: str) -> AttributeSchema | str:
         stored=found["stored"] or "",
         max_items=int(found["max"]) if found["max"] else None,
         refers=found["refers"] or "",
-        looks_like=_ANGLED.sub(r"{\1\2}", found["like"] or ""),
+        looks_like=_braced(found["like"] or ""),
         copies=found["copies"] or "",
         in_key=bool(found["key"]),
         follows=tuple(name.strip() for name in (found["from"] or "").split(",") if name),
@@ -111,7 +120,7 @@ def attribute(field: str, text: str) -> AttributeSchema | str:
 
 
 def attribute_text(value: AttributeSchema) -> str | None:
-    """The short form, or None where it cannot say everything."""
+    """The short form, or None if it cannot express everything."""
     words = ["optional"] if value.optional else []
     words += [] if value.mutable else ["fixed"]
     words += [value.type, *([value.stored] if value.stored else [])]
@@ -127,7 +136,7 @@ def attribute_text(value: AttributeSchema) -> str | None:
 
 
 def attribute_texts(value: AttributeSchema) -> str | list[str] | None:
-    """The short form; with its other types, where the document gives several."""
+    """The short form, with the other types if the document gives several."""
     first = attribute_text(replace(value, also=()))
     return [first, *value.also] if first is not None and value.also else first
 
@@ -161,7 +170,7 @@ def effect_text(value: Effect) -> str:
 
 
 def condition(text: str, *, place: str = "") -> tuple[str, SortCondition] | None:
-    """`SK > ACTIVITY#<timestamp>`: the attribute it names, if any, and what it asks."""
+    """Parses `SK > ACTIVITY#<timestamp>`: the attribute, if named, and the condition."""
     text = text.strip()
     if call := _CALL.fullmatch(text):
         operand = template(_unquote(call["value"]), place=place)

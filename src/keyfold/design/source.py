@@ -1,8 +1,8 @@
-"""Where a part of a design is declared, and what was accepted there on purpose."""
+"""Source positions of declarations, and findings accepted there."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
@@ -12,7 +12,7 @@ class Place:
     file: str = ""
     line: int = 0
     column: int = 0
-    """From 1; 0 where only the line is known."""
+    """Counts from 1; 0 if only the line is known."""
 
     def __str__(self) -> str:
         column = f":{self.column}" if self.column else ""
@@ -24,18 +24,20 @@ NOWHERE = Place()
 
 @dataclass(frozen=True)
 class Silence:
-    """A finding accepted on purpose at this place."""
+    """A finding suppressed at this place."""
 
     code: str
     reason: str
+    place: Place = field(default=NOWHERE, compare=False)
+    """In a design file: where the code is written."""
 
 
 @dataclass(frozen=True)
 class Intent:
-    """Something that looks like a mistake and is the design: what, and why."""
+    """Something that looks like a mistake but is intended: what, and why."""
 
     what: str
-    """shared key, hot partition, scan or filter."""
+    """The choice: shared key, hot partition, scan or filter."""
     reason: str
 
 
@@ -45,4 +47,4 @@ INTENTS: dict[str, tuple[str, ...]] = {
     "scan": ("Q13",),
     "filter": ("Q14",),
 }
-"""What a design can say is on purpose, and the rules that take it as an answer."""
+"""What a design can declare as intended, and the rules that respect it."""

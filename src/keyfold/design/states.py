@@ -1,4 +1,4 @@
-"""State machines: which values of a field may follow which."""
+"""State machines: the allowed transitions between a field's values."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ S = TypeVar("S")
 
 
 class States(FieldMarker, Generic[S]):
-    """Marks a field whose values follow each other: `States({NEW: {PAID}, PAID: {SENT}})`.
+    """Declares a field's transitions: `States({NEW: {PAID}, PAID: {SENT}})`.
 
-    A step may say what makes it: `{NEW: {PAID: "pay", VOID: "cancel"}}`. `start` are the values of
-    new items, if not the field's default alone; `final` those at which an item may end, if not all
-    that nothing follows.
+    A transition may name the operation that makes it: `{NEW: {PAID: "pay", VOID: "cancel"}}`.
+    `start` are the initial values, by default the field's default. `final` are the terminal values,
+    by default those without a transition.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class States(FieldMarker, Generic[S]):
         self.start: tuple[Any, ...] = self._start or ()
 
     def bind(self, field: FieldSpec, default: object, place: str) -> None:
-        """Check it against its field, and take the start from the field's default."""
+        """Check it against its field, and derive the start from the field's default."""
         known = {*self.steps, *(after for several in self.steps.values() for after in several)}
         named = known | {*(self._start or ()), *(self._final or ())}
         values = {str(one) for one in named}
@@ -66,7 +66,7 @@ class States(FieldMarker, Generic[S]):
             if default is None:
                 raise DeclarationError(
                     codes.MARKER_MISUSED,
-                    f"nothing says in which state a new item is: {field.name} has no default.",
+                    f"a new item has no initial state: {field.name} has no default.",
                     place=place,
                     suggestion="Give it one, or say States(..., start={...}).",
                 )
@@ -74,15 +74,15 @@ class States(FieldMarker, Generic[S]):
             if self.start[0] not in known:
                 raise DeclarationError(
                     codes.MARKER_MISUSED,
-                    f"{field.name} begins as {self.start[0]}, which no step leaves or reaches.",
+                    f"{field.name} starts as {self.start[0]}, which has no transitions.",
                     place=place,
-                    suggestion="Begin with one of "
+                    suggestion="Start with one of "
                     f"{', '.join(map(str, known))}, or say States(..., start={{...}}).",
                 )
 
     @property
     def final(self) -> tuple[Any, ...]:
-        """The states at which an item may end."""
+        """The terminal states."""
         if self._final is not None:
             return self._final
         after = dict.fromkeys(one for several in self.steps.values() for one in several)
@@ -90,7 +90,7 @@ class States(FieldMarker, Generic[S]):
         return tuple(state for state in every if not self.steps.get(state))
 
     def before(self, state: object) -> tuple[Any, ...]:
-        """The states from which an item gets to this one."""
+        """The states with a transition to this one."""
         wanted = _plain(state)
         return tuple(one for one, several in self.steps.items() if wanted in several)
 

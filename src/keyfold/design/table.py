@@ -40,7 +40,7 @@ _INDEX_NAME = re.compile(r"[a-zA-Z0-9_.-]{3,255}")
 
 
 def check_table(table: schema.TableSchema) -> None:
-    """Refuse here what DynamoDB would refuse when the table is created."""
+    """Refuse what DynamoDB would refuse when the table is created."""
     for message, suggestion in _table_problems(table):
         raise DeclarationError(
             codes.TABLE_REFUSED, message, place=str(table.place), suggestion=suggestion
@@ -70,7 +70,7 @@ def _table_problems(table: schema.TableSchema) -> Iterator[tuple[str, str]]:
                 'Write indexes=[Index("GSI1", "GSI1PK", "GSI1SK")].',
             )
         yield from _index_problems(table, index)
-    yield from _key_problems(table)
+    yield from key_problems(table)
     for problem, suggestion in table.replication.problems() if table.replication else ():
         yield f"the table {table.name} {problem}", suggestion
     names = [index.name for index in table.indexes]
@@ -80,13 +80,6 @@ def _table_problems(table: schema.TableSchema) -> Iterator[tuple[str, str]]:
                 codes.NAME_TAKEN,
                 f"the table {table.name} has the index {name} twice.",
                 place=str(table.place),
-            )
-    for kind, local, most in (("global", False, GLOBAL_INDEXES), ("local", True, LOCAL_INDEXES)):
-        found = sum(index.local is local for index in table.indexes)
-        if found > most:
-            yield (
-                f"the table {table.name} has {found} {kind} indexes; DynamoDB takes {most}.",
-                "Let several entities share an index under different prefixes.",
             )
 
 
@@ -128,19 +121,19 @@ def _index_problems(table: schema.TableSchema, index: schema.Index) -> Iterator[
                 f"{len(kinds)} types for them.",
                 f"Give {side}_type one type for all, or one for each.",
             )
-    if index.local and index.has_several:
-        yield (
-            f"the local index {index.name} is keyed by {index.key_text}.",
-            "Only a global index has several attributes as its key.",
-        )
-    if index.local and (index.partition != table.partition or index.sort is None):
-        yield (
-            f"the local index {index.name} is keyed by {index.partition_text} and {index.sort}.",
-            f"A local index has the table's partition key {table.partition}, and a sort key.",
-        )
 
 
-def _key_problems(table: schema.TableSchema) -> Iterator[tuple[str, str]]:
+def key_problems(table: schema.TableSchema) -> Iterator[tuple[str, str]]:
+    """Keys and indexes that DynamoDB refuses, each with what to do."""
+    for index in table.indexes:
+        yield from _local_problems(table, index)
+    for kind, local, most in (("global", False, GLOBAL_INDEXES), ("local", True, LOCAL_INDEXES)):
+        found = sum(index.local is local for index in table.indexes)
+        if found > most:
+            yield (
+                f"the table {table.name} has {found} {kind} indexes; DynamoDB takes {most}.",
+                "Let several entities share an index under different prefixes.",
+            )
     types: dict[str, schema.KeyType] = {}
     owners: list[schema.TableSchema | schema.Index] = [table, *table.indexes]
     for owner in owners:
@@ -162,3 +155,23 @@ def _key_problems(table: schema.TableSchema) -> Iterator[tuple[str, str]]:
                     f"{owner.name}, of type {kind}.",
                     "An attribute has one type; use another attribute for one of them.",
                 )
+
+
+def _local_problems(table: schema.TableSchema, index: schema.Index) -> Iterator[tuple[str, str]]:
+    if not index.local:
+        return
+    if index.has_several:
+        yield (
+            f"the local index {index.name} is keyed by {index.key_text}.",
+            "Only a global index has several attributes as its key.",
+        )
+    if index.partition != table.partition or index.sort is None:
+        yield (
+            f"the local index {index.name} is keyed by {index.partition_text} and {index.sort}.",
+            f"A local index has the table's partition key {table.partition}, and a sort key.",
+        )
+    if table.sort is None:
+        yield (
+            f"{table.name} has no sort key, so it cannot have the local index {index.name}.",
+            "Give the table a sort key, or make the index a global one.",
+        )

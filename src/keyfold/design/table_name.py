@@ -1,4 +1,4 @@
-"""What a table is called on a backend."""
+"""A table's physical name on a backend."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from keyfold.design.schema import TableSchema
 
 
 def physical_name(table: TableSchema, prefix: str, names: Mapping[str, str]) -> str:
-    """Its entry in `names`, the environment variable it names, or its own name with the prefix."""
+    """The entry in `names`, the environment variable, or the table's own name with the prefix."""
     override = names.get(table.name)
     if override is None and table.name_variable:
         override = os.environ.get(table.name_variable)

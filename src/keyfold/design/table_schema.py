@@ -23,7 +23,7 @@ KeyTypes = KeyType | tuple[KeyType, ...]
 
 
 class Keyed(ABC):
-    """What has a key: a partition key and perhaps a sort key, of one attribute or of several."""
+    """Something with a key: a partition key and possibly a sort key, of one or more attributes."""
 
     @property
     @abstractmethod
@@ -57,12 +57,12 @@ class Keyed(ABC):
         return " / ".join(filter(None, (self.partition_text, self.sort_text)))
 
     def key_of(self, templates: Mapping[str, Template]) -> KeyTemplates:
-        """The key whose attributes have these templates."""
+        """The key made of these templates."""
         sides = ([templates[n] for n in names] for names in (self.partition_types, self.sort_types))
         return KeyTemplates(*(apart(side) for side in sides if side))
 
     def templates(self, key: KeyTemplates) -> Iterator[tuple[str, KeyType, Template]]:
-        """Each attribute of the key that a template is given for, with its type."""
+        """Each key attribute that has a template, with its type."""
         sides = ((self.partition_types, key.partition), (self.sort_types, key.sort))
         for types, template in sides:
             given = template.attributes if template is not None else ()
@@ -73,8 +73,8 @@ class Keyed(ABC):
 class Index(Keyed):
     """A secondary index of a table.
 
-    A global index may have several attributes as its partition key and as its sort key:
-    `Index("ByPlace", ("country", "city"), ("opened", "rent"), sort_type=("S", "N"))`.
+    A global index may have several partition and sort attributes: `Index("ByPlace", ("country",
+    "city"), ("opened", "rent"), sort_type=("S", "N"))`.
     """
 
     name: str
@@ -86,10 +86,10 @@ class Index(Keyed):
     included: tuple[str, ...] = ()
     local: bool = False
     sparse: bool | None = None
-    """What the document claims; None where it claims nothing."""
+    """What the document claims; None if it claims nothing."""
     purpose: str = ""
     holds: str = ""
-    """The allocation rule of this index: identifier, owner, alternative, ... or nothing."""
+    """The allocation rule of this index: identifier, owner, alternative, ... or empty."""
     place: Place = field(default=NOWHERE, compare=False)
     silences: tuple[Silence, ...] = ()
     intents: tuple[Intent, ...] = ()
@@ -111,7 +111,7 @@ class Index(Keyed):
 
     @property
     def has_several(self) -> bool:
-        """Whether its partition key or its sort key is several attributes."""
+        """Whether its partition or sort key has several attributes."""
         return isinstance(self.partition, tuple) or isinstance(self.sort, tuple)
 
 
@@ -140,7 +140,7 @@ class TableSchema(Keyed):
     name_variable: str = ""
     """The environment variable that overrides the name."""
     prefixes: tuple[str, ...] = ()
-    """The document's own list of key prefixes, where it has one."""
+    """The document's own list of key prefixes, if it has one."""
     needs: tuple[str, ...] = ()
     """Locks, markers or records that the document names for this table."""
     description: str = ""

@@ -1,4 +1,4 @@
-"""Finding a design by its name on the command line: a Python object or a design file."""
+"""Finds a design by its name on the command line: a Python object or a design file."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def load_schema(target: str) -> Schema:
 
 
 def load_design(target: str) -> Declarations:
-    """The design that runs, as `package.module:design` names it."""
+    """The executable design that `package.module:design` names."""
     module, name = _module(target)
     found = getattr(module, name, None)
     if not isinstance(found, Declarations):
@@ -65,7 +65,7 @@ def _import(name: str, target: str) -> ModuleType:
 
 @contextmanager
 def importing(target: str) -> Iterator[None]:
-    """Import with the working directory in view; what the file does wrong is said in words."""
+    """Import with the working directory on the path; errors in the file become clear messages."""
     here = str(Path.cwd())
     if here not in sys.path:
         sys.path.insert(0, here)

@@ -1,4 +1,4 @@
-"""Key templates: `ROOM#{room_id}` as data that renders, matches and can be reasoned about."""
+"""Key templates: `ROOM#{room_id}` as data that can be rendered, matched and analysed."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from keyfold.errors import DeclarationError, KeyValueRefused, MissingKeyField
 
 DELIMITER: Final = "#"
 SEPARATOR: Final = ", "
-"""Between the attributes of a key that has several."""
+"""Separates the attributes of a multi-attribute key."""
 HIGHEST: Final = "\U0010ffff"
-"""Sorts after every character that a key may hold."""
+"""Sorts after every character allowed in a key."""
 
 _NAME = r"[A-Za-z_][A-Za-z0-9_]*"
 _PLACEHOLDER = re.compile(rf"\{{({_NAME}(?:\.{_NAME})*)(?::([^{{}}]*))?\}}")
@@ -33,7 +33,7 @@ class Literal:
 class Slot:
     """A field's value inside a key, in a fixed format.
 
-    A value inside a model has a `path`, as `address.city`, and is given as `address_city`.
+    A value inside a model has a `path` such as `address.city`, and is passed as `address_city`.
     """
 
     field: str
@@ -51,9 +51,9 @@ Part = Literal | Slot
 
 @dataclass(frozen=True)
 class Template:
-    """One key attribute's format; `escape` keeps delimiters in values by escaping them.
+    """The format of one key attribute; `escape` keeps delimiters in values by escaping them.
 
-    A key of several attributes has `pieces`, one for each, and its own text only shows them.
+    A multi-attribute key has `pieces`, one per attribute; its own text is for display only.
     """
 
     parts: tuple[Part, ...]
@@ -79,7 +79,7 @@ class Template:
 
     @cached_property
     def literal_prefix(self) -> str:
-        """What every rendered key starts with."""
+        """The literal text that every rendered key starts with."""
         first = self.parts[0] if self.parts else None
         return first.text if isinstance(first, Literal) else ""
 
@@ -89,19 +89,21 @@ class Template:
 
     @cached_property
     def is_bare_field(self) -> bool:
-        """The key is exactly one value, so nothing in it can be ambiguous."""
+        """The key is exactly one value, so it cannot be ambiguous."""
         return len(self.parts) == 1 and isinstance(self.parts[0], Slot)
 
     @cached_property
     def buckets(self) -> frozenset[str]:
-        """The fields of which it holds only a bucket: a month of a time, a shard of an id."""
+        """The fields it only holds a bucket of: the month of a time, the shard of an id."""
         slots = [part for part in self.parts if isinstance(part, Slot)]
         exact = {slot.field for slot in slots if not slot.format.coarse}
         return frozenset(slot.field for slot in slots) - exact
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
-        """Recognises rendered keys; slots that a delimiter follows stop at the delimiter."""
+        """A regular expression for rendered keys; a slot before a delimiter ends at the
+        delimiter.
+        """
         seen: dict[str, str] = {}
         pieces = []
         for part in self.parts:
@@ -122,14 +124,14 @@ class Template:
         return self.pattern.fullmatch(key) is not None
 
     def parse(self, key: str) -> dict[str, str] | None:
-        """The slots' texts of a rendered key, or None where it is not one of ours."""
+        """The slot texts of a rendered key, or None if it does not match."""
         found = self.pattern.fullmatch(key)
         if found is None:
             return None
         return {k: _unescape(v) if self.escape else v for k, v in found.groupdict().items()}
 
     def render(self, values: Mapping[str, object], *, owner: str = "key") -> str:
-        """The key for these field values; every slot must have one."""
+        """The key for these field values; every slot needs one."""
         out = []
         for part in self.parts:
             if isinstance(part, Literal):
@@ -139,7 +141,7 @@ class Template:
         return "".join(out)
 
     def render_prefix(self, values: Mapping[str, object], *, owner: str = "key") -> str:
-        """As much of the key as the given leading fields determine."""
+        """The part of the key that the given leading fields determine."""
         out = []
         for part in self.parts:
             if isinstance(part, Slot):
@@ -189,7 +191,7 @@ class Template:
 
 
 def apart(templates: Sequence[Template]) -> Template:
-    """Several templates, each of an attribute of its own, as one key."""
+    """Several templates, one per attribute, as one key."""
     if len(templates) == 1:
         return templates[0]
     parts: list[Part] = []
@@ -200,7 +202,7 @@ def apart(templates: Sequence[Template]) -> Template:
 
 
 def leading(templates: Sequence[Template]) -> Template:
-    """The first of a key's attributes, after which others follow."""
+    """The first attribute of a key that has more."""
     if not templates:
         return Template(())
     known = apart(templates)
@@ -208,7 +210,7 @@ def leading(templates: Sequence[Template]) -> Template:
 
 
 def parse_template(text: str, *, place: str = "", escape: bool = False) -> Template:
-    """Read `ROOM#{room_id}`; a field may say its format, as `{starts_at:epoch_ms}`."""
+    """Parses `ROOM#{room_id}`; a field may have a format, as `{starts_at:epoch_ms}`."""
     parts: list[Part] = []
     end = 0
     for found in _PLACEHOLDER.finditer(text):
@@ -232,8 +234,8 @@ def parse_template(text: str, *, place: str = "", escape: bool = False) -> Templ
         if isinstance(left, Slot) and isinstance(right, Slot):
             raise DeclarationError(
                 "K6",
-                f"the key template {text!r} joins {left.field} and {right.field} with nothing "
-                "between, so two different pairs can give one key.",
+                f"the key template {text!r} joins {left.field} and {right.field} without a "
+                "delimiter, so two different pairs can give the same key.",
                 place=place,
                 suggestion=f"Put the delimiter {DELIMITER!r} between them.",
             )

@@ -1,4 +1,4 @@
-"""What the validators of an entity look at, besides one field's own type."""
+"""Which fields the validators of an entity depend on, beyond each field's own type."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from pydantic import ValidationError as Invalid
 
 @dataclass(frozen=True)
 class Validators:
-    """`whole` says that one looks at several fields; `fields` have validators of their own."""
+    """`whole`: a validator looks at several fields; `fields` have validators of their own."""
 
     whole: bool
     fields: frozenset[str]
 
 
 def read_validators(model: type[BaseModel]) -> Validators:
-    """The validators that somebody declared in a model; those of keyfold itself look at nothing."""
+    """The validators declared in a model, without keyfold's own."""
     declared = model.__pydantic_decorators__
     whole = any(_is_foreign(one.func) for one in declared.model_validators.values())
     fields: set[str] = set()
@@ -33,7 +33,7 @@ def read_validators(model: type[BaseModel]) -> Validators:
 
 
 def complaints(problem: Invalid) -> dict[str, str]:
-    """What is wrong by field; under "" what no single field is to blame for."""
+    """The errors by field; under "" those that concern no single field."""
     found: dict[str, str] = {}
     for error in problem.errors(include_url=False):
         name = ".".join(map(str, error["loc"]))
@@ -42,7 +42,7 @@ def complaints(problem: Invalid) -> dict[str, str]:
 
 
 def in_one_line(found: Mapping[str, str]) -> str:
-    """The complaints in one line."""
+    """The errors in one line."""
     return "; ".join(f"{name}: {text}" if name else text for name, text in found.items())
 
 
@@ -51,6 +51,6 @@ def _is_foreign(function: Callable[..., Any]) -> bool:
 
 
 def _takes_info(function: Callable[..., Any]) -> bool:
-    """Whether a field's validator can see other fields."""
+    """Whether a field validator can see other fields."""
     taken = inspect.signature(function).parameters.values()
     return len([one for one in taken if one.default is one.empty]) > 1

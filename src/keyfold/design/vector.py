@@ -1,4 +1,4 @@
-"""`Vector`: a field that is found by its nearest neighbours."""
+"""`Vector`: a field that is searched by nearest neighbours."""
 
 from __future__ import annotations
 
@@ -24,15 +24,17 @@ if TYPE_CHECKING:
 _TEXT = ("string", "uuid", "date", "timestamp")
 _NUMBERS = ("integer", "float", "decimal", "duration")
 _LARGEST = 3.4028235e38
-"""What 32 bits hold: the index keeps no more."""
+"""The largest 32-bit float: the index stores no more."""
 
 
 @dataclass(frozen=True, slots=True)
 class Vector(StructureMarker):
-    """So many numbers, found by their nearest neighbours: `Annotated[list[float], Vector(384)]`.
+    """A vector of this many numbers for nearest-neighbour search: `Annotated[list[float],
+    Vector(384)]`.
 
-    `within` names a field whose values are searched apart, as each owner's notes; `filters` name
-    fields that a search can ask for. `index` is the name of the index, by_<attribute> else.
+    `within` names a field whose values are searched separately, such as each owner's notes.
+    `filters` names fields that a search can filter by. `index` names the index; the default is
+    by_<attribute>.
     """
 
     dimensions: int
@@ -47,17 +49,17 @@ class Vector(StructureMarker):
         return core_schema.no_info_after_validator_function(self.checked, handler(source))
 
     def checked(self, numbers: Sequence[float] | None) -> Sequence[float] | None:
-        """The numbers, if there are as many as the index takes and each is one."""
+        """The numbers, checked for count and type."""
         if numbers is None:
             return None
         if len(numbers) != self.dimensions:
-            raise ValueError(f"a vector of {self.dimensions} numbers is due, not {len(numbers)}")
+            raise ValueError(f"a vector has {self.dimensions} numbers, not {len(numbers)}")
         if not all(math.isfinite(number) and abs(number) <= _LARGEST for number in numbers):
             raise ValueError("a vector holds finite numbers that fit 32 bits")
         return numbers
 
     def attach_field(self, entity: type[Entity], name: str) -> None:
-        """Give the entity's table the index."""
+        """Add the index to the entity's table."""
         spec = entity.__spec__
         place = f"{spec.place} {spec.name}.{name}"
         for message, suggestion in self._problems(spec, name):
@@ -95,7 +97,7 @@ class Vector(StructureMarker):
             self.dimensions,
             self.distance,
             within=spec.fields[self.within].attribute if self.within else "",
-            # Entities that share the attribute share the index, and are told apart in it.
+            # Entities that share the attribute share the index; searches tell them apart.
             filters=(
                 *(spec.fields[one].attribute for one in self.filters),
                 *((kinds,) if kinds else ()),
@@ -125,9 +127,9 @@ class Vector(StructureMarker):
             field = spec.fields.get(one)
             if field is None or field.reader is not None or not _type(field):
                 yield (
-                    f"the search is to ask for {one!r}, which is not a stored field of text or "
-                    f"numbers of {spec.name}.",
-                    f"It has: {', '.join(f for f, s in spec.fields.items() if _type(s))}.",
+                    f"{one!r} is not a stored text or number field of {spec.name}, so a search "
+                    "cannot filter by it.",
+                    f"It can use: {', '.join(f for f, s in spec.fields.items() if _type(s))}.",
                 )
             elif one == self.within and field.optional:
                 yield (
@@ -142,14 +144,14 @@ class Vector(StructureMarker):
 
 
 def _type(field: FieldSpec) -> str:
-    """The type of a field's attribute that a search can compare; nothing if it cannot."""
+    """The type of an attribute that a search can compare; empty if it cannot."""
     if field.stored.startswith("epoch") or field.kind in _NUMBERS:
         return "N"
     return "S" if field.kind in _TEXT else ""
 
 
 def _keep_apart(entity: type[Entity], index: VectorSchema, place: str) -> None:
-    """DynamoDB refuses items whose attribute of an index's name is something else."""
+    """Refuse a conflicting attribute: DynamoDB rejects items whose attribute has another type."""
     for other in entity.__table__.entities:
         for name, field in other.__spec__.fields.items():
             mark = field.mark(Vector)
@@ -163,7 +165,7 @@ def _keep_apart(entity: type[Entity], index: VectorSchema, place: str) -> None:
                 raise DeclarationError(
                     codes.NAME_TAKEN,
                     f"{other.__name__}.{name} is stored as {field.attribute!r}, which the vector "
-                    f"index {index.name} takes for something else: DynamoDB would refuse the item.",
+                    f"index {index.name} uses for something else: DynamoDB would reject the item.",
                     place=place,
                     suggestion="Store it under another name, with Annotated[..., Name(...)].",
                 )

@@ -12,9 +12,9 @@ Distance = Choice["cosine", "dot_product", "euclidean"]
 
 @dataclass(frozen=True)
 class VectorSchema:
-    """An index over a list of numbers, searched for nearest neighbours; it holds whole items.
+    """An index over a list of numbers for nearest-neighbour search; it holds whole items.
 
-    Names are those of attributes.
+    Names are attribute names.
     """
 
     name: str
@@ -22,9 +22,9 @@ class VectorSchema:
     dimensions: int
     distance: Distance = "cosine"
     within: str = ""
-    """The attribute whose values are searched apart; nothing where all items are together."""
+    """The attribute whose values are searched separately; empty if all items are together."""
     filters: tuple[str, ...] = ()
-    """Attributes that a search can ask for, by equality."""
+    """Attributes that a search can filter by, with equality."""
     numbers: tuple[str, ...] = ()
     """Which of these attributes are numbers; the others are text."""
     place: Place = field(default=NOWHERE, compare=False)
@@ -39,21 +39,21 @@ class VectorSchema:
 
 @dataclass(frozen=True)
 class SearchSchema:
-    """An access pattern that finds the nearest neighbours of a vector, with their scores."""
+    """An access pattern that finds the nearest neighbours of a vector, with scores."""
 
     name: str
     entity: str
     table: str
     index: str
     given: tuple[str, ...] = ()
-    """The fields that it asks for."""
+    """The fields that it filters by."""
     parameters: tuple[str, ...] = ()
     limit: int | None = None
     limit_parameter: str = ""
     projection: tuple[str, ...] = ()
-    """The fields that it reads, where these are not all."""
+    """The fields that it reads, if not all."""
     rate: float | None = None
-    """Calls a second."""
+    """Calls per second."""
     description: str = ""
     place: Place = field(default=NOWHERE, compare=False)
     silences: tuple[Silence, ...] = ()

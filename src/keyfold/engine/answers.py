@@ -1,4 +1,4 @@
-"""Pieces of answers that several operations share.
+"""Parts of answers that several operations share.
 
 Stored items go into answers as fragments: their bytes are spliced into the wire answer without
 being decoded.
@@ -29,14 +29,14 @@ class Listing(dict[str, Any]):
 
 
 def encoded(answer: dict[str, Any]) -> bytes:
-    """An answer as the wire has it."""
+    """An answer as wire bytes."""
     if not isinstance(answer, Listing):
         return orjson.dumps(answer)
     head = orjson.dumps(answer)[:-1] + b',"Items":['
     bodies = answer.bodies
     if not bodies:
         return head + b"]}"
-    # One join makes the whole answer: a page is large enough for every further copy to show.
+    # One join builds the whole answer: pages are large, and every further copy would show.
     pieces = [*bodies]
     pieces[0] = head + pieces[0]
     pieces[-1] += b"]}"
@@ -54,7 +54,7 @@ def body(stored: bytes) -> orjson.Fragment:
 def with_metrics(
     database: Database, answer: dict[str, Any], request: dict[str, Any], done: Prepared
 ) -> dict[str, Any]:
-    """Add the consumed capacity and item collection metrics that a single write asks for."""
+    """Add the consumed capacity and item collection metrics that a single write requests."""
     detail = wanted(request)
     if detail is not None:
         answer["ConsumedCapacity"] = done.capacity().answer(detail)
@@ -66,8 +66,8 @@ def with_metrics(
 
 
 def metrics_by_table(database: Database, done: list[Prepared]) -> dict[str, list[dict[str, Any]]]:
-    """The collections that writes touched, one entry each, for tables with local indexes."""
-    # Few tables have local indexes, and fewer callers ask.
+    """The item collections that writes touched, once each, for tables with local indexes."""
+    # Few tables have local indexes, and few callers ask for this.
     from keyfold.engine import collections
 
     touched: dict[bytes, tuple[TableDefinition, Item]] = {}

@@ -1,7 +1,7 @@
-"""Work on tables beside the requests: entries for items that were there before their index, and
-restores that an earlier process left unfinished.
+"""Background work on tables: entries of a new index for existing items, and restores that an
+earlier process left unfinished.
 
-Each goes in steps that are commits of their own, and goes on when the file is opened again.
+Each step is its own commit; unfinished work continues when the file is opened again.
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ if TYPE_CHECKING:
     from keyfold.engine.database import Database
 
 _ITEMS_PER_COMMIT = 500
-# Items may be large: of a step's items few are in memory.
+# Items may be large, so a step holds few of them in memory.
 _ITEMS_PER_READ = 20
 
 
 def advance(
     database: Database, table_name: str, index_name: str, after_row: int, session: Session
 ) -> int | None:
-    """Make the next entries; returns where to go on, or None when the index is complete.
+    """Create the next entries; returns where to continue, or None when the index is complete.
 
-    Writes keep the entries of every item they touch from the moment the index exists, so a step
-    only adds what they have not.
+    Writes maintain the entries of every item they touch as soon as the index exists, so a step only
+    adds missing ones.
     """
     table = database.catalog.find(session, table_name)
     index = _unfinished(table, index_name) if table is not None else None
     if table is None or index is None:
         return None
-    # Few processes fill an index, and no start waits for what that takes.
+    # Few processes fill an index, so this is not imported at start.
     from keyfold.engine import indexes
     from keyfold.engine.vectors import entries
 
@@ -50,7 +50,7 @@ def advance(
             item = orjson.loads(body)
             if isinstance(index, VectorIndex):
                 vector = entries.entry(index, item)
-                # What a write has put there already is as new or newer.
+                # An entry that a write already stored is as new or newer.
                 if vector is not None and not session.has_vector(table.id, index.number, row):
                     entries.put(session, table.id, index, row, vector)
                 continue
@@ -96,7 +96,7 @@ def _activate(
 
 
 class Backfills:
-    """The work on tables that goes on beside the requests of this process, a thread each."""
+    """Background work on the tables of this process, one thread each."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -104,7 +104,7 @@ class Backfills:
         self._threads: list[threading.Thread] = []
 
     def start(self, table: str, index: str, after_row: int = 0) -> None:
-        """Go on with the entries of an index in the background."""
+        """Continue filling an index in the background."""
         database, row = self._database, after_row
 
         def step() -> bool:
@@ -116,7 +116,7 @@ class Backfills:
         self._in_thread(f"backfill {table}.{index}", step)
 
     def resume(self) -> None:
-        """Go on with what an earlier process left unfinished."""
+        """Continue what an earlier process left unfinished."""
         with self._database.read() as session:
             tables = [TableDefinition.load(*row) for row in session.tables()]
         for table in tables:
@@ -132,7 +132,7 @@ class Backfills:
         self._resume_bulk()
 
     def _resume_copies(self) -> None:
-        """Go on with backups, and with what deletions left."""
+        """Continue unfinished backups and deletions."""
         with self._database.read() as session:
             unfinished = [
                 each["Arn"] for each in backups.every(session) if backups.is_unfinished(each)
@@ -149,7 +149,7 @@ class Backfills:
         with self._database.read() as session:
             if not session.first_documents("bulk", 1):
                 return
-        # It writes items, and stands above what this module is for.
+        # Imported here, because it writes items and belongs to a higher layer.
         from keyfold.engine import bulk
 
         with self._database.read() as session:
@@ -167,7 +167,7 @@ class Backfills:
         self._stopping.wait(seconds)
 
     def wait(self) -> None:
-        """Until all of it is done."""
+        """Wait until all of it is done."""
         for thread in self._threads:
             thread.join()
 
@@ -193,5 +193,6 @@ class Backfills:
                 more = step()
                 self._database.commits.let_others()
             except StorageError:
-                # Full or busy: nothing of the step was kept, and the next attempt may have room.
+                # The disk is full or busy: the step was rolled back, and the next attempt may
+                # succeed.
                 self._stopping.wait(1.0)

@@ -1,4 +1,4 @@
-"""Backups, and what point-in-time recovery keeps."""
+"""Backups, and the history for point-in-time recovery."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ _TRIMMED_AT_ONCE = 100
 def begin(
     database: Database, session: Session, table: TableDefinition, name: str
 ) -> dict[str, Any]:
-    """Begin a backup of the table as it is now; `advance` copies its items. Its document.
+    """Begin a backup of the table as it is now; `advance` copies its items. Returns its document.
 
-    From here on, until it is complete, writes keep in it what they replace.
+    Until it is complete, writes save the items they replace in it.
     """
     now = database.clock.now()
     number = begin_to_keep(database, session, table)
@@ -47,7 +47,9 @@ def begin(
 
 
 def begin_to_keep(database: Database, session: Session, table: TableDefinition) -> int:
-    """From here on writes keep what they replace, until `end_to_keep`; the number of the copy."""
+    """From here until `end_to_keep`, writes save the items they replace; returns the copy's
+    number.
+    """
     number = session.next_backup()
     session.create_backup(number)
     _set_backups(database, session, table, (*table.backups, number))
@@ -59,7 +61,7 @@ def end_to_keep(database: Database, session: Session, table: TableDefinition, nu
 
 
 def advance(database: Database, arn: str, session: Session) -> bool:
-    """Copy the next items; False when the backup is complete, or its table has gone."""
+    """Copy the next items; False when the backup is complete or its table was deleted."""
     document = find(session, arn)
     if not is_unfinished(document):
         return False
@@ -88,7 +90,7 @@ def is_unfinished(document: dict[str, Any]) -> bool:
 
 
 def keep(session: Session, table: TableDefinition, place: bytes, item: StoredItem | None) -> None:
-    """Keep what a write replaces in the backups that are being made."""
+    """Save what a write replaces in the backups in progress."""
     for number in table.backups:
         session.keep_in_backup(number, place, item)
 
@@ -118,7 +120,7 @@ def exists(session: Session, arn: str) -> bool:
 
 
 def every(session: Session) -> list[dict[str, Any]]:
-    """All backups, in order of their ARN."""
+    """All backups, by ARN."""
     return [orjson.loads(body) for _, body in session.documents(_KIND)]
 
 
@@ -144,10 +146,10 @@ def check_moment(database: Database, table: TableDefinition, moment: float) -> N
 
 
 def trim(database: Database, session: Session) -> bool:
-    """Forget some changes that are too old to be recovered; False when none is left."""
+    """Delete some changes too old for recovery; False when none is left."""
     for row in session.tables():
         table = TableDefinition.load(*row)
-        # Whoever copies the table may need what is too old by now.
+        # A copy in progress may still need changes that are otherwise too old.
         if table.keeps_history and not table.backups:
             earliest = earliest_moment(database, table)
             if session.trim_history(table.id, earliest, _TRIMMED_AT_ONCE):

@@ -1,4 +1,4 @@
-"""Bodies of requests: JSON read at once, or so that other threads get their turn meanwhile."""
+"""Parses request bodies: at once, or in steps that let other threads run."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ import orjson
 from keyfold.limits import KB
 
 LARGE: Final = 256 * KB
-"""Smaller bodies have too few members to make anybody wait."""
+"""Smaller bodies have too few members to delay anybody."""
 _MANY: Final = 20_000
 _half_a_pair = re.compile(rb"\\u[dD][89a-fA-F]").search
 
 
 def has_many(body: bytes) -> bool:
-    """Whether it has more members than a step can take quickly."""
+    """Whether it has more members than a step can parse quickly."""
     return len(body) > LARGE and body.count(b"{") > _MANY
 
 
 def read(body: bytes) -> Any:
     """The JSON of a body; raises ValueError.
 
-    orjson keeps all other threads waiting until it is done, which takes long if there are very many
-    members. Then a decoder reads that calls Python for each of them.
+    orjson holds the GIL until it is done, which is long for very many members. Those are parsed by
+    a decoder that calls Python for each of them.
     """
     if not has_many(body):
         return orjson.loads(body)
@@ -37,7 +37,7 @@ def read(body: bytes) -> Any:
 
 
 def dispose(tree: Any) -> None:
-    """Take a large body apart: freed whole, it would keep all other threads waiting."""
+    """Take a large body apart: freeing it at once would hold the GIL."""
     left = [tree]
     while left:
         container = left.pop()
@@ -52,7 +52,7 @@ def _unchanged(members: dict[str, Any]) -> dict[str, Any]:
 
 
 def _checked(members: dict[str, Any]) -> dict[str, Any]:
-    """Text has to be Unicode, which halves of surrogate pairs are not."""
+    """Refuse text that is not Unicode, such as lone surrogates."""
     for name, value in members.items():
         name.encode()
         for text in value if isinstance(value, list) else (value,):

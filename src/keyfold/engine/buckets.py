@@ -1,4 +1,4 @@
-"""Buckets: directories that stand for those of S3, below one that the engine was opened with."""
+"""Buckets: directories that stand for S3 buckets, below the engine's `buckets` directory."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ def bucket(database: Database, name: str, prefix: str | None) -> Path:
     root = database.buckets
     if root is None:
         raise ValidationError(
-            "This engine has no place for buckets: open it with buckets=DIRECTORY, where a bucket "
-            "is a directory"
+            "This engine has no buckets: open it with buckets=DIRECTORY, whose subdirectories are "
+            "the buckets"
         )
     directory = (root / name / (prefix or "")).resolve()
     if not directory.is_relative_to((root / name).resolve()):
-        raise ValidationError(f"The prefix {prefix!r} leads out of the bucket {name}")
+        raise ValidationError(f"The prefix {prefix!r} leaves the bucket {name}")
     return directory

@@ -1,8 +1,8 @@
-"""Bulk operations: items from the files of a bucket, put into a table step by step.
+"""Bulk operations: items from a bucket's files, put into a table step by step.
 
-A step is a commit of its own: the items of some lines, and how far it came. So an operation that
-was cut off goes on when the file is opened again, and each line is put once. What could not be put
-is noted with its reason, and written as reports when the operation ends.
+A step is its own commit: the items of some lines, and the progress. So an interrupted operation
+continues when the file is opened again, and each line is put once. Failed items are recorded with
+their reason, and written as reports at the end.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ State = dict[str, Any]
 
 
 def find(session: Session, arn: str) -> State | None:
-    """An operation: `Description` is what answers tell, the rest how far it came."""
+    """An operation: `Description` is the public part, the rest its progress."""
     body = session.document(_KIND, arn)
     return None if body is None else orjson.loads(body)
 
@@ -64,7 +64,7 @@ def is_running_on(session: Session, table: str) -> bool:
 
 
 def start(database: Database, arn: str) -> None:
-    """Go on with an operation in the background."""
+    """Continue an operation in the background."""
 
     def step() -> bool:
         more = advance(database, arn)
@@ -107,7 +107,7 @@ def _lines(database: Database, state: State) -> Iterator[tuple[int, int, bytes]]
     first, behind = state["File"], state["Line"]
     left = _LINES_PER_STEP
     for number, path in enumerate(files[first:], first):
-        with _opened(path) as file:
+        with _open_input(path) as file:
             lines = enumerate(iter(partial(file.readline, LINE_BYTES), b""))
             for at, line in islice(lines, behind, behind + left):
                 left -= 1
@@ -117,12 +117,12 @@ def _lines(database: Database, state: State) -> Iterator[tuple[int, int, bytes]]
             return
 
 
-def _opened(path: Path) -> Any:
+def _open_input(path: Path) -> Any:
     return gzip.open(path) if path.suffix == ".gz" else path.open("rb")
 
 
 def input_files(database: Database, source: dict[str, Any]) -> list[Path]:
-    """The objects whose keys begin with the prefix: a text, not a directory."""
+    """The objects whose keys begin with the prefix, which is a text and not a directory."""
     root = bucket(database, source["S3Bucket"], None)
     prefix = source.get("S3KeyPrefix", "")
     found = [path for path in root.rglob("*") if path.is_file()] if root.is_dir() else []
@@ -156,7 +156,7 @@ def _step(
         try:
             _count(usage, table, _put(database, session, table, line))
         except ConditionFailed as failure:
-            reports.append({"Type": "CONDITION_CHECK_FAILURE", **_failed(line, failure)})
+            reports.append({"Type": "CONDITION_CHECK_FAILURE", **_failure_record(line, failure)})
         except OperationError as error:
             told["FailedItemCount"] += 1
             reports.append({"Type": "ERROR", "Line": at, "Reason": error.message or str(error),
@@ -172,7 +172,7 @@ def _step(
     return True
 
 
-def _failed(line: bytes, failure: ConditionFailed) -> dict[str, Any]:
+def _failure_record(line: bytes, failure: ConditionFailed) -> dict[str, Any]:
     return {"Item": orjson.loads(line)["Item"], "ExistingItem": failure.item}
 
 
@@ -181,6 +181,7 @@ def _put(database: Database, session: Session, table: TableDefinition, line: byt
     new = NewItem.put(check_item(record["Item"]))
     test = parameters.read({name: record[name] for name in _CONDITION if name in record}).test()
     prepared = write.prepare(
+        database,
         session,
         ItemWrite(
             table,
@@ -195,7 +196,7 @@ def _put(database: Database, session: Session, table: TableDefinition, line: byt
 
 
 def _count(usage: dict[str, Any], table: TableDefinition, prepared: Prepared) -> None:
-    """What the operation is billed by: bytes, for the table and each index."""
+    """The operation's billed bytes, for the table and each index."""
     assert prepared.new is not None, "a put has an item"
     usage["Table"] = usage.get("Table", 0) + prepared.new.size
     for index in table.indexes:
@@ -240,7 +241,7 @@ def _finish(
 
 
 def _write_reports(database: Database, session: Session, state: State) -> None:
-    """The reports that were asked for, and a summary, where exports have theirs."""
+    """The requested reports and a summary, laid out like exports."""
     told = state["Description"]
     output, arn = told["OutputS3Configuration"], told["BulkOperationArn"]
     name = output.get("S3Bucket") or told["InputS3Configuration"]["S3Bucket"]
@@ -261,5 +262,5 @@ def _write_reports(database: Database, session: Session, state: State) -> None:
 
 
 def _without_paths(error: Exception) -> str:
-    """What is wrong with the input, without where it lies on this machine."""
+    """The error in the input, without paths of this machine."""
     return getattr(error, "strerror", None) or type(error).__name__

@@ -1,4 +1,4 @@
-"""Calls: a request is read and checked, carried out, and its answer written."""
+"""Calls: parse and check a request, execute it, and render its answer."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import orjson
 
 from keyfold.engine import bodies, damage, operations, shapes, storage
 from keyfold.engine.answers import encoded
-from keyfold.engine.capacity import named_as_asked
+from keyfold.engine.capacity import name_as_asked
 from keyfold.engine.commit_group import Result, bare
 from keyfold.engine.database import Database
 from keyfold.engine.faults import Faults
@@ -28,9 +28,9 @@ from keyfold.errors import (
     TransportError,
 )
 
-# Operations whose answer on the wire is nothing at all.
+# Operations with an empty wire answer.
 _WITHOUT_BODY = frozenset(("TagResource", "UntagResource"))
-# What one call of several meets without harm to the others.
+# Errors of one call that do not affect the others in its commit.
 _OWN = (OperationError, TransportError, WouldStall)
 _ABOUT_ITEMS = frozenset(
     ("PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "TransactWriteItems")
@@ -38,22 +38,22 @@ _ABOUT_ITEMS = frozenset(
 
 
 class Calls:
-    """Carries out the operations of one database."""
+    """Executes the operations of one database."""
 
     def __init__(self, database: Database, faults: Faults | None) -> None:
         self._database = database
         self._faults = faults
         self._reads: KnownReads | None = None
-        # What regions, faults and heat do, they do to every read.
+        # Regions, faults and heat apply to every read.
         if database.hot is not None and database.regions is None and faults is None:
             self._reads = KnownReads(database.catalog, database.hot)
 
     def call(
         self, operation: str, request: Mapping[str, Any], *, caller: str | None = None
     ) -> dict[str, Any]:
-        """Carry out one operation: wire-shaped request in, wire-shaped answer out.
+        """Execute one operation: wire-shaped request in, wire-shaped answer out.
 
-        `caller` is the ARN of who asks, if resource policies are to be asked whether he may.
+        `caller` is the caller's ARN, if resource policies apply.
         """
         # Through bytes, so that stored items are decoded once and nothing is shared.
         try:
@@ -66,40 +66,40 @@ class Calls:
         return answer
 
     def call_bytes(self, operation: str, body: bytes) -> bytes:
-        """The same with JSON bytes; stored items are spliced into the answer as they are."""
+        """The same with JSON bytes; stored items are spliced into the answer unchanged."""
         if operation == OPERATION and self._reads is not None:
-            return self._reads.answer(body) or self._found(self._reads, body)
+            return self._reads.answer(body) or self._answer_and_note(self._reads, body)
         request = self._read(operation, body)
         if len(body) <= bodies.LARGE or not bodies.has_many(body):
             return self._encoded(operation, request)
         try:
             return self._encoded(operation, request)
         finally:
-            # Only what is about items can have that many members and be kept by nobody.
+            # Only requests about items can have that many members without being cached.
             if operation in _ABOUT_ITEMS:
                 bodies.dispose(request)
 
-    def _found(self, reads: KnownReads, body: bytes) -> bytes:
+    def _answer_and_note(self, reads: KnownReads, body: bytes) -> bytes:
         request = self._read(OPERATION, body)
         answer = self._encoded(OPERATION, request)
         reads.note(body, request)
         return answer
 
     def call_bytes_as(self, caller: Principal, operation: str, body: bytes) -> bytes:
-        """The same for somebody whom resource policies may keep from it."""
+        """`call_bytes` for a caller that resource policies may restrict."""
         request = self._read(operation, body)
         with self._as(caller, operation, request):
             return self._encoded(operation, request)
 
     def call_many_bytes(self, calls: Sequence[tuple[str, bytes]]) -> list[Result]:
-        """Several calls, each on its own as ever, whose writes share one commit."""
+        """Several independent calls whose writes share one commit."""
         if len(calls) == 1:
             [(operation, body)] = calls
             try:
                 return [self.call_bytes(operation, body)]
             except _OWN as error:
                 return [bare(error)]
-        # What needs no file is done before others have to wait for it.
+        # Work that needs no file is done before taking the lock.
         requests = self._read_each(calls)
         try:
             self._database.commits.start()
@@ -110,9 +110,9 @@ class Calls:
     def start_many_bytes(
         self, calls: Sequence[tuple[str, bytes]]
     ) -> Callable[[], list[Result]] | None:
-        """The same but for the commit, which the result makes, in whatever thread it is called.
+        """`call_many_bytes` without the commit, which the returned function makes, in any thread.
 
-        None if others would have to be waited for. Until the commit is made, others wait for it.
+        Returns None if it would have to wait. Until the commit is made, other writers wait.
         """
         commits = self._database.commits
         if self._faults is not None or not commits.is_free():
@@ -129,11 +129,11 @@ class Calls:
     def _as(
         self, caller: Principal | None, operation: str, request: dict[str, Any]
     ) -> Iterator[None]:
-        """Carry out what somebody asks for, if he may."""
+        """Execute a call if policies allow it."""
         if caller is None:
             yield
             return
-        # Policies are for signed callers: most processes never have one.
+        # Policies apply to signed callers: most processes never have one.
         from keyfold.engine.policies import store
 
         store.authorize(self._database, caller, operation, request)
@@ -146,7 +146,9 @@ class Calls:
     def _run_in_transaction(
         self, calls: Sequence[tuple[str, bytes]], requests: Sequence[dict[str, Any] | Exception]
     ) -> Callable[[], list[Result]]:
-        """Carry out calls in a transaction that has begun; the rest commits it and has results."""
+        """Execute calls in an open transaction; the returned function commits and returns
+        results.
+        """
         commits = self._database.commits
         results: list[Result] = []
         lane = here.lane
@@ -180,7 +182,7 @@ class Calls:
         return finished
 
     def _one_by_one(self, calls: Sequence[tuple[str, bytes]]) -> list[Result]:
-        """Calls of which one met damage: the others are not to suffer from it."""
+        """Execute calls separately after one of them met damage, so that the others succeed."""
         results: list[Result] = []
         for call in calls:
             try:
@@ -190,7 +192,7 @@ class Calls:
         return results
 
     def _public_error(self, error: Exception) -> Exception:
-        """What callers are told of an error of the file."""
+        """The error that callers see for an error of the file."""
         if isinstance(error, apsw.BusyError) and not may_wait():
             return WouldStall()
         if isinstance(error, apsw.Error):
@@ -229,7 +231,7 @@ class Calls:
         return b"" if operation in _WITHOUT_BODY else encoded(answer)
 
     def _answer(self, operation: str, request: dict[str, Any]) -> dict[str, Any]:
-        """The answer to a request whose shape was checked."""
+        """The answer to a request with a valid shape."""
         work = operations.loaded.get(operation) or operations.load(operation)
         try:
             if self._faults is None and self._database.regions is None:
@@ -245,7 +247,7 @@ class Calls:
     def _attempt(self, work: Operation, request: dict[str, Any]) -> dict[str, Any]:
         regions = self._database.regions
         if regions is not None and not regions.is_following:
-            # Most engines are alone, and start without this.
+            # Most engines have no regions, and start without this module.
             from keyfold.engine.replication import group
 
             return group.run_in_step(self._database, regions, self._run, work, request)
@@ -259,7 +261,7 @@ class Calls:
         except (apsw.Error, storage.SchemaMoved) as error:
             failure = self._public_error(error)
             if isinstance(failure, storage.SchemaMoved) and not is_second:
-                # Another process changed the table; once more, with what it is now.
+                # Another process changed the table: retry with the current definition.
                 self._database.catalog.forget()
                 return self._run(work, request, is_second=True)
             if isinstance(failure, Corrupt):
@@ -268,7 +270,7 @@ class Calls:
         except Corrupt as error:
             raise damage.named(error, request) from error
         if "ReturnConsumedCapacity" in request:
-            named_as_asked(answer, request)
+            name_as_asked(answer, request)
         return answer
 
 

@@ -1,4 +1,4 @@
-"""Consumed capacity, in DynamoDB's exact units."""
+"""Consumed capacity in DynamoDB's exact units."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ class Capacity:
         self.table = table
         self.local_indexes: dict[str, float] = {}
         self.global_indexes: dict[str, float] = {}
-        # Bytes, which are no part of the units.
+        # Bytes, which are not part of the units.
         self.vector_indexes: dict[str, int] = {}
 
     def add_index(self, index: IndexDefinition, units: float) -> None:
-        # An index that a write costs nothing is not in the answer at all.
+        # An index that a write does not touch is left out of the answer.
         if not units:
             return
         indexes = self.local_indexes if index.is_local else self.global_indexes
@@ -43,7 +43,7 @@ class Capacity:
         return self.table + sum(self.local_indexes.values()) + sum(self.global_indexes.values())
 
     def doubled(self) -> Capacity:
-        """What the same work costs inside a transaction: the table's part twice, indexes once."""
+        """The cost inside a transaction: twice for the table, once for indexes."""
         twice = Capacity(self.name, self.table * 2)
         twice.local_indexes = dict(self.local_indexes)
         twice.global_indexes = dict(self.global_indexes)
@@ -76,13 +76,13 @@ def _units(units: float, kind: str | None) -> dict[str, float]:
 
 
 def wanted(request: dict[str, Any]) -> str | None:
-    """The detail in which the request asks for its consumed capacity, if it does."""
+    """The level of detail that the request asks for, if any."""
     detail = request.get("ReturnConsumedCapacity")
     return detail if detail in ("TOTAL", "INDEXES") else None
 
 
-def named_as_asked(answer: dict[str, Any], request: dict[str, Any]) -> None:
-    """Give tables in an answer's consumed capacity by ARN where the request did."""
+def name_as_asked(answer: dict[str, Any], request: dict[str, Any]) -> None:
+    """Name tables in the consumed capacity by ARN where the request did."""
     consumed = answer.get("ConsumedCapacity")
     if consumed is None:
         return
@@ -96,7 +96,7 @@ def named_as_asked(answer: dict[str, Any], request: dict[str, Any]) -> None:
 
 
 class Ledger:
-    """Capacity of a request that touches several tables, in the order they were touched."""
+    """The capacity of a request that touches several tables, in order of use."""
 
     def __init__(self) -> None:
         self._tables: dict[str, Capacity] = {}

@@ -16,7 +16,7 @@ _PARSED_TABLES = 256
 
 
 def create(session: Session, definition: dict[str, Any]) -> TableDefinition:
-    """Make a table and its indexes in the file."""
+    """Create a table and its indexes in the file."""
     table = TableDefinition(
         session.create_table(definition["TableName"], orjson.dumps(definition)), definition
     )
@@ -32,18 +32,18 @@ def create(session: Session, definition: dict[str, Any]) -> TableDefinition:
 class Catalog:
     """Finds tables by name or ARN.
 
-    Before any write the cache is forgotten if another process has written (see `Commits`), so a
-    write never works with an old schema. A read with an old schema meets a table that is gone and
-    is tried again, or an index that it does not know and looks for it in the file.
+    Before any write the cache is invalidated if another process has written (see `Commits`), so a
+    write never uses an old schema. A read with an old schema finds a missing table and is retried,
+    or an unknown index and looks it up in the file.
     """
 
     def __init__(self) -> None:
         self._tables: dict[str, TableDefinition] = {}
-        # Two processes that write in turns doubt their tables all the time, and rightly find them
-        # as they were.
+        # Two processes that write in turns invalidate their tables constantly, usually without a
+        # change.
         self._parsed = lru_cache(_PARSED_TABLES)(TableDefinition.load)
         self._lock = Lock()
-        # Counts changes, so that a reader does not cache what it read before one.
+        # Counts changes, so that a reader does not cache an outdated definition.
         self._generation = 0
 
     def forget(self) -> None:
@@ -62,8 +62,8 @@ class Catalog:
             self._generation += 1
             self._tables.pop(table.name, None)
 
-    def known(self, name: str) -> TableDefinition | None:
-        """The table, if it can be had without the file."""
+    def cached(self, name: str) -> TableDefinition | None:
+        """The table, if it is cached."""
         return self._tables.get(name)
 
     def find(self, session: Session, name: str) -> TableDefinition | None:
@@ -76,7 +76,7 @@ class Catalog:
         return self.load(session, name)
 
     def load(self, session: Session, name: str) -> TableDefinition | None:
-        """The table as it is now, whatever the cache says."""
+        """The current table, bypassing the cache."""
         if name.startswith("arn:"):
             table = self.load(session, name.rpartition(":table/")[2])
             return table if table is not None and table.arn == name else None
@@ -86,27 +86,27 @@ class Catalog:
             return None
         table = self._parsed(*row)
         with self._lock:
-            # A table that is being restored is complete at any moment, and nobody may tell us.
+            # A table that is being restored can become complete at any moment without notice.
             if generation == self._generation and table.restored_from is None:
                 self._tables[name] = table
         return table
 
     def get(self, session: Session, name: str) -> TableDefinition:
-        """The table, to read or write its items."""
+        """The table, for reading or writing items."""
         table = self.find(session, name)
         if table is None or table.restored_from is not None:
             raise TableNotFound("Requested resource not found")
         return table
 
     def named(self, session: Session, name: str) -> TableDefinition:
-        """The table as it is now, with the message of the operations on tables."""
+        """The current table, with the error message of table operations."""
         table = self.load(session, name)
         if table is None:
             raise TableNotFound(f"Requested resource not found: Table: {name} not found")
         return table
 
     def changeable(self, session: Session, name: str) -> TableDefinition:
-        """The table as it is now, to be changed or deleted."""
+        """The current table, for a change or deletion."""
         table = self.named(session, name)
         if table.restored_from is not None:
             raise TableInUse(

@@ -1,7 +1,7 @@
-"""Item collections: the items of one partition with their entries in local indexes.
+"""Item collections: the items of one partition with their local index entries.
 
-DynamoDB keeps a collection in one place, so it has a largest size. What each collection of a
-table with local indexes counts for is kept beside the items and changes with them.
+DynamoDB limits the size of a collection. The size of each collection of a table with local indexes
+is stored beside the items and updated with them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from keyfold.values import Item
 def grow(
     session: Session, table: TableDefinition, place: bytes, growth: int, entries: list[EntryChange]
 ) -> None:
-    """Count a change of an item's size and of its entries; refuse what makes it too large."""
+    """Add a change of an item's size and entries; refuse one that exceeds the limit."""
     growth += sum([change.growth() for change in entries if change.index.is_local])
     if not growth:
         return
@@ -30,7 +30,7 @@ def grow(
 
 
 def metrics(session: Session, table: TableDefinition, item: Item) -> dict[str, Any]:
-    """How large the item's collection is, as the range of gigabytes DynamoDB answers with."""
+    """The size of the item's collection, as the range of gigabytes that DynamoDB returns."""
     gigabytes = session.collection_size(table.id, table.schema.partition_place(item)) // limits.GB
     (name,) = table.schema.partition
     return {

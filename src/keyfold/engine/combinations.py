@@ -13,7 +13,7 @@ _NOTHING = (
     "ReplicaTransitRoleArn, MultiRegionConsistency, DeletionProtectionEnabled, OnDemandThroughput, "
     "WarmThroughput or TableClass is required"
 )
-# Changes that stand alone, the first of several to be told first.
+# Changes that must be alone, in order of precedence.
 _ALONE = {
     "SSESpecification": "Server-Side Encryption modification",
     "TableClass": "TableClass modification",
@@ -25,7 +25,7 @@ _NO_CHANGES = ("TableName", "AttributeDefinitions")
 
 
 def check_combination(request: dict[str, Any]) -> None:
-    """Refuse an UpdateTable that changes nothing, or what cannot be changed together."""
+    """Refuse an UpdateTable without a change, or with changes that cannot be combined."""
     changes = {name for name, value in request.items() if name not in _NO_CHANGES}
     indexes = request.get("GlobalSecondaryIndexUpdates")
     if not changes or (changes == {"GlobalSecondaryIndexUpdates"} and not indexes):

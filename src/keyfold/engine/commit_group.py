@@ -1,26 +1,27 @@
-"""Writes that arrive together are committed together."""
+"""Group commit: concurrent writes share a commit."""
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 from keyfold.engine.lane import LoopLane, here
 from keyfold.engine.policies.principal import Principal
 
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
 Result = bytes | Exception
 Done = Callable[[Result], None]
 
-# What is carried out before the loop looks at other clients, at most.
+# The most writes executed before the loop serves other clients.
 _MOST_CALLS: Final = 128
 _MOST_BYTES: Final = 256 * 1024
 
 
 def bare(error: Exception) -> Exception:
-    """An error without the way it came, whose frames would keep its request until collected."""
+    """An error without its traceback, whose frames would keep the request alive."""
     error.__traceback__ = error.__context__ = None
     return error
 
@@ -38,7 +39,7 @@ class CommittingEngine(Protocol):
 
 
 class GuardedEngine(CommittingEngine, Protocol):
-    """One that asks resource policies whether somebody may do what he asks for."""
+    """An engine that checks resource policies."""
 
     def call_bytes_as(self, caller: Principal, operation: str, body: bytes) -> bytes: ...
 
@@ -50,21 +51,38 @@ class GuardedEngine(CommittingEngine, Protocol):
     def of_caller(self, account: str, region: str) -> GuardedEngine: ...
 
 
-class Writes:
-    """Gathers the writes of one turn of the loop, or of the commit before, into one commit.
+class CallingLoop(Protocol):
+    """An event loop: asyncio's or the server's own."""
 
-    A commit that waits for the disk runs in a thread, so that the loop goes on reading and
-    gathering; one that does not is cheaper where it is. So are the statements before a commit:
-    between two threads Python would change at each of them.
+    def call_soon(self, call: Callable[..., object], /, *arguments: Any) -> object: ...
+
+    def call_soon_threadsafe(self, call: Callable[..., object], /, *arguments: Any) -> object: ...
+
+
+T = TypeVar("T")
+
+
+class CommitThread(Protocol):
+    """A thread that runs one job at a time; raises RuntimeError after shutdown."""
+
+    def submit(self, work: Callable[[], T], /) -> Future[T]: ...
+
+
+class Writes:
+    """Collects the writes of one loop iteration, or of the time of the previous commit, into one
+    commit.
+
+    A commit that waits for the disk runs in a thread, so that the loop continues. Others run on the
+    loop, as do the statements before a commit: switching threads at each statement would cost more.
     """
 
     def __init__(
         self,
         engine: CommittingEngine,
-        loop: asyncio.AbstractEventLoop,
-        thread: ThreadPoolExecutor | None,
+        loop: CallingLoop,
+        thread: CommitThread | None,
     ) -> None:
-        """`thread` has nothing else to do: what it did before would keep others waiting."""
+        """`thread` must be dedicated, so that a commit never waits for other work."""
         self._engine, self._loop, self._thread = engine, loop, thread
         self._calls: list[tuple[str, bytes]] = []
         self._done: list[Done] = []
@@ -74,7 +92,7 @@ class Writes:
     def submit(self, operation: str, body: bytes, done: Done) -> None:
         """Run a write; `done` is called on the loop after its commit.
 
-        Its result is `WouldStall` if it is too long for the loop.
+        Its result is `WouldStall` if it takes too long for the loop.
         """
         self._calls.append((operation, body))
         self._done.append(done)

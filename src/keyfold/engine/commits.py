@@ -1,4 +1,4 @@
-"""Who may use which connection: writers one after another in group commits, readers beside them."""
+"""Connection use: writers one after another in group commits, readers beside them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import apsw
 from keyfold import errors
 from keyfold.engine import storage
 from keyfold.engine.forks import left_behind, open_here
-from keyfold.engine.item_cache import HotItems
+from keyfold.engine.item_cache import HotItems, MemoryMarks
 from keyfold.engine.lane import LOOP_LOCK_SECONDS, WouldStall, may_wait
 from keyfold.engine.session_loans import SessionLender
 from keyfold.engine.storage import Session
@@ -26,17 +26,18 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_LOOK_SECONDS = 1.0
-# Long enough for a thread that waits to wake up.
+# A process that has not written for this many commits is not expected to.
+_COMPANY_COMMITS = 32
+# Long enough for a waiting thread to wake up.
 _GIVEN_SECONDS = 0.0002
 
 
 class Commits:
-    """One file's connections.
+    """The connections of one file.
 
-    A writer puts its job into the queue and then takes the lock. Whoever gets the lock runs all
-    jobs that wait, each so that it can be taken back alone, and commits once for all of them; the
-    others find their job done when they get the lock in turn. A lone writer never changes threads.
+    A writer queues its job and then takes the lock. Whoever gets the lock runs all queued jobs,
+    each in its own savepoint, and commits once for all of them; the others find their job done when
+    they get the lock. A lone writer never changes threads.
     """
 
     def __init__(
@@ -44,40 +45,52 @@ class Commits:
         path: str,
         durability: str,
         forget_schema: Callable[[], None],
-        hot: HotItems | None,
     ) -> None:
         self.path = path
         self._durability = durability
         self._forget_schema = forget_schema
-        self._hot = hot
         self._writer = Session(storage.connect(path, durability, is_first=True))
         self._version = self._writer.version()
         self._lock = threading.Lock()
         self._queue: deque[WriteJob[Any]] = deque()
         self._in_memory = path == ":memory:"
         self._watch: FileWatch | None = None
-        self._look_at = 0.0
-        """When reads look at the file again."""
         self._readers: deque[Session] = deque()
         self._closed = self._is_forked = False
-        self._has_company = False
-        """Whether another process was seen to write to this file."""
+        self._company = 0
+        """More than 0: another process was seen to write to this file, not long ago."""
         self._gathering = 0
         """The thread whose writes join the transaction, if there is one."""
         self._listeners: tuple[Callable[[], None], ...] = ()
-        if not self._in_memory:
+        self.hot: HotItems | None
+        """The items that are kept in memory."""
+        if self._in_memory:
+            self.hot = HotItems(MemoryMarks())
+        else:
             from keyfold.engine.storage.watch import FileWatch
 
             self._watch = FileWatch(path)
+            self.hot = self._items_of_file(self._watch)
             open_here.add(self)
         self._waiting = 0
         """How many threads wait for the lock, as far as can be seen without one."""
 
+    def _items_of_file(self, watch: FileWatch) -> HotItems | None:
+        from keyfold.engine.file_marks import FileMarks
+        from keyfold.engine.storage.wal_index import WalIndex
+
+        try:
+            index = WalIndex.of(self.path)
+        except (OSError, ValueError):
+            # Without an index to look at, items are read from the file each time.
+            return None
+        return HotItems(FileMarks(self._writer.connection, index, watch))
+
     def write(self, work: Callable[[Session], T], *, changes_last: bool = False) -> T:
         """Run `work` in a transaction; returns after the commit.
 
-        Work that `changes_last` fails before its first change, if it does, or guards its changes
-        itself: nobody else has to, for the sake of the others in the transaction.
+        Work that `changes_last` either fails before its first change or guards its changes itself,
+        so it needs no savepoint.
         """
         if self._gathering == threading.get_ident():
             return self._join(work, changes_last)
@@ -104,16 +117,16 @@ class Commits:
         return job.result  # type: ignore[no-any-return]
 
     def start(self) -> None:
-        """Begin a transaction that the writes of this thread join until it says `gathered`.
+        """Begin a transaction that this thread's writes join until `gathered`.
 
-        `finish` commits it, in whatever thread that is called; `abandon` takes all of it back. A
-        write that fails takes back only itself.
+        `finish` commits it, in any thread; `abandon` rolls it back. A write that fails rolls back
+        only itself.
         """
         self._wait()
         self._begin_group()
 
     def start_at_once(self) -> bool:
-        """The same, if nobody has to be waited for; whether it is so."""
+        """`start` without waiting; returns whether the transaction began."""
         if not self.is_free() or not self._lock.acquire(blocking=False):
             return False
         try:
@@ -124,16 +137,18 @@ class Commits:
 
     @property
     def shares_connection(self) -> bool:
-        """Whether readers and writers have one connection, as in memory."""
+        """Whether readers and writers share one connection, as in memory."""
         return self._in_memory
 
     def is_free(self) -> bool:
-        """Whether nobody writes at the moment, as far as can be seen without trying."""
-        return not (self._has_company or self._queue or self._lock.locked())
+        """Whether the lock seems free, without trying it."""
+        return not (self._company or self._queue or self._lock.locked())
 
     def gathered(self) -> None:
         """No more writes join."""
         self._gathering = 0
+        if self.hot is not None:
+            self.hot.gathered()
 
     def finish(self) -> None:
         try:
@@ -152,17 +167,16 @@ class Commits:
             self._lock.release()
 
     def read(self) -> SessionLender:
-        """A session to read with; every statement sees the last commit before it."""
+        """A session for reading; every statement sees the latest commit."""
         return SessionLender(self)
 
     def take(self) -> Session:
-        """The writer's session while nobody writes, for its warm cache; else one of the pool."""
+        """The writer's session if it is free, for its warm cache; otherwise one of the pool."""
         if self._gathering == threading.get_ident():
             return self._writer
-        if self._watch is not None and (now := monotonic()) >= self._look_at:
+        if self._watch is not None and monotonic() >= self._watch.due:
             self._watch.look()
-            self._look_at = now + _LOOK_SECONDS
-        # Readers in a hurry would otherwise keep a waiting writer from the lock.
+        # Otherwise fast readers could starve a waiting writer.
         if self._queue and not self._in_memory:
             return self._session_from_pool()
         if not self._lock.acquire(blocking=False):
@@ -175,19 +189,19 @@ class Commits:
         return self._writer
 
     def give_way(self, session: Session) -> None:
-        """Let others have the session if they wait for it; no statement may be under way."""
+        """Release the session if others wait for it; no statement may be in progress."""
         if (self._waiting or self._queue) and self._is_shared(session):
             self._lock.release()
             time.sleep(_GIVEN_SECONDS)
             self._wait()
 
     def let_others(self) -> None:
-        """Between two writes of long work: whoever waits comes first."""
+        """Let waiting writers go first, between two writes of long work."""
         if self._waiting or self._queue:
             time.sleep(_GIVEN_SECONDS)
 
     def lend(self, session: Session) -> None:
-        """Let others have a session that was taken, until it is taken again."""
+        """Release a session until it is taken again."""
         if self._is_shared(session):
             self._lock.release()
 
@@ -200,7 +214,7 @@ class Commits:
         return session is self._writer and self._gathering != threading.get_ident() and may_wait()
 
     def _wait(self) -> None:
-        """Wait for the lock; on an event loop for a moment only."""
+        """Wait for the lock; on an event loop only briefly."""
         self._waiting += 1
         try:
             if may_wait():
@@ -227,7 +241,7 @@ class Commits:
 
     @contextmanager
     def snapshot(self) -> Iterator[Session]:
-        """A session all of whose statements see the same commit; it may last."""
+        """A session whose statements all see the same commit; it may be long-lived."""
         if self._in_memory or self._gathering == threading.get_ident():
             with self.read() as session:
                 yield session
@@ -241,7 +255,7 @@ class Commits:
             self.put_back(session)
 
     def on_commit(self, tell: Callable[[], None]) -> Callable[[], None]:
-        """Call `tell` after each commit of this process, until the result is called."""
+        """Call `tell` after each commit of this process; calling the result ends that."""
         with self._lock:
             self._listeners = (*self._listeners, tell)
 
@@ -256,21 +270,23 @@ class Commits:
             if self._closed:
                 return
             self._closed = True
-            if self._hot is not None:
-                self._hot.close()
             self._close_readers()
             self._writer.connection.close()
+            if self.hot is not None:
+                self.hot.close()
 
     def _close_readers(self) -> None:
         while self._readers:
             self._readers.pop().connection.close()
 
     def leave_behind(self) -> None:
-        """This is a child of the process that opened the file: SQLite cannot be used in it.
+        """Called in a forked child, which must not use the parent's SQLite connections.
 
-        Its connections are kept as they are: to close them would touch the locks of the parent.
+        They are kept open: closing them would release the parent's locks.
         """
         left_behind.extend((self._writer, *self._readers))
+        if self.hot is not None:
+            self.hot.hide()
         self._lock, self._gathering, self._readers = threading.Lock(), 0, deque()
         self._queue.clear()
         self._closed = self._is_forked = True
@@ -284,7 +300,7 @@ class Commits:
             raise errors.StorageError(f"{self.path}: the engine is closed")
 
     def _alone(self, work: Callable[[Session], T]) -> T:
-        """The way of a writer that nobody keeps waiting."""
+        """The path of a writer without contention."""
         self._check_open()
         try:
             self._begin()
@@ -318,7 +334,7 @@ class Commits:
                 job.done = True
 
     def _undone(self, error: BaseException) -> BaseException:
-        """Take back the transaction that an error ended; the error to tell."""
+        """Roll back after an error; returns the error to report."""
         self._roll_back()
         if isinstance(error, errors.OperationError | WouldStall):
             return error
@@ -329,11 +345,13 @@ class Commits:
 
     def _begin(self) -> None:
         self._writer.begin_write()
-        if self._hot is not None:
-            self._hot.begin()
+        if self.hot is not None:
+            self.hot.begin()
         if self._writer.version() != self._version:
             self._forget_schema()
-            self._has_company = True
+            self._company = _COMPANY_COMMITS
+        elif self._company:
+            self._company -= 1
 
     def _begin_group(self) -> None:
         try:
@@ -350,11 +368,11 @@ class Commits:
 
     def _commit(self) -> None:
         self._writer.commit()
-        if self._hot is not None:
-            self._hot.end()
+        if self.hot is not None:
+            self.hot.end()
         self._version = self._writer.version()
         if self._watch is not None:
-            # Only then is it acknowledged: a file that nobody finds any more keeps nothing.
+            # Acknowledge only now: a file that was deleted keeps nothing.
             self._watch.look()
         for tell in self._listeners:
             tell()
@@ -363,8 +381,9 @@ class Commits:
         if self._closed:
             return
         self._writer.rollback()
-        if self._hot is not None:
-            self._hot.end()
+        if self.hot is not None:
+            self.hot.take_back()
+            self.hot.end()
 
     def _run_together(self, jobs: list[WriteJob[Any]]) -> None:
         for job in jobs:
@@ -390,6 +409,8 @@ class Commits:
             if not session.is_guarded and session.changes() != before:
                 raise HalfDone(f"{self.path}: a write failed in the middle: {error!r}") from error
             session.take_back_guarded()
+            if self.hot is not None:
+                self.hot.take_back()
             raise
         session.keep_guarded()
         return result

@@ -1,7 +1,7 @@
-"""Who uses a table most: counts by key, for contributor insights.
+"""Contributor insights: counts by key.
 
-Counts are kept in the process that does the work, for a bounded number of keys. Where there are
-more, the smallest count makes room and is taken over by the newcomer: frequent keys are never lost.
+Counts are kept per process, for a bounded number of keys. Beyond that, a new key replaces the one
+with the smallest count and inherits it, so frequent keys are never lost.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ class KeyCounts:
         self._lock = Lock()
 
     def used(self, table: TableDefinition, place: bytes) -> None:
-        """An item of the table was read or written."""
+        """Count a read or write of an item."""
         if table.watched.get("") == "ACCESSED_AND_THROTTLED_KEYS":
             self._add(table.id, "", "PKC", _partition(place))
             if table.schema.sort:
                 self._add(table.id, "", "SKC", place)
 
     def queried(self, table: TableDefinition, index: str, place: bytes) -> None:
-        """A partition of the table or of an index was read."""
+        """Count a read of a partition of the table or an index."""
         if table.watched.get(index) == "ACCESSED_AND_THROTTLED_KEYS":
             self._add(table.id, index, "PKC", _partition(place))
 
@@ -49,7 +49,7 @@ class KeyCounts:
                 self._add(table.id, "", "SKT", place)
 
     def top(self, table: int, index: str, rule: Rule, most: int) -> list[tuple[bytes, int]]:
-        """The keys of most use, as the beginnings of places."""
+        """The most used keys, as prefixes of places."""
         with self._lock:
             counts = self._counts.get((table, index, rule), {})
             return sorted(counts.items(), key=lambda each: (-each[1], each[0]))[:most]
@@ -73,7 +73,7 @@ def _partition(place: bytes) -> bytes:
 
 
 def top(database: Database, name: str, rule: Rule, index: str, most: int) -> list[tuple[Item, int]]:
-    """The keys of most use; those of items that have gone since are left out."""
+    """The most used keys, without those of deleted items."""
     with database.read() as session:
         table = database.catalog.named(session, name)
         schema = table.indexes_by_name[index].schema if index else table.schema

@@ -1,4 +1,4 @@
-"""What a request was about, for whoever has to find the damage that it met."""
+"""Names the tables and keys of a request that met damage."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from keyfold.errors import Corrupt
 
 
 def named(damage: Corrupt, request: dict[str, Any]) -> Corrupt:
-    """The same damage with the tables, and the keys, that were looked for."""
+    """The same error with the tables and keys of the request."""
     if damage.where:
         return damage
     return Corrupt(str(damage), whereabouts(request))
 
 
 def whereabouts(request: dict[str, Any]) -> str:
-    """The tables of a request, with the key or index where there is one."""
+    """The tables of a request, with the key or index if there is one."""
     if (table := request.get("TableName")) is not None:
         return _within(table, request)
     if isinstance(parts := request.get("TransactItems"), list):

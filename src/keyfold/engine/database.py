@@ -17,7 +17,6 @@ from keyfold.engine.delays import Delays
 from keyfold.engine.dialects import Dialect
 from keyfold.engine.faults import Heat
 from keyfold.engine.horizon import Horizon
-from keyfold.engine.item_cache import HotItems
 from keyfold.engine.lag import IndexLag
 from keyfold.engine.storage import StoredItem, translated
 from keyfold.engine.tables import TableDefinition
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class Database:
-    """What an operation works with: the file, its tables, the time, the lag of its indexes."""
+    """What an operation works with: the file, its tables, the clock, the index lag."""
 
     def __init__(
         self,
@@ -46,8 +45,8 @@ class Database:
         stream_shards: int,
         heat: Heat | None,
         buckets: Path | None,
-        hot: HotItems | None,
         delays: Delays,
+        approximate: bool,
         kinesis: str | None,
         regions: Regions | None,
     ) -> None:
@@ -62,14 +61,15 @@ class Database:
         self.heat = heat
         self.buckets = buckets
         self.catalog = Catalog()
-        self.hot = hot
         self.delays = delays
+        self._approximate = approximate
         self.regions = regions
         self.caller: ContextVar[str | None] = ContextVar("caller", default=None)
-        # Whether there may be resource policies; found out when somebody asks.
+        # Whether resource policies may exist; determined on first use.
         self.has_policies = True
         self.policy_changes = 0
-        self.commits = Commits(path, durability, self._forget, hot)
+        self.commits = Commits(path, durability, self._forget)
+        self.hot = self.commits.hot
         self.write = self.commits.write
         self.read = self.commits.read
         self.snapshot = self.commits.snapshot
@@ -84,10 +84,10 @@ class Database:
 
     @cached_property
     def vectors(self) -> VectorPartitions:
-        """Parts of vector indexes that were searched lately; few databases have any."""
+        """Recently searched parts of vector indexes; few databases have any."""
         from keyfold.engine.vectors.cache import VectorPartitions
 
-        return VectorPartitions()
+        return VectorPartitions(approximate=self._approximate)
 
     def _deliveries(self, target: str) -> Deliveries:
         from keyfold.engine.destinations import Deliveries
@@ -95,8 +95,8 @@ class Database:
         return Deliveries(self, target)
 
     def table(self, name: str) -> TableDefinition:
-        """The table, to read its items."""
-        known = self.catalog.known(name)
+        """The table, for reading items."""
+        known = self.catalog.cached(name)
         if known is not None:
             return known
         with self.read() as session:

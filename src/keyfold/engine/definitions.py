@@ -79,7 +79,7 @@ def check_table_class(name: str | None) -> None:
         )
 
 
-# What CreateTable and UpdateTable say of on-demand limits on a table with provisioned throughput.
+# The message of CreateTable and UpdateTable for on-demand limits on a provisioned table.
 _CREATED = "cannot be specified when table BillingMode is PROVISIONED."
 UPDATED = "cannot be specified when the table BillingMode is PROVISIONED"
 
@@ -87,7 +87,7 @@ UPDATED = "cannot be specified when the table BillingMode is PROVISIONED"
 def check_most(
     most: Definition | None, billing: str, on_provisioned: str, *, removes: bool = False
 ) -> None:
-    """The rules of OnDemandThroughput; `removes` allows -1, which takes a limit away."""
+    """The rules of OnDemandThroughput; `removes` allows -1, which removes a limit."""
     given = {name: most[name] for name in _ON_DEMAND if name in most} if most else {}
     for name in given:
         if billing == "PROVISIONED":
@@ -101,7 +101,7 @@ def check_most(
 
 
 def check_index_keys(index: Definition, attributes: Sequence[str]) -> None:
-    """The rules that the key schema of every index obeys."""
+    """The rules for the key schema of every index."""
     schema = index["KeySchema"]
     _check_defined(schema, attributes)
     _check_distinct(schema)
@@ -130,7 +130,7 @@ def check_projection(index: Definition) -> None:
             raise ValidationError(
                 f"{_INVALID}ProjectionType is INCLUDE, but NonKeyAttributes is not specified"
             )
-        if (name := _repeated(extra)) is not None:
+        if (name := _repeated_name(extra)) is not None:
             raise ValidationError(f"{_INVALID}Duplicate element in NonKeyAttributes: {name}")
     elif extra:
         raise ValidationError(
@@ -139,7 +139,7 @@ def check_projection(index: Definition) -> None:
 
 
 def check_included(indexes: Iterable[Definition]) -> None:
-    """A table projects a limited number of attributes by name, over all its indexes."""
+    """The limit of attributes projected by name over all indexes of a table."""
     total = 0
     for index in indexes:
         is_vector = "VectorAttribute" in index
@@ -188,7 +188,7 @@ def check_global_count(count: int) -> None:
 
 def attribute_names(definitions: Iterable[Mapping[str, str]]) -> list[str]:
     names = [definition["AttributeName"] for definition in definitions]
-    if (name := _repeated(names)) is not None:
+    if (name := _repeated_name(names)) is not None:
         raise ValidationError(f"Attribute Name is duplicated: {name}")
     return names
 
@@ -196,7 +196,7 @@ def attribute_names(definitions: Iterable[Mapping[str, str]]) -> list[str]:
 def check_same_types(
     index: Definition, known: Mapping[str, str], defined: Mapping[str, str]
 ) -> None:
-    """An attribute that is a key already keeps its type."""
+    """Refuse another type for an attribute that is already a key."""
     if any(known.get(name, defined[name]) != defined[name] for name in _names(index["KeySchema"])):
         raise ValidationError(
             f"{_INVALID}Attributes cannot be redefined. Please check that your attribute has the "
@@ -215,8 +215,8 @@ def _schema_shown(index: Definition, types: Mapping[str, str]) -> str:
     return f"Schema:[SchemaElement: {', '.join(keys)}]"
 
 
-def _repeated(names: Sequence[str]) -> str | None:
-    """The first name that was there before."""
+def _repeated_name(names: Sequence[str]) -> str | None:
+    """The first repeated name."""
     seen: set[str] = set()
     for name in names:
         if name in seen:
@@ -236,7 +236,7 @@ def used_attributes(definition: Definition) -> list[Mapping[str, str]]:
 
 
 def numbered(indexes: Sequence[Definition], first: int) -> list[dict[str, Any]]:
-    """Index definitions as they are stored: each with the number its entries are kept under."""
+    """Index definitions as stored: each with the number of its entry table."""
     return [{**index, "Number": first + at} for at, index in enumerate(indexes)]
 
 
@@ -244,7 +244,7 @@ def _names(schema: KeySchema) -> list[str]:
     return [element["AttributeName"] for element in schema]
 
 
-def _listed(names: Iterable[str]) -> str:
+def _name_list(names: Iterable[str]) -> str:
     return f"[{', '.join(names)}]"
 
 
@@ -292,7 +292,7 @@ def _check_defined(schema: KeySchema, attributes: Sequence[str]) -> None:
     if any(name not in attributes for name in names):
         raise ValidationError(
             f"{_INVALID}Some index key attributes are not defined in AttributeDefinitions. "
-            f"Keys: {_listed(names)}, AttributeDefinitions: {_listed(attributes)}"
+            f"Keys: {_name_list(names)}, AttributeDefinitions: {_name_list(attributes)}"
         )
 
 
@@ -365,5 +365,5 @@ def _check_attributes_used(attributes: Sequence[str], names: Iterable[Iterable[s
     if any(name not in used for name in attributes):
         raise ValidationError(
             f"{_INVALID}Some AttributeDefinitions are not used. AttributeDefinitions: "
-            f"{_listed(attributes)}, keys used: {_listed(used)}"
+            f"{_name_list(attributes)}, keys used: {_name_list(used)}"
         )

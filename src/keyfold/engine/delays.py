@@ -1,11 +1,12 @@
-"""How long changes take: no time, as long as on Amazon, or as long as a test says.
+"""The duration of table changes: none, as on Amazon, or as a test sets it.
 
-What has a status keeps the moment of the request that changes it. Where it is on its way follows
-from that moment and the clock, whoever asks and whenever: nothing has to be moved on.
+A resource stores the time of the request that changes it. Its status follows from that time and the
+clock, so nothing has to be updated.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Final, Literal, TypeAlias
 
@@ -31,7 +32,7 @@ _PHASES: Final = frozenset(phase for phases in _AMAZON.values() for phase in pha
 
 
 class Delays:
-    """Tells in which phase a change is."""
+    """Tells the phase of a change."""
 
     def __init__(self, setting: DelaySetting, clock: Clock) -> None:
         self._clock = clock
@@ -39,12 +40,12 @@ class Delays:
         if setting == "amazon":
             self._seconds = {name: s for phases in _AMAZON.values() for name, s in phases.items()}
         elif not isinstance(setting, str):
-            self._seconds = _checked(setting)
+            self._seconds = _valid_phases(setting)
         elif setting != "at once":
             raise ValueError(f"delays are 'at once', 'amazon' or seconds by phase: {setting!r}")
 
     def phase(self, kind: str, since: float | None) -> str | None:
-        """The phase of a change that was asked for at a moment; None when it is complete."""
+        """The phase of a change requested at a time; None when it is complete."""
         if since is None or not self._seconds:
             return None
         passed = self._clock.now() - since
@@ -55,11 +56,30 @@ class Delays:
         return None
 
 
-def _checked(setting: Mapping[str, float]) -> dict[str, float]:
+def read_delays(text: str) -> DelaySetting:
+    """Parses the command-line setting: `at once`, `amazon`, or `phase=seconds,...`."""
+    if text == "at once":
+        return "at once"
+    if text == "amazon":
+        return "amazon"
+    found: dict[str, float] = {}
+    for part in text.split(","):
+        name, equals, seconds = part.partition("=")
+        try:
+            found[name.strip()] = float(seconds)
+        except ValueError:
+            missing = "seconds" if equals else "="
+            raise ValueError(
+                f"delays are 'at once', 'amazon' or phase=seconds: {part!r} lacks its {missing}"
+            ) from None
+    return _valid_phases(found)
+
+
+def _valid_phases(setting: Mapping[str, float]) -> dict[str, float]:
     for name, seconds in setting.items():
         if name not in _PHASES:
             known = ", ".join(sorted(_PHASES))
             raise ValueError(f"delays: unknown phase {name!r}; use one of {known}")
-        if seconds < 0:
+        if not 0 <= seconds < math.inf:
             raise ValueError(f"delays: {name} cannot take {seconds} seconds")
     return dict(setting)

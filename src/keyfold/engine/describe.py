@@ -40,7 +40,7 @@ _OF_DELETED = (
 def table(
     database: Database, session: Session, table: TableDefinition, status: str = "ACTIVE"
 ) -> dict[str, Any]:
-    """What DescribeTable answers; `status` overrides the table's for operations that change it."""
+    """DescribeTable's answer; `status` overrides the table's for operations that change it."""
     definition = table.definition
     whole, held = statistics.of(session, table)
     answer: dict[str, Any] = {name: definition[name] for name in _COPIED if name in definition}
@@ -92,7 +92,7 @@ def table(
 
 
 def deleted(database: Database, session: Session, deleted: TableDefinition) -> dict[str, Any]:
-    """What DeleteTable answers: DynamoDB leaves out what the table was made of."""
+    """DeleteTable's answer: DynamoDB leaves out the definition."""
     answer = table(database, session, deleted, status="DELETING")
     return {name: answer[name] for name in _OF_DELETED if name in answer}
 
@@ -135,7 +135,7 @@ def _vector_index(
     table_status: str,
 ) -> dict[str, Any]:
     answer = {
-        **rules.shown(index.definition),
+        **rules.description(index.definition),
         "IndexStatus": "ACTIVE",
         "IndexSizeBytes": held.size,
         "ItemCount": held.items,
@@ -187,7 +187,7 @@ def _replicas(database: Database, table: TableDefinition) -> dict[str, Any]:
 
 
 def _warm(table: TableDefinition, definition: Any, status: str) -> dict[str, Any]:
-    """What the table or an index can bear at once; told of all of them once they are active."""
+    """The warm throughput of the table or an index; shown for all once they are active."""
     asked = definition.get("WarmThroughput")
     if status != "ACTIVE":
         return {"WarmThroughput": {**asked, "Status": "UPDATING"}} if asked else {}

@@ -1,8 +1,8 @@
-"""Kinesis destinations: the changes of a table, delivered to a stream on this machine.
+"""Kinesis destinations: a table's changes, delivered to a stream on this machine.
 
-A change is kept in the transaction of its write and delivered afterwards, at least once and in
-order: into a directory, one file of JSON lines for each stream, or to a server of this machine, as
-the PutRecords requests that Kinesis takes.
+A change is stored in the transaction of its write and delivered afterwards, at least once and in
+order: into a directory, one file of JSON lines per stream, or to a server on this machine, as
+Kinesis PutRecords requests.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def check_target(target: str) -> None:
 
 
 def live(database: Database, table: TableDefinition) -> dict[str, Any] | None:
-    """The destination that changes go to."""
+    """The active destination."""
     for entry in table.destinations:
         if entry["Status"] == "ACTIVE":
             waits = database.delays.phase("enabling destination", entry["Since"])
@@ -59,7 +59,7 @@ def live(database: Database, table: TableDefinition) -> dict[str, Any] | None:
 
 
 def keep(database: Database, session: Session, prepared: Prepared) -> None:
-    """Keep a change until it is delivered."""
+    """Store a change until it is delivered."""
     table = prepared.write.table
     entry = live(database, table)
     if entry is None:
@@ -103,7 +103,7 @@ def _record(database: Database, entry: dict[str, Any], prepared: Prepared) -> di
 
 
 class Deliveries:
-    """Delivers what was kept, in a thread of its own, until it is stopped."""
+    """Delivers stored changes in its own thread until stopped."""
 
     def __init__(self, database: Database, target: str) -> None:
         self._database, self._target = database, target
@@ -121,7 +121,7 @@ class Deliveries:
         self._thread.join()
 
     def deliver(self) -> int:
-        """Deliver what is kept; how many records that were."""
+        """Deliver what is stored; returns the number of records."""
         with self._delivering:
             return self._delivered()
 
@@ -140,7 +140,7 @@ class Deliveries:
         return total
 
     def _claim(self, session: Session) -> list[tuple[str, bytes]]:
-        """What this process may deliver next: one process at a time does, so order is kept."""
+        """What this process may deliver next: one process at a time, to keep the order."""
         kept = session.first_documents(_KIND, _PER_DELIVERY)
         if not kept:
             return []
@@ -171,7 +171,7 @@ class Deliveries:
             "X-Amz-Target": "Kinesis_20131202.PutRecords",
             "X-Amzn-RequestId": str(uuid5(NAMESPACE_URL, arn)),
         }
-        # Only who delivers to a server pays for the import.
+        # Imported only for delivery to a server.
         from http.client import HTTPException
         from urllib.request import Request, urlopen
 
@@ -180,7 +180,7 @@ class Deliveries:
             with urlopen(request, timeout=_SEND_SECONDS) as answer:
                 answer.read()
         except HTTPException as error:
-            # An answer that breaks off is a stream that is away, too.
+            # An interrupted answer also means that the stream is unavailable.
             raise OSError(str(error)) from error
 
     def _run(self) -> None:
@@ -190,7 +190,7 @@ class Deliveries:
             try:
                 self.deliver()
             except OSError:
-                # The stream is away: what is kept waits for it.
+                # The stream is unavailable: records wait.
                 self._stopping.wait(_WAIT_SECONDS)
 
 

@@ -1,9 +1,9 @@
 """The wordings of DynamoDB's validation messages, as a table of rollouts by region.
 
-In mid 2026 DynamoDB began, operation by operation and region by region, to answer wrong requests
-from a newer layer: a `1 validation error detected: ` envelope around errors that came bare, the
-first error alone where all were listed, values that are not wrapped in the name of their
-placeholder. A dialect is what one region says; nothing else knows which one that is.
+In mid 2026 DynamoDB began, operation by operation and region by region, to answer invalid requests
+from a newer layer: a `1 validation error detected: ` envelope around formerly bare errors, only the
+first error where all were listed, values without the name of their placeholder. A dialect is what
+one region says; no other code knows which one that is.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ NAMES: Mapping[str, str] = {"current": CURRENT, "classic": CLASSIC}
 
 _ENVELOPES = tuple(f"{count} validation error" for count in range(1, 11))
 _ENVELOPE = "1 validation error detected: "
-# Deeper requests, and an UpdateItem without its key, are answered by the older layer everywhere.
+# The older layer answers deeper requests, and an UpdateItem without its key, everywhere.
 _LEVELS_OF_NEWER_LAYER = 61
 
 _ITEM_OPERATIONS = frozenset(("PutItem", "GetItem", "UpdateItem", "DeleteItem", "Query"))
@@ -44,36 +44,38 @@ class Dialect(NamedTuple):
     """How one wording differs from the rules themselves."""
 
     region: str
-    # Operations that the older layer answers: nothing hides the rest of what is wrong, and the
-    # values of expressions may be a level deeper than what is stored.
+    # Operations answered by the older layer: all errors are reported, and the values of expressions
+    # may be one level deeper than stored ones.
     older: frozenset[str] = frozenset()
-    # Operations that tell the first broken constraint of a request alone, where others list all.
+    # Operations that report only the first broken constraint, where others list all.
     brief: frozenset[str] = frozenset()
-    # Operations that speak of wrong values in the newer words.
+    # Operations that report invalid values in the newer wording.
     newer: frozenset[str] = frozenset()
     # Operations whose errors about the request itself come in the envelope.
     enveloped: frozenset[str] = frozenset()
     # Operations whose update statements are measured.
     charged: frozenset[str] = frozenset()
-    # Operations that read numbers as Java's BigDecimal does.
+    # Operations that parse numbers like Java's BigDecimal.
     decimal: frozenset[str] = frozenset()
-    # Whether Scan looks at its ConditionalOperator before the values of its filter.
+    # Whether Scan checks its ConditionalOperator before the values of its filter.
     operator_first: bool = False
-    # Members whose broken constraints are told without their value, by operation.
+    # Members whose broken constraints are reported without the value, by operation.
     terse: Mapping[str, frozenset[str]] = MappingProxyType({})
-    # Members that are told of first and alone if they are none of their words, by operation.
+    # Enum members that are reported first and alone, by operation.
     enums: Mapping[str, Mapping[str, str]] = MappingProxyType({})
-    # Messages that are replaced, by operation and how they begin.
+    # Replaced messages, by operation and prefix.
     replaced: Mapping[str, Mapping[str, str]] = MappingProxyType({})
 
     def is_terse(self, operation: str, member: str, value: object) -> bool:
-        """Whether a broken constraint is told without the value; of some, only an empty one is."""
+        """Whether a broken constraint is reported without the value; for some, only an empty
+        one.
+        """
         if member in ("TableName", "TransactItems") and value not in ("", []):
             return False
         return member in self.terse.get(operation, ())
 
     def answering(self, operation: str, request: Mapping[str, object]) -> Dialect:
-        """The dialect that answers this request: some never get to the newer layer."""
+        """The dialect that answers this request: some never reach the newer layer."""
         if operation in self.older or operation not in _ITEM_OPERATIONS:
             return self
         is_short = operation == "UpdateItem" and request.get("Key") is None
@@ -90,7 +92,7 @@ class Dialect(NamedTuple):
     def error_in_words(
         self, operation: str, error: RequestInvalid, request: Mapping[str, object]
     ) -> ValidationError:
-        """An error about a request, in the words of this dialect."""
+        """An error about a request, in the wording of this dialect."""
         dialect = self.answering(operation, request)
         if dialect is not self:
             return dialect.error_in_words(operation, error, request)
@@ -116,7 +118,7 @@ _NO_PROJECTION = (
 _SEGMENT = "The Segment parameter is zero-based and must be less than parameter TotalSegments"
 _START = "The provided starting key is invalid"
 _OPERATORS = "[ALL, OR]"
-# With Amazon's own slip: UpdateItem knows no UPDATE_NEW.
+# With Amazon's own mistake: UpdateItem has no UPDATE_NEW.
 _RETURN_VALUES = "[ALL_OLD, UPDATED_OLD, ALL_NEW, UPDATE_NEW, NONE]"
 
 
@@ -127,7 +129,7 @@ def of(region: str) -> Dialect:
     transact_write = TRANSACT_WRITE.reached(region)
     older: frozenset[str] = frozenset()
     newer: frozenset[str] = frozenset()
-    # Query's Limit and BatchGetItem's keys were told without their value before all others.
+    # Query's Limit and BatchGetItem's keys were reported without their value before all others.
     terse = {"Query": {"Limit"}, "BatchGetItem": {"RequestItems"}}
     enums = {"Query": {"ConditionalOperator": _OPERATORS}}
     replaced = {"Query": {_NO_PROJECTION: f"{_ENVELOPE}{_NO_PROJECTION}"}}

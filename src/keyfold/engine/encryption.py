@@ -1,4 +1,4 @@
-"""Encryption of tables: what is asked for and what is told; nothing is encrypted here."""
+"""Encryption settings of tables: validated and reported; nothing is encrypted."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _INVALID = "One or more parameter values were invalid: "
 
 
 def check_encryption(specification: dict[str, Any] | None) -> None:
-    """Refuse what DynamoDB cannot encrypt with."""
+    """Refuse invalid encryption settings."""
     if not specification or not specification.get("Enabled"):
         return
     if specification.get("SSEType") == "AES256":
@@ -23,7 +23,7 @@ def check_encryption(specification: dict[str, Any] | None) -> None:
 
 
 def described(database: Database, specification: dict[str, Any]) -> dict[str, Any]:
-    """The SSEDescription of a table that is encrypted so."""
+    """The SSEDescription of a table with these settings."""
     key = specification.get("KMSMasterKeyId") or "alias/aws/dynamodb"
     arn = f"arn:aws:kms:{database.region}:{database.account}:{key}"
     return {

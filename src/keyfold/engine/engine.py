@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from os import PathLike, fspath
-from types import TracebackType
 from typing import TYPE_CHECKING, Literal
 
 import apsw
@@ -17,9 +16,9 @@ from keyfold.engine.contributors import Rule, top
 from keyfold.engine.database import Database
 from keyfold.engine.delays import Delays, DelaySetting
 from keyfold.engine.faults import Faults, Heat
-from keyfold.engine.item_cache import HotItems, Marks
 from keyfold.engine.lag import IndexLag, LagSetting
 from keyfold.engine.policies.principal import HOME_ACCOUNT, Principal
+from keyfold.engine.vectors.index import VectorSearch, is_approximate
 from keyfold.errors import Corrupt
 from keyfold.values import Item
 
@@ -48,8 +47,8 @@ class Engine(Calls):
         account: str = HOME_ACCOUNT,
         stream_shards: int = 1,
         buckets: str | PathLike[str] | None = None,
-        hot: HotItems | None = None,
         delays: DelaySetting = "at once",
+        vector_search: VectorSearch = "exact",
         kinesis: str | PathLike[str] | None = None,
         regions: Regions | None = None,
     ) -> Engine:
@@ -57,11 +56,10 @@ class Engine(Calls):
 
         `index_lag` is a number of seconds, a range of them, or "held" until `release_indexes`.
         `buckets` is a directory whose directories stand for the S3 buckets of exports and imports.
-        `hot` keeps items in memory: only for a file that nobody else writes to than the processes
-        that share its marks. `delays` says how long it takes until changes of tables are complete:
-        no time, "amazon", or seconds by phase. `kinesis` is where changes go to for tables with a
-        Kinesis destination: a directory, or a server of this machine. `regions` opens an engine as
-        one of several (see `Regions`).
+        `delays` says how long it takes until changes of tables are complete: no time, "amazon", or
+        seconds by phase. `kinesis` is where changes go to for tables with a Kinesis destination: a
+        directory, or a server of this machine. `vector_search` is exact, or approximate, which
+        needs faiss. `regions` opens an engine as one of several (see `Regions`).
         """
         if stream_shards < 1:
             raise ValueError(f"a stream has at least one shard: stream_shards={stream_shards}")
@@ -76,8 +74,6 @@ class Engine(Calls):
 
             folder = Path(buckets)
         path = fspath(path)
-        if path == ":memory:":
-            hot = HotItems(Marks())
         return cls(
             Database(
                 path,
@@ -90,8 +86,8 @@ class Engine(Calls):
                 stream_shards=stream_shards,
                 heat=Heat(clock) if faults is not None and faults.hot_keys else None,
                 buckets=folder,
-                hot=hot,
                 delays=Delays(delays, clock),
+                approximate=is_approximate(vector_search),
                 kinesis=None if kinesis is None else fspath(kinesis),
                 regions=regions,
             ),
@@ -100,7 +96,7 @@ class Engine(Calls):
 
     @property
     def endpoint(self) -> str:
-        """Where DescribeEndpoints says that this database is asked: a host and a port."""
+        """The host and port that DescribeEndpoints returns."""
         return (self._database.regions or self._database).endpoint
 
     @endpoint.setter
@@ -113,7 +109,7 @@ class Engine(Calls):
         return self._database.regions is not None
 
     def of_caller(self, account: str, region: str) -> Engine:
-        """The engine of a caller's account and region; this one, if it is alone."""
+        """The engine of a caller's account and region; this one if it is alone."""
         regions = self._database.regions
         if regions is None:
             return self
@@ -124,7 +120,7 @@ class Engine(Calls):
         return self if region == self._database.region else regions.engine(region)
 
     def company(self) -> list[Engine]:
-        """This engine, and those of the other regions and accounts that are open beside it."""
+        """This engine, and the open engines of other regions and accounts."""
         regions = self._database.regions
         if regions is None:
             return [self]
@@ -132,7 +128,7 @@ class Engine(Calls):
 
     @property
     def database(self) -> Database:
-        """What its operations work with; for the parts of the engine itself."""
+        """The engine's internals, for its own parts."""
         return self._database
 
     @property
@@ -141,12 +137,12 @@ class Engine(Calls):
         return self._database.commits.path
 
     def is_restricted(self, caller: Principal) -> bool:
-        """Whether policies may keep somebody from something: answered without the file."""
+        """Whether policies may restrict callers; answered without the file."""
         return self._database.has_policies or caller.account != self._database.account
 
     @contextmanager
     def snapshot(self, table: str) -> Iterator[Iterator[bytes]]:
-        """All items of a table as of one moment, as JSON, whatever is written meanwhile."""
+        """All items of a table at one moment, as JSON, regardless of later writes."""
         database = self._database
         try:
             with snapshot.take(database, lambda s: database.catalog.get(s, table)) as taken:
@@ -162,43 +158,38 @@ class Engine(Calls):
         self._database.lag.release()
 
     def on_commit(self, tell: Callable[[], None]) -> Callable[[], None]:
-        """Call `tell` after each commit of this process, until the result is called.
+        """Call `tell` after each commit of this process; calling the result ends that.
 
-        It is called while others wait to write: it has to be quick and may not call the engine.
+        Writers wait while it runs: it must be quick and must not call the engine.
         """
         return self._database.commits.on_commit(tell)
 
     def contributors(
         self, table: str, rule: Rule = "PKC", *, index: str = "", most: int = 10
     ) -> list[tuple[Item, int]]:
-        """The keys that were used most (PKC, SKC) or throttled (PKT, SKT) in this process.
+        """The most used (PKC, SKC) or throttled (PKT, SKT) keys in this process.
 
-        Counted for tables and indexes whose contributor insights are enabled.
+        Counted for tables and indexes with contributor insights enabled.
         """
         return top(self._database, table, rule, index, most)
 
     def deliver(self) -> int:
-        """Deliver to Kinesis destinations what waits for it; how many records that were."""
+        """Deliver waiting records to Kinesis destinations; returns how many."""
         deliveries = self._database.deliveries
         return 0 if deliveries is None else deliveries.deliver()
 
     def sweep(self) -> int:
-        """Delete items whose time to live is over and stream records past their day."""
+        """Delete expired items and stream records older than a day."""
         from keyfold.engine import sweep
 
         return sweep.all_of(self._database)
 
     def close(self) -> None:
-        """Close the file; waits for work under way."""
+        """Close the file; waits for work in progress."""
         self._database.close()
 
     def __enter__(self) -> Engine:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()

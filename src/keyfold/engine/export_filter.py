@@ -1,4 +1,4 @@
-"""Which items an export takes, and what of them."""
+"""Which items an export includes, and which attributes."""
 
 from __future__ import annotations
 
@@ -50,5 +50,5 @@ class ExportFilter:
                 return False
         return self._test is None or self._test(item)
 
-    def shown(self, item: Item) -> Item:
+    def project(self, item: Item) -> Item:
         return item if self._shape is None else self._shape(item)

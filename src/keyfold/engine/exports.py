@@ -27,19 +27,18 @@ from keyfold.errors import StorageError
 from keyfold.limits import ITEM_BYTES
 
 ITEMS_PER_FILE = 200_000
-# The JSON of an item is larger than the item, by its types and escapes; a packed file may be
-# larger than memory, line by line it is not.
+# An item's JSON is larger than the item; an unpacked file may be larger than memory, a line is not.
 LINE_BYTES = 64 * ITEM_BYTES
 FOLDER = "AWSDynamoDB"
 SUMMARY = "manifest-summary.json"
 FILES = "manifest-files.json"
-# Ours beside DynamoDB's files: the CreateTable request of a table like the exported one.
+# Our addition to DynamoDB's files: the CreateTable request of the exported table.
 DEFINITION = "table.json"
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """How an export is written; `line` makes the line of a data file."""
+    """The form of an export; `line` renders a line of a data file."""
 
     version: str
     format: str
@@ -57,7 +56,7 @@ CHANGES = Form(
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What an export wrote; `manifest` is the key of its summary below the directory."""
+    """The result of an export; `manifest` is the key of its summary below the directory."""
 
     manifest: str
     count: int
@@ -65,7 +64,7 @@ class Written:
 
 
 def export_id(moment: float, suffix: str) -> str:
-    """A name that sorts by time, as DynamoDB makes them."""
+    """An id that sorts by time, like DynamoDB's."""
     return f"{int(moment * 1000):014d}-{suffix}"
 
 
@@ -76,7 +75,7 @@ def write(
     description: dict[str, Any],
     form: Form = ITEMS,
 ) -> Written:
-    """Write items or changes, given as JSON, in a form; `description` goes into the summary."""
+    """Write items or changes, given as JSON; `description` goes into the summary."""
     place = directory / FOLDER / export
     data = f"{FOLDER}/data" if form.shares_folder else f"{FOLDER}/{export}/data"
     for folder in (place, directory / data):
@@ -107,7 +106,7 @@ def write(
         "itemCount": count,
         "outputFormat": form.format,
     }
-    # The summary comes last: an export without it is not complete.
+    # The summary comes last: an export without it is incomplete.
     _write_with_checksum(place / SUMMARY, orjson.dumps(summary))
     return Written(f"{FOLDER}/{export}/{SUMMARY}", count, size)
 
@@ -128,7 +127,7 @@ def read(directory: Path) -> Iterator[bytes]:
 
 
 def data_files(directory: Path) -> list[Path]:
-    """The data files of an export, from its manifest where there is one."""
+    """The data files of an export, from its manifest if there is one."""
     if directory.is_file():
         return [directory]
     manifests = sorted(directory.rglob(FILES))
@@ -205,7 +204,7 @@ def _chunk(first: bytes, source: Iterator[bytes]) -> Iterator[bytes]:
 
 
 class _Checksum:
-    """A file that knows the checksum of what went through it."""
+    """A file that computes the checksum of what is written."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file

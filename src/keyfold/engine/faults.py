@@ -1,4 +1,4 @@
-"""Faults on request: what production does to a client, made to happen here, from a seed."""
+"""Fault injection: production faults on request, from a seed."""
 
 from __future__ import annotations
 
@@ -54,13 +54,13 @@ _REPLICA_CONFLICT = (
 
 
 class Faults:
-    """How often requests on items meet which fault. The same seed gives the same faults.
+    """How often item requests meet each fault. The same seed gives the same faults.
 
     `throttle`, `rate_exceeded` (ThrottlingException), `limit_exceeded` (RequestLimitExceeded, by
     the account), `conflict`, `replica_conflict`, `unprocessed` and `lose_answer` are probabilities.
     `hot_keys` throttles by DynamoDB's limits for one partition key. `latency` is a range of
-    seconds. `replica_conflict` is what a write of a STRONG global table meets in another region. A
-    lost answer is the cruel fault: the request was carried out, and the caller sees a timeout.
+    seconds. `replica_conflict` is what a write of a STRONG global table can meet in another region.
+    A lost answer is the worst fault: the request was executed, and the caller sees a timeout.
     """
 
     def __init__(
@@ -105,7 +105,7 @@ class Faults:
         self._over = False
 
     def stop(self) -> None:
-        """Let chance alone from now on: nothing is refused, conflicted or lost any more."""
+        """Stop injecting faults."""
         self._over = True
 
     def around(
@@ -115,7 +115,7 @@ class Faults:
         proceed: Callable[[Request], Answer],
         arn: Callable[[str], str],
     ) -> Answer:
-        """Carry out a request, or do to it what chance wants; `arn` names its tables."""
+        """Execute a request or inject a fault; `arn` names its tables."""
         if operation not in _ITEM_OPERATIONS:
             return proceed(request)
         if self._latency is not None:
@@ -133,10 +133,10 @@ class Faults:
         if operation in _WRITES and self._strikes(self._conflict):
             raise TransactionConflict(_CONFLICT)
         if operation in _TRANSACTIONS and self._strikes(self._conflict):
-            raise self._cancelled(request)
+            raise self._cancellation(request)
         answer = self._leave_some_unprocessed(operation, request, proceed)
         if self._strikes(self._lose_answer):
-            raise Timeout(f"no answer to {operation} in time; whether it was done is unknown")
+            raise Timeout(f"no response to {operation} in time; the outcome is unknown")
         return answer
 
     def _strikes(self, probability: float) -> bool:
@@ -145,7 +145,7 @@ class Faults:
         with self._lock:
             return self._random.random() < probability
 
-    def _cancelled(self, request: Request) -> TransactionCanceled:
+    def _cancellation(self, request: Request) -> TransactionCanceled:
         parts = request.get("TransactItems") or request.get("TransactStatements") or ()
         with self._lock:
             victim = self._random.randrange(len(parts))
@@ -171,7 +171,7 @@ class Faults:
         return answer
 
     def _split(self, wishes: dict[str, Any]) -> tuple[str, Any, Any]:
-        """Hold back the end of one table's list; at least one entry is carried out."""
+        """Leave the end of one table's list unprocessed; at least one entry is executed."""
         name = max(wishes, key=lambda each: len(_entries(wishes[each])))
         entries = _entries(wishes[name])
         with self._lock:
@@ -182,7 +182,7 @@ class Faults:
 
 
 def _table_of(request: Request) -> str:
-    """The table, or the first one, that a request is about."""
+    """The first table of a request."""
     if "TableName" in request:
         return str(request["TableName"])
     for name in request.get("RequestItems") or ():
@@ -198,7 +198,7 @@ def _entries(wish: Any) -> list[Any]:
 
 
 class Heat:
-    """What each partition key consumed in the current second."""
+    """The units each partition key consumed in the current second."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock

@@ -1,4 +1,4 @@
-"""Files that are open when a process is forked: the child may not use them."""
+"""Files that are open during a fork: the child must not use them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 open_here: WeakSet[Commits] = WeakSet()
 """The files of this process."""
 left_behind: list[Session] = []
-"""Sessions of a parent, which are neither used nor closed."""
+"""A parent's sessions, neither used nor closed."""
 
 
 def _leave_behind() -> None:

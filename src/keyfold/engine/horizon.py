@@ -1,4 +1,4 @@
-"""The time by which things are deleted: a clock that leaps ahead is not believed at once."""
+"""The time used for deletions: a clock that jumps ahead is not trusted at once."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from collections.abc import Callable
 from keyfold.clock import Clock, SystemClock
 
 LEAP_SECONDS = 300.0
-"""By how much a clock may be put forward at once."""
+"""The largest jump of a clock that is trusted at once."""
 BELIEVED_AFTER = 3600.0
-"""Seconds for which a leap has to last. Clocks that are wrong are mostly put right before."""
+"""Seconds a jump must last to be trusted. Wrong clocks are usually corrected sooner."""
 
 
 def _since_start() -> float:
-    """Seconds that have really passed, asleep or awake."""
+    """Seconds actually elapsed, including suspension."""
     return time.clock_gettime(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
 
 
 class Horizon:
-    """Tells the time for whoever deletes what is old.
+    """Tells the time for deletions.
 
-    Clocks of tests move as they are told, and are believed.
+    Manual clocks of tests are trusted.
     """
 
     def __init__(self, clock: Clock, passed: Callable[[], float] = _since_start) -> None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Entry:
-    """What an index holds of an item; where it stands is worked out when somebody asks."""
+    """An item's entry in an index; its place is computed on demand."""
 
     __slots__ = ("_index", "_item_place", "item", "size")
 
@@ -36,18 +36,18 @@ class EntryChange:
         self.index, self.before, self.after = index, before, after
 
     def is_move(self) -> bool:
-        """Whether there are two entries, and they stand in different places."""
+        """Whether the entry exists before and after, in different places."""
         if self.before is None or self.after is None:
             return False
         old, new = self.before.item, self.after.item
         for name in self.index.schema.attributes:
             if old[name] != new[name]:
-                # Two texts of base64 can stand for the same bytes.
+                # Two base64 texts can encode the same bytes.
                 return self.before.place != self.after.place
         return False
 
     def growth(self) -> int:
-        """By how many bytes the index grows."""
+        """The growth of the index in bytes."""
         before, after = self.before, self.after
         return (after.size if after else 0) - (before.size if before else 0)
 
@@ -70,7 +70,7 @@ class EntryChange:
 
 
 def entry(index: IndexDefinition, place: bytes, item: Item, size: int) -> Entry | None:
-    """The entry of an item, or None where it lacks keys that the index can hold."""
+    """The entry of an item, or None if the index cannot hold its keys."""
     if not index.schema.holds(item):
         return None
     if index.attributes is None:
@@ -82,7 +82,7 @@ def entry(index: IndexDefinition, place: bytes, item: Item, size: int) -> Entry 
 def changes(
     table: TableDefinition, place: bytes, old: Item | None, old_size: int, new: NewItem | None
 ) -> list[EntryChange]:
-    """Each index that holds the item before or after."""
+    """A change for each index that holds the item before or after."""
     found = []
     for index in table.indexes:
         before = entry(index, place, old, old_size) if old is not None else None
@@ -90,3 +90,25 @@ def changes(
         if before is not None or after is not None:
             found.append(EntryChange(index, before, after))
     return found
+
+
+def moves(
+    table: TableDefinition, place: bytes, old: Item | None, old_size: int, new: NewItem | None
+) -> list[EntryChange]:
+    """The same, but nothing where no entry gets another place or size: the way of most writes."""
+    if old is None or new is None or old_size != new.size:
+        return changes(table, place, old, old_size, new)
+    if _stay(table, old, new.item):
+        return []
+    return changes(table, place, old, old_size, new)
+
+
+def _stay(table: TableDefinition, old: Item, new: Item) -> bool:
+    """Whether two items of one size have the same entries."""
+    for index in table.indexes:
+        if index.attributes is not None:
+            return False
+        for name in index.schema.attributes:
+            if old.get(name) != new.get(name):
+                return False
+    return True

@@ -11,7 +11,7 @@ from keyfold.values import AttributeValue, Item
 
 
 def line(body: bytes) -> bytes:
-    """The line of an export that an item, given as wire JSON, makes."""
+    """An item's line in an export, from its wire JSON."""
     return f"$ion_1_0 {{Item:{_struct(orjson.loads(body))}}}\n".encode()
 
 
@@ -25,7 +25,7 @@ def _value(value: AttributeValue) -> str:
 
 
 def _text(text: str) -> str:
-    # Ion's texts, also those that name fields, may be written as JSON's.
+    # Ion accepts JSON's string syntax, also for field names.
     return orjson.dumps(text).decode()
 
 

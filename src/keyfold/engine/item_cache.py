@@ -1,58 +1,101 @@
 """Items that were read lately, kept in the process that reads them.
 
-SQLite finds an item in a few microseconds, a dictionary in a fraction of one. They are kept only
-for data that no stranger can change: memory that an engine has to itself, or that the workers of
-one server share.
-
-Each of these processes has a mark, which it alone changes: odd while it writes, and another even
-number after each transaction. An item is kept if no mark changed while it was read, and what is
-kept is good until a mark changes. After transactions of its own a process forgets the items that
-they touched, after another's all. One that was killed while it wrote leaves an odd mark, and the
-others keep nothing until it has been started again.
+SQLite finds an item in a few microseconds, a dictionary in a fraction of one. An item is kept if
+the marks of its database were the same before and after it was read, and is found only while they
+are. After transactions of its own a process forgets the items that they touched, after another's
+all.
 """
 
 from __future__ import annotations
 
-import mmap
-from array import array
 from threading import Lock
-from typing import Final
+from typing import Final, Protocol
 
 from keyfold.engine.storage import StoredItem
 from keyfold.limits import MB
 
+UNSURE: Final = bytes(8)
+"""A mark that says nothing: a transaction of this process is under way."""
 _MOST_BYTES: Final = 64 * MB
-# What an item takes beside its body.
+# Memory of an item besides its body.
 _OVERHEAD: Final = 300
-_MARK_BYTES: Final = 8
 
 
-class Marks:
-    """The marks of all processes that write to the same memory; made before they are forked."""
+class Marks(Protocol):
+    """Tell whether a database is still what it was: equal marks mean equal data."""
 
-    def __init__(self, processes: int = 1) -> None:
-        # Memory of one process becomes two memories when it is forked, and so do its marks.
-        room = bytearray(_MARK_BYTES) if processes == 1 else mmap.mmap(-1, processes * _MARK_BYTES)
-        self.numbers = memoryview(room).cast("Q")
+    def now(self) -> bytes: ...
+
+    def begin(self) -> bytes:
+        """This process has the right to write, and begins to; the marks until then."""
+        ...
+
+    def gathered(self) -> None:
+        """The transaction is whole, and nobody reads what it has not committed."""
+        ...
+
+    def end(self) -> tuple[bytes, bytes] | None:
+        """The marks before and after a transaction, unless others may have written too."""
+        ...
+
+    def hide(self) -> None:
+        """Be unsure from now on."""
+        ...
+
+    def close(self) -> None:
+        """Give back what the system has given; call when the connections are closed."""
+        ...
+
+
+class MemoryMarks:
+    """The marks of a database in memory: only this process writes to it."""
+
+    def __init__(self) -> None:
+        self._number = 1
+        self._mark = memoryview(bytearray(UNSURE)).cast("Q")
+        self._mark[0] = 1
+        self.now = self._mark.tobytes
+        self._before: bytes | None = None
+
+    def begin(self) -> bytes:
+        self._before = before = self.now()
+        self._mark[0] = 0
+        return before
+
+    def gathered(self) -> None:
+        """Readers have the writer's own connection."""
+
+    def end(self) -> tuple[bytes, bytes] | None:
+        before, self._before = self._before, None
+        if before is None:
+            return None
+        self._number += 1
+        self._mark[0] = self._number
+        return before, self.now()
+
+    def hide(self) -> None:
+        self._mark[0] = 0
+
+    def close(self) -> None:
+        """Memory needs nothing."""
 
 
 class HotItems:
-    """The items that one process keeps."""
+    """The cached items of one process."""
 
-    def __init__(self, marks: Marks, process: int = 0, most_bytes: int = _MOST_BYTES) -> None:
-        self._marks, self._own = marks.numbers, process
-        self._now = marks.numbers.tobytes
-        self._marks[process] += self._marks[process] % 2
+    def __init__(self, marks: Marks, most_bytes: int = _MOST_BYTES) -> None:
+        self._marks, self._now = marks, marks.now
         self._most_bytes = most_bytes
         self._items: dict[tuple[int, bytes], StoredItem] = {}
         self._bytes = 0
-        self._good_for = bytes(len(self._now()))
+        self._good_for = b""
         """The marks for which the kept items are good."""
-        self._touched: list[tuple[int, bytes]] = []
+        self._touched: dict[tuple[int, bytes], StoredItem | None] = {}
+        """What the transaction has written; None where that is not known."""
         self._lock = Lock()
 
     def find(self, table: int, place: bytes) -> StoredItem | None:
-        """An item as the last commit left it, if it is kept."""
+        """The latest committed version of an item, if it is cached."""
         if self._now() != self._good_for:
             return None
         return self._items.get((table, place))
@@ -60,51 +103,78 @@ class HotItems:
     def marks(self) -> bytes:
         """The marks before an item is read from the file."""
         now = self._now()
-        if now != self._good_for and not any(mark % 2 for mark in array("Q", now)):
-            with self._lock:
-                self._forget_all()
-                self._good_for = now
+        if now != UNSURE:
+            self._trust(now)
         return now
 
     def keep(self, table: int, place: bytes, item: StoredItem, marks: bytes) -> None:
-        """Keep what was read since the marks were these, unless they have changed."""
-        # The lock keeps this process from ending a transaction between the look and the note.
+        """Cache an item read since these marks, unless they have changed."""
+        # The lock keeps this process from ending a transaction between the check and the insertion.
         with self._lock:
             if self._now() == marks == self._good_for:
-                if self._bytes > self._most_bytes:
-                    self._forget_all()
-                self._bytes += len(item.body) + _OVERHEAD
-                self._items[table, place] = item
+                self._hold((table, place), item)
+
+    def hide(self) -> None:
+        """Find nothing from now on."""
+        self._marks.hide()
 
     def close(self) -> None:
-        """Forget everything; nothing is read any more."""
+        """Forget everything; call when the connections are closed."""
+        self._marks.hide()
+        self._marks.close()
         with self._lock:
             self._forget_all()
 
-    # What whoever writes says.
+    # Called by the writer.
 
     def begin(self) -> None:
-        """This process has the right to write, and begins to."""
-        self._marks[self._own] += 1
+        """This process begins to write."""
+        self._trust(self._marks.begin())
 
-    def touch(self, table: int, place: bytes) -> None:
-        """The transaction changes this item."""
-        self._touched.append((table, place))
+    def current(self, table: int, place: bytes) -> StoredItem | None:
+        """An item as the transaction sees it, if it is kept."""
+        key = table, place
+        if key in self._touched:
+            return self._touched[key]
+        return self._items.get(key)
+
+    def touch(self, table: int, place: bytes, item: StoredItem | None) -> None:
+        """The transaction replaces this item by another, if that is given, or changes it."""
+        self._touched[table, place] = item
+
+    def take_back(self) -> None:
+        """Something of the transaction is taken back: who asks has to look."""
+        self._touched = dict.fromkeys(self._touched)
+
+    def gathered(self) -> None:
+        """The transaction changes nothing more."""
+        self._marks.gathered()
 
     def end(self) -> None:
-        """The transaction, if there was one, is committed or taken back; nobody was told yet."""
-        mark = self._marks[self._own]
-        if not mark % 2:
-            return
+        """The transaction was committed or rolled back, and not yet acknowledged."""
+        step = self._marks.end()
         with self._lock:
-            for key in self._touched:
+            if is_alone := step is not None and step[0] == self._good_for:
+                self._good_for = step[1]
+            for key, item in self._touched.items():
                 if gone := self._items.pop(key, None):
                     self._bytes -= len(gone.body) + _OVERHEAD
+                if item is not None and is_alone:
+                    self._hold(key, item)
             self._touched.clear()
-            good_for = array("Q", self._good_for)
-            good_for[self._own] = mark + 1
-            self._good_for = good_for.tobytes()
-            self._marks[self._own] = mark + 1
+
+    def _hold(self, key: tuple[int, bytes], item: StoredItem) -> None:
+        if self._bytes > self._most_bytes:
+            self._forget_all()
+        self._bytes += len(item.body) + _OVERHEAD
+        self._items[key] = item
+
+    def _trust(self, marks: bytes) -> None:
+        """Forget what is not good for these marks."""
+        if marks != self._good_for:
+            with self._lock:
+                self._forget_all()
+                self._good_for = marks
 
     def _forget_all(self) -> None:
         self._items.clear()

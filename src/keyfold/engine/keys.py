@@ -1,4 +1,4 @@
-"""Keys in requests: their validation, in DynamoDB's words, and their place."""
+"""Keys in requests: validation with DynamoDB's messages, and their place."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _EMPTY = {"S": "string", "B": "binary"}
 
 
 def place_of_key(table: TableDefinition, key: Item) -> bytes:
-    """Where the item with this key stands; the key must be exactly the table's."""
+    """The place of the item with this key, which must match the table's schema exactly."""
     schema = table.schema
     if len(key) == len(schema.types):
         place = schema.place_of_valid(key)
@@ -28,9 +28,9 @@ def place_of_key(table: TableDefinition, key: Item) -> bytes:
 
 
 def place_of_item(table: TableDefinition, item: Item, *, explains: bool = True) -> bytes:
-    """Where an item to be put stands; it must have the table's key and no wrong index key.
+    """The place of an item to put; it must have the table's key and valid index keys.
 
-    A batch does not explain what is wrong with a key that is missing or of another type.
+    A batch does not explain a missing key or one of another type.
     """
     place = table.schema.place_of_valid(item)
     if place is None:
@@ -62,7 +62,7 @@ def _check_presence(schema: KeySchema, item: Item) -> None:
 
 
 def check_index_keys(index: IndexDefinition, item: Item, *, by_update: bool = False) -> None:
-    """An item may lack an index key, but not have one that the index cannot hold."""
+    """Refuse index keys that the index cannot hold; missing ones are allowed."""
     if _are_plain(index.schema, item):
         return
     for name, kind in index.schema.types.items():
@@ -91,7 +91,7 @@ def check_index_keys(index: IndexDefinition, item: Item, *, by_update: bool = Fa
 
 
 def _are_plain(schema: KeySchema, item: Item) -> bool:
-    """Whether all keys that are there have the right type and are neither empty nor long."""
+    """Whether all present keys have the right type and are neither empty nor too long."""
     for name, kind, limit in schema.roles:
         value = item.get(name)
         if value is None:

@@ -1,7 +1,7 @@
-"""Reads of single items that came lately, by the bytes they came in.
+"""A cache of recent single-item reads, by their request bytes.
 
-Whoever reads an item often asks for it in the same bytes, which were checked already and say the
-same of the same table. Where the item is kept, too, such a read is two looks into dictionaries.
+Clients that read an item often send the same bytes, which were already validated for the same
+table. If the item is cached too, such a read is two dictionary lookups.
 """
 
 from __future__ import annotations
@@ -17,13 +17,12 @@ OPERATION: Final = "GetItem"
 _REQUIRED: Final = 2
 _LONGEST: Final = 512
 _MOST: Final = 16_384
-# Only one of so many is noted: those that come often are, soon, and to note those that come once
-# costs little.
+# Only a sample of reads is noted: frequent ones soon are, and noting rare ones costs little.
 _ONE_OF: Final = 8
 
 
 class KnownReads:
-    """Answers reads that were answered before, as long as their items are kept."""
+    """Answers repeated reads while their items are cached."""
 
     def __init__(self, catalog: Catalog, hot: HotItems) -> None:
         self._catalog, self._hot = catalog, hot
@@ -31,26 +30,26 @@ class KnownReads:
         self._seen = 0
 
     def answer(self, body: bytes) -> bytes | None:
-        """The answer to a request in these bytes, if it can be had at once."""
+        """The answer to a request with these bytes, if available at once."""
         known = self._places.get(body)
         if known is None:
             return None
         name, table, place = known
-        # A table that was changed is another object. Reads of one that is watched are counted.
-        if self._catalog.known(name) is not table or table.watched:
+        # A changed table is another object. Reads of a table with contributor insights are counted.
+        if self._catalog.cached(name) is not table or table.watched:
             return None
         stored = self._hot.find(table.id, place)
         return None if stored is None else b'{"Item":%b}' % stored.body
 
     def note(self, body: bytes, request: dict[str, Any]) -> None:
-        """A request was right, and is answered."""
+        """Note a valid, answered request."""
         self._seen += 1
         if self._seen % _ONE_OF or len(request) != _REQUIRED or len(body) > _LONGEST:
             return
         name = request["TableName"]
-        table = self._catalog.known(name)
+        table = self._catalog.cached(name)
         if table is not None:
-            # Whoever was answered has loaded it; a start does without.
+            # Already imported by now; not needed at start.
             from keyfold.engine.keys import place_of_key
 
             if len(self._places) >= _MOST:

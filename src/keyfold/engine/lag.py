@@ -1,7 +1,7 @@
-"""Index lag on request: global indexes that show an item's past, as they do in production.
+"""Index lag on request: global indexes that show an item's past, as in production.
 
-Entries in the file are always current. While a change has not reached the indexes, this module
-holds the item as it was, and index reads put it in the place of what the file says.
+Entries in the file are always current. Until a change reaches the indexes, this module keeps the
+old item, and index reads use it in place of the file's.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ NEVER = float("inf")
 
 
 class Lag:
-    """How long a change takes to arrive: seconds, a range of them, or until it is released."""
+    """The delay of a change: seconds, a range, or until released."""
 
     def __init__(self, setting: LagSetting, seed: int = 0) -> None:
-        self._setting = _checked(setting)
+        self._setting = _valid_lag(setting)
         self._seed = seed
 
     @cached_property
     def _random(self) -> Random:
-        # Few engines draw lots, and all start.
+        # Few engines use random delays.
         from random import Random
 
         return Random(self._seed)
@@ -49,7 +49,7 @@ class Lag:
 
 
 class IndexLag:
-    """The items that global indexes still see as they were."""
+    """The items that global indexes still see in their old state."""
 
     def __init__(self, setting: LagSetting, clock: Clock, seed: int = 0) -> None:
         self._setting = setting
@@ -60,7 +60,7 @@ class IndexLag:
         self._changes: dict[int, dict[bytes, deque[tuple[float, bytes | None]]]] = {}
 
     def note(self, table: TableDefinition, place: bytes, before: bytes | None) -> None:
-        """A change is being written; the indexes see it later."""
+        """Record a change that the indexes see later."""
         if self._setting is None or not (table.global_indexes or table.vector_indexes):
             return
         with self._lock:
@@ -75,7 +75,9 @@ class IndexLag:
             self._changes.clear()
 
     def past(self, table: TableDefinition) -> dict[bytes, bytes | None]:
-        """By place, the bodies that indexes of the table still see; None where there was none."""
+        """The bodies that a table's indexes still see, by place; None for items that did not
+        exist.
+        """
         if self._setting is None:
             return {}
         now = self._clock.now()
@@ -89,7 +91,7 @@ class IndexLag:
             return {place: changes[0][1] for place, changes in places.items()}
 
 
-def _checked(setting: LagSetting) -> LagSetting:
+def _valid_lag(setting: LagSetting) -> LagSetting:
     match setting:
         case None | "held":
             return setting

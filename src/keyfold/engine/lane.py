@@ -1,8 +1,8 @@
-"""Where a call runs: on an event loop, where it may keep others waiting for a moment only, or in a
-thread, where it goes on for as long as somebody waits for its answer.
+"""Where a call runs: on an event loop, where it may block only briefly, or in a thread, where it
+runs while its caller waits.
 
-A server sets the lane of its thread around a call. Work that can be long asks at its steps whether
-it may go on.
+A server sets the lane of its thread around a call. Long work checks at its steps whether it may
+continue.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from keyfold.limits import KB
 
 LOOP_SECONDS: Final = 0.004
 LOOP_LOCK_SECONDS: Final = 0.002
-"""How long a loop waits for a lock that threads hold for a moment."""
+"""How long a loop waits for a lock that threads hold briefly."""
 LOOP_BYTES: Final = 64 * KB
-"""What is larger is not taken apart on a loop."""
+"""Larger data is not parsed on a loop."""
 
 
 class WouldStall(Exception):
@@ -26,14 +26,14 @@ class WouldStall(Exception):
 
 
 class CallerGone(Exception):
-    """Nobody waits for the answer."""
+    """The caller disconnected."""
 
 
 class Lane(Protocol):
-    """What a call may take."""
+    """The limits of a call."""
 
     waits: bool
-    """Whether it may wait for others."""
+    """Whether it may block."""
 
     def begin(self) -> None: ...
 
@@ -52,7 +52,7 @@ class LoopLane:
         """When the call has to be done."""
 
     def begin(self) -> None:
-        """The next call has all the time again."""
+        """Reset the time limit for the next call."""
         self.end = perf_counter() + self._seconds
 
     def check(self, size: int = 0) -> None:
@@ -70,7 +70,7 @@ class ThreadLane:
         self._is_gone = is_gone
 
     def begin(self) -> None:
-        """It has no end."""
+        """No time limit."""
 
     def check(self, size: int = 0) -> None:  # noqa: ARG002
         if self._is_gone():
@@ -85,7 +85,7 @@ here: Final = _Here()
 
 
 class Taken:
-    """Calls of this thread run in a lane for the time of a `with` block."""
+    """Sets the lane of this thread's calls for a `with` block."""
 
     __slots__ = ("_lane",)
 
@@ -101,11 +101,11 @@ class Taken:
 
 
 def check(size: int = 0) -> None:
-    """Between two steps, or before something of this size is taken apart."""
+    """Check between two steps, or before parsing something of this size."""
     if (lane := here.lane) is not None:
         lane.check(size)
 
 
 def may_wait() -> bool:
-    """Whether this thread may wait for others."""
+    """Whether this thread may block."""
     return (lane := here.lane) is None or lane.waits

@@ -1,4 +1,4 @@
-"""What deletions leave: trees that they set aside, and free pages."""
+"""Leftovers of deletions: renamed trees and free pages."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _PAGES = 100
 
 
 def clear(database: Database) -> None:
-    """Clear what a deletion left: what is little at once, the rest beside the requests."""
+    """Clear what a deletion left: small amounts at once, the rest in the background."""
     for _ in range(_STEPS_AT_ONCE):
         if not steps.take(database, clear_some):
             return

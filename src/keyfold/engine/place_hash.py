@@ -1,8 +1,7 @@
-"""The hash that begins a place: partitions in no useful order, evenly over the segments of a scan.
+"""The hash at the start of a place: spreads partitions evenly over the segments of a scan.
 
-CRC32 alone leaves similar keys beside each other: `userid-0` to `userid-49` filled two of four
-segments. Multiplied by an odd number, its last bits reach the first ones, and no two values become
-one.
+CRC32 alone leaves similar keys together: `userid-0` to `userid-49` filled two of four segments.
+Multiplying by an odd number moves its last bits to the front, without collisions.
 """
 
 from __future__ import annotations
@@ -21,15 +20,15 @@ def partition_hash(keys: bytes) -> bytes:
 
 
 def spread(place: bytes) -> bytes:
-    """A place that begins with a CRC32, as places did up to format 4, as they begin today."""
+    """A place of format 4 or older, which begins with a CRC32, converted to today's hash."""
     checksum = int.from_bytes(place[:HASH_BYTES], "big")
     return (checksum * _MULTIPLIER & _MASK).to_bytes(HASH_BYTES, "big") + place[HASH_BYTES:]
 
 
 def shard_of(place: bytes, shards: int) -> int:
-    """The shard of a stream that has a partition's records.
+    """The stream shard of a partition's records.
 
-    It follows from the CRC32 still: the records of an item stay in the shard that they began in.
+    It still uses CRC32, so that an item's records stay in their shard.
     """
     hashed = int.from_bytes(place[:HASH_BYTES], "big")
     return crc32((hashed * _INVERSE & _MASK).to_bytes(HASH_BYTES, "big")) % shards

@@ -34,7 +34,7 @@ SLICE_BYTES: Final = 128 * KB
 
 @dataclass(slots=True)
 class Reading:
-    """What to read: a range of a table or index, and what to make of each item."""
+    """What to read: a range of a table or index, and how to shape each item."""
 
     table: TableDefinition
     index: IndexDefinition | None
@@ -43,7 +43,7 @@ class Reading:
     backward: bool = False
     limit: int | None = None
     matches: Callable[[Item], bool] | None = None
-    # Makes the answer's item from the stored one; None answers with the stored bytes.
+    # Shapes the answer's item from the stored one; None returns the stored bytes.
     shape: Callable[[Item], Item] | None = None
     counts_only: bool = False
     # Whether an index read also fetches the whole item from the table.
@@ -52,10 +52,10 @@ class Reading:
 
 @dataclass(slots=True)
 class ResultPage:
-    """One page of an answer; `last` is the item to go on behind, if there may be more."""
+    """One page of an answer; `last` is the item to continue after, if there may be more."""
 
     items: list[Any] = field(default_factory=list)
-    # The stored bytes of whole items, where they go into the answer as they are.
+    # The stored bytes of whole items, if they go into the answer unchanged.
     bodies: list[bytes] | None = None
     count: int = 0
     scanned: int = 0
@@ -80,8 +80,8 @@ class ResultPage:
 def read_page(database: Database, session: Session, reading: Reading) -> ResultPage:
     """Read until the range ends, the limit is reached or a megabyte has been read.
 
-    A long page is read in slices, between which others may use the session: like a page of
-    DynamoDB it shows each item as it was committed, but not all of them at one moment.
+    A long page is read in slices, between which others may use the session. Like a page of DynamoDB
+    it shows each item as committed, but not all of them at one moment.
     """
     past: dict[bytes, bytes | None] = {}
     if reading.index is not None and not reading.index.is_local:
@@ -130,7 +130,7 @@ def _slice(
 
 
 def _take(page: ResultPage, reading: Reading, found: list[Row]) -> bytes | None:
-    """Add what the rows come to; the body of the last one if it ends the page."""
+    """Add the items of the rows; returns the last body if it ends the page."""
     items, matches, shape = page.items, reading.matches, reading.shape
     size, scanned = page.size, page.scanned
     checked = here.lane
@@ -153,14 +153,14 @@ def _take(page: ResultPage, reading: Reading, found: list[Row]) -> bytes | None:
 
 
 def _behind(reading: Reading, place: bytes) -> Reading:
-    """What is left to read behind a place."""
+    """The rest of the range after a place."""
     if reading.backward:
         return replace(reading, end=place)
     return replace(reading, first=place + b"\0")
 
 
 def _read_bodies(database: Database, session: Session, reading: Reading) -> ResultPage:
-    """A page of whole items, whose bytes go into the answer as they are."""
+    """A page of whole items, whose bytes go into the answer unchanged."""
     table, index, limit = reading.table, reading.index, reading.limit or -1
     part = reading
     bodies: list[bytes] = []
@@ -201,13 +201,13 @@ def _bodies(session: Session, reading: Reading, most: int) -> Iterator[tuple[byt
 
 
 def last_key(table: TableDefinition, index: IndexDefinition | None, item: Item) -> Item:
-    """The LastEvaluatedKey that an item makes."""
+    """The LastEvaluatedKey of an item."""
     key = table.schema.key_of(item)
     return key if index is None else {**index.schema.key_of(item), **key}
 
 
 def place_of(table: TableDefinition, index: IndexDefinition | None, key: Item) -> bytes:
-    """The place that a LastEvaluatedKey stands for."""
+    """The place of a LastEvaluatedKey."""
     place = table.schema.place(key)
     return place if index is None else index.schema.place(key) + place
 
@@ -248,8 +248,8 @@ def _rows(session: Session, reading: Reading, past: dict[bytes, bytes | None]) -
 def _as_of(
     rows: Iterator[Row], past: dict[bytes, bytes | None], reading: Reading, index: IndexDefinition
 ) -> Iterator[Row]:
-    """The rows with items that have not reached the index replaced by what they were."""
-    # An entry's place ends with the place of its item.
+    """The rows, with the old state of items whose change has not reached the index."""
+    # An entry's place ends with its item's place.
     endings = {len(place) for place in past}
 
     def is_current(row: Row) -> bool:

@@ -1,8 +1,8 @@
-"""Restores: a table filled from a backup, or from what another table was at a moment.
+"""Restores: a table filled from a backup, or from another table's past state.
 
-A restore goes in steps. Each is a commit of its own and keeps how far it came, so that other
-writers wait for a step at most, and a restore that was cut off goes on when the file is opened
-again. Until the last step the table is CREATING, and nobody can use it.
+A restore proceeds in steps. Each is its own commit and stores the progress, so that other writers
+wait for one step at most, and an interrupted restore continues when the file is opened again. Until
+the last step the table is CREATING, and cannot be used.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from keyfold.engine.database import Database
 
 _READS_PER_STEP = 25
-# Items may be large: of a step's items few are in memory.
+# Items may be large, so a step holds few of them in memory.
 _ITEMS_PER_READ = 20
 
-# What a restored table does not take over from its source.
+# Settings that a restored table does not inherit from its source.
 _LEFT_BEHIND = frozenset(
     (
         "Stream",
@@ -45,12 +45,12 @@ _LEFT_BEHIND = frozenset(
 
 
 def from_backup(arn: str) -> dict[str, Any]:
-    """The origin of a restore from a backup."""
+    """The source of a restore from a backup."""
     return {"Backup": arn, "After": ""}
 
 
 def from_past(table: TableDefinition, moment: float) -> dict[str, Any]:
-    """The origin of a restore from what a table was."""
+    """The source of a restore from a table's past state."""
     return {"Table": table.name, "Id": table.id, "Moment": moment, "After": ""}
 
 
@@ -62,7 +62,7 @@ def begin(
     origin: dict[str, Any],
     summary: dict[str, Any],
 ) -> TableDefinition:
-    """Make an empty table from the definition of an earlier one; `finish` fills it."""
+    """Create an empty table from an earlier definition; `finish` fills it."""
     name = request["TargetTableName"]
     if database.catalog.find(session, name) is not None:
         raise TableAlreadyExists(f"Table already exists: {name}")
@@ -113,7 +113,7 @@ def advance(database: Database, name: str, session: Session) -> bool:
 
 
 def _is_gone(session: Session, origin: dict[str, Any]) -> bool:
-    """Whether what is restored from was deleted meanwhile."""
+    """Whether the source was deleted meanwhile."""
     if "Backup" in origin:
         return not backups.exists(session, origin["Backup"])
     source = session.table(origin["Table"])
@@ -123,7 +123,7 @@ def _is_gone(session: Session, origin: dict[str, Any]) -> bool:
 def _copied(
     session: Session, table: TableDefinition, origin: dict[str, Any]
 ) -> dict[str, Any] | None:
-    """Copy the next items; where to go on, or None after the last."""
+    """Copy the next items; returns where to continue, or None after the last."""
     if "Backup" in origin:
         return _copy_backup(session, table, origin)
     if "Changes" in origin:
@@ -144,7 +144,7 @@ def _copy_backup(
 
 
 def _copy_past(session: Session, table: TableDefinition, origin: dict[str, Any]) -> dict[str, Any]:
-    """The items that are there now, each as it was."""
+    """The items that exist now, each in its past state."""
     source, moment = origin["Id"], origin["Moment"]
     rows = session.items_from(source, b64decode(origin["After"]), _ITEMS_PER_READ)
     for place, size, body in rows:
@@ -161,7 +161,7 @@ def _copy_past(session: Session, table: TableDefinition, origin: dict[str, Any])
 def _copy_changed(
     session: Session, table: TableDefinition, origin: dict[str, Any]
 ) -> dict[str, Any] | None:
-    """The items that were there and have gone since: what the history has beyond the others."""
+    """The items that existed then and were deleted since, from the history."""
     source, moment = origin["Id"], origin["Moment"]
     changes = session.changes_after(source, moment, origin["Changes"], _ITEMS_PER_READ)
     for _sequence, place in changes:
@@ -218,7 +218,7 @@ def _definition(
     wanted = request.get("VectorIndexOverride")
     if wanted is not None:
         definition["VectorIndexes"] = _chosen_vectors(definition.get("VectorIndexes", ()), wanted)
-    # They are filled with the items, and from now on as if they had been added now.
+    # They are filled with the items, and from now on behave like newly added ones.
     vectors = [
         {**{name: each[name] for name in each if name != "IsFilling"}, "Since": now}
         for each in definition.pop("VectorIndexes", ())
@@ -231,7 +231,8 @@ def _definition(
                 "PAY_PER_REQUEST mode"
             )
     if "GlobalSecondaryIndexes" in definition:
-        # Their entries are made with the items, also of one that its source had not finished.
+        # Their entries are created with the items, also for an index that its source had not
+        # finished.
         definition["GlobalSecondaryIndexes"] = [
             {**index, "IndexStatus": "ACTIVE"} for index in definition["GlobalSecondaryIndexes"]
         ]
@@ -242,12 +243,12 @@ def _definition(
 def _chosen_vectors(
     known: Sequence[dict[str, Any]], wanted: Sequence[dict[str, Any]]
 ) -> list[dict[str, Any]]:
-    """The vector indexes of the source that a restore asks for, which must be as they were."""
+    """The vector indexes that a restore requests, which must equal the source's."""
     by_name = {index["IndexName"]: index for index in known}
     chosen = []
     for wish in wanted:
         index = by_name.get(wish["IndexName"])
-        if index is None or rules.shown(index) != rules.shown(wish):
+        if index is None or rules.description(index) != rules.description(wish):
             raise ValidationError(
                 f"Invalid Request: Index {wish['IndexName']} does not match a secondary index that "
                 "existed in the source table and cannot be created during the restore operation"

@@ -1,4 +1,4 @@
-"""Which of Amazon's regions have got which change, as seen in October 2026."""
+"""Which of Amazon's regions have which change, as of October 2026."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ ITEMS = _all_but("eu-south-2", "me-central-1")
 BATCH_GET = _all_but("me-central-1")
 BATCH_WRITE = _only("ap-east-2", "ap-southeast-1", "eu-central-1", "eu-north-1", "eu-west-2")
 SCAN = _only("ap-east-2", "ap-northeast-2", "eu-central-1", "eu-west-2", "us-west-1")
-# A filter's ConditionalOperator is looked at before its values.
+# A filter's ConditionalOperator is checked before its values.
 SCAN_OPERATOR = _only("ap-southeast-2", "eu-central-1", "eu-west-2")
 # A transaction's values and statements are checked before it runs.
 TRANSACT_WRITE = _only("ap-northeast-2", "eu-north-1", "eu-west-2")
 TRANSACT_GET = _only("ap-northeast-2", "eu-north-1")
-# A token that is too long is told without its value.
+# A token that is too long is reported without its value.
 TOKEN = _only("eu-west-2")

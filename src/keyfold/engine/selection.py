@@ -57,7 +57,7 @@ def index_of(
         return None
     index = table.indexes_by_name.get(name)
     if index is None or index.status != "ACTIVE":
-        # Another process may have made or finished it.
+        # Another process may have created or completed it.
         current = catalog.load(session, table.name) or table
         index = current.indexes_by_name.get(name)
         if index is None:
@@ -73,7 +73,7 @@ NO_SCAN = "Scan operation not supported on this index type"
 
 
 def _refuse_vectors(table: TableDefinition, request: dict[str, Any], *, of_scan: bool) -> None:
-    """Vector indexes are searched, not read."""
+    """Refuse a vector index, which is searched rather than read."""
     if all(each.name != request["IndexName"] for each in table.vector_indexes):
         return
     if of_scan:
@@ -84,7 +84,7 @@ def _refuse_vectors(table: TableDefinition, request: dict[str, Any], *, of_scan:
 
 
 def readable(index: IndexDefinition) -> IndexDefinition:
-    """The index, unless it is still being filled."""
+    """The index; refused while it is being filled."""
     if index.status == "CREATING":
         raise ValidationError(f"Cannot read from backfilling global secondary index: {index.name}")
     return index
@@ -95,7 +95,7 @@ def visible(
     condition: Condition | None,
     values: evaluate.Values = evaluate.NO_VALUES,
 ) -> Callable[[Item], bool] | None:
-    """A filter as a test of what an index shows of a stored item."""
+    """A filter as a test of what an index projects of a stored item."""
     if condition is None:
         return None
     test = evaluate.compile_condition(condition, values)
@@ -103,14 +103,14 @@ def visible(
         return test
     project = index.project
 
-    def shown(item: Item) -> bool:
+    def matches(item: Item) -> bool:
         return test(project(item))
 
-    return shown
+    return matches
 
 
 def refuse_unprojected_filter(index: IndexDefinition, condition: Condition | None) -> None:
-    """A read by an index's key may only filter by what the index shows."""
+    """A query on an index may only filter by projected attributes."""
     if condition is None or index.attributes is None:
         return
     missing = sorted({name for name in roots(condition) if name not in index.attributes})
@@ -124,7 +124,7 @@ def refuse_unprojected_filter(index: IndexDefinition, condition: Condition | Non
 def shape_of(
     index: IndexDefinition | None, select: str | None, projection: Projection | None
 ) -> tuple[Callable[[Item], Item] | None, bool]:
-    """How to make answers from stored items, and whether that reads the table behind an index."""
+    """How to shape answers from stored items, and whether that reads the table behind an index."""
     if index is None or index.attributes is None:
         return (None if projection is None else compile_projection(projection)), False
     if projection is not None:
@@ -151,7 +151,7 @@ def _refuse_unprojected(index: IndexDefinition, missing: list[str]) -> None:
 
 
 def refuse_nested_keys(table: TableDefinition, named: Iterable[Path]) -> None:
-    """Keys are scalars: a path cannot lead into one."""
+    """Refuse a path into a key, which is a scalar."""
     nested = {path.root for path in named if len(path.parts) > 1}
     if not nested:
         return

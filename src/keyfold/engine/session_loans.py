@@ -1,4 +1,4 @@
-"""Sessions for the time of a `with` block: lent, or given back meanwhile."""
+"""Context managers that borrow a session, or release a borrowed one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class SessionLender:
-    """Lends a session for the time of a `with` block."""
+    """Lends a session for a `with` block."""
 
     __slots__ = ("_commits", "_session")
 
@@ -27,7 +27,7 @@ class SessionLender:
 
 
 class Aside:
-    """Gives a borrowed session back for the time of a `with` block, if others could want it."""
+    """Releases a borrowed session for a `with` block, if others could want it."""
 
     __slots__ = ("_commits", "_session")
 

@@ -1,7 +1,7 @@
-"""A table as of one moment, read in parts, so that others wait for a part at most.
+"""A table at one moment, read in parts, so that others wait for one part at most.
 
-Of a file, a snapshot is a read transaction. In memory all share one connection: it is taken for one
-part at a time, and until the snapshot ends, writes keep what they replace.
+For a file, a snapshot is a read transaction. In memory all share one connection: it is taken for
+one part at a time, and until the snapshot ends, writes save what they replace.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ T = TypeVar("T")
 C = TypeVar("C")
 Find = Callable[[Session], TableDefinition]
 Part = Callable[[Session, C], tuple[list[T], C | None]]
-"""Some of what is to be found behind a place, and where to go on."""
+"""The next results after a place, and where to continue."""
 Place = tuple[float, int]
-"""A place in the history: when, and the sequence."""
+"""A position in the history: time and sequence."""
 Changed = tuple[bytes, float, bytes | None]
 """An item that changed in a window: place, last change, body before the first."""
 
 
 class ChangeInWindow(NamedTuple):
-    """An item that changed in a window: when it did last, and its bodies before and after."""
+    """An item that changed in a window: its last change, and its bodies before and after."""
 
     at: float
     old: bytes | None
@@ -62,18 +62,18 @@ class TableSnapshot:
         """The last change in the table's history that belongs to the snapshot."""
 
     def bodies(self) -> Iterator[bytes]:
-        """The items, in order of place."""
+        """The items, by place."""
         return (body for _, body in self._in_parts(self._items, b""))
 
     def bodies_at(self, moment: float) -> Iterator[bytes]:
-        """The items as they were: those that are there, each as it was, then those that went."""
+        """The items in a past state: first those that still exist, then those deleted since."""
         since = nextafter(moment, inf)
         self._reads_history = True
         if next(self._in_parts(self._changed(since, inf), (since, -1)), None) is None:
             yield from self.bodies()
             return
         yield from self._in_parts(self._past_items(moment), b"")
-        yield from self._in_parts(self._gone(since), (since, -1))
+        yield from self._in_parts(self._deleted(since), (since, -1))
 
     def changes(self, start: float, end: float) -> Iterator[ChangeInWindow]:
         """Each item that changed from `start` until before `end`, with its last change."""
@@ -91,7 +91,7 @@ class TableSnapshot:
         return self._in_parts(part, (start, -1))
 
     def _in_parts(self, part: Part[C, T], start: C) -> Iterator[T]:
-        """What parts find, each from where the one before ended."""
+        """The results of all parts, each continuing after the one before."""
         after: C | None = start
         while after is not None:
             if self._session is not None:
@@ -104,7 +104,7 @@ class TableSnapshot:
             self._database.commits.let_others()
 
     def _check(self, session: Session) -> None:
-        """Others may have dropped the table, or its history, between two parts."""
+        """Refuse if the table or its history was dropped between two parts."""
         table, now = self.table, self._database.catalog.load(session, self.table.name)
         if now is None or now.definition["TableId"] != table.definition["TableId"]:
             raise TableNotFound(f"Table {table.name} was deleted while it was read")
@@ -116,7 +116,7 @@ class TableSnapshot:
     def _items(
         self, session: Session, after: bytes
     ) -> tuple[list[tuple[bytes, bytes]], bytes | None]:
-        """Place and body of the next items: what was kept stands for what is there now."""
+        """Place and body of the next items: saved ones take precedence over current ones."""
         rows = session.items_from(self.table.id, after, _ROWS_PER_PART)
         there: dict[bytes, bytes | None] = {place: body for place, _, body in rows}
         end = rows[-1][0] if len(rows) == _ROWS_PER_PART else None
@@ -145,7 +145,7 @@ class TableSnapshot:
 
         return part
 
-    def _gone(self, since: float) -> Part[Place, bytes]:
+    def _deleted(self, since: float) -> Part[Place, bytes]:
         changed = self._changed(since, inf)
 
         def part(session: Session, after: Place) -> tuple[list[bytes], Place | None]:
@@ -174,7 +174,7 @@ class TableSnapshot:
 
     def _body(self, session: Session, place: bytes) -> bytes | None:
         if self.kept is not None:
-            kept = session.kept(self.kept, place)
+            kept = session.saved_body(self.kept, place)
             if kept is not None:
                 return kept[0]
         stored = session.find(self.table.id, place)
@@ -183,7 +183,7 @@ class TableSnapshot:
 
 @contextmanager
 def take(database: Database, find: Find) -> Iterator[TableSnapshot]:
-    """A snapshot of the table that `find` finds."""
+    """A snapshot of the table that `find` returns."""
     if not database.commits.shares_connection:
         with database.snapshot() as session:
             yield TableSnapshot(database, find(session), session)

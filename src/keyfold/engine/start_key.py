@@ -1,4 +1,4 @@
-"""ExclusiveStartKey: its validation, in DynamoDB's words, and its place."""
+"""ExclusiveStartKey: validation with DynamoDB's messages, and its place."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from keyfold.values.wire import check_item
 
 _INVALID = "The provided starting key is invalid"
 _MISMATCH = "The provided key element does not match the schema"
-# DynamoDB says that it is the starting key which is wrong, but not about these.
+# Errors for which DynamoDB does not mention the starting key.
 _UNPREFIXED = (
     "contains duplicates",
     "number set",
@@ -24,7 +24,7 @@ _UNPREFIXED = (
 
 
 def read(request: dict[str, Any]) -> Item | None:
-    """The request's starting key, its values found right."""
+    """The request's starting key, validated."""
     start = request.get("ExclusiveStartKey")
     if start is None:
         return None
@@ -39,7 +39,7 @@ def read(request: dict[str, Any]) -> Item | None:
 def place(
     table: TableDefinition, index: IndexDefinition | None, key: Item, *, of_scan: bool
 ) -> bytes:
-    """Where the key stands, if it is one of the table's or index's."""
+    """The key's place, if it matches the table or index."""
     attributes = set(table.schema.attributes)
     if index is not None:
         attributes.update(index.schema.attributes)

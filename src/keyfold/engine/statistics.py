@@ -1,7 +1,7 @@
-"""How many items a table and its indexes hold, and how many bytes.
+"""Item counts and sizes of a table and its indexes.
 
-Small tables are counted. Larger ones are estimated from a sample of fixed size, so that asking
-costs the same for every table; DynamoDB's own figures are hours old.
+Small tables are counted. Larger ones are estimated from a sample of fixed size, so the cost is the
+same for every table; DynamoDB's own figures are hours old.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def of(session: Session, table: TableDefinition) -> tuple[Statistics, dict[str, 
     """Figures of the table, and of each index by name."""
     whole = Statistics(*session.count_items(table.id, COUNTED_UP_TO + 1))
     if whole.items > COUNTED_UP_TO:
-        return _estimated(session, table)
+        return _estimate(session, table)
     held = {
         index.name: Statistics(*session.count_entries(table.id, index.number))
         for index in table.indexes
@@ -48,10 +48,8 @@ def of(session: Session, table: TableDefinition) -> tuple[Statistics, dict[str, 
     return Statistics(whole.items, whole.size - sum(saved.values())), held
 
 
-def _estimated(
-    session: Session, table: TableDefinition
-) -> tuple[Statistics, dict[str, Statistics]]:
-    """Windows of rows spread over the table show how dense and how large its items are."""
+def _estimate(session: Session, table: TableDefinition) -> tuple[Statistics, dict[str, Statistics]]:
+    """Estimates from windows of rows spread over the table."""
     first, last = session.row_bounds(table.id)
     span = last - first + 1
     sampled = Statistics(0, 0)
@@ -59,7 +57,7 @@ def _estimated(
     held = {name: Statistics(0, 0) for name in every}
     for window in range(WINDOWS):
         start = first + span * window // WINDOWS
-        # Items may be large: no more than a window of them is in memory.
+        # Items may be large: only one window of them is in memory.
         for _row, place, size, body in session.items_in_rows(
             table.id, start, start + ROWS_PER_WINDOW
         ):
@@ -72,6 +70,6 @@ def _estimated(
                 entry = indexes.entry(index, place, item, size)
                 if entry is not None:
                     held[index.name] = held[index.name].with_one(entry.size)
-    # How many rows of the table one row of the sample stands for.
+    # How many rows of the table one sampled row stands for.
     weight = span / (WINDOWS * ROWS_PER_WINDOW)
     return sampled.times(weight), {name: part.times(weight) for name, part in held.items()}

@@ -1,4 +1,4 @@
-"""Long work in steps: each is a commit of its own, so that others wait for a step at most."""
+"""Long work in steps, each its own commit, so that others wait for one step at most."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Part = Callable[[Session], bool]
 
 
 def take(database: Database, part: Part) -> bool:
-    """Commit as many parts as a moment has room for; False after the last."""
+    """Commit as many parts as fit into a short time; False after the last."""
 
     def work(session: Session) -> bool:
         end = perf_counter() + STEP_SECONDS

@@ -34,12 +34,12 @@ _NO_SHARD = "Requested resource not found: Shard: {} in Stream: {} not found"
 # Sequence numbers on the wire have at least 21 digits and sort as text.
 _SEQUENCE_OFFSET = 10**20
 _SEQUENCES = 2**63
-"""What SQLite can count."""
+"""The range of SQLite's integers."""
 _TRIMMED_AT_ONCE = 100
 
 
 def sequence_text(sequence: int) -> str:
-    """A sequence number as the wire shows it."""
+    """A sequence number in wire format."""
     return str(_SEQUENCE_OFFSET + sequence)
 
 
@@ -53,13 +53,13 @@ _ARN = re.compile(r"arn:[^:]+:dynamodb:[^:]+:\d+:table/[^/]+/stream/.+").fullmat
 
 
 def check_arn(arn: str) -> None:
-    """Refuse what is not the name of any stream."""
+    """Refuse what is not a stream ARN."""
     if not _ARN(arn):
         raise ValidationError(f"{_INVALID}Invalid StreamArn: {arn}")
 
 
 class StreamDefinition:
-    """One stream as its definition describes it; it outlives its table by a day."""
+    """One stream by its definition; it outlives its table by a day."""
 
     def __init__(self, id: int, definition: dict[str, Any]) -> None:
         self.id = id
@@ -115,7 +115,7 @@ def start(
 
 
 def stop(database: Database, session: Session, table: TableDefinition) -> TableDefinition:
-    """Close the table's stream; its records stay readable until they are a day old."""
+    """Close the table's stream; its records stay readable for a day."""
     if table.stream is None:
         return table
     stream = find(session, table.definition["Stream"]["Arn"])
@@ -161,7 +161,7 @@ def record(database: Database, session: Session, prepared: Prepared) -> None:
 
 
 def trim(database: Database, session: Session) -> bool:
-    """Drop some records older than a day, or else closed streams that have none left."""
+    """Delete some records older than a day, or closed streams without records."""
     before = database.horizon.now() - STREAM_RETENTION_SECONDS
     if session.trim_records(before, _TRIMMED_AT_ONCE):
         return True
@@ -173,7 +173,7 @@ def trim(database: Database, session: Session) -> bool:
 
 
 class Iterator:
-    """A place in a shard: the next sequence to read, and when the iterator was given out."""
+    """A position in a shard: the next sequence to read, and when the iterator was created."""
 
     def __init__(self, arn: str, shard: int, sequence: int, issued: float) -> None:
         self.arn, self.shard, self.sequence, self.issued = arn, shard, sequence, issued
@@ -197,7 +197,7 @@ class Iterator:
         raise ValidationError("Invalid ShardIterator")
 
 
-# The parameter that says where an iterator of each kind begins, for kinds that need one.
+# The parameter that gives an iterator's position, for kinds that need one.
 _BEGINNING = {
     "AT_SEQUENCE_NUMBER": "SequenceNumber",
     "AFTER_SEQUENCE_NUMBER": "SequenceNumber",
@@ -206,7 +206,7 @@ _BEGINNING = {
 
 
 def iterator(database: Database, session: Session, request: dict[str, Any]) -> Iterator:
-    """The iterator that a GetShardIterator request asks for."""
+    """The iterator for a GetShardIterator request."""
     arn, kind = request["StreamArn"], request["ShardIteratorType"]
     check_arn(arn)
     for parameter in ("SequenceNumber", "Timestamp"):
@@ -236,7 +236,7 @@ def iterator(database: Database, session: Session, request: dict[str, Any]) -> I
 def _since(
     database: Database, session: Session, stream: StreamDefinition, shard: int, timestamp: float
 ) -> int:
-    """The first sequence of a time or later."""
+    """The first sequence at or after a time."""
     now = database.clock.now()
     if timestamp > now:
         raise ValidationError(f"{_INVALID}Timestamp cannot be in the future: {timestamp}")
@@ -254,7 +254,7 @@ def _oldest(database: Database, session: Session, stream: StreamDefinition, shar
 def read(
     database: Database, session: Session, place: Iterator, limit: int | None
 ) -> tuple[list[dict[str, Any]], Iterator | None]:
-    """The next records and where to go on; nowhere when a closed shard is read to its end."""
+    """The next records and where to continue; None at the end of a closed shard."""
     now = database.clock.now()
     if now - place.issued > STREAM_ITERATOR_SECONDS:
         raise ExpiredIterator("Iterator expired. The iterator is older than 15 minutes.")
@@ -294,7 +294,7 @@ def _wire(
         "dynamodb": change,
     }
     if "userIdentity" in entry:
-        # Older versions kept the names with small first letters, which clients do not read.
+        # Older versions stored lower-case member names, which clients do not read.
         identity = entry["userIdentity"]
         event["userIdentity"] = {name[0].upper() + name[1:]: identity[name] for name in identity}
     return event

@@ -1,4 +1,4 @@
-"""What time makes unnecessary: expired items, old stream records, ended backups and leftovers."""
+"""Deletes what has expired: items, stream records, finished backups and leftovers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from keyfold.engine.database import Database
 
 
 def all_of(database: Database) -> int:
-    """Delete all of it; returns how many items that were."""
+    """Delete all of it; returns the number of items."""
     steps.finish(database, partial(streams.trim, database))
     steps.finish(database, partial(backups.trim, database))
     database.write(lambda session: transactions.correct(database, session))

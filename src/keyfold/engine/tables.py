@@ -1,10 +1,10 @@
-"""What the engine knows about a table: its schema, its indexes, and where keys stand.
+"""What the engine knows about a table: its schema, its indexes, and the places of keys.
 
-The place of an item is a hash of its partition key, then the partition key, then the sort key,
-each in order-preserving bytes with a terminator. So items of a partition lie together in the
-order of their sort keys, partitions come in no useful order, as in DynamoDB, and a segment of a
-parallel scan is a range of hashes. The place of an index entry is the place of its index keys
-followed by the place of its item.
+An item's place is a hash of its partition key, then the partition key, then the sort key, each in
+order-preserving bytes with a terminator. So the items of a partition lie together in sort-key
+order, partitions come in no useful order, as in DynamoDB, and a segment of a parallel scan is a
+range of hashes. The place of an index entry is the place of its index keys followed by the place of
+its item.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from keyfold.values.size import attribute_size
 
 START = b""
 _END_OF_COMPONENT = b"\0\0"
-# Longer than the longest run of 0xff that a hash and a partition key can make.
+# Longer than the longest run of 0xff that a hash and a partition key can produce.
 END = b"\xff" * (HASH_BYTES + PARTITION_KEY_BYTES + 1)
 
 
@@ -33,7 +33,7 @@ def component(value: AttributeValue) -> bytes:
 
 
 def component_prefix(value: AttributeValue) -> bytes:
-    """What the components of all values beginning with this one begin with."""
+    """The common prefix of the components of all values that begin with this one."""
     return key_bytes(value).replace(b"\0", b"\0\xff")
 
 
@@ -44,12 +44,12 @@ def after(place: bytes) -> bytes:
 
 
 def partition_of(place: bytes) -> bytes:
-    """The beginning of an item's place, where a single attribute makes the partition."""
+    """The start of an item's place, if the partition key is a single attribute."""
     return place[: place.index(_END_OF_COMPONENT, HASH_BYTES) + len(_END_OF_COMPONENT)]
 
 
 def segment(number: int, total: int) -> tuple[bytes, bytes]:
-    """The range of places that one segment of a parallel scan covers."""
+    """The range of places of one segment of a parallel scan."""
     space = 1 << (8 * HASH_BYTES)
     first, end = number * space // total, (number + 1) * space // total
     return (
@@ -69,14 +69,14 @@ class KeySchema:
         self.sort = tuple(name for name, kind in names if kind == "RANGE")
         self.attributes = self.partition + self.sort
         self.types = {name: types[name] for name in self.attributes}
-        # Name, type and largest size of each attribute, partition attributes first.
+        # Name, type and maximum size of each attribute, partition attributes first.
         self.roles = tuple(
             (name, types[name], PARTITION_KEY_BYTES if name in self.partition else SORT_KEY_BYTES)
             for name in self.attributes
         )
 
     def has(self, item: Mapping[str, AttributeValue]) -> bool:
-        """Whether the item has every key attribute, each of its type."""
+        """Whether the item has every key attribute with the right type."""
         for name, kind, _limit in self.roles:
             value = item.get(name)
             if value is None or kind not in value:
@@ -84,9 +84,9 @@ class KeySchema:
         return True
 
     def holds(self, item: Mapping[str, AttributeValue]) -> bool:
-        """Whether an index of these keys holds the item: all there, none empty or too long.
+        """Whether an index with these keys holds the item: all present, none empty or too long.
 
-        Items written before their index was made can have keys that it cannot hold.
+        Items written before their index was created can have keys that it cannot hold.
         """
         for name, kind, limit in self.roles:
             value = item.get(name)
@@ -98,9 +98,9 @@ class KeySchema:
         return True
 
     def place_of_valid(self, item: Mapping[str, AttributeValue]) -> bytes | None:
-        """Where the item stands; None if anything is wrong with its keys.
+        """The item's place; None if its keys are invalid.
 
-        The way of every request, in one pass; who gets None finds out what is wrong in peace.
+        The single-pass fast path of every request; on None, the slow path reports the error.
         """
         partition, keys = len(self.partition), []
         for name, kind, limit in self.roles:
@@ -116,12 +116,12 @@ class KeySchema:
         return partition_hash(b"".join(keys[:partition])) + b"".join(keys)
 
     def place(self, item: Mapping[str, AttributeValue]) -> bytes:
-        """Where an item that has these keys stands."""
+        """The place of an item with these keys."""
         rest = b"".join([component(item[name]) for name in self.sort])
         return self.partition_place(item) + rest
 
     def partition_place(self, item: Mapping[str, AttributeValue]) -> bytes:
-        """What the places of all items of one partition begin with."""
+        """The common prefix of all places of one partition."""
         keys = b"".join([component(item[name]) for name in self.partition])
         return partition_hash(keys) + keys
 
@@ -165,7 +165,7 @@ class IndexDefinition:
 
 
 class TableDefinition:
-    """One table as its definition describes it. A change makes a new object."""
+    """One table by its definition. A change creates a new object."""
 
     __slots__ = (
         "arn", "backups", "definition", "destinations", "expiry_noted_to", "follows_changes",
@@ -190,7 +190,7 @@ class TableDefinition:
             for index in definition.get("GlobalSecondaryIndexes", ())
         )
         self.indexes = self.local_indexes + self.global_indexes
-        # By the alphabet: of several indexes that a value is wrong for, the first is told.
+        # Alphabetical: if a value is invalid for several indexes, the first is reported.
         self.indexes_by_name = {
             index.name: index for index in sorted(self.indexes, key=lambda index: index.name)
         }
@@ -199,9 +199,9 @@ class TableDefinition:
             for index in definition.get("VectorIndexes", ())
         )
         self.ttl: str | None = definition.get("TimeToLive")
-        # Where the table is being restored from, until it is complete.
+        # The source of a restore in progress.
         self.restored_from: dict[str, Any] | None = definition.get("RestoredFrom")
-        # The row up to which items from before TTL was enabled have their expiry noted.
+        # The last row whose expiry was recorded after TTL was enabled.
         self.expiry_noted_to: int | None = definition.get("ExpiryNotedTo")
         stream = definition.get("Stream")
         self.stream: int | None = stream["Number"] if stream else None
@@ -214,15 +214,15 @@ class TableDefinition:
         self.follows_changes = bool(
             self.stream is not None or self.keeps_history or delivers or self.replicas
         )
-        # The modes of contributor insights by index, "" for the table itself.
+        # The contributor insights modes by index, "" for the table itself.
         self.watched: dict[str, str] = {
             name: each["Mode"]
             for name, each in definition.get("Insights", {}).items()
             if each["Status"] == "ENABLED"
         }
-        # The numbers of its backups that are being made.
+        # The numbers of its backups in progress.
         self.backups: list[int] = definition.get("Backups", [])
-        # Whether a write has to know what it replaces.
+        # Whether a write must read what it replaces.
         self.tracks_changes = bool(
             self.follows_changes or self.indexes or self.vector_indexes or self.backups
         )
@@ -232,24 +232,24 @@ class TableDefinition:
         return cls(id, orjson.loads(definition))
 
     def with_changes(self, **changes: Any) -> TableDefinition:
-        """The table with other entries in its definition; None removes one."""
+        """The table with changed entries in its definition; None removes one."""
         definition = {**self.definition, **changes}
         return TableDefinition(self.id, {k: v for k, v in definition.items() if v is not None})
 
     def vector_saving(self, item: Item | None) -> int:
-        """By how many bytes a write of an item is billed less than its size."""
+        """How many bytes less than its size a write of an item is billed."""
         return sum({each.attribute: each.saving(item) for each in self.vector_indexes}.values())
 
     def stored(self) -> bytes:
         return orjson.dumps(self.definition)
 
     def expiry(self, item: Item) -> int | None:
-        """When the item expires, if its TTL attribute says so."""
+        """When the item expires, according to its TTL attribute."""
         if self.ttl is None:
             return None
         value = item.get(self.ttl)
         if value is None or "N" not in value:
             return None
         number = value["N"].partition(".")[0]
-        # SQLite integers have 64 bits; nothing that far away matters.
+        # SQLite integers have 64 bits; times beyond that do not matter.
         return int(number) if number and len(number) < 18 and number != "-" else None

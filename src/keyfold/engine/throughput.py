@@ -1,4 +1,4 @@
-"""Throughput of tables and indexes: when it was changed, and how warm it is."""
+"""Throughput of tables and indexes: its changes, and warm throughput."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Definition = Mapping[str, Any]
 
 
 def changed(before: Definition, units: Definition, now: float) -> dict[str, Any]:
-    """The entries that other units make in the definition of a table or index."""
+    """The definition entries for a change of units."""
     old = before.get("ProvisionedThroughput")
     noted = dict(before.get("ThroughputChanges", {}))
     if old is not None:
@@ -33,7 +33,7 @@ def changed(before: Definition, units: Definition, now: float) -> dict[str, Any]
 
 
 def decreases_today(definition: Definition, now: float) -> int:
-    """How often units were taken away on this day of UTC."""
+    """How often units were decreased on this UTC day."""
     noted = definition.get("ThroughputChanges", {})
     last = noted.get("LastDecreaseDateTime")
     if last is None or _day(last) != _day(now):
@@ -59,7 +59,7 @@ def described(definition: Definition, now: float) -> dict[str, Any]:
 
 
 def usual_warmth(definition: Definition, billing: str) -> dict[str, int]:
-    """What a table or index can take at once without having been asked to."""
+    """The default warm throughput of a table or index."""
     if billing == "PAY_PER_REQUEST":
         return WARM_ON_DEMAND
     units = definition.get("ProvisionedThroughput", dict.fromkeys(_UNITS, 0))
@@ -67,7 +67,7 @@ def usual_warmth(definition: Definition, billing: str) -> dict[str, int]:
 
 
 def check_first_warmth(definition: Definition, billing: str, of: str) -> None:
-    """A new table or index is at least as warm as it would be anyway."""
+    """A new table's warm throughput must be at least the default."""
     for name, wanted in (definition.get("WarmThroughput") or {}).items():
         if wanted < usual_warmth(definition, billing)[name]:
             least = (
@@ -81,7 +81,7 @@ def check_first_warmth(definition: Definition, billing: str, of: str) -> None:
 
 
 def check_warmer(definition: Definition, billing: str, wish: Definition, of: str) -> None:
-    """A table or index can only become warmer."""
+    """Warm throughput can only increase."""
     now = {**usual_warmth(definition, billing), **definition.get("WarmThroughput", {})}
     for name, wanted in wish.items():
         if wanted < now[name]:

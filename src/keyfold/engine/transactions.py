@@ -26,23 +26,23 @@ from keyfold.errors import (
 from keyfold.limits import TRANSACTION_BYTES, TRANSACTION_TOKEN_SECONDS
 from keyfold.values.units import read_units
 
-# Locates a write in its table; what it raises is the reason of one part, not of the request.
+# Locates a write in its table; an error is the reason of one part, not of the request.
 Part = Callable[[Session], ItemWrite]
 
 
 def execute(database: Database, session: Session, parts: Sequence[Part]) -> list[Prepared]:
-    """Prepare all parts, then store them; any that cannot be prepared cancels them all."""
-    writes = _located(session, parts)
+    """Prepare all parts, then store them; any that fails cancels them all."""
+    writes = _item_writes(session, parts)
     _refuse_repeated_items(writes)
-    prepared = _attempt(writes, lambda each: write.prepare(session, each))
+    prepared = _attempt(writes, lambda each: write.prepare(database, session, each))
     if sum([each.new.size for each in prepared if each.new is not None]) > TRANSACTION_BYTES:
         raise ValidationError("Transaction request size limit exceeded")
     _attempt(prepared, lambda each: write.store(database, session, each))
     return prepared
 
 
-def _located(session: Session, parts: Sequence[Part]) -> list[ItemWrite]:
-    """Where the parts write. Of several that cannot be, DynamoDB tells the first alone."""
+def _item_writes(session: Session, parts: Sequence[Part]) -> list[ItemWrite]:
+    """The places of all parts. If several are invalid, DynamoDB reports only the first."""
     writes = []
     for at, part in enumerate(parts):
         try:
@@ -57,7 +57,7 @@ def _located(session: Session, parts: Sequence[Part]) -> list[ItemWrite]:
 
 
 def _attempt(parts: Sequence[Any], step: Callable[[Any], Any]) -> list[Any]:
-    """Take a step for every part; the reasons of those that failed cancel the transaction."""
+    """Run a step for every part; the reasons of failed ones cancel the transaction."""
     done = []
     failed: dict[int, CancellationReason] = {}
     for at, part in enumerate(parts):
@@ -85,7 +85,7 @@ def _refuse_repeated_items(writes: Sequence[ItemWrite]) -> None:
 
 
 def digest(request: dict[str, Any]) -> bytes:
-    """What makes two requests with one token the same request."""
+    """The digest that identifies a request with a token."""
     content = {
         name: value
         for name, value in request.items()
@@ -117,12 +117,12 @@ def remember(
 
 
 def correct(database: Database, session: Session) -> None:
-    """Let no token of a clock that was ahead keep those behind it from being forgotten."""
+    """Reset tokens from a clock that was ahead, so that they expire."""
     session.correct_tokens(database.clock.now(), TRANSACTION_TOKEN_SECONDS)
 
 
 def replay_cost(done: Sequence[Prepared]) -> bytes:
-    """What asking again costs, to be remembered: transactional reads of the items."""
+    """The cost of a repeated request, to be stored: transactional reads of the items."""
     units: dict[str, float] = {}
     for prepared in done:
         name = prepared.write.table.name
@@ -133,5 +133,5 @@ def replay_cost(done: Sequence[Prepared]) -> bytes:
 
 
 def replay_capacity(cost: bytes, detail: str) -> list[dict[str, Any]]:
-    """The consumed capacity of a request that had been carried out before."""
+    """The consumed capacity of a repeated request."""
     return [Capacity(name, units).answer(detail, "Read") for name, units in orjson.loads(cost)]

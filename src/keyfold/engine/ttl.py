@@ -1,4 +1,4 @@
-"""Time to live: expired items are deleted by the service, and the stream says so."""
+"""Time to live: expired items are deleted by the service, with stream records."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from keyfold.limits import TTL_MAX_AGE_SECONDS
 SERVICE = {"Type": "Service", "PrincipalId": "dynamodb.amazonaws.com"}
 
 _ITEMS_PER_COMMIT = 200
-# Items may be large: of a step's items few are in memory.
+# Items may be large, so a step holds few of them in memory.
 _ITEMS_PER_READ = 20
 
 
 def enable(session: Session, table: TableDefinition, attribute: str) -> TableDefinition:
-    """Writes note the expiry of their items from now on; the next sweep that of all others."""
+    """Start recording expiry: writes do it from now on, the next sweep for existing items."""
     session.index_expiry(table.id)
     return table.with_changes(TimeToLive=attribute, ExpiryNotedTo=0)
 
 
 def disable(table: TableDefinition) -> TableDefinition:
-    """Nothing expires any more; what was noted is worth nothing, and is noted anew when enabled."""
+    """Stop expiry; recorded values are discarded, and recorded again when it is enabled."""
     return table.with_changes(TimeToLive=None, ExpiryNotedTo=None)
 
 
 def sweep(database: Database) -> int:
-    """Delete every expired item of every table; returns how many there were."""
+    """Delete every expired item of every table; returns how many."""
     with database.read() as session:
         names = [TableDefinition.load(*row).name for row in session.tables()]
     deleted = 0
@@ -45,9 +45,9 @@ def sweep(database: Database) -> int:
 
 
 def _note(database: Database, name: str, session: Session) -> bool:
-    """Note the expiry of the next items from before TTL was enabled; False when all have it.
+    """Record the expiry of the next existing items; False when all have it.
 
-    How far it came is kept with each step, so a process that dies leaves nothing to be undone.
+    Each step stores its progress, so a crash needs no cleanup.
     """
     table = database.catalog.find(session, name)
     if table is None or table.expiry_noted_to is None:
@@ -63,7 +63,7 @@ def _note(database: Database, name: str, session: Session) -> bool:
 
 
 def _note_some(session: Session, table: TableDefinition, after_row: int) -> int | None:
-    """The row to go on behind; None after the last."""
+    """The row to continue after; None after the last."""
     items = session.expiries_after(table.id, after_row, _ITEMS_PER_READ)
     for row, noted, body in items:
         expires = table.expiry(orjson.loads(body))
@@ -77,9 +77,11 @@ def _delete(database: Database, name: str, session: Session) -> int:
     if table is None or table.ttl is None or table.expiry_noted_to is not None:
         return 0
     now = int(database.horizon.now())
-    # An expiry of more than five years ago is taken for a mistake and left alone.
+    # An expiry more than five years ago is considered a mistake and ignored.
     expired = session.expired(table.id, now, now - TTL_MAX_AGE_SECONDS, _ITEMS_PER_COMMIT)
     for place in expired:
-        prepared = write.prepare(session, ItemWrite(table, place, write.deletion, identity=SERVICE))
+        prepared = write.prepare(
+            database, session, ItemWrite(table, place, write.deletion, identity=SERVICE)
+        )
         write.store(database, session, prepared)
     return len(expired)

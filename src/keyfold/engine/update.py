@@ -14,21 +14,21 @@ from keyfold.expressions.update import UpdatePlan
 from keyfold.limits import ITEM_BYTES
 from keyfold.values import Item
 from keyfold.values.normal import NormalItem
-from keyfold.values.size import item_size
+from keyfold.values.size import attribute_size, text_size
 
 _INVALID = "One or more parameter values were invalid: "
 _TOO_LARGE = "Item size to update has exceeded the maximum allowed size"
 
 
 def refuse_dear(expressions: ExpressionParameters) -> None:
-    """Refuse an update whose statement costs more bytes than an item may have."""
+    """Refuse an update whose statement is larger than an item may be."""
     plan = expressions.update
     if plan is not None and plan.charge.exceeds(ITEM_BYTES, expressions.values):
         raise ValidationError(_TOO_LARGE)
 
 
 class ItemUpdate:
-    """The change that an update makes, and the paths that it touches."""
+    """The change of an update, and the paths that it touches."""
 
     def __init__(
         self,
@@ -54,25 +54,37 @@ class ItemUpdate:
 
     def __call__(self, old: NormalItem | None) -> NewItem | None:
         if old is None and self._plan is not None and self._plan.only_takes_away:
-            # An update that only takes away makes no item.
+            # An update that only removes does not create an item.
             return None
         before = self._key if old is None else old
         item: Item = before
         if self._plan is not None:
             item = self._plan.apply(before, self._values)
         for index in self._table.indexes:
-            # The keys of an item that was there are right, but for those the update wrote.
+            # The keys of an existing item are valid, except for those the update wrote.
             if old is None or not self._roots.isdisjoint(index.schema.types):
                 _check_keys(index, item)
         if self._table.vector_indexes:
             entries.check(self._table.vector_indexes, item, self._roots)
-        size = before.size + self._touched_size(item) - self._touched_size(before)
+        size = before.size + self._growth(before, item)
         if size > ITEM_BYTES:
             raise ValidationError(_TOO_LARGE)
         return NewItem(item, size)
 
-    def _touched_size(self, item: Item) -> int:
-        return item_size({root: item[root] for root in self._roots if root in item})
+    def _growth(self, before: Item, after: Item) -> int:
+        """By how many bytes the touched attributes grow."""
+        growth = 0
+        for root in self._roots:
+            old, new = before.get(root), after.get(root)
+            if old is new:
+                continue
+            if old is None or new is None:
+                growth += text_size(root) if old is None else -text_size(root)
+            if new is not None:
+                growth += attribute_size(new)
+            if old is not None:
+                growth -= attribute_size(old)
+        return growth
 
 
 def _check_keys(index: IndexDefinition, item: Item) -> None:
@@ -84,7 +96,7 @@ def _check_keys(index: IndexDefinition, item: Item) -> None:
 
 
 def _check_action(index: IndexDefinition, action: Action, values: Values) -> None:
-    """What can be seen without the item: a value that an index key cannot have."""
+    """Checks without the item: a value that an index key cannot have."""
     name = action.path.root
     kind = index.schema.types.get(name)
     if kind is None:

@@ -1,8 +1,7 @@
 """The one write path: old item, condition, new item, size, row, index entries, stream record.
 
-Every write of every operation is prepared and then stored by this module, inside a transaction
-of the file: `prepare` only reads, so a request of many writes prepares them all before it stores
-the first.
+Every write of every operation is prepared and then stored by this module, inside a transaction.
+`prepare` only reads, so a request with many writes prepares all of them before it stores the first.
 """
 
 from __future__ import annotations
@@ -25,14 +24,14 @@ from keyfold.values import Item
 from keyfold.values.normal import NormalItem
 from keyfold.values.units import write_units
 
-# To take apart what is smaller takes microseconds.
+# Smaller items are parsed within microseconds.
 _SMALL_BODY = 4 * KB
 
 Condition = Callable[[Item], bool]
 
 
 class NewItem:
-    """An item about to be stored: checked, measured and encoded."""
+    """An item about to be stored: validated, measured and encoded."""
 
     __slots__ = ("body", "item", "size")
 
@@ -47,7 +46,7 @@ class NewItem:
         return cls(item, item.size)
 
     def as_change(self, _old: NormalItem | None) -> NewItem:
-        """The change that puts this item, whatever was there."""
+        """The change that puts this item, regardless of the old one."""
         return self
 
 
@@ -55,7 +54,7 @@ Change = Callable[[NormalItem | None], NewItem | None]
 
 
 class Old(Enum):
-    """How much a write has to know of the item it replaces."""
+    """How much a write must know about the item it replaces."""
 
     NOTHING = "nothing"
     BYTES = "bytes"
@@ -63,10 +62,10 @@ class Old(Enum):
 
 
 class ItemWrite:
-    """What a request wants done to one item.
+    """What a request does to one item.
 
-    `change` makes the new item (None deletes) from the old one; without it only the condition is
-    checked. `needs` says how much of the old item the change or the answer looks at.
+    `change` computes the new item (None deletes) from the old one; without it only the condition is
+    checked. `needs` says how much of the old item the change or the answer uses.
     """
 
     __slots__ = (
@@ -85,7 +84,7 @@ class ItemWrite:
         identity: dict[str, str] | None = None,
         origin: tuple[float, str] | None = None,
     ) -> None:
-        """`origin` is the moment and region of a change that was made in another region."""
+        """`origin` is the time and region of a change made in another region."""
         self.origin = origin
         self.table = table
         self.place = place
@@ -114,7 +113,7 @@ class Prepared:
         self.is_known = is_known
 
     def capacity(self) -> Capacity:
-        """What storing it consumes."""
+        """The capacity that storing it consumes."""
         table = self.write.table
         before = self.stored.size if self.stored else 0
         after = self.new.size if self.new else 0
@@ -143,15 +142,18 @@ class Prepared:
         return self.old != self.new.item
 
 
-def prepare(session: Session, write: ItemWrite) -> Prepared:
-    """Read the old item, check the condition and make the new one; stores nothing."""
+def prepare(database: Database, session: Session, write: ItemWrite) -> Prepared:
+    """Read the old item, check the condition and compute the new one; stores nothing."""
     needs = write.needs
     if write.condition is not None or write.table.tracks_changes:
         needs = Old.ITEM
     if needs is Old.NOTHING:
         assert write.change is not None, "a check has a condition"
         return Prepared(write, None, None, write.change(None), is_known=False)
-    stored = session.find(write.table.id, write.place)
+    hot = database.hot
+    stored = None if hot is None else hot.current(write.table.id, write.place)
+    if stored is None:
+        stored = session.find(write.table.id, write.place)
     old: NormalItem | None = None
     if stored is not None and needs is Old.ITEM:
         if len(stored.body) > _SMALL_BODY:
@@ -164,13 +166,13 @@ def prepare(session: Session, write: ItemWrite) -> Prepared:
 
 
 def store(database: Database, session: Session, prepared: Prepared) -> None:
-    """Put the prepared write into the file."""
+    """Store the prepared write."""
     write, new, stored = prepared.write, prepared.new, prepared.stored
     if write.change is None:
         return
     table = write.table
     if table.local_indexes:
-        # Only the item's collection can turn out too large when it is changed already.
+        # Only the item's collection can turn out to be too large after the change.
         session.guard()
     if table.watched:
         database.key_counts.used(table, write.place)
@@ -181,7 +183,10 @@ def store(database: Database, session: Session, prepared: Prepared) -> None:
             database.key_counts.throttled(table, write.place)
             raise
     if database.hot is not None:
-        database.hot.touch(table.id, write.place)
+        kept = None
+        if stored is not None and new is not None:
+            kept = StoredItem(stored.row, new.size, new.body)
+        database.hot.touch(table.id, write.place, kept)
     expires = table.expiry(new.item) if new is not None and table.ttl is not None else None
     row = 0 if stored is None else stored.row
     if not prepared.is_known:
@@ -199,7 +204,7 @@ def store(database: Database, session: Session, prepared: Prepared) -> None:
         session.replace(table.id, row, new.size, expires, new.body)
     if table.indexes:
         old_size = stored.size if stored is not None else 0
-        changes = indexes.changes(table, write.place, prepared.old, old_size, new)
+        changes = indexes.moves(table, write.place, prepared.old, old_size, new)
         if table.local_indexes:
             growth = (new.size if new is not None else 0) - old_size
             collections.grow(session, table, write.place, growth, changes)
@@ -223,4 +228,4 @@ def store(database: Database, session: Session, prepared: Prepared) -> None:
 
 
 def deletion(_old: NormalItem | None) -> None:
-    """The change that leaves nothing."""
+    """The change that deletes an item."""

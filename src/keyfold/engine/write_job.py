@@ -12,11 +12,11 @@ T = TypeVar("T")
 
 
 class HalfDone(errors.StorageError):
-    """A write that cannot be taken back without those it shares a transaction with."""
+    """A write that cannot be rolled back without those in the same transaction."""
 
 
 class Bystander(errors.StorageError):
-    """A write taken back because another in its commit met damage; it is done again alone."""
+    """A write rolled back because another in its commit met damage; it is retried alone."""
 
 
 class WriteJob(Generic[T]):

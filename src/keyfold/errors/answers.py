@@ -1,4 +1,4 @@
-"""Errors that DynamoDB answers with, the same class on every backend, to the wire and back."""
+"""DynamoDB's errors: the same class on every backend, to and from the wire."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Item = dict[str, Any]
 
 
 class OperationError(KeyfoldError):
-    """An answer of DynamoDB that is an error; `wire_name` is its name on the wire."""
+    """An error answered by DynamoDB; `wire_name` is its name on the wire."""
 
     wire_name: ClassVar[str] = "InternalServerError"
     status: ClassVar[int] = 400
@@ -29,10 +29,10 @@ class ValidationError(OperationError):
 
 
 class RequestInvalid(ValidationError):
-    """A request wrong in itself, whatever the tables hold; engines word it by their dialect.
+    """A request that is invalid regardless of data; its wording depends on the dialect.
 
-    `newer` is what DynamoDB began to say of it in 2026, `older` what operations say that still read
-    numbers as Java's BigDecimal does, where that is something else.
+    `newer` is DynamoDB's wording since 2026, `older` that of operations that still parse numbers as
+    Java's BigDecimal, where it differs.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class RequestInvalid(ValidationError):
 
 
 class EmptyKey(ValidationError):
-    """An empty value of a key attribute; it fails a transaction whole, before any of its parts."""
+    """An empty key value; it fails a whole transaction before its parts are checked."""
 
 
 class SerializationError(OperationError):
@@ -82,7 +82,7 @@ class AccessDenied(OperationError):
 
 
 class ConditionFailed(OperationError):
-    """A condition did not hold; `item` is the stored item where it was asked for."""
+    """A condition did not hold; `item` is the stored item if it was requested."""
 
     wire_name = "ConditionalCheckFailedException"
 
@@ -92,7 +92,7 @@ class ConditionFailed(OperationError):
 
 
 class CancellationReason:
-    """Why one part of a transaction was cancelled; `code` is "None" for the innocent ones."""
+    """Why one part of a transaction was cancelled; `code` is "None" for parts without fault."""
 
     __slots__ = ("code", "item", "message")
 
@@ -240,7 +240,7 @@ class TrimmedData(OperationError):
 
 
 class ThrottlingReason:
-    """Which limit of what a request met: a table's or an index's, by its ARN."""
+    """Which limit a request exceeded: a table's or an index's, by ARN."""
 
     __slots__ = ("reason", "resource")
 
@@ -252,7 +252,7 @@ class ThrottlingReason:
 
 
 class ThrottlingError(OperationError):
-    """A refusal for want of throughput; `reasons` say of which, where the server does."""
+    """A throttled request; `reasons` name the limits if the server does."""
 
     reasons_member: ClassVar[str] = "ThrottlingReasons"
 
@@ -290,7 +290,7 @@ class RequestTooLarge(OperationError):
 
 
 class UnexpectedAnswer(OperationError):
-    """An error this registry has no class for; the name it came with is in `name`."""
+    """An error unknown to this registry; `name` is its wire name."""
 
     def __init__(self, name: str, message: str = "") -> None:
         super().__init__(f"{name}: {message}" if message else name)
@@ -301,7 +301,7 @@ K = TypeVar("K", OperationError, StorageError)
 
 
 def _by_wire_name(kind: type[K]) -> dict[str, type[K]]:
-    # A class without a wire name of its own refines its parent, which stands for both.
+    # A class without its own wire name refines its parent, which stands for both.
     found = {kind.wire_name: kind} if "wire_name" in vars(kind) else {}
     for child in kind.__subclasses__():
         found.update(_by_wire_name(child))
@@ -342,7 +342,7 @@ def _reason_to_wire(reason: CancellationReason) -> dict[str, Any]:
 
 
 def from_wire(status: int, body: Mapping[str, Any]) -> OperationError | StorageError:
-    """The error that an answer of any DynamoDB-compatible server stands for."""
+    """The error in an answer of any DynamoDB-compatible server."""
     name = str(body.get("__type", "")).rpartition("#")[2] or str(body.get("code", ""))
     message = str(body.get("message") or body.get("Message") or "")
     if name in _STORAGE_BY_WIRE_NAME:

@@ -1,4 +1,4 @@
-"""Errors that keyfold raises by itself: declarations, items, plans, streams, files, connections."""
+"""keyfold's own errors: declarations, items, plans, streams, files, connections."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from keyfold.errors.root import KeyfoldError
 
 
 class DeclarationError(KeyfoldError):
-    """A declaration that cannot work: which rule, where, and what to do."""
+    """A declaration that cannot work: the rule, the place, and the remedy."""
 
     def __init__(self, code: str, message: str, *, place: str = "", suggestion: str = "") -> None:
         self.code, self.message, self.place, self.suggestion = code, message, place, suggestion
@@ -19,23 +19,29 @@ class DeclarationError(KeyfoldError):
 
 
 class SettingError(KeyfoldError):
-    """A setting that does not exist or has a wrong value: which one and where it came from."""
+    """An unknown or invalid setting: its name and where it came from."""
 
 
 class ItemError(KeyfoldError):
-    """An item that is not there, or that the declaration cannot read."""
+    """An item that is missing or cannot be decoded."""
 
 
 class NotFound(ItemError):
-    """No item has this key."""
+    """No item has this key; `entity` and `key` say which, if known."""
+
+    def __init__(
+        self, message: str = "", *, entity: str = "", key: Mapping[str, Any] | None = None
+    ) -> None:
+        self.entity, self.key = entity, key or {}
+        super().__init__(message)
 
 
 class Undecodable(ItemError):
-    """An item in the table does not fit its declaration.
+    """A stored item does not match its declaration.
 
-    `key` says which one, `entity` as what it was read, `fields` what is wrong with which field.
-    Where several items were read, `items` are those that can be, `others` what is wrong with more
-    of them, and `cursor` goes on behind the page.
+    `key` identifies it, `entity` is what it was read as, `fields` lists the errors by field. When
+    several items were read, `items` are the decoded ones, `others` further errors, and `cursor`
+    continues after the page.
     """
 
     items: Sequence[Any] = ()
@@ -55,11 +61,11 @@ class Undecodable(ItemError):
 
 
 class AlreadyExists(ItemError):
-    """A create met an item with the same key."""
+    """A create found an item with the same key."""
 
 
 class UniqueTaken(ItemError):
-    """A unique value is held by another item: `field` names it, `holder` is that item's key."""
+    """Another item holds a unique value: `field` names it, `holder` is that item's key."""
 
     def __init__(self, message: str, *, field: str, holder: Mapping[str, Any]) -> None:
         super().__init__(message)
@@ -67,13 +73,13 @@ class UniqueTaken(ItemError):
 
 
 class VersionConflict(ItemError):
-    """Somebody else changed the item since it was read."""
+    """The item was changed since it was read."""
 
 
 class StepRefused(ItemError):
-    """An item is in a state from which it does not get to the one that was asked for.
+    """The item's current state does not allow the requested transition.
 
-    `field` holds the state, `state` is what it is now.
+    `field` holds the state, `state` is its current value.
     """
 
     def __init__(self, message: str, *, field: str, state: str) -> None:
@@ -82,11 +88,11 @@ class StepRefused(ItemError):
 
 
 class PlanError(KeyfoldError):
-    """An intent that cannot become requests."""
+    """An intent that cannot be turned into requests."""
 
 
 class TooManyWrites(PlanError):
-    """More writes than one transaction takes."""
+    """More writes than one transaction allows."""
 
 
 class MissingKeyField(PlanError):
@@ -94,9 +100,9 @@ class MissingKeyField(PlanError):
 
 
 class ValueRefused(PlanError):
-    """A value that no item can hold, or an item that its declaration could not read back.
+    """A value that cannot be stored, or an item that could not be read back.
 
-    `fields` says what is wrong with which field, under "" what no single one is to blame for.
+    `fields` lists the errors by field, under "" those that concern no single field.
     """
 
     def __init__(self, message: str, fields: Mapping[str, str] | None = None) -> None:
@@ -109,27 +115,27 @@ class KeyValueRefused(PlanError):
 
 
 class BudgetExceeded(PlanError):
-    """A pattern or unit of work made more requests than it declared, or an N+1 loop."""
+    """A pattern or unit of work made more requests than declared, or an N+1 loop."""
 
 
 class CursorRefused(PlanError):
-    """A cursor that is damaged, edited, or made by another pattern."""
+    """A cursor that is damaged, edited, expired or made by another pattern."""
 
 
 class RequestReused(PlanError):
-    """A request id came again with another payload."""
+    """A request id was used again with another payload."""
 
 
 class StreamError(KeyfoldError):
-    """A change stream that cannot be consumed as it should be."""
+    """A change stream that cannot be consumed correctly."""
 
 
 class RebuildNeeded(StreamError):
-    """Records were lost: the consumer was away for longer than the stream keeps them."""
+    """Records were lost: the consumer was down for longer than the stream keeps them."""
 
 
 class IndexBehind(StreamError):
-    """An index does not show yet what its table holds; the record waits for it."""
+    """An index does not yet show what its table holds; the record waits."""
 
 
 class LeaseLost(StreamError):
@@ -137,7 +143,7 @@ class LeaseLost(StreamError):
 
 
 class AlreadyProcessed(StreamError):
-    """A record came again; its effect is there already."""
+    """A record was delivered again; its effect already exists."""
 
 
 class ProcessorFailed(StreamError):
@@ -145,11 +151,11 @@ class ProcessorFailed(StreamError):
 
 
 class MigrationError(KeyfoldError):
-    """A migration that cannot go on."""
+    """A migration that cannot continue."""
 
 
 class Pending(MigrationError):
-    """Live tables and design differ: a migration has to run first."""
+    """Live tables and design differ: run the pending migration first."""
 
 
 class Drifted(MigrationError):
@@ -161,13 +167,13 @@ class VerifyFailed(MigrationError):
 
 
 class Irreversible(MigrationError):
-    """There is no way back from here that loses nothing."""
+    """There is no lossless way back from here."""
 
 
 class StorageError(KeyfoldError):
-    """The data file cannot be used as it is.
+    """The data file cannot be used.
 
-    `told` is what callers over the wire read: whether to try again, without the path of the file.
+    `told` is the message for remote callers: whether to retry, without the file's path.
     """
 
     wire_name: ClassVar[str] = "StorageException"
@@ -176,10 +182,10 @@ class StorageError(KeyfoldError):
 
 
 class Corrupt(StorageError):
-    """The file is damaged, truncated or not a keyfold file; `where` names what was looked for."""
+    """The file is damaged, truncated or not a keyfold file; `where` names what was read."""
 
     wire_name = "DamagedStorageException"
-    # No client tries again by itself after 507, as it would after 500 and 503.
+    # Clients do not retry 507 by themselves, unlike 500 and 503.
     status = 507
     told = "The data file is damaged here. Trying again does not help; `keyfold doctor` does."
 
@@ -189,7 +195,7 @@ class Corrupt(StorageError):
 
 
 class Busy(StorageError):
-    """Another process holds the file; nothing was done."""
+    """Another process holds the file; nothing was written."""
 
     wire_name = "BusyStorageException"
     status = 503
@@ -209,7 +215,7 @@ class Full(StorageError):
 
 
 class TransportError(KeyfoldError):
-    """No usable answer came back; if the request was `sent`, it may have had its effect."""
+    """No usable answer arrived; if the request was `sent`, it may have taken effect."""
 
     def __init__(self, message: str, *, sent: bool = True) -> None:
         super().__init__(message)
@@ -225,4 +231,4 @@ class Unreachable(TransportError):
 
 
 class Untrusted(Unreachable):
-    """The backend's certificate is not one to trust, however often it is asked."""
+    """The backend's certificate is not trusted; retrying does not help."""

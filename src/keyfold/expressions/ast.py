@@ -1,8 +1,8 @@
-"""The tree that conditions, updates and projections become.
+"""The tree for conditions, updates and projections.
 
-A parsed tree holds placeholders (`NameRef`, `ValueRef`); a bound one holds attribute names and
-`Value`s, or `Given`s where it is kept to be used with other values. Everything that executes takes
-bound trees.
+A parsed tree holds placeholders (`NameRef`, `ValueRef`). A bound tree holds attribute names and
+`Value`s, or `Placeholder`s where it is cached for use with other values. Execution takes bound
+trees only.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class Placeholder:
-    """A value that comes with the request: its placeholder, and the type it must have."""
+    """A value that comes with the request: its placeholder and required type."""
 
     text: str
     kind: str
@@ -67,7 +67,7 @@ class Placeholder:
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A function: a condition (`contains`), or an operand (`size`, `if_not_exists`)."""
+    """A function: a condition (`contains`) or an operand (`size`, `if_not_exists`)."""
 
     function: str
     arguments: tuple[Operand, ...]
@@ -152,7 +152,7 @@ class UpdateActions:
 
 @dataclass(frozen=True, slots=True)
 class KeyTerm:
-    """What a key condition says about one key attribute."""
+    """The condition on one key attribute."""
 
     name: str
     operator: str  # = < <= > >= BETWEEN begins_with
@@ -166,7 +166,7 @@ Projection: TypeAlias = tuple[Path, ...]
 
 
 def operands_of(test: Compare | Between | In | Function) -> tuple[Operand, ...]:
-    """What a single test is about, first its subject."""
+    """The operands of a single test, its subject first."""
     match test:
         case Compare(_, left, right):
             return (left, right)

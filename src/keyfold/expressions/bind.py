@@ -1,10 +1,9 @@
-"""Placeholders resolved: parsed trees become bound ones, and what is left over is reported."""
+"""Resolves placeholders: parsed trees become bound ones; unused placeholders are reported."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import NoReturn
 
 from keyfold.errors import RequestInvalid, ValidationError
@@ -37,60 +36,51 @@ from keyfold.expressions.keys import KeyCondition
 from keyfold.expressions.update import UpdatePlan
 from keyfold.limits import PLACEHOLDER_BYTES
 from keyfold.values import AttributeValue
-from keyfold.values.normal import NormalItem
 from keyfold.values.wire import check_name, check_value
 
-_PLANS_KEPT = 1024
 _LENGTH_WORTH_COUNTING = 1024
 _NAME = re.compile(r"#[A-Za-z0-9_]+").fullmatch
 _VALUE = re.compile(r":[A-Za-z0-9_]+").fullmatch
-# Where a check looks at more than the types of values: at the bounds, at the name of a type.
+# The check looks at more than the types of values: at bounds, or the name of a type.
 _LOOKS_INTO_VALUES = re.compile(r"between|attribute_type", re.IGNORECASE).search
 
 
 class Placeholders:
-    """The ExpressionAttributeNames and ExpressionAttributeValues of one request.
+    """The ExpressionAttributeNames of one request, and what stands for its attribute values.
 
-    Bind every expression of the request, then `check_used`. Where values may be `deeper`, they may
-    have a level more than what is stored.
+    Bind every expression of the request, then call `check_used`.
     """
 
     def __init__(
         self,
         names: Mapping[str, str] | None = None,
-        values: Mapping[str, AttributeValue] | None = None,
-        *,
-        deeper: bool = False,
+        operands: Mapping[str, Value | Placeholder] | None = None,
     ) -> None:
-        self._names = _checked_names(names)
-        self.values = _checked_values(values, depth=-1 if deeper else 0)
+        check_names(names)
+        check_placeholders(operands)
+        self._names, self._operands = names or {}, operands or {}
         self._used_names: set[str] = set()
         self._used_values: set[str] = set()
 
+    @classmethod
+    def with_literals(
+        cls, names: Mapping[str, str] | None, values: Mapping[str, AttributeValue] | None
+    ) -> Placeholders:
+        """Those of a request, with its values themselves in the place of placeholders."""
+        check_names(names)
+        return cls(names, None if values is None else as_literals(checked_values(values)))
+
     def condition(self, text: str, parameter: str = "ConditionExpression") -> Condition:
-        """A condition or filter, to be evaluated with `values`."""
-        if _LOOKS_INTO_VALUES(text):
-            return self._binder(parameter).condition(parser.condition(text, parameter))
-        kept, names, values = _kept_condition(text, parameter, self._pairs(), self._kinds())
-        self._used_names |= names
-        self._used_values |= values
-        return kept
+        """A condition or filter."""
+        return self._binder(parameter).condition(parser.condition(text, parameter))
 
     def key_condition(self, text: str) -> KeyCondition:
-        """A key condition, whose terms `values` complete."""
-        if _LOOKS_INTO_VALUES(text):
-            return KeyCondition(self.condition(text, "KeyConditionExpression"))
-        kept, names, values = _kept_key_condition(text, self._pairs(), self._kinds())
-        self._used_names |= names
-        self._used_values |= values
-        return kept
+        """A key condition, whose terms the values complete."""
+        return KeyCondition(self.condition(text, "KeyConditionExpression"))
 
     def update(self, text: str) -> UpdatePlan:
-        """An update, to be applied with `values`."""
-        plan, names, values = _plan_update(text, self._pairs(), self._kinds())
-        self._used_names |= names
-        self._used_values |= values
-        return plan
+        """An update, to be applied with the values."""
+        return UpdatePlan(self._binder("UpdateExpression").update(parser.update(text)))
 
     def projection(self, text: str) -> Projection:
         """A projection, ready for `projection.project`."""
@@ -103,57 +93,11 @@ class Placeholders:
         """Refuse placeholders that no expression used."""
         if len(self._used_names) < len(self._names):
             _refuse_unused("ExpressionAttributeNames", self._names, self._used_names)
-        if len(self._used_values) < len(self.values):
-            _refuse_unused("ExpressionAttributeValues", self.values, self._used_values)
-
-    def _pairs(self) -> _Pairs:
-        return tuple(self._names.items())
-
-    def _kinds(self) -> _Pairs:
-        return tuple([(given, kind) for given, value in self.values.items() for kind in value])
+        if len(self._used_values) < len(self._operands):
+            _refuse_unused("ExpressionAttributeValues", self._operands, self._used_values)
 
     def _binder(self, parameter: str) -> _Binder:
-        values = {given: Value(content) for given, content in self.values.items()}
-        return _Binder(parameter, self._names, values, self._used_names, self._used_values)
-
-
-# The same few expressions come again and again, with other values of the same types,
-# which is all that binding and checking look at.
-_Pairs = tuple[tuple[str, str], ...]
-
-
-@lru_cache(_PLANS_KEPT)
-def _plan_update(
-    text: str, names: _Pairs, kinds: _Pairs
-) -> tuple[UpdatePlan, frozenset[str], frozenset[str]]:
-    """An update with the names and values that it uses."""
-    binder = _Binder("UpdateExpression", dict(names), _placeholders(kinds), set(), set())
-    plan = UpdatePlan(binder.update(parser.update(text)))
-    return plan, frozenset(binder.used_names), frozenset(binder.used_values)
-
-
-@lru_cache(_PLANS_KEPT)
-def _kept_condition(
-    text: str, parameter: str, names: _Pairs, kinds: _Pairs
-) -> tuple[Condition, frozenset[str], frozenset[str]]:
-    """A condition with the names and values that it uses."""
-    binder = _Binder(parameter, dict(names), _placeholders(kinds), set(), set())
-    condition = binder.condition(parser.condition(text, parameter))
-    return condition, frozenset(binder.used_names), frozenset(binder.used_values)
-
-
-@lru_cache(_PLANS_KEPT)
-def _kept_key_condition(
-    text: str, names: _Pairs, kinds: _Pairs
-) -> tuple[KeyCondition, frozenset[str], frozenset[str]]:
-    """A key condition with the names and values that it uses."""
-    parameter = "KeyConditionExpression"
-    condition, used_names, used_values = _kept_condition(text, parameter, names, kinds)
-    return KeyCondition(condition), used_names, used_values
-
-
-def _placeholders(kinds: _Pairs) -> dict[str, Placeholder]:
-    return {placeholder: Placeholder(placeholder, kind) for placeholder, kind in kinds}
+        return _Binder(parameter, self._names, self._operands, self._used_names, self._used_values)
 
 
 class _Binder:
@@ -269,9 +213,10 @@ class _Binder:
         return name
 
 
-def _checked_names(names: Mapping[str, str] | None) -> Mapping[str, str]:
+def check_names(names: Mapping[str, str] | None) -> None:
+    """Refuse names that DynamoDB refuses."""
     if names is None:
-        return {}
+        return
     if not names:
         raise RequestInvalid("ExpressionAttributeNames must not be empty")
     for placeholder, name in names.items():
@@ -279,7 +224,6 @@ def _checked_names(names: Mapping[str, str] | None) -> Mapping[str, str]:
             _refuse_placeholder("ExpressionAttributeNames", placeholder)
         if not name or len(name) > _LENGTH_WORTH_COUNTING:
             _check_name(placeholder, name)
-    return names
 
 
 def _check_name(placeholder: str, name: str) -> None:
@@ -292,19 +236,23 @@ def _check_name(placeholder: str, name: str) -> None:
         ) from None
 
 
-def _checked_values(
-    values: Mapping[str, AttributeValue] | None, depth: int
-) -> Mapping[str, AttributeValue]:
+def check_placeholders(values: Mapping[str, object] | None) -> None:
+    """Refuse placeholders of values that DynamoDB refuses."""
     if values is None:
-        return {}
+        return
     if not values:
         raise RequestInvalid("ExpressionAttributeValues must not be empty")
     for placeholder in values:
         if not _VALUE(placeholder) or len(placeholder) > PLACEHOLDER_BYTES:
             _refuse_placeholder("ExpressionAttributeValues", placeholder)
-    if isinstance(values, NormalItem):
-        return values
-    checked = {}
+
+
+def checked_values(
+    values: Mapping[str, AttributeValue], *, deeper: bool = False
+) -> Mapping[str, AttributeValue]:
+    """The values in normal form; where they may be `deeper`, with a level more than is stored."""
+    check_placeholders(values)
+    checked, depth = {}, -1 if deeper else 0
     for placeholder, value in values.items():
         try:
             checked[placeholder] = check_value(value, depth)
@@ -313,8 +261,12 @@ def _checked_values(
     return checked
 
 
+def as_literals(values: Mapping[str, AttributeValue]) -> dict[str, Value]:
+    return {placeholder: Value(content) for placeholder, content in values.items()}
+
+
 def _name_placeholder(error: ValidationError, placeholder: str) -> ValidationError:
-    """An error about a value, told with its placeholder; the newer words leave that out."""
+    """An error about a value with its placeholder; the newer wording leaves that out."""
 
     def wrapped(reason: str) -> str:
         return f"ExpressionAttributeValues contains invalid value: {reason} for key {placeholder}"
@@ -343,7 +295,7 @@ def _refuse_unused(parameter: str, given: Mapping[str, object], used: set[str]) 
 
 
 def _hash_set_order(keys: list[str], total: int) -> list[str]:
-    """The order of a Java HashSet, in which DynamoDB lists unused keys."""
+    """The iteration order of a Java HashSet, in which DynamoDB lists unused keys."""
     slots = 16
     while slots <= total / 0.75:
         slots *= 2

@@ -1,6 +1,7 @@
-"""What DynamoDB charges an UpdateItem for its statement, in bytes.
+"""The bytes DynamoDB charges an UpdateItem for its statement.
 
-Known from the request alone: values count at each use, what paths read and functions make is free.
+They depend on the request alone: a value counts at each use; what paths read and functions produce
+is free.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ _WORK = {"+": 34, "-": 37, "if_not_exists": 39, "list_append": 37}
 
 
 class Charge:
-    """The bytes of a statement: some for its text, the rest for each use of a value."""
+    """The bytes of a statement: a fixed part for its text, and each use of a value."""
 
     __slots__ = ("_text", "_uses")
 
@@ -48,15 +49,15 @@ class Charge:
                 self._uses.append(part)
 
     def exceeds(self, limit: int, values: Values) -> bool:
-        """Whether the statement costs more than that with these values."""
-        # Nearly every request is small, and its values were measured together.
+        """Whether the statement with these values exceeds the limit."""
+        # Nearly every request is small, and its values were already measured together.
         if isinstance(values, NormalItem) and self._text + len(self._uses) * values.size <= limit:
             return False
         return self._text + sum(attribute_size(values[use]) for use in self._uses) > limit
 
 
 def _parts(action: Action) -> Iterator[int | str]:
-    """Bytes, and the placeholders of values that count for theirs."""
+    """A number of bytes, and the placeholders of values to add."""
     first, *later = action.path.parts
     yield _step(first) + sum(_LATER_STEP + _step(step) for step in later)
     if isinstance(action, (SetAction, AddAction)):

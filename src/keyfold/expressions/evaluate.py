@@ -1,4 +1,4 @@
-"""Conditions as functions of an item. Compiled once, since filters run for every item read."""
+"""Conditions as functions of an item, compiled once because filters run for every item read."""
 
 from __future__ import annotations
 
@@ -30,7 +30,10 @@ from keyfold.values.key_order import sort_key
 ReadableItem = Mapping[str, AttributeValue]
 Values = Mapping[str, AttributeValue]
 Test = Callable[[ReadableItem], bool]
+ConditionPlan = Callable[[Values], Test]
 Getter = Callable[[ReadableItem], "AttributeValue | None"]
+_OperandPlan = Callable[[Values], Getter]
+_TestPlan = Callable[[Values, "Elements"], Test]
 
 NO_VALUES: Values = MappingProxyType({})
 
@@ -42,36 +45,51 @@ _INEQUALITIES: dict[str, Callable[[Any, Any], bool]] = {"<": lt, "<=": le, ">": 
 
 
 def matches(condition: Condition, item: ReadableItem, values: Values = NO_VALUES) -> bool:
-    """Whether a bound condition holds for an item; an item that is not there is an empty one."""
+    """Whether a bound condition holds for an item; a missing item counts as empty."""
     return compile_condition(condition, values)(item)
 
 
 def compile_condition(condition: Condition, values: Values = NO_VALUES) -> Test:
     """A bound condition as a function, for use with many items."""
-    return _compile(condition, values, Elements())
+    return plan_condition(condition)(values)
 
 
-def _compile(condition: Condition, values: Values, elements: Elements) -> Test:
+def plan_condition(condition: Condition) -> ConditionPlan:
+    """A bound condition as a plan: kept, it gives a test for each request's values."""
+    plan = _plan(condition)
+    return lambda values: plan(values, Elements())
+
+
+def _plan(condition: Condition) -> _TestPlan:
     match condition:
         case And(terms):
-            return _all([_compile(term, values, elements) for term in terms])
+            return _join(_all, terms)
         case Or(terms):
-            return _any([_compile(term, values, elements) for term in terms])
+            return _join(_any, terms)
         case Not(term):
-            negated = _compile(term, values, elements)
-            return lambda item: not negated(item)
+            negated = _plan(term)
+            return lambda values, elements: _negate(negated(values, elements))
         case Compare():
-            return _comparison(condition, values)
+            return _comparison(condition)
         case Between():
-            return _between(condition, values)
+            return _between(condition)
         case In(operand, options):
-            return _in(getter(operand, values), options, values)
+            return _in(_getter(operand), options)
         case Function():
-            return _call(condition, values, elements)
+            return _call(condition)
+
+
+def _join(join: Callable[[list[Test]], Test], terms: Sequence[Condition]) -> _TestPlan:
+    plans = [_plan(term) for term in terms]
+    return lambda values, elements: join([plan(values, elements) for plan in plans])
+
+
+def _negate(test: Test) -> Test:
+    return lambda item: not test(item)
 
 
 def constant(operand: Operand | Arithmetic, values: Values) -> AttributeValue | None:
-    """A value that can be known without the item."""
+    """The value of an operand that does not depend on the item."""
     match operand:
         case Value(content):
             return content
@@ -81,20 +99,25 @@ def constant(operand: Operand | Arithmetic, values: Values) -> AttributeValue | 
             return None
 
 
-def getter(operand: Operand, values: Values) -> Getter:
+def _getter(operand: Operand) -> _OperandPlan:
     """An operand as a function: its value in an item, or None."""
     match operand:
         case Value(content):
-            return lambda _: content
+            return lambda _: _always(content)
         case Placeholder(text):
-            given = values[text]
-            return lambda _: given
+            return lambda values: _always(values[text])
         case Path():
-            return _path(operand)
+            found = _path(operand)
+            return lambda _: found
         case Function("size", (argument,)):
-            return _size(getter(argument, values))
+            measured = _getter(argument)
+            return lambda values: _size(measured(values))
         case _:
             raise TypeError(f"not an operand of a condition: {operand!r}")
+
+
+def _always(value: AttributeValue) -> Getter:
+    return lambda _: value
 
 
 def resolve(path: Path, item: ReadableItem) -> AttributeValue | None:
@@ -113,7 +136,7 @@ def resolve(path: Path, item: ReadableItem) -> AttributeValue | None:
 
 
 def same(a: AttributeValue, b: AttributeValue) -> bool:
-    """Equality of normalised values: sets without order, everything else as written."""
+    """Equality of normalised values: sets ignore order."""
     if a == b:
         return True
     kind = next(iter(a))
@@ -169,29 +192,39 @@ def _text_length(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode("utf-16-le")) // 2
 
 
-def _comparison(node: Compare, values: Values) -> Test:
+def _comparison(node: Compare) -> _TestPlan:
     operator = node.operator
     if operator in _INEQUALITIES:
-        return _inequality(node.left, node.right, _INEQUALITIES[operator], values)
-    left, right = getter(node.left, values), getter(node.right, values)
+        return _inequality(node.left, node.right, _INEQUALITIES[operator])
+    left, right = _getter(node.left), _getter(node.right)
+    if operator == "=":
+        return lambda values, _: _equal(left(values), right(values))
+    # A missing attribute differs from every value.
+    return lambda values, _: _negate(_equal(left(values), right(values)))
 
-    def equal(item: ReadableItem) -> bool:
+
+def _equal(left: Getter, right: Getter) -> Test:
+    def test(item: ReadableItem) -> bool:
         a = left(item)
         b = right(item)
         return a is not None and b is not None and same(a, b)
 
-    # A missing attribute differs from every value.
-    return equal if operator == "=" else lambda item: not equal(item)
+    return test
 
 
-def _inequality(
-    left: Operand, right: Operand, holds: Callable[[Any, Any], bool], values: Values
-) -> Test:
-    first, second = getter(left, values), getter(right, values)
-    bound = constant(right, values)
-    if bound is not None:
-        return _compare_constant(first, bound, holds)
+def _inequality(left: Operand, right: Operand, holds: Callable[[Any, Any], bool]) -> _TestPlan:
+    first, second = _getter(left), _getter(right)
 
+    def plan(values: Values, _: Elements) -> Test:
+        bound = constant(right, values)
+        if bound is not None:
+            return _compare_constant(first(values), bound, holds)
+        return _compare(first(values), second(values), holds)
+
+    return plan
+
+
+def _compare(first: Getter, second: Getter, holds: Callable[[Any, Any], bool]) -> Test:
     def test(item: ReadableItem) -> bool:
         a = first(item)
         b = second(item)
@@ -208,7 +241,7 @@ def _inequality(
 def _compare_constant(
     operand: Getter, bound: AttributeValue, holds: Callable[[Any, Any], bool]
 ) -> Test:
-    """A comparison with a constant, which is read once."""
+    """A comparison with a constant, which is prepared once."""
     kind = next(iter(bound))
     limit = sort_key(bound)
 
@@ -224,21 +257,22 @@ def _comparable(a: AttributeValue, b: AttributeValue) -> bool:
     return kind in _ORDERED and kind in b
 
 
-def _between(node: Between, values: Values) -> Test:
-    return _all(
-        [
-            _inequality(node.operand, node.low, ge, values),
-            _inequality(node.operand, node.high, le, values),
-        ]
-    )
+def _between(node: Between) -> _TestPlan:
+    low = _inequality(node.operand, node.low, ge)
+    high = _inequality(node.operand, node.high, le)
+    return lambda values, elements: _all([low(values, elements), high(values, elements)])
 
 
-def _in(operand: Getter, options: Sequence[Operand], values: Values) -> Test:
+def _in(operand: _OperandPlan, options: Sequence[Operand]) -> _TestPlan:
+    return lambda values, _: _listed(operand(values), options, values)
+
+
+def _listed(operand: Getter, options: Sequence[Operand], values: Values) -> Test:
     """Values that are alike only if they are equal are looked up, whatever their number."""
     known = [constant(option, values) for option in options]
     members = {scalar for value in known if value is not None and (scalar := _scalar(value))}
     others = [
-        getter(option, values)
+        _getter(option)(values)
         for option, value in zip(options, known, strict=True)
         if value is None or _scalar(value) is None
     ]
@@ -256,7 +290,7 @@ def _in(operand: Getter, options: Sequence[Operand], values: Values) -> Test:
 
 
 def _scalar(value: AttributeValue) -> tuple[str, Any] | None:
-    """A value that equals nothing but itself, as a key; None of sets, lists and maps."""
+    """A hashable key for a scalar; None for sets, lists and maps."""
     for kind, content in value.items():
         if kind in _SCALARS:
             return kind, content
@@ -264,7 +298,7 @@ def _scalar(value: AttributeValue) -> tuple[str, Any] | None:
 
 
 class Elements:
-    """The scalars of the list that was searched last: many terms tend to search the same one."""
+    """The scalars of the last searched list: many terms tend to search the same one."""
 
     __slots__ = ("_found", "_list")
 
@@ -283,27 +317,37 @@ class Elements:
         return scalar in self._found
 
 
-def _call(call: Function, values: Values, elements: Elements) -> Test:
-    arguments = [getter(argument, values) for argument in call.arguments]
+def _call(call: Function) -> _TestPlan:
+    arguments = [_getter(argument) for argument in call.arguments]
     first = arguments[0]
     match call.function:
         case "attribute_exists":
-            return lambda item: first(item) is not None
+            return lambda values, _: _exists(first(values))
         case "attribute_not_exists":
-            return lambda item: first(item) is None
+            return lambda values, _: _negate(_exists(first(values)))
         case "attribute_type":
-            return _two(arguments, lambda value, kind: kind["S"] in value)
+            return _two(arguments, lambda _: lambda value, kind: kind["S"] in value)
         case "begins_with":
-            return _two(arguments, _begins_with)
+            return _two(arguments, lambda _: _begins_with)
         case "contains":
-            return _two(arguments, partial(_contains, elements))
+            return _two(arguments, lambda elements: partial(_contains, elements))
         case unknown:
             raise TypeError(f"not a condition: {unknown}")
 
 
-def _two(arguments: list[Getter], holds: Callable[[AttributeValue, AttributeValue], bool]) -> Test:
-    first, second = arguments
+def _exists(operand: Getter) -> Test:
+    return lambda item: operand(item) is not None
 
+
+_Relation = Callable[[AttributeValue, AttributeValue], bool]
+
+
+def _two(arguments: list[_OperandPlan], relation: Callable[[Elements], _Relation]) -> _TestPlan:
+    first, second = arguments
+    return lambda values, elements: _related(first(values), second(values), relation(elements))
+
+
+def _related(first: Getter, second: Getter, holds: _Relation) -> Test:
     def test(item: ReadableItem) -> bool:
         a = first(item)
         b = second(item)

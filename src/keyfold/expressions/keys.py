@@ -1,4 +1,4 @@
-"""Key conditions: the restricted conditions that say which part of an index to read."""
+"""Key conditions: the restricted conditions that select a part of an index."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ _INVALID = "One or more parameter values were invalid: "
 
 @dataclass(frozen=True, slots=True)
 class KeySelection:
-    """The keys to read: equality on the partition, then a prefix of sort attributes, then a range.
+    """The keys to read: partition equality, then equal sort attributes, then a range.
 
-    `range` is at most one term, about the sort attribute behind the last equal one.
+    `range` is at most one term, on the sort attribute after the last equal one.
     """
 
     partition: tuple[AttributeValue, ...]
@@ -40,12 +40,12 @@ class KeySelection:
     range: KeyTerm | None
 
 
-# What a key condition says about one attribute: an operator and its operands.
+# The condition on one attribute: an operator and its operands.
 _Said = tuple[str, tuple[Value | Placeholder, ...]]
 
 
 class KeyCondition:
-    """A bound key condition. Kept, it is used again with other values of the same types."""
+    """A bound key condition, cached for use with other values of the same types."""
 
     __slots__ = ("_condition", "_said")
 
@@ -54,7 +54,7 @@ class KeyCondition:
         self._said: dict[str, _Said] | None = None
 
     def terms(self, values: Mapping[str, AttributeValue]) -> dict[str, KeyTerm]:
-        """Its terms by attribute name, refused where DynamoDB does."""
+        """Its terms by attribute name; refuses what DynamoDB refuses."""
         if self._said is None:
             self._said = _by_name(self._condition)
         return {
@@ -84,7 +84,7 @@ def select(
     sort: Sequence[str],
     types: Mapping[str, str],
 ) -> KeySelection:
-    """Fit the terms to a key schema: `partition` and `sort` are its attributes, in order."""
+    """Fit the terms to a key schema: `partition` and `sort` are its attributes in order."""
     _check_count(terms, len(partition) + len(sort))
     if len(partition) > 1:
         _check_partition_equal(terms, partition)
@@ -144,7 +144,7 @@ def _unequal(terms: Mapping[str, KeyTerm], names: Sequence[str]) -> list[str]:
 
 
 def _refuse_gap(terms: Mapping[str, KeyTerm], sort: Sequence[str]) -> None:
-    """Every sort attribute before the last one in use must be equal to something."""
+    """Refuse a sort attribute without equality before the last one in use."""
     named = [at for at, name in enumerate(sort) if name in terms]
     if not named:
         return

@@ -1,4 +1,4 @@
-"""The parameters from before expressions, read into the same trees.
+"""Legacy parameters, read into the same trees.
 
 Expected, AttributeUpdates, KeyConditions, QueryFilter, ScanFilter with ConditionalOperator, and
 AttributesToGet.
@@ -189,7 +189,7 @@ def _condition(name: str, operator: str, values: list[AttributeValue]) -> Condit
         case "CONTAINS":
             return Function("contains", (path, operands[0]))
         case "NOT_CONTAINS":
-            # False of an item that lacks the attribute, where NE is true.
+            # False for an item without the attribute, where NE is true.
             absent = Function("attribute_not_exists", (path,))
             return Not(Or((absent, Function("contains", (path, operands[0])))))
         case "BEGINS_WITH":

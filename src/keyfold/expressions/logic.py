@@ -8,10 +8,10 @@ from keyfold.expressions.ast import And, Condition, Not, Operand, Or
 
 
 class Logic(ABC):
-    """A parser's part between a whole condition and its comparisons.
+    """The part of a parser between a whole condition and its comparisons.
 
-    A parenthesis may hold a condition or an operand, and which one shows only behind it; so these
-    return either, and `_require_condition` settles it where it matters.
+    A parenthesis may hold a condition or an operand, which shows only after it. So these return
+    either, and `_require_condition` decides where it matters.
     """
 
     _depth: int

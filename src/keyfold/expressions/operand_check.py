@@ -1,6 +1,6 @@
-"""What DynamoDB refuses in the operands of an expression, once placeholders are resolved.
+"""What DynamoDB refuses in operands once placeholders are resolved.
 
-Their types, and paths of an update or projection that collide.
+Wrong types, and colliding paths of an update or projection.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _LONG_NAMES = {
 
 
 def check_depth(path: Path, parameter: str) -> None:
-    """Check that a path is no deeper than an item can be."""
+    """Refuse a path deeper than an item can be."""
     if len(path.parts) > NESTING_LEVELS:
         refuse(
             parameter,
@@ -91,7 +91,7 @@ def check_in(node: In, parameter: str) -> None:
 
 
 def check_call(call: Function, parameter: str) -> None:
-    """Check the operands of a function whose name and arity are known to be right."""
+    """Check the operand types of a function whose name and arity are valid."""
     name, arguments = call.function, call.arguments
     if name in _NEED_PATH and not isinstance(arguments[0], Path):
         refuse(
@@ -132,7 +132,7 @@ def check_action(action: Action, parameter: str) -> None:
 
 
 def check_overlap(paths: Sequence[Path], parameter: str) -> None:
-    """No path of an update or projection may contain another, or read it as another type."""
+    """Refuse paths that overlap, or that read one path as two types."""
     if len({path.parts[0] for path in paths}) == len(paths):
         return
     for later, second in enumerate(paths):
@@ -197,7 +197,7 @@ def _refuse_kind(operator: str, kind: str, parameter: str) -> NoReturn:
 
 
 def _static_kind(operand: Operand) -> str | None:
-    """An operand's type where it does not depend on the item."""
+    """An operand's type if it does not depend on the item."""
     if isinstance(operand, (Value, Placeholder)):
         return operand.kind
     if isinstance(operand, Function) and operand.function == "size":

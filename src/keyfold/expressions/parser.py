@@ -1,4 +1,4 @@
-"""Expression text to trees. The trees of recent texts are kept, so parsing happens once."""
+"""Parses expression text; the trees of recent texts are cached."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ from keyfold.values.wire import check_value
 COMPARATORS = frozenset(("=", "<>", "<", "<=", ">", ">="))
 
 _TEXTS_KEPT = 2048
-# Parentheses nest no deeper than there may be operators between them. Builders of conditions
-# (boto3's among them) open a pair for every OR, so real expressions come near it.
+# Parentheses nest no deeper than there may be operators between them. Condition builders, boto3's
+# among them, open a pair for every OR, so real expressions come close.
 _MAX_DEPTH = EXPRESSION_OPERATORS
 _USUAL_DEPTH = 50
 _FRAMES_FOR_DEEPEST = 8000
@@ -50,7 +50,7 @@ _FRAMES_FOR_DEEPEST = 8000
 
 @lru_cache(_TEXTS_KEPT)
 def condition(text: str, parameter: str = "ConditionExpression") -> Condition:
-    """A condition, filter or key condition; `parameter` is the one it came in."""
+    """A condition, filter or key condition; `parameter` is the request member it came in."""
     parser = _Parser(text, parameter)
     tree = parser.condition()
     parser.expect_end()
@@ -60,10 +60,10 @@ def condition(text: str, parameter: str = "ConditionExpression") -> Condition:
 
 @lru_cache(_TEXTS_KEPT)
 def literal_condition(text: str, parameter: str = "condition") -> Condition:
-    """A condition with its values in it, as a design states one: `state = "open" AND size > 3`.
+    """A condition with literal values, as in a design: `state = "open" AND size > 3`.
 
-    A text stands in quotes, a number and true or false as they are, any other value in backticks
-    in DynamoDB's JSON. It names fields of a design, so no word is reserved.
+    Text is in quotes, numbers and booleans are bare, other values are DynamoDB JSON in backticks.
+    It names fields of a design, so no word is reserved.
     """
     parser = _Parser(text, parameter, literals=True)
     tree = parser.condition()
@@ -110,7 +110,7 @@ class _Parser(Logic):
             self._refuse("The expression can not be empty;")
         size = len(text.encode(errors="surrogatepass"))
         if size > EXPRESSION_BYTES:
-            # Of updates, DynamoDB does not say how long they are.
+            # For updates, DynamoDB's message leaves out the length.
             told = "" if parameter == "UpdateExpression" else f" expression size: {size}"
             self._refuse(f"Expression size has exceeded the maximum allowed size;{told}")
         self._tokens = tokens(text, literals=literals)
@@ -327,7 +327,7 @@ class _Parser(Logic):
     def _deeper(self) -> None:
         self._depth += 1
         if self._depth == _USUAL_DEPTH:
-            # A level takes several calls here, and some more wherever its tree is walked.
+            # A level takes several calls here, and more wherever its tree is walked.
             sys.setrecursionlimit(max(sys.getrecursionlimit(), _FRAMES_FOR_DEEPEST))
         if self._depth > _MAX_DEPTH:
             self._refuse(

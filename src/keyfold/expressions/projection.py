@@ -1,4 +1,4 @@
-"""Projections: the parts of an item that a list of paths names."""
+"""Projections: the parts of an item that a list of paths selects."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any
 from keyfold.expressions.ast import Projection
 from keyfold.values import AttributeValue, Item
 
-# A node of the paths' common tree; None marks a path's end, where the whole value is wanted.
+# A node of the merged tree of paths; None marks a path's end, where the whole value is wanted.
 _Tree = dict[Any, "_Tree | None"]
 
 
 def project(paths: Projection, item: Mapping[str, AttributeValue]) -> Item:
-    """The part of an item that bound paths name."""
+    """The part of an item that bound paths select."""
     return compile_projection(paths)(item)
 
 

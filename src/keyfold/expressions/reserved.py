@@ -1,4 +1,4 @@
-"""The words that DynamoDB reserves: not to be written as attribute names in expressions."""
+"""DynamoDB's reserved words, which cannot be used as attribute names in expressions."""
 
 from __future__ import annotations
 
@@ -54,5 +54,5 @@ RESERVED = frozenset(_WORDS.split())
 
 
 def is_reserved(name: str) -> bool:
-    """Whether a name has to be written as a `#placeholder`."""
+    """Whether a name needs a `#placeholder`."""
     return name.upper() in RESERVED

@@ -1,4 +1,4 @@
-"""The paths and top-level attributes that a condition speaks of."""
+"""The paths and top-level attributes that a condition refers to."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from keyfold.expressions.ast import (
 
 
 def roots(node: Condition | Operand) -> Iterator[str]:
-    """The attribute names at the start of all paths in a bound tree, in order."""
+    """The top-level attributes of all paths in a bound tree, in order."""
     return (path.root for path in paths(node))
 
 

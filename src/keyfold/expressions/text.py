@@ -1,4 +1,4 @@
-"""Conditions as text with their values in it: stable, and read again by `literal_condition`."""
+"""Conditions as stable text with literal values; `literal_condition` reads it back."""
 
 from __future__ import annotations
 

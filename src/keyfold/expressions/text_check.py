@@ -1,7 +1,7 @@
-"""What DynamoDB refuses in the text of an expression, in the order it looks.
+"""What DynamoDB refuses in an expression's text, in its order of checks.
 
-Reserved words, list indexes, which function stands where, how many operands: in the order they are
-written, before placeholders are resolved.
+Reserved words, list indexes, misplaced functions, wrong arity: in text order, before placeholders
+are resolved.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ def _check_name(call: Function, parameter: str, allowed: dict[str, int]) -> None
 
 
 def check_functions(tree: Condition, parameter: str) -> None:
-    """Check that a condition calls what there is, whatever it names."""
+    """Check that a condition calls only known functions."""
     match tree:
         case And(terms) | Or(terms):
             for term in terms:

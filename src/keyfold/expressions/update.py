@@ -1,6 +1,6 @@
-"""Updates as functions of an item. Compiled once and kept, since the same few come all the time.
+"""Updates as functions of an item, compiled once and cached.
 
-Every value is worked out from the item as it was.
+Every value is computed from the item as it was.
 """
 
 from __future__ import annotations
@@ -37,20 +37,20 @@ _SETS = frozenset(("SS", "NS", "BS"))
 
 
 class _WrongType(Exception):
-    """An operand of a type its operator cannot use."""
+    """An operand of a type that its operator does not support."""
 
 
 class _Missing(Exception):
-    """An operand that reads an attribute the item does not have."""
+    """An operand that reads a missing attribute."""
 
 
-# Makes the value that an action writes, from the item as it was and the values of the request; None
+# Computes the value that an action writes, from the old item and the request's values; None
 # removes.
 _Make = Callable[[Mapping[str, AttributeValue], Values], Any]
 
 
 class UpdatePlan:
-    """An update, ready to be applied to any item, with any values of the types it was bound for."""
+    """An update that can be applied to any item with any values of the types it was bound for."""
 
     __slots__ = (
         "_nested", "_steps", "_type_mismatch", "actions", "charge", "only_takes_away", "paths",
@@ -71,7 +71,7 @@ class UpdatePlan:
         """What its statement costs."""
 
     def apply(self, item: Mapping[str, AttributeValue], values: Values) -> Item:
-        """The updated item; the given one stays as it is."""
+        """The updated item; the given one is unchanged."""
         new: Item = dict(item)
         appended: list[tuple[int, Path, AttributeValue]] = []
         removed_elements: list[Path] = []
@@ -94,7 +94,7 @@ class UpdatePlan:
         for _, path, value in sorted(appended, key=itemgetter(0)):
             _writable(new, path).append(value)
         if removed_elements:
-            # Indexes in REMOVE mean the positions before the update: take the inner and last out
+            # Indexes in REMOVE refer to positions before the update: remove inner and last ones
             # first.
             removed_elements.sort(key=lambda path: (len(path.parts), _index(path)), reverse=True)
             for path in removed_elements:
@@ -102,7 +102,7 @@ class UpdatePlan:
         return new
 
     def _writes(self, item: Mapping[str, AttributeValue], values: Values) -> list[tuple[Path, Any]]:
-        """What to write where, or the complaint DynamoDB comes to first: types, paths, missing."""
+        """The writes by path, or the error that DynamoDB reports first: types, paths, missing."""
         writes: list[tuple[Path, Any]] = []
         missing = False
         for path, make in self._steps:
@@ -127,7 +127,7 @@ class UpdatePlan:
 
 
 def _refuse_deep(writes: list[tuple[Path, Any]]) -> None:
-    """Refuse values that are right in themselves and too deep for the place they are put in."""
+    """Refuse values that are valid by themselves but too deep where they are placed."""
     for path, value in writes:
         is_nested = value is not None and ("M" in value or "L" in value)
         if is_nested and len(path.parts) + levels(value) > NESTING_LEVELS:
@@ -236,14 +236,14 @@ def _delete(current: AttributeValue, content: AttributeValue) -> AttributeValue 
 
 
 def _reachable(path: Path, item: Mapping[str, AttributeValue]) -> bool:
-    """Whether everything before a path's last step is there and of the right kind."""
+    """Whether everything before a path's last step exists and has the right type."""
     parent = resolve(Path(path.parts[:-1]), item)
     wanted = "L" if isinstance(path.parts[-1], int) else "M"
     return parent is not None and wanted in parent
 
 
 def _writable(item: Item, path: Path) -> Any:
-    """The container that a path's last step is in, copied down from the (already new) root."""
+    """The container of a path's last step, copied down from the new root."""
     container: Any = item
     for part in path.parts[:-1]:
         value = container[part]

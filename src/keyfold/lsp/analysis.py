@@ -1,6 +1,6 @@
-"""What an editor shows of a design: problems at their places, and names with what they mean.
+"""What an editor shows of a design: problems with positions, and symbols with descriptions.
 
-It is plain data, since a Python declaration is analysed in a process of its own.
+It is plain data, since a Python declaration is analysed in a separate process.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from keyfold.review.cost.figures import Figures
 from keyfold.review.cost.reads import read
 
 WORKLOAD = "workload.yaml"
-"""Beside the design: its rates give the lenses their dollars."""
+"""The workload file beside the design: its rates give the lenses their costs."""
 SymbolKind = Literal["entity", "pattern", "index", "table"]
 
 
 @dataclass(frozen=True)
 class TextProblem:
-    """Something wrong at a place."""
+    """A problem at a position."""
 
     place: Place
     severity: str
@@ -41,7 +41,7 @@ Tell = Callable[[tuple[TextProblem, ...]], None]
 
 @dataclass(frozen=True)
 class Symbol:
-    """A name of a design: where it is declared, what it means, and what it takes."""
+    """A name in a design: its declaration, its meaning and its parameters."""
 
     name: str
     kind: SymbolKind
@@ -52,21 +52,21 @@ class Symbol:
 
 @dataclass(frozen=True)
 class Analysis:
-    """All that is known of one text."""
+    """The analysis of one text."""
 
     problems: tuple[TextProblem, ...] = ()
     symbols: tuple[Symbol, ...] = ()
     fields: dict[str, str] = field(default_factory=dict)
-    """Types of the entities' fields, by name."""
+    """The types of entity fields, by name."""
 
     def symbol(self, name: str) -> Symbol | None:
         return next((one for one in self.symbols if one.name == name), None)
 
 
 def analyse_file(text: str, path: str, tell: Tell = lambda _: None) -> Analysis:
-    """The analysis of a design file's text, whatever state it is in.
+    """The analysis of a design file's text, valid or not.
 
-    The problems are told as soon as they are known; the rest takes half as long again.
+    Problems are reported first; the rest takes half as long again.
     """
     from keyfold.design.file import loads
 
@@ -80,7 +80,7 @@ def analyse_file(text: str, path: str, tell: Tell = lambda _: None) -> Analysis:
 
 
 def analyse(schema: Schema, path: str, tell: Tell = lambda _: None) -> Analysis:
-    """Findings of the reviewer, and every name of the design."""
+    """Findings of the reviewer, and every symbol of the design."""
     problems = tuple(_problem(one) for one in check(schema).findings)
     tell(problems)
     fields = {
@@ -96,7 +96,7 @@ def analyse(schema: Schema, path: str, tell: Tell = lambda _: None) -> Analysis:
 
 
 def _workload(schema: Schema, path: str) -> Workload | None:
-    """What the workload file beside the design says, if it is there and of this design."""
+    """The workload file beside the design, if it exists and matches."""
     try:
         return load(Path(path).with_name(WORKLOAD), schema)
     except KeyfoldError:
@@ -104,7 +104,7 @@ def _workload(schema: Schema, path: str) -> Workload | None:
 
 
 def declaration_problem(error: DeclarationError, path: str) -> TextProblem:
-    """A declaration that cannot be: its place begins with file and line."""
+    """A declaration error as a problem; its place begins with file and line."""
     file, _, rest = error.place.partition(":")
     line = rest.split(" ")[0]
     place = Place(file, int(line)) if line.isdecimal() else Place(path, 1)

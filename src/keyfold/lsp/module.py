@@ -1,7 +1,7 @@
-"""Python declarations, analysed as they are typed.
+"""Analyses Python declarations while they are typed.
 
-A module is imported in a process that is forked for it, from one that has keyfold loaded:
-half-written code is run once, in nobody's way, and what it declares is gone with its process.
+A module is imported in a process forked for it from one that has keyfold loaded. Half-written code
+runs in isolation, and its declarations end with the process.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _TEXT_BYTES = struct.Struct(">Q")
 
 
 class ModuleProcess:
-    """The process that has keyfold loaded, and forks one for each module to look at."""
+    """The process that has keyfold loaded and forks one per module."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -44,7 +44,7 @@ class ModuleProcess:
         self._busy = False
 
     def analyse(self, text: str, path: str, tell: Tell = lambda _: None) -> Analysis:
-        """The analysis of a module's text, as it stands in the editor; problems are told first."""
+        """The analysis of a module's text in the editor; problems are reported first."""
         try:
             ast.parse(text)
         except (SyntaxError, ValueError) as error:
@@ -70,7 +70,7 @@ class ModuleProcess:
             return found
 
     def interrupt(self) -> None:
-        """End the look that is under way: somebody has typed on."""
+        """Cancel the analysis in progress, because the text has changed."""
         if self._busy and self._process is not None:
             self._process.send_signal(signal.SIGUSR1)
 
@@ -81,10 +81,10 @@ class ModuleProcess:
 
 
 def answer_requests() -> None:
-    """Look at one module after another, each in a process forked for it."""
+    """Analyse one module after another, each in a forked process."""
     requests = os.fdopen(os.dup(0), "rb")
     answers = os.fdopen(os.dup(1), "wb")
-    # What a module prints or reads must not come between the messages.
+    # Output or input of a module must not mix with the messages.
     nowhere = os.open(os.devnull, os.O_RDWR)
     os.dup2(nowhere, 0)
     os.dup2(nowhere, 1)
@@ -106,7 +106,7 @@ def answer_requests() -> None:
         if child == 0:
             signal.signal(signal.SIGUSR1, signal.SIG_DFL)
             signal.alarm(PATIENCE_SECONDS)
-            gc.disable()  # nothing of a process that lives for one look is worth collecting
+            gc.disable()  # Nothing in a process this short-lived is worth collecting.
             with os.fdopen(writing, "wb") as told:
                 _send(told, _import(text, path, partial(_send, told)))
             os._exit(0)
@@ -161,7 +161,7 @@ def _import(text: str, path: str, tell: Tell) -> Analysis:
 
 
 def _problem_of(error: BaseException, path: str) -> TextProblem:
-    """What was raised, at the line of this file that it went through last."""
+    """The exception as a problem, at the last line of this file in its traceback."""
     line, trace = 1, error.__traceback__
     while trace is not None:
         if trace.tb_frame.f_code.co_filename == path:
@@ -171,7 +171,7 @@ def _problem_of(error: BaseException, path: str) -> TextProblem:
 
 
 def _module_name(path: Path) -> tuple[Path, str]:
-    """The folder that Python finds the module from, and its name there."""
+    """The directory that Python imports the module from, and its name there."""
     parts = [path.stem]
     folder = path.parent
     while (folder / "__init__.py").exists():
@@ -183,7 +183,7 @@ def _module_name(path: Path) -> tuple[Path, str]:
 
 
 class _EditorText(MetaPathFinder, Loader):
-    """Gives one module the text of the editor instead of its file's."""
+    """Serves the editor's text of one module in place of its file."""
 
     def __init__(self, name: str, path: str, text: str) -> None:
         self._name, self._path, self._text = name, path, text
@@ -201,8 +201,7 @@ class _EditorText(MetaPathFinder, Loader):
 
     def exec_module(self, module: ModuleType) -> None:
         tree = ast.parse(self._text)
-        # Pydantic reads docstrings of fields in the source of a class, and looks long for those
-        # that it does not find.
+        # Pydantic looks for field docstrings in the class source, slowly if there are none.
         Entity.model_config["use_attribute_docstrings"] = _tells_of_fields(tree)
         lines = self._text.splitlines(keepends=True)
         linecache.cache[self._path] = (len(self._text), None, lines, self._path)

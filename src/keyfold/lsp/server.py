@@ -17,7 +17,7 @@ from keyfold.design.source import Place
 from keyfold.lsp.analysis import Analysis, Symbol, Tell, TextProblem, analyse_file
 from keyfold.lsp.module import ModuleProcess
 from keyfold.review.check import RULES
-from keyfold.review.check.fixes import fixed
+from keyfold.review.check.fixes import apply_fixes
 
 logger = logging.getLogger(__name__)
 
@@ -25,7 +25,7 @@ SECONDS_AFTER_THE_LAST_KEY = 0.05
 _SEVERITIES = {
     "error": lsp.DiagnosticSeverity.Error,
     "warning": lsp.DiagnosticSeverity.Warning,
-    "info": lsp.DiagnosticSeverity.Information,
+    "note": lsp.DiagnosticSeverity.Information,
     "question": lsp.DiagnosticSeverity.Hint,
 }
 _KINDS = {
@@ -41,7 +41,7 @@ _IN_CODE = re.compile(r"(?:silence|select|ignore)\b[^\n]*$")
 
 
 class DesignServer(LanguageServer):
-    """Keeps the last analysis of each text, and the last that could be read."""
+    """Keeps the last analysis of each text, and the last valid one."""
 
     def __init__(self) -> None:
         super().__init__("keyfold", metadata.version("keyfold"))
@@ -54,20 +54,20 @@ class DesignServer(LanguageServer):
         """The texts as they were looked at last."""
 
     def saved(self, uri: str) -> None:
-        """A file that others read has changed: the texts that may show it are looked at again."""
+        """A shared file was saved: analyse the texts that may depend on it again."""
         for other, document in self.workspace.text_documents.items():
             if other != uri or self._looked.get(uri) != document.source:
                 self.changed(other)
 
     def changed(self, uri: str) -> None:
-        """Look at a text once nobody types any more."""
+        """Analyse a text once typing pauses."""
         if (before := self._waiting.get(uri)) is not None:
             before.cancel()
         self._waiting[uri] = asyncio.get_running_loop().create_task(self._look(uri))
 
     async def _look(self, uri: str) -> None:
         await asyncio.sleep(SECONDS_AFTER_THE_LAST_KEY)
-        # One look at a time: a text that is overtaken before its turn is never looked at.
+        # One analysis at a time: a text that changed before its turn is skipped.
         async with self._turn:
             document = self.workspace.get_text_document(uri)
             version, text = document.version, document.source
@@ -110,7 +110,7 @@ class DesignServer(LanguageServer):
         )
 
     def analyse(self, text: str, path: str, tell: Tell = lambda _: None) -> Analysis:
-        """The analysis of a design file or a Python module; of any other text nothing."""
+        """The analysis of a design file or Python module; None for other texts."""
         if path.endswith((".yaml", ".yml")):
             return analyse_file(text, path, tell) if _DESIGN.search(text) else Analysis()
         return self.modules.analyse(text, path, tell) if path.endswith(".py") else Analysis()
@@ -195,7 +195,7 @@ def create_server() -> DesignServer:
 
 
 def completions(typed: str, known: Analysis) -> list[lsp.CompletionItem]:
-    """What may stand behind a line as far as it is typed."""
+    """The completions for a partial line."""
     if _IN_SLOT.search(typed):
         return [
             lsp.CompletionItem(name, kind=lsp.CompletionItemKind.Field, detail=kind)
@@ -215,7 +215,7 @@ def completions(typed: str, known: Analysis) -> list[lsp.CompletionItem]:
 
 
 def _symbol_at(server: DesignServer, uri: str, position: lsp.Position) -> Symbol | None:
-    """The symbol under the cursor; names of patterns may be of several words."""
+    """The symbol under the cursor; pattern names may have several words."""
     document = server.workspace.get_text_document(uri)
     known = server.analysis_of(uri)
     if position.line >= len(document.lines):
@@ -232,7 +232,7 @@ def _covers(line: str, name: str, character: int) -> bool:
 
 def _quick_fix(problem: TextProblem, document: TextDocument) -> list[lsp.CodeAction]:
     ours = [(place, fix) for place, fix in problem.fixes if _is_of(place, document.path)]
-    text, made = fixed(document.source, ours)
+    text, made = apply_fixes(document.source, ours)
     if not made:
         return []
     end = lsp.Position(len(document.lines) + 1, 0)

@@ -1,4 +1,4 @@
-"""Secondary structures that keep themselves right: pointers, counters, edges, unique values."""
+"""Self-maintaining structures: pointers, counters, edges, unique values and more."""
 
 from keyfold.maintain.average import Average
 from keyfold.maintain.cascade import Cascade

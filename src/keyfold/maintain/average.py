@@ -1,4 +1,4 @@
-"""Averages: a sum and a count that are kept, and the quotient when it is read.
+"""Averages: a maintained sum and count, divided on read.
 
 DynamoDB cannot divide in an update, so the quotient is not stored.
 """
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 
 class Average(Declared):
-    """The mean of what two counters keep: `rating = Average("stars", "reviews")`.
+    """The mean of two counters: `rating = Average("stars", "reviews")`.
 
-    The first field sums a value over items, the second counts the same items. It is None where
-    nothing is counted.
+    The first field sums a value over items, the second counts the same items. The mean is None
+    while nothing is counted.
     """
 
     def __init__(self, total: str, count: str) -> None:

@@ -1,8 +1,8 @@
-"""Cascades: what is deleted together with an item.
+"""Cascades: items deleted together with their parent.
 
-A few items go in the item's own transaction. More than that are left to the consumer, which works
-from what is there: it can stop and start again at any point. An item added meanwhile is refused
-by a check of its parent in its own transaction, or removed when its record comes by.
+A few items are deleted in the parent's own transaction. More are left to the consumer, which works
+from the current state and can stop and restart at any point. An item added meanwhile is refused by
+a check of its parent in its own transaction, or deleted when its record arrives.
 """
 
 from __future__ import annotations
@@ -68,14 +68,14 @@ class Cascade(Declared):
             design.maintain(CascadeMaintainer(related, label, self.sync, self.place))
             design.maintain(OrphanMaintainer(related, label, self.sync))
             if self.sync == "transaction" and related.key.declared.index is not None:
-                # An index shows an item late, perhaps after its parent was deleted.
+                # An index shows an item late, possibly after its parent was deleted.
                 design.maintain(OrphanMaintainer(related, f"{label} late", "stream"))
 
         design.when_complete(resolve)
 
 
 class CascadeMaintainer(JobMaintainer):
-    """Deletes the items of a parent that is gone."""
+    """Deletes the items of a deleted parent."""
 
     kind = "cascade"
     overflow = "stream"
@@ -95,7 +95,7 @@ class CascadeMaintainer(JobMaintainer):
         return frozenset()
 
     def steady(self, touched: frozenset[str] | None) -> frozenset[str]:
-        """Where the parent counts its items, the number tells whether one came meanwhile."""
+        """If the parent counts its items, the count reveals items added meanwhile."""
         if touched is not None:
             return frozenset()
         design = self.source.__table__.design
@@ -104,7 +104,9 @@ class CascadeMaintainer(JobMaintainer):
     def joins(
         self, context: Context, old: Entity | None, new: Entity | None
     ) -> Flow[Sequence[Intent]]:
-        """The deletes that fit into the parent's transaction; too many are left to the stream."""
+        """The deletes that fit into the parent's transaction; larger numbers are left to the
+        stream.
+        """
         if old is None or new is not None:
             return ()
         found, more = yield from self.related.page(context, old.ref(), None)
@@ -113,19 +115,21 @@ class CascadeMaintainer(JobMaintainer):
         if self.source.__table__.schema.stream is None:
             raise TooManyWrites(
                 f"{old.ref()} has more than {FITS} items of {self.related.child.__name__}, and "
-                f"{self.source.__table__.name} has no stream by which they could be deleted. "
+                f"{self.source.__table__.name} has no stream, so they cannot be deleted. "
                 "Declare the table with stream='NEW_AND_OLD_IMAGES'"
             )
         return ()
 
     def afterwards(self, context: Context, gone: Entity) -> Flow[None] | None:
-        """An item that came while the transaction was made: no number tells, and no stream."""
+        """Checks for items added during the transaction, if neither a counter nor a stream
+        would notice.
+        """
         if self.source.__table__.schema.stream is not None or self.steady(None):
             return None
         return self.reconcile(context, gone, None)
 
     def job(self, old: Entity | None, new: Entity | None) -> Sweep | None:
-        """Delete what is left of a parent that is gone, unless it is there again."""
+        """Delete the remaining items of a deleted parent, unless it exists again."""
         return None if old is None or new is not None else Sweep(self.related, old.ref())
 
     def reconcile(self, context: Context, old: Entity | None, new: Entity | None) -> Flow[None]:
@@ -134,7 +138,7 @@ class CascadeMaintainer(JobMaintainer):
             return
         if (yield from raw(context, old.ref())) is None:
             return
-        # It was made again before its items were deleted: they are those of the new one.
+        # It was created again before its items were deleted: they now belong to the new one.
         for counter in [one for one in context.design.maintainers if self._counts(one)]:
             yield from counter.recount(context, old.ref(), self.related)
 
@@ -144,6 +148,7 @@ class CascadeMaintainer(JobMaintainer):
             isinstance(one, CounterMaintainer)
             and one.source is self.related.child
             and one.target is self.source
+            and one.via == self.related.via
             and one.sync == "transaction"
             and one.declared.shards == 1
         )
@@ -171,7 +176,7 @@ class CascadeMaintainer(JobMaintainer):
 
 @dataclass(frozen=True)
 class Sweep:
-    """The items of a missing parent deleted."""
+    """Deletes the items of a missing parent."""
 
     related: Related
     parent: Ref[Any]
@@ -187,7 +192,7 @@ class Sweep:
 
 
 class OrphanMaintainer(KeptStructure, Reconciled):
-    """Keeps items from being added to a parent that is gone."""
+    """Keeps items from being added to a deleted parent."""
 
     kind = "orphan"
     compared = FactComparison(extra=False)
@@ -237,12 +242,13 @@ class OrphanMaintainer(KeptStructure, Reconciled):
         try:
             child = yield from fetch(context, context.design, suspect.origins[0])
         except Undecodable:
-            return None  # it is named itself
+            return None  # It is reported itself.
         parent = None if child is None else self.related.parent_of(child)
         if child is None or parent is None or (yield from raw(context, parent)) is not None:
             return None
         table, key = child.__table__.name, child.ref().wire()
-        return Drift(self.kind, self.owner, table, key, str(parent), None, parent)
+        remedy = f"delete what is left of {parent}"
+        return Drift(self.kind, self.owner, table, key, str(parent), None, parent, remedy=remedy)
 
     def fix(self, context: Context, drift: Drift) -> Flow[None]:
         assert drift.subject is not None, "an orphan knows its parent"
@@ -265,5 +271,5 @@ class OrphanMaintainer(KeptStructure, Reconciled):
         try:
             yield from commit(context, [guard, Delete(new.ref(), condition)])
         except (ConditionFailed, NotFound):
-            # It is gone already, or another parent's by now.
+            # It is already deleted, or belongs to another parent by now.
             return

@@ -14,7 +14,7 @@ from keyfold.design.markers import StructureMarker
 from keyfold.design.place import caller
 from keyfold.errors import ConditionFailed, DeclarationError, NotFound, Undecodable
 from keyfold.maintain.address import fetch, raw, value_digest
-from keyfold.maintain.drift import Drift
+from keyfold.maintain.drift import SET_IT, Drift
 from keyfold.maintain.fact import ShownFact
 from keyfold.maintain.job import JobMaintainer, JobStep, Place
 from keyfold.maintain.reconcile import unchanged_check
@@ -31,8 +31,8 @@ from keyfold.runtime.writes import commit
 class Copied(StructureMarker):
     """Marks a copy: `group_name: Annotated[str, Copied("Group", "name", through="key")]`.
 
-    `through` names the key or placement by which the items of one origin are found. Whoever makes
-    an item gives the field its value; from then on the stream keeps it equal.
+    `through` names the key or placement that finds the items of one origin. The creator of an item
+    sets the initial value; from then on the stream keeps it equal.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class Copied(StructureMarker):
 
 
 class OriginMaintainer(JobMaintainer):
-    """Brings an origin's new value to all its copies."""
+    """Propagates an origin's new value to all its copies."""
 
     kind = "copied"
     sync: Literal["stream"] = "stream"
@@ -109,7 +109,7 @@ class OriginMaintainer(JobMaintainer):
 
 @dataclass
 class Spread:
-    """Every copy given its origin's present value."""
+    """Gives every copy its origin's current value."""
 
     copied: OriginMaintainer
     origin: Ref[Any]
@@ -131,7 +131,7 @@ class Spread:
 
 
 class CopyMaintainer(KeptStructure, Reconciled):
-    """Checks the value that a new copy came with, which may be older than the origin's."""
+    """Checks the initial value of a new copy, which may be older than the origin's."""
 
     kind = "copy"
     sync: Literal["stream"] = "stream"
@@ -186,7 +186,7 @@ class CopyMaintainer(KeptStructure, Reconciled):
             child = yield from fetch(context, context.design, suspect.origins[0])
             origin = yield from fetch(context, context.design, suspect.address)
         except Undecodable:
-            return None  # it is named itself
+            return None  # It is reported itself.
         right = causes.correct(origin)
         if child is None or right is None or self.related.parent_of(child) is None:
             return None
@@ -194,7 +194,7 @@ class CopyMaintainer(KeptStructure, Reconciled):
         if value == shown or next(self.facts(child)).row[0] != suspect.address:
             return None
         table, ref = child.__table__.name, child.ref()
-        return Drift("copied", self.owner, table, ref.wire(), value, shown, ref)
+        return Drift("copied", self.owner, table, ref.wire(), value, shown, ref, remedy=SET_IT)
 
     def fix(self, context: Context, drift: Drift) -> Flow[None]:
         assert drift.subject is not None, "a copied field knows its item"
@@ -211,11 +211,11 @@ class CopyMaintainer(KeptStructure, Reconciled):
         try:
             yield from self.bring(context, new)
         except (NotFound, ConditionFailed):
-            # The item is gone or belongs elsewhere now, and a record of its own says so.
+            # The item is deleted or belongs elsewhere now, and has its own record.
             return
 
     def bring(self, context: Context, copy: Entity) -> Flow[None]:
-        """Give one item its origin's present value; refused if either changes meanwhile."""
+        """Give one item its origin's current value; refused if either changes meanwhile."""
         origin = self.related.parent_of(copy)
         if origin is None:
             return

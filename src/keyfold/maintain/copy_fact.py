@@ -1,4 +1,4 @@
-"""The fact of a pointer: an item is there with these values."""
+"""The fact of a pointer: an item with these values exists."""
 
 from __future__ import annotations
 
@@ -16,27 +16,28 @@ from keyfold.runtime.changes import Add, Change, Set, clear
 from keyfold.runtime.intent import Delete, Intent, Put, Update
 
 
-@dataclass(frozen=True)
+@dataclass
 class CopyFact:
-    """An item that is there with these values; `counted` ones move by amounts.
+    """An item with these values exists; `counted` ones move by amounts.
 
-    It is built when it is written, and not before.
+    It is built only when it is written.
     """
 
     entity: type[Entity]
     values: dict[str, Any]
     target: dict[str, Any]
-    """What tells it from the other copies of its canonical."""
+    """Distinguishes it from the other copies of its canonical."""
     place: Hashable = ()
     """The canonical's part of its key."""
     counted: frozenset[str] = frozenset()
     alike: bool = False
-    """The canonical's values are the copy's as they are."""
+    """The copy's values are the canonical's, unchanged."""
     literal: bool = True
-    """What its key is made of stays as it is, and different targets have different keys:
-    `{reader:lower}` makes one key of several."""
+    """Its key uses values unchanged, so different targets have different keys;
+    `{reader:lower}` would map several to one.
+    """
 
-    @cached_property
+    @property
     def identity(self) -> Hashable:
         return tuple(self.target.values()) if self.literal else self.address
 
@@ -96,7 +97,7 @@ class CopyFact:
         return self.item
 
     def ensure(self) -> Intent:
-        """The write that makes it hold, whatever is there: what nobody declared is kept."""
+        """The write that makes it hold whatever is stored; undeclared attributes are kept."""
         return Update(self.ref, dict(self._whole()), counting=True, upsert=True)
 
     def _whole(self) -> Iterator[tuple[str, Change]]:

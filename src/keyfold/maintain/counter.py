@@ -1,4 +1,4 @@
-"""Counters: numbers kept equal to a count or a sum over another entity's items."""
+"""Counters: numbers kept equal to a count or sum over another entity's items."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from keyfold.design import codes, condition
 from keyfold.design.address import Ref
 from keyfold.design.entity import Entity
 from keyfold.design.follows import Follows
-from keyfold.design.markers import StructureMarker
+from keyfold.design.markers import CountMarker
 from keyfold.design.place import caller
 from keyfold.design.predicate import FieldComparison, FieldPath, Predicate, Test
 from keyfold.design.recorder import declare
@@ -22,14 +22,14 @@ from keyfold.errors import (
     Undecodable,
     VersionConflict,
 )
-from keyfold.maintain.address import fetch, raw
-from keyfold.maintain.drift import Drift
+from keyfold.maintain.address import fetch, key_at
+from keyfold.maintain.drift import SET_IT, Drift
 from keyfold.maintain.fact import AmountFact
 from keyfold.maintain.recount import ATTEMPTS, CountedItems
-from keyfold.maintain.relation import Related
+from keyfold.maintain.relation import Related, refuse_itself
 from keyfold.maintain.rows import FactComparison, Suspect
 from keyfold.maintain.shards import AMOUNT, holder_text, shard_entity, total
-from keyfold.maintain.structure import Causes, Reconciled, Shown, SummedStructure
+from keyfold.maintain.structure import Causes, Shown, SummedStructure
 from keyfold.runtime.changes import Add
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Flow
@@ -43,19 +43,17 @@ _HOLDS = {
     "decimal": ("decimal",),
     "float": ("float",),
 }
-"""The kinds of numbers that hold a sum exactly, or as exactly as its parts are."""
+"""Number types that hold a sum exactly, or as exactly as its terms."""
 
 
-class Counter(StructureMarker):
+class Counter(CountMarker):
     """Marks a number field: `going: Annotated[int, Counter("Rsvp", where=...)] = 0`.
 
-    `of` is the counted entity. The field's entity is found by its key fields on the counted item,
-    under other names where `via` says so. `creates` makes the holding item on the first count.
-    `shards` spreads a hot counter over that number of items; `total` adds them up. The number
-    of shards may grow, never shrink.
+    `of` is the counted entity. The holder is found by its key fields on the counted item, under
+    other names if `via` says so. `creates` creates the holder on the first count. `shards` spreads
+    a hot counter over that number of items; `total` adds them up. The number of shards may grow,
+    but not shrink.
     """
-
-    kind = "counter"
 
     def __init__(
         self,
@@ -88,7 +86,7 @@ class Counter(StructureMarker):
 
 
 class CounterMaintainer(SummedStructure):
-    """What changes about one counter when a counted item changes."""
+    """The changes of one counter when a counted item changes."""
 
     kind = "counter"
 
@@ -99,7 +97,7 @@ class CounterMaintainer(SummedStructure):
             declared.of, place=f"{declared.place} {self.label}"
         )
         self.sync = declared.sync
-        # Where the holder is gone, its number is gone with it.
+        # If the holder is gone, so is its number.
         missing = declared.creates or declared.shards > 1
         self.compared = FactComparison(adds=True, missing=missing)
         names = self.source.__spec__.fields
@@ -112,7 +110,7 @@ class CounterMaintainer(SummedStructure):
                     f"the counter {target.__name__}.{field} needs the field {name!r}, which "
                     f"{self.source.__name__} does not have.",
                     place=str(declared.place),
-                    suggestion="Say with via={...} which of its fields holds the key.",
+                    suggestion="Name the field with the key in via={...}.",
                 )
         kind = target.__spec__.fields[field].kind
         summed = names[declared.sums].kind if declared.sums else "integer"
@@ -125,6 +123,7 @@ class CounterMaintainer(SummedStructure):
                 suggestion="Declare it as int for counts and whole numbers, as Decimal for others.",
             )
         self._check_declaration(wanted)
+        refuse_itself(target, self.source, self.via, f"the {self.label}", declared.place)
         self.condition: Predicate | None = (
             declare(declared.where, self.source, place=f"{declared.place} {self.label}")
             if declared.where is not None
@@ -133,6 +132,7 @@ class CounterMaintainer(SummedStructure):
         counted = self.source.__spec__
         self.when = None if self.condition is None else condition.tree(self.condition, counted)
         self._holds = None if self.when is None else condition.evaluator(self.when, counted)
+        self._refuse_circle()
         self.items = self._counted_items()
         """Where one consistent query finds all that a holder counts."""
 
@@ -155,6 +155,29 @@ class CounterMaintainer(SummedStructure):
                 f"the key of {self.target.__name__}.",
                 place=str(self.declared.place),
                 suggestion=f"Its key is made of: {', '.join(key)}.",
+            )
+
+    def _refuse_circle(self) -> None:
+        """Refuse a number that decides what it counts: it would never settle."""
+        moved, reached = {(self.target, self.field)}, set[CounterMaintainer]()
+        while moved and not any((self.source, name) in moved for name in self.fields):
+            counters = self.target.__table__.design.maintainers
+            onwards = {
+                one
+                for one in counters
+                if isinstance(one, CounterMaintainer) and one not in reached
+                if any((one.source, name) in moved for name in one.fields)
+            }
+            reached |= onwards
+            moved = {(one.target, one.field) for one in onwards}
+        if moved:
+            through = ", ".join(sorted(one.label for one in reached))
+            raise DeclarationError(
+                codes.MARKER_MISUSED,
+                f"the {self.label} decides by itself what is counted in it"
+                + (f", through {through}." if through else "."),
+                place=str(self.declared.place),
+                suggestion="Use fields in where= and sums= that do not depend on it.",
             )
 
     def _counted_items(self) -> CountedItems | None:
@@ -189,23 +212,25 @@ class CounterMaintainer(SummedStructure):
         return value or 0
 
     def holder(self, item: Entity) -> Ref[Any] | None:
-        """The item that holds the counter for a counted one."""
+        """The holder of the counter for a counted item."""
         values = {name: getattr(item, theirs) for name, theirs in self.via.items()}
         return None if None in values.values() else Ref(self.target, values)
 
-    def facts(self, item: Entity) -> Iterator[AmountFact]:
+    def facts(self, item: Entity) -> tuple[AmountFact, ...]:
         holder = self.holder(item)
-        if holder is not None:
-            creates, shards = self.declared.creates, self.declared.shards
-            yield AmountFact(holder, self.field, self.amount(item), creates, shards)
+        if holder is None:
+            return ()
+        creates, shards = self.declared.creates, self.declared.shards
+        return (AmountFact(holder, self.field, self.amount(item), creates, shards),)
 
     @property
     def carrier(self) -> type[Entity] | None:
         return self.target if self.sync == "stream" and self.declared.shards == 1 else None
 
     def carry_over(self, gone: Entity) -> Iterator[Update]:
-        """A holder that was made again begins with nothing, and the records of what was counted
-        before come late: with what its predecessor had counted, they lead to the right number."""
+        """A recreated holder starts at zero, and records of earlier items arrive late.
+        Starting from its predecessor's count, they lead to the right number.
+        """
         number = getattr(gone, self.field)
         if number:
             yield Update(gone.ref(), {self.field: Add(number)}, counting=True, lenient=True)
@@ -215,7 +240,7 @@ class CounterMaintainer(SummedStructure):
         return self.items is not None
 
     def recount(self, context: Context, holder: Ref[Any], related: Related) -> Flow[None]:
-        """Bring the number to these items, whoever counts meanwhile."""
+        """Correct the number to match these items, even while others count."""
         items = CountedItems(related, self.field, self.amount)
         for attempt in range(ATTEMPTS):
             found = yield from items.recount(context, holder)
@@ -230,12 +255,14 @@ class CounterMaintainer(SummedStructure):
                 yield from commit(context, [Update(holder, change, held, counting=True)])
                 return
             except ConditionFailed:
-                # Another repair would add the same: so the number has to be what was met.
+                # Another repair would add the same, so the number must be what was read.
                 yield again_after(attempt)
-        raise VersionConflict(f"{self.label} of {holder} moves faster than its items are counted")
+        raise VersionConflict(
+            f"{self.label} of {holder} changes faster than its items can be counted"
+        )
 
     def _holds_number(self, number: Any) -> Predicate:
-        """The condition that the field is this; where it was never written, it is 0."""
+        """The condition that the field has this value; a missing one counts as 0."""
         path = FieldPath((self.field,))
         same: Predicate = FieldComparison(path, "=", number)
         return same if number else same | Test("missing", path)
@@ -275,7 +302,8 @@ class CounterMaintainer(SummedStructure):
     def shows(self, item: Entity, own: bytes) -> Iterator[Shown]:
         if isinstance(item, self.target):
             number = Decimal(getattr(item, self.field) or 0)
-            yield holder_text(item.ref()).encode(), number, own
+            sharded = self.declared.shards > 1
+            yield holder_text(item.ref()).encode() if sharded else own, number, own
         elif item.__dict__["counter"] == f"{self.target.__name__}.{self.field}":
             yield item.__dict__["holder"].encode(), item.__dict__[AMOUNT], None
 
@@ -283,7 +311,7 @@ class CounterMaintainer(SummedStructure):
         try:
             holder = yield from self._holder_of(context, suspect)
         except Undecodable:
-            return None  # it is named itself
+            return None  # It is reported itself.
         if holder is None and suspect.holder is not None:
             return None
         follows: tuple[str, ...] = ()
@@ -298,12 +326,12 @@ class CounterMaintainer(SummedStructure):
             number = yield from total(context, holder, self.field)
             if number != (suspect.found or 0):
                 causes.moving += self.sync == "transaction"
-                return None  # it moved since it was met
+                return None  # It moved since it was read.
         if holder is not None:
             assert suspect.said is not None, "a number is expected"
             causes.note(holder, self.field, suspect.said)
-            follows = tuple(one.label for one in self._showing(context))
-        shown = {"holder": {"S": suspect.address.decode()}} if holder is None else holder.wire()
+            follows = tuple(one.label for one in self.shown_elsewhere(context))
+        shown = self._key_at(suspect.address) if holder is None else holder.wire()
         return Drift(
             self.kind,
             self.label,
@@ -313,14 +341,18 @@ class CounterMaintainer(SummedStructure):
             suspect.found,
             holder,
             f"an item of {self.source.__name__} cannot be read, and may count" if unread else "",
-            follows,
+            remedy=SET_IT,
+            follows=follows,
         )
+
+    def _key_at(self, address: bytes) -> Mapping[str, Any]:
+        return {"holder": {"S": address.decode()}} if self.declared.shards > 1 else key_at(address)
 
     def _holder_of(self, context: Context, suspect: Suspect) -> Flow[Ref[Any] | None]:
         """The item that holds the number, or would hold it."""
         if suspect.holder is not None:
             item = yield from fetch(context, context.design, suspect.holder)
-            # Nothing is counted any more on what is over, and it will be removed.
+            # Nothing is counted on an expired item, which will be removed.
             return None if item is None or _is_over(context, item) else item.ref()
         for origin in suspect.origins:
             item = yield from fetch(context, context.design, origin)
@@ -328,34 +360,21 @@ class CounterMaintainer(SummedStructure):
                 return self.holder(item)
         return None
 
-    def _showing(self, context: Context) -> Iterator[Any]:
-        """The structures that show the number elsewhere."""
-        for one in context.design.maintainers:
-            if (
-                one.source is self.target
-                and self.field in one.fields
-                and isinstance(one, Reconciled)
-            ):
-                yield one
-
     def fix(self, context: Context, drift: Drift) -> Flow[None]:
-        """Add what is missing: whoever counts meanwhile adds to it as well."""
+        """Add what is missing; this commutes with concurrent counting."""
         holder = drift.subject
         if holder is None:
-            raise PlanError("the item that holds the counter is gone; delete its shards by hand")
+            raise PlanError("the item with the counter was deleted; delete its shards manually")
         if drift.found is not None and self.items is not None:
             yield from self.recount(context, holder, self.items.related)
         else:
             yield from self._add(context, holder, drift)
-        item = yield from raw(context, holder)
-        present = None if item is None else self.target.__spec__.decode(item)
-        for structure in self._showing(context):
-            yield from structure.reconcile(context, None, present)
+        yield from self.bring_shown(context, holder)
 
     def _add(self, context: Context, holder: Ref[Any], drift: Drift) -> Flow[None]:
-        """What two scans found to be missing, if the number still is what they met."""
+        """Add what two scans found missing, if the number is still what they read."""
         if (yield from total(context, holder, self.field)) != (drift.found or 0):
-            raise VersionConflict(f"{self.label} of {holder} moved meanwhile")
+            raise VersionConflict(f"{self.label} of {holder} changed in the meantime")
         missing = self._amount(drift.expected - (drift.found or 0))
         creates, shards = self.declared.creates, self.declared.shards
         fact = AmountFact(holder, self.field, missing, creates, shards)

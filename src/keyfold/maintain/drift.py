@@ -1,4 +1,4 @@
-"""Drift: a secondary structure that is not what the canonical records say."""
+"""Drift: a structure that differs from what the canonical items say."""
 
 from __future__ import annotations
 
@@ -10,28 +10,31 @@ from typing import Any, Final
 from keyfold.design.address import Ref
 from keyfold.design.entity import Entity
 
+SET_IT: Final = "set it to what is expected"
 UNREPAIRABLE: Final = frozenset(("key", "undecodable"))
 
 
 @dataclass(frozen=True)
 class Drift:
-    """One thing that is wrong."""
+    """One difference."""
 
     kind: str
-    """That of its structure, or index, key, undecodable."""
+    """The kind of its structure, or index, key, undecodable."""
     structure: str
-    """Which pointer, counter, unique, feed or index; the label of its maintainer."""
+    """The label of the pointer, counter, unique, feed or index."""
     table: str
     key: Mapping[str, Any]
-    """The primary key of the item that is wrong or missing."""
+    """The primary key of the wrong or missing item."""
     expected: Any
     found: Any
     subject: Ref[Any] | None = field(default=None, compare=False)
-    """The canonical item that says what is expected, where it is known."""
+    """The canonical item that defines the expected state, if known."""
     decision: str = field(default="", compare=False)
-    """Why no repair can know what is right."""
+    """Why a repair cannot decide what is right."""
+    remedy: str = field(default="", compare=False)
+    """What a repair does, if not rewriting or deleting the item."""
     follows: tuple[str, ...] = field(default=(), compare=False)
-    """The structures that show what is wrong here, and are right once it is."""
+    """Structures that show the same error and are right once it is fixed."""
 
     @property
     def repairable(self) -> bool:
@@ -48,21 +51,22 @@ class Drift:
 
 @dataclass
 class DriftReport:
-    """What a verification found. It keeps the first drifts and counts all of them."""
+    """The result of a verification: the first drifts, and a count of all."""
 
     limit: int = 10_000
     scanned: int = 0
     drifts: list[Drift] = field(default_factory=list)
     counts: Tally[str] = field(default_factory=Tally)
     undeclared: int = 0
-    """Items that no entity declares. They are no drift: nothing says what they should be."""
+    """Items that no entity declares. They are not drift: nothing defines what they should be."""
     strangers: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
     """Tables and keys of the first of them."""
     foreign: Tally[tuple[str, str]] = field(default_factory=Tally)
-    """How many items have an attribute that their entity does not declare, by entity and name.
-    They are no drift either: they belong to somebody, and are carried along."""
+    """How many items have an undeclared attribute, by entity and name. They are not drift
+    either: other applications own them, and every write keeps them.
+    """
     moving: int = 0
-    """Numbers that differed, and that writers moved while they were looked at."""
+    """Numbers that differed, but changed while they were checked."""
 
     @property
     def clean(self) -> bool:
@@ -86,7 +90,7 @@ class DriftReport:
 
 
 def differences(wanted: Entity | None, found: Entity | None) -> tuple[Any, Any]:
-    """The whole of one side where the other is missing; otherwise the fields that differ."""
+    """The whole item if one side is missing; otherwise the differing fields."""
     left = None if wanted is None else wanted.__spec__.attributes_of(wanted.__dict__)
     right = None if found is None else found.__spec__.attributes_of(found.__dict__)
     if left is None or right is None:

@@ -1,4 +1,4 @@
-"""Edges: one relationship, seen from both sides.
+"""Edges: one relationship, read from both sides.
 
 The other side is either an index of the same item (`On`) or a second item kept equal in the same
 transaction (`Mirror`). Either can be sharded for very large accounts.
@@ -32,11 +32,11 @@ E = TypeVar("E", bound=Entity)
 class Sharded(StructureMarker):
     """Marks the field that spreads a partition: `shard: Annotated[int, Sharded("user_id", 8)] = 0`.
 
-    Its value follows from another field when the edge is made, and is stored. So the number of
-    shards may grow: edges stay where they are, and reads ask every shard.
+    Its value is derived from another field when the edge is created, and stored. So the number of
+    shards may grow: edges stay where they are, and reads query every shard.
     """
 
-    kind = "shard"
+    spreads = True
 
     def __init__(self, by: str, shards: int) -> None:
         if shards < 1:
@@ -48,7 +48,7 @@ class Sharded(StructureMarker):
         self.by, self.shards = by, shards
 
     def attach_field(self, entity: type[Entity], field: str) -> None:
-        # A mirror or a pointer has the shard that its edge was given.
+        # A mirror or pointer keeps the shard of its edge.
         if not issubclass(entity, Edge | Pointer):
             raise DeclarationError(
                 codes.MARKER_MISUSED,
@@ -66,7 +66,7 @@ class Sharded(StructureMarker):
 
 
 class Edge(Entity):
-    """A relationship. Its key is the one side; an `On` or a `Mirror` is the other."""
+    """A relationship. Its key is one side; an `On` or a `Mirror` is the other."""
 
     __sharded__: ClassVar[dict[str, Sharded]] = {}
 
@@ -150,7 +150,7 @@ class Mirror(Declared):
         maintainer.kind, maintainer.label = "edge", f"edge {edge.__name__}.{self.name}"
 
     def __get__(self, instance: object, owner: type[E]) -> OpenKey[E]:
-        # The second item has the edge's fields, and is read as if it were the edge.
+        # The second item has the edge's fields and is read as the edge.
         mirrored = cast("type[E]", self.entity)
         return OpenKey(mirrored, mirrored.__spec__.key)
 
@@ -161,9 +161,9 @@ def sharded_fields(entity: type[Entity]) -> dict[str, Sharded]:
 
 
 def across_shards(key: OpenKey[E], /, *, shards: int | None = None, **values: Any) -> Merge[E]:
-    """All items of a sharded partition: one query a shard, merged in the order of the sort key.
+    """All items of a sharded partition: one query per shard, merged by sort key.
 
-    `shards` is for accounts that are known to use fewer than declared.
+    `shards` is for accounts known to use fewer than declared.
     """
     partition = key.declared.templates.partition
     found = {n: s.shards for n, s in sharded_fields(key.entity).items() if n in partition.fields}

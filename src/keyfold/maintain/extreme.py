@@ -1,13 +1,12 @@
 """Extremes: the newest, largest or smallest of many, shown on their owner.
 
-An amount that goes is subtracted. The largest that goes leaves a question: which is the next? So
-whoever takes away or worsens the one that is shown looks for the next, by the key or index in
-which they are found.
+A removed amount is subtracted. A removed maximum needs a search for the next one. So whoever
+removes or worsens the shown candidate queries the key or index that contains the candidates.
 
-Every change of a candidate moves a number on the owner. A look alone would be a phantom read:
-somebody deletes the largest and finds no other; meanwhile another comes that is not larger and
-leaves the owner as it is; the delete would go through and show nothing. Checking the owner costs as
-much as writing it.
+Every change of a candidate moves a number on the owner. A query alone would be a phantom read: one
+writer deletes the largest and finds no other; meanwhile another adds a candidate that is not larger
+and leaves the owner unchanged; the delete would succeed and show nothing. Checking the owner costs
+as much as writing it.
 """
 
 from __future__ import annotations
@@ -27,8 +26,8 @@ from keyfold.design.formats import plain
 from keyfold.design.markers import FieldMarker
 from keyfold.errors import DeclarationError, Undecodable
 from keyfold.maintain.address import fetch, ref_bytes, value_digest, wire_bytes
-from keyfold.maintain.drift import Drift
-from keyfold.maintain.fact import Address, address_of
+from keyfold.maintain.drift import SET_IT, Drift
+from keyfold.maintain.fact import Address, PlainFact, address_of
 from keyfold.maintain.relation import PAGE, Related
 from keyfold.maintain.rows import FactComparison, Suspect
 from keyfold.maintain.structure import Causes, KeptStructure, Reconciled, Shown, Sync
@@ -40,19 +39,18 @@ from keyfold.runtime.writes import commit
 
 
 class KeptMark(FieldMarker):
-    """On fields that a structure keeps: nobody else writes them."""
+    """Marks fields that only a maintainer writes."""
 
-    kind = "kept"
+    kept = True
 
 
 class Extreme(Declared):
     """Shows the largest of many: `highest = Extreme("Bid", by="price", moves="bids", shows={...})`.
 
-    `shows` says which fields of the owner show which of the candidate; the rank and the
-    candidate's own key are among them. Of equal ranks the greater key wins. `moves` is a number of
-    the owner that each change of a candidate moves. `through` names the key or placement in whose
-    partition the candidates of one owner are found, in the order of the rank where one page is to
-    be enough.
+    `shows` maps fields of the owner to fields of the candidate, including the rank and the
+    candidate's key. Among equal ranks the greater key wins. `moves` is a number on the owner that
+    each change of a candidate moves. `through` names the key or placement whose partition contains
+    one owner's candidates, in rank order if one page is to suffice.
     """
 
     kind = "extreme"
@@ -73,7 +71,7 @@ class Extreme(Declared):
         if not isinstance(shows, Mapping):
             raise DeclarationError(
                 codes.MARKER_MISUSED,
-                f"{self.kind} shows {shows!r}, which does not say where.",
+                f"{self.kind} has shows={shows!r}, which names no field of the owner.",
                 place=str(self.place),
                 suggestion='Name fields of the owner, as shows={"last_text": "text"}.',
             )
@@ -108,8 +106,11 @@ class Latest(Extreme):
 
 
 @dataclass(frozen=True)
-class BestFact:
-    """A candidate: what ranks it, and what its owner shows of it. The best of all holds."""
+class BestFact(PlainFact):
+    """A candidate: its rank, and what its owner shows of it. The best one holds.
+
+    One candidate alone does not tell which is shown: see `joins`.
+    """
 
     owner: Ref[Any]
     rank: Any
@@ -119,10 +120,6 @@ class BestFact:
     @property
     def identity(self) -> Hashable:
         return tuple(self.owner.values.values())
-
-    @property
-    def place(self) -> Hashable:
-        return ()
 
     @cached_property
     def address(self) -> Address:
@@ -139,20 +136,9 @@ class BestFact:
     def join(self, other: BestFact) -> BestFact:
         return max(self, other, key=lambda fact: fact.order)
 
-    # Which one is shown is not known from one candidate: see `joins`.
-
-    def make(self) -> Iterator[Intent]:
-        yield from ()
-
-    def withdraw(self) -> Iterator[Intent]:
-        yield from ()
-
-    def change_from(self, before: BestFact) -> Iterator[Intent]:  # noqa: ARG002
-        yield from ()
-
 
 class ExtremeMaintainer(KeptStructure, Reconciled):
-    """The best candidate of each owner, shown on it."""
+    """Shows the best candidate on each owner."""
 
     def __init__(self, declared: Extreme, target: type[Entity]) -> None:
         self.declared, self.target, self.kind = declared, target, declared.kind
@@ -267,7 +253,7 @@ class ExtremeMaintainer(KeptStructure, Reconciled):
         *,
         looking: bool = False,
     ) -> Flow[BestFact | None]:
-        """The best of all candidates, with what this commit does to them."""
+        """The best of all candidates, including this commit's changes."""
         changed: dict[bytes, BestFact | None] = {}
         for ref, item in pending(self.source):
             fact = self._fact(item)
@@ -276,7 +262,7 @@ class ExtremeMaintainer(KeptStructure, Reconciled):
         candidates = [fact for fact in changed.values() if fact is not None]
         shown = self._shown_candidate(held)
         if self.sync == "transaction" and not looking:
-            # What is shown is better than all that this commit leaves alone.
+            # The shown one is better than all that this commit leaves unchanged.
             stays = shown is None or shown.key not in changed
             after = None if shown is None else changed.get(shown.key)
             if stays or (shown and after and self._better([shown, after]) is after):
@@ -289,7 +275,7 @@ class ExtremeMaintainer(KeptStructure, Reconciled):
             )
             facts = [fact for one in found for fact in self.facts(one) if fact.key not in changed]
             candidates += facts
-            # In order of rank, what follows another rank is worse; of one rank the key decides.
+            # In rank order, a later rank is worse; among equal ranks the key decides.
             if start is None or (self._is_ordered and len({f.rank for f in facts}) > 1):
                 return self._better(candidates)
 
@@ -299,7 +285,7 @@ class ExtremeMaintainer(KeptStructure, Reconciled):
 
     @cached_property
     def _is_ordered(self) -> bool:
-        """Whether candidates are found in the order of their rank."""
+        """Whether candidates are found in rank order."""
         sort = self.related.key.declared.templates.sort
         held = set(self.related.via.values())
         free = [name for name in (sort.fields if sort is not None else ()) if name not in held]
@@ -333,7 +319,7 @@ class ExtremeMaintainer(KeptStructure, Reconciled):
             nothing: Pending = lambda _: ()  # noqa: E731
             best = yield from self._best(context, held.ref(), held, nothing, looking=True)
         except Undecodable:
-            return None  # it is named itself
+            return None  # It is reported itself.
         shown = self._shown_candidate(held)
         if (None if best is None else best.shows) == (None if shown is None else shown.shows):
             return None
@@ -344,9 +330,16 @@ class ExtremeMaintainer(KeptStructure, Reconciled):
         unread = self.source in causes.unread
         reason = f"an item of {self.source.__name__} cannot be read, and may be it"
         return Drift(
-            self.kind, self.label, table, held.ref().wire(), expected, found, held.ref(),
+            self.kind,
+            self.label,
+            table,
+            held.ref().wire(),
+            expected,
+            found,
+            held.ref(),
             reason if unread else "",
-        )  # fmt: skip
+            SET_IT,
+        )
 
     def fix(self, context: Context, drift: Drift) -> Flow[None]:
         assert drift.subject is not None, "an extreme knows its owner"
@@ -354,10 +347,10 @@ class ExtremeMaintainer(KeptStructure, Reconciled):
 
 
 def sortable(value: Any) -> bytes:
-    """A rank as bytes, in the order of the ranks."""
+    """A rank as sortable bytes."""
     if isinstance(value, bool | int | float | Decimal):
         number = Decimal(value)
-        # Negative numbers are counted from below.
+        # Negative numbers sort in reverse.
         text = f"{number + 10**40:060.15f}" if number < 0 else f"{number:060.15f}"
         return (b"1" if number >= 0 else b"0") + text.encode()
     return plain(value).encode()

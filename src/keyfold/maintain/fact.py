@@ -1,20 +1,20 @@
 """Facts: what must hold because an item exists, and the writes between two sets of them.
 
-    copy     an item with these values is there
+    copy     an item with these values exists
     amount   a number that the item adds to a field of another
-    claim    a value that nobody else has
-    need     another item that is there when this one comes to it
+    claim    a value that no other item has
+    need     another item that must exist when this one is added to it
     shown    a value of another item that this one shows
 
-They differ in what two of them at one address are together, and in how one is made, changed and
-taken back. The difference asks for no more than that.
+They differ in how two facts at one address combine, and in how one is made, changed and withdrawn.
+The difference needs nothing else.
 """
 
 from __future__ import annotations
 
 import random
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
 from typing import Any, Protocol
@@ -22,6 +22,7 @@ from typing import Any, Protocol
 from keyfold.design.address import Ref
 from keyfold.design.template import DELIMITER
 from keyfold.maintain.address import (
+    address_bytes,
     ref_bytes,
     value_digest,
     wire_bytes,
@@ -39,24 +40,24 @@ class Fact(Protocol):
 
     @property
     def identity(self) -> Hashable:
-        """What tells it from the other facts of its structure; no key is rendered for it."""
+        """Distinguishes it from the other facts of its structure, without rendering a key."""
         ...
 
     @property
     def place(self) -> Hashable:
-        """The values of its key: facts with one identity and one place are at one address."""
+        """The values of its key: facts with equal identity and place have the same address."""
         ...
 
     @property
     def address(self) -> Address: ...
 
     @property
-    def row(self) -> tuple[bytes, bytes | Decimal]:
-        """Its address, and what is compared there: a verification notes it down."""
+    def row(self) -> tuple[bytes, Any]:
+        """Its address and compared value, as a verification records them."""
         ...
 
     def join(self, other: Any) -> Fact:
-        """Both of them, which one item says about one address."""
+        """The combination of two facts of one item at one address."""
         ...
 
     def make(self) -> Iterator[Intent]:
@@ -64,19 +65,19 @@ class Fact(Protocol):
         ...
 
     def withdraw(self) -> Iterator[Intent]:
-        """The writes after which it does not hold any more."""
+        """The writes that withdraw it."""
         ...
 
     def change_from(self, before: Any) -> Iterator[Intent]:
-        """The writes that make it hold where another held at its address."""
+        """The writes that make it hold in place of another at its address."""
         ...
 
 
 def difference(before: Iterable[Fact], after: Iterable[Fact]) -> Iterator[Intent]:
     """The writes that lead from one set of facts to another.
 
-    Those that stay where they are meet by identity, and their keys are rendered only if they are
-    written. The others meet by address: two spellings of one key are one item.
+    Unmoved facts are matched by identity, and their keys are rendered only if they are written. The
+    others are matched by address: two spellings of one key are one item.
     """
     old, new = {fact.identity: fact for fact in before}, by_identity(after)
     stay = {one for one, fact in new.items() if one in old and old[one].place == fact.place}
@@ -85,9 +86,10 @@ def difference(before: Iterable[Fact], after: Iterable[Fact]) -> Iterator[Intent
     for fact in sorted(left.values(), key=_order):
         if fact.address not in come:
             yield from fact.withdraw()
-    for fact in sorted(new.values(), key=_order):
-        if fact.identity in stay:
-            yield from fact.change_from(old[fact.identity])
+    for one in sorted(new, key=str):
+        fact = new[one]
+        if one in stay:
+            yield from fact.change_from(old[one])
         elif left and fact.address in left:
             yield from fact.change_from(left[fact.address])
         else:
@@ -97,8 +99,8 @@ def difference(before: Iterable[Fact], after: Iterable[Fact]) -> Iterator[Intent
 def by_identity(facts: Iterable[Fact]) -> dict[Hashable, Fact]:
     found: dict[Hashable, Fact] = {}
     for fact in facts:
-        known = found.get(fact.identity)
-        found[fact.identity] = fact if known is None else known.join(fact)
+        identity = fact.identity
+        found[identity] = found[identity].join(fact) if identity in found else fact
     return found
 
 
@@ -112,12 +114,29 @@ def address_of(ref: Ref[Any]) -> Address:
     return table.name, repr([wire[name] for name in table.schema.key_attributes])
 
 
-@dataclass(frozen=True)
-class AmountFact:
+class PlainFact:
+    """A fact whose identity is its place, and that causes no write."""
+
+    @property
+    def place(self) -> Hashable:
+        return ()
+
+    def make(self) -> Iterator[Intent]:
+        yield from ()
+
+    def withdraw(self) -> Iterator[Intent]:
+        yield from ()
+
+    def change_from(self, before: Any) -> Iterator[Intent]:  # noqa: ARG002
+        yield from ()
+
+
+@dataclass
+class AmountFact(PlainFact):
     """A number that an item adds to one field of another.
 
-    `creates` lets the first amount make the holder. With `shards` it goes to one of several items
-    instead, drawn by lot each time, so that writers who met once part ways.
+    With `creates` the first amount creates the holder. With `shards` it goes to one of several
+    items, chosen at random each time, so that colliding writers separate.
     """
 
     holder: Ref[Any]
@@ -126,13 +145,9 @@ class AmountFact:
     creates: bool = False
     shards: int = 1
 
-    @cached_property
+    @property
     def identity(self) -> Hashable:
         return tuple(self.holder.values.values())
-
-    @property
-    def place(self) -> Hashable:
-        return ()
 
     @cached_property
     def address(self) -> Address:
@@ -140,10 +155,16 @@ class AmountFact:
 
     @property
     def row(self) -> tuple[bytes, Decimal]:
-        return holder_text(self.holder).encode(), Decimal(self.number)
+        if self.shards > 1:
+            return holder_text(self.holder).encode(), Decimal(self.number)
+        spec = self.holder.entity.__spec__
+        return address_bytes(spec.name, spec.key_of(self.holder.values)), Decimal(self.number)
 
     def join(self, other: AmountFact) -> AmountFact:
-        return replace(self, number=self.number + other.number)  # type: ignore[operator]
+        first, second = self.number, other.number
+        if isinstance(first, float) or isinstance(second, float):
+            first, second = Decimal(first), Decimal(second)
+        return AmountFact(self.holder, self.field, first + second, self.creates, self.shards)
 
     def make(self) -> Iterator[Intent]:
         yield from self.add()
@@ -175,12 +196,12 @@ class AmountFact:
 
 HOLDER = "holder"
 MARKERS = f"UNIQUE{DELIMITER}"
-"""How the keys of markers begin."""
+"""The prefixes of marker keys."""
 
 
 @dataclass(frozen=True)
-class ClaimFact:
-    """A value that one owner has; the marker item at `key` says who."""
+class ClaimFact(PlainFact):
+    """A value claimed by one owner; the marker item at `key` names it."""
 
     table: Any
     key: Mapping[str, Any]
@@ -190,10 +211,6 @@ class ClaimFact:
     @cached_property
     def identity(self) -> Hashable:
         return repr(list(self.key.values()))
-
-    @property
-    def place(self) -> Hashable:
-        return ()
 
     @property
     def address(self) -> Address:
@@ -208,7 +225,7 @@ class ClaimFact:
 
     @property
     def marker(self) -> dict[str, Any]:
-        """The item that says who has the value."""
+        """The item that names the value's owner."""
         item = {**self.key, HOLDER: {"M": self.owner.wire()}}
         if self.table.schema.type_attribute is not None:
             item[self.table.schema.type_attribute] = {"S": "Unique"}
@@ -241,18 +258,14 @@ class ClaimFact:
 
 
 @dataclass(frozen=True)
-class NeedFact:
-    """Another item that must be there when this one comes to it."""
+class NeedFact(PlainFact):
+    """Another item that must exist when this one is added to it."""
 
     ref: Ref[Any]
 
     @property
     def identity(self) -> Hashable:
         return tuple(self.ref.values.values())
-
-    @property
-    def place(self) -> Hashable:
-        return ()
 
     @cached_property
     def address(self) -> Address:
@@ -268,16 +281,10 @@ class NeedFact:
     def make(self) -> Iterator[Intent]:
         yield Check(self.ref, lasting=True)
 
-    def withdraw(self) -> Iterator[Intent]:
-        yield from ()
-
-    def change_from(self, before: NeedFact) -> Iterator[Intent]:  # noqa: ARG002 - it still is there
-        yield from ()
-
 
 @dataclass(frozen=True)
-class ShownFact:
-    """A value of another item that this one shows: whoever changes that one brings it here."""
+class ShownFact(PlainFact):
+    """A value of another item that this one shows; changes of that item are propagated here."""
 
     origin: Ref[Any]
     value: Any
@@ -285,10 +292,6 @@ class ShownFact:
     @property
     def identity(self) -> Hashable:
         return tuple(self.origin.values.values())
-
-    @property
-    def place(self) -> Hashable:
-        return ()
 
     @cached_property
     def address(self) -> Address:
@@ -300,12 +303,3 @@ class ShownFact:
 
     def join(self, other: ShownFact) -> ShownFact:  # noqa: ARG002 - an item shows one value
         return self
-
-    def make(self) -> Iterator[Intent]:
-        yield from ()
-
-    def withdraw(self) -> Iterator[Intent]:
-        yield from ()
-
-    def change_from(self, before: ShownFact) -> Iterator[Intent]:  # noqa: ARG002
-        yield from ()

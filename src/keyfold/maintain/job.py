@@ -1,8 +1,7 @@
-"""Jobs: work over many items that follows from one change, in steps that can stop anywhere.
+"""Jobs: work over many items caused by one change, in steps that can stop anywhere.
 
-A job keeps no plan. Every step is checked against what started it, in the same transaction, and
-doing it twice has the effect of doing it once. So repeated, late and shuffled records all lead to
-the same end.
+A job stores no plan. Every step is checked against its cause in the same transaction, and is
+idempotent. So repeated, late and reordered records lead to the same result.
 """
 
 from __future__ import annotations
@@ -22,36 +21,36 @@ from keyfold.runtime.walk import in_chunks
 from keyfold.runtime.writes import commit
 
 Place = dict[str, Any] | None
-"""Where a walk goes on: what the last page gave; None is the beginning."""
+"""Where to continue: the end of the last page; None is the beginning."""
 
 
 @dataclass(frozen=True)
 class JobStep:
-    """Writes, and where to go on when they are done; None: this was the last page."""
+    """Writes, and where to continue after them; None after the last page."""
 
     writes: Sequence[Intent]
     then: Place
 
 
 class Job(Protocol):
-    """What is to be done about one change."""
+    """The work for one change."""
 
     @property
     def at_once(self) -> int:
-        """How many writes one transaction has at most."""
+        """The most writes in one transaction."""
         ...
 
     def wanted(self, context: Context) -> Flow[Intent | None]:
-        """The check that the work still is wanted; None: it is not."""
+        """The check that the work is still wanted; None if it is not."""
         ...
 
     def step(self, context: Context, start: Place) -> Flow[JobStep]:
-        """The work from there on, as far as one page goes."""
+        """The work from a place, as far as one page goes."""
         ...
 
 
 def carry_out(context: Context, job: Job) -> Flow[bool]:
-    """Do a job to its end; gives whether it was wanted, and nothing of it was refused."""
+    """Run a job to its end; returns whether it was wanted and nothing was refused."""
     guard = yield from job.wanted(context)
     if guard is None:
         return False
@@ -67,7 +66,9 @@ def carry_out(context: Context, job: Job) -> Flow[bool]:
 
 
 def _carried_out(context: Context, guard: Intent, writes: Sequence[Intent]) -> Flow[bool]:
-    """All at once; by halves where that is too much, or an item is gone or another's by now."""
+    """Write all at once; split in half if that is too much, or an item is gone or belongs
+    elsewhere.
+    """
     try:
         yield from commit(context, [guard, *writes])
     except (NotFound, ConditionFailed, TooManyWrites) as refused:
@@ -82,7 +83,7 @@ def _carried_out(context: Context, guard: Intent, writes: Sequence[Intent]) -> F
 
 
 class StreamWork(Reconciled):
-    """What the stream does about changes of one entity's items, beyond what single items say."""
+    """The stream's work for changes of one entity, beyond what single items say."""
 
     kind: str
 
@@ -93,7 +94,7 @@ class StreamWork(Reconciled):
     @property
     @abstractmethod
     def fields(self) -> frozenset[str]:
-        """The source's fields whose change concerns it."""
+        """The fields of the source whose change matters."""
 
     def joins(
         self,
@@ -101,12 +102,12 @@ class StreamWork(Reconciled):
         old: Entity | None,  # noqa: ARG002
         new: Entity | None,  # noqa: ARG002
     ) -> Flow[Sequence[Intent]]:
-        """As much of the job as fits into the transaction of the change; else it is left."""
+        """The part of the job that fits into the transaction of the change."""
         yield from ()
         return ()
 
     def afterwards(self, context: Context, gone: Entity) -> Flow[None] | None:  # noqa: ARG002
-        """What the stream would do about a delete, where there is none."""
+        """What the stream would do about a delete, if there is no stream."""
         return None
 
     def steady(self, touched: frozenset[str] | None) -> frozenset[str]:  # noqa: ARG002
@@ -118,7 +119,7 @@ class JobMaintainer(StreamWork):
 
     @abstractmethod
     def job(self, old: Entity | None, new: Entity | None) -> Job | None:
-        """What a change asks for."""
+        """The job for a change."""
 
     def reconcile(self, context: Context, old: Entity | None, new: Entity | None) -> Flow[None]:
         job = self.job(old, new)

@@ -1,4 +1,4 @@
-"""Pointers: typed copies of a canonical record, one for each target, kept equal."""
+"""Pointers: typed copies of a canonical item, one per target, kept equal."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ C = TypeVar("C", bound=Entity)
 
 
 class Pointer(Entity, Generic[C]):
-    """A copy of a canonical record: fields of equal name are copied and kept equal.
+    """A copy of a canonical item: fields with the same name are copied and kept equal.
 
     `each` names the canonical's field that lists the targets; the one field that the canonical
-    does not have takes the target's value. `when` says which records have pointers, as
-    `when=lambda post: post.public`. `overflow="stream"` leaves pointers to the consumer
-    where one transaction cannot hold them all.
+    lacks takes the target's value. `when` selects the items that have pointers, as `when=lambda
+    post: post.public`. `overflow="stream"` leaves pointers to the consumer if one transaction
+    cannot hold them all.
     """
 
     __maintainer__: ClassVar[PointerMaintainer]
@@ -77,7 +77,7 @@ _LISTS = ("list", "string_set", "number_set", "binary_set")
 
 
 class PointerMaintainer(KeptStructure, Reconciled):
-    """What changes about a canonical's pointers when the canonical changes."""
+    """The changes of a canonical's pointers when the canonical changes."""
 
     kind = "pointer"
 
@@ -101,7 +101,7 @@ class PointerMaintainer(KeptStructure, Reconciled):
         if source.__spec__.role == "pointer":
             raise DeclarationError(
                 codes.UNKNOWN_REFERENCE,
-                f"{source.__name__} is a pointer itself, and a copy of a copy would be late.",
+                f"{source.__name__} is a pointer itself, and a copy of a copy would lag.",
                 place=place,
                 suggestion=f"Copy the canonical, as Pointer[{_canonical(source).__name__}].",
             )
@@ -127,7 +127,7 @@ class PointerMaintainer(KeptStructure, Reconciled):
         if each and canonical[each].kind not in _LISTS:
             raise DeclarationError(
                 codes.MARKER_MISUSED,
-                f"each={each!r} is of kind {canonical[each].kind}, which lists no targets.",
+                f"each={each!r} is of kind {canonical[each].kind}, which cannot list targets.",
                 place=place,
                 suggestion=f"Make {source.__name__}.{each} a set or a list.",
             )
@@ -150,11 +150,9 @@ class PointerMaintainer(KeptStructure, Reconciled):
                     place=f"{place}.{name}",
                     suggestion="Give both the same type.",
                 )
-        # A counter moves while others edit the item, so its copies move by the same amounts.
+        # Counters move while others edit the item, so their copies move by the same amounts.
         self._counted = frozenset(
-            name
-            for name, origin in self.origins.items()
-            if any(_counts(mark) for mark in canonical[origin].marks)
+            name for name, origin in self.origins.items() if canonical[origin].is_counted
         )
 
     @cached_property
@@ -180,7 +178,7 @@ class PointerMaintainer(KeptStructure, Reconciled):
 
     @cached_property
     def _alike(self) -> bool:
-        """Whether a pointer has the canonical's values as they are, for certain."""
+        """Whether a pointer surely has the canonical's values unchanged."""
         spec = self.pointer.__spec__
         if spec.validators.whole or spec.validators.fields or spec.transient:
             return False
@@ -191,7 +189,7 @@ class PointerMaintainer(KeptStructure, Reconciled):
 
     @cached_property
     def _literal(self) -> bool:
-        """Whether a pointer's key is made of its fields as they are, for certain."""
+        """Whether a pointer's key surely uses its fields unchanged."""
         spec = self.pointer.__spec__
         formats = [
             slot.format
@@ -207,7 +205,7 @@ class PointerMaintainer(KeptStructure, Reconciled):
         )
 
     def steady(self, touched: frozenset[str] | None) -> frozenset[str]:
-        """The counters that a change of these fields copies whole, not by their difference."""
+        """The counters that a change of these fields copies as a whole, not by difference."""
         keyed = {self.origins.get(name, "") for name in self.pointer.__spec__.key.address}
         placing = {self.each, *keyed, *fields_of(self.when)}
         if touched is None or not placing & touched:
@@ -230,7 +228,7 @@ class PointerMaintainer(KeptStructure, Reconciled):
                 canonical = yield from fetch(context, context.design, origin)
                 said[origin] = self._at(suspect.address, causes, canonical)
         except Undecodable:
-            return None  # it is named itself
+            return None  # It is reported itself.
         wanted = {origin: one for origin, one in said.items() if one is not None}
         drift = Drift(self.kind, self.label, self.pointer.__table__.name, key, None, None)
         if len({digest(one) for one in wanted.values()}) > 1:
@@ -258,7 +256,7 @@ class PointerMaintainer(KeptStructure, Reconciled):
         return next((f.item for f in self.facts(righted) if ref_bytes(f.ref) == address), None)
 
     def _origin_of(self, copy: Entity | None) -> tuple[bytes, ...]:
-        """The canonical that a copy was made from, where the copy holds its whole key."""
+        """The canonical of a copy, if the copy holds its whole key."""
         held = {origin: name for name, origin in self.origins.items()}
         fields = self.source.__spec__.key.address
         if copy is None or any(name not in held for name in fields):
@@ -270,7 +268,7 @@ class PointerMaintainer(KeptStructure, Reconciled):
         if drift.subject is not None:
             yield from bring(context, self, drift.subject, [copy])
             return
-        # Nothing says which canonical it came from, so it goes if it still is what was seen.
+        # Its canonical is unknown, so it is deleted if it is still what was seen.
         item = yield from raw(context, copy)
         if item is not None:
             fields = frozenset(self.pointer.__spec__.fields)
@@ -321,7 +319,7 @@ def _canonical(pointer: type[Entity]) -> type[Entity]:
 
 
 def _takes_forms(entity: type[Entity], name: str) -> bool:
-    """Whether a field may give the value that it is given another form."""
+    """Whether a field may transform its value."""
     spec, info = entity.__spec__, entity.model_fields[name]
     return (
         info.annotation is not str
@@ -331,13 +329,13 @@ def _takes_forms(entity: type[Entity], name: str) -> bool:
 
 
 def _form(entity: type[Entity], name: str) -> tuple[Any, list[object]]:
-    """What gives the values of a field their form."""
+    """The transformation of a field's values."""
     info = entity.model_fields[name]
     return info.annotation, list(filter(_changes, info.metadata))
 
 
 def _changes(mark: object) -> bool:
-    """Whether a mark of a field may give its value another form."""
+    """Whether a field's marker may transform its value."""
     kind = type(mark)
     return (
         isinstance(mark, Normalised)
@@ -359,17 +357,13 @@ def _origins(
         if renamed is not None and origin not in canonical:
             raise DeclarationError(
                 codes.UNKNOWN_REFERENCE,
-                f"{name} is a copy of {origin!r}, which is not a field of {source.__name__}.",
+                f"{name} copies {origin!r}, which is not a field of {source.__name__}.",
                 place=f"{place}.{name}",
                 suggestion=f"Its fields are: {', '.join(canonical)}.",
             )
         if origin in canonical:
             found[name] = origin
     return found
-
-
-def _counts(mark: object) -> bool:
-    return getattr(mark, "kind", "") == "counter"
 
 
 def _kind_of(field: FieldSpec) -> str:

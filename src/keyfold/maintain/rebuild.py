@@ -1,7 +1,7 @@
-"""Rebuild: a structure made anew while the application goes on.
+"""Rebuilds structures while the application continues.
 
-It looks and repairs in rounds until nothing differs. Writers are never held up; what they change
-meanwhile is refused by the fix's condition and met in the next round.
+It verifies and repairs in rounds until nothing differs. Writers are never blocked; a concurrent
+change fails the fix's condition and is handled in the next round.
 """
 
 from __future__ import annotations
@@ -14,9 +14,11 @@ from keyfold.maintain.drift import Drift, DriftReport
 from keyfold.maintain.repair import LEFT, OVERTAKEN, OnFix, fix
 from keyfold.maintain.survey import Progress, Structures
 from keyfold.maintain.verify import Settle, examine, structures_of, verify
+from keyfold.runtime.arguments import several
 from keyfold.runtime.context import Context
 from keyfold.runtime.db import Db
 from keyfold.runtime.flow import Flow
+from keyfold.runtime.handle import checked_handle
 
 ROUNDS: Final = 10
 
@@ -30,12 +32,14 @@ def rebuild(
     progress: Progress | None = None,
     on_fix: OnFix | None = None,
 ) -> DriftReport:
-    """Make structures right, all of them or those with these labels; gives what is left.
+    """Rebuild all structures, or those with these labels; returns what is left.
 
-    `settle` waits until the streams are read up to now, as `Consumer(db).catch_up` does:
-    structures that follow a stream need it.
+    `settle` waits until the streams are read up to now, as `Consumer(db).catch_up` does; structures
+    that follow a stream need it.
     """
-    structures = (structures,) if isinstance(structures, str) else tuple(structures)
+    if not isinstance(structures, str):
+        structures = tuple(several(structures, "rebuild", "labels"))
+    checked_handle(db, Db, "open the design with design.open(...)")
     chosen = structures_of(db.context, structures)
     for _ in range(ROUNDS):
         flow = _round(db.context, chosen, per_second, progress, on_fix, settle)
@@ -43,12 +47,12 @@ def rebuild(
         if not unsettled:
             break
     else:
-        # The last round wrote what it had seen, and writers went on: look once more.
+        # The last round wrote what it had seen while writers continued: check once more.
         left = verify(db, only=structures, settle=settle)
     if left.moving or any(drift.repairable or drift.decision for drift in left.drifts):
         raise VerifyFailed(
-            f"after all rounds there still is drift ({left}); it changes faster than it is "
-            "rebuilt, or needs a decision: `keyfold verify` shows it"
+            f"drift remains after all rounds ({left}): it changes faster than it is rebuilt, or "
+            "needs a decision; run `keyfold verify`"
         )
     return left
 
@@ -61,8 +65,9 @@ def _round(
     on_fix: OnFix | None,
     settle: Settle | None,
 ) -> Flow[tuple[int, DriftReport]]:
-    """Repair whatever differs, as it is found; gives how much is to be looked at again, because
-    it was written or somebody else wrote it meanwhile, and what stays."""
+    """Repair whatever differs; returns how much to check again, because it was repaired or
+    changed concurrently, and what remains.
+    """
     left, unsettled = DriftReport(), 0
 
     def on_drift(drift: Drift) -> Flow[None]:

@@ -1,7 +1,7 @@
-"""Copies brought to the present state of their canonical, whatever record asked for it.
+"""Reconciles copies with the current state of their canonical, whatever record asked for it.
 
 The canonical is read, and the writes are refused if it changes meanwhile. So repeated, late and
-shuffled records all lead to the same end, and none brings back what is gone.
+reordered records lead to the same result, and none restores what was deleted.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Copies(Protocol):
 def reconcile(
     context: Context, structure: Copies, old: Entity | None, new: Entity | None
 ) -> Flow[None]:
-    """Bring the copies that a change touched to what the canonical says now."""
+    """Reconcile the copies that a change touched with the current canonical."""
     seen = old or new
     assert seen is not None, "a change has an item before or after"
     before, after = _by_address(structure, old), _by_address(structure, new)
@@ -65,13 +65,13 @@ def reconcile(
 def bring(
     context: Context, structure: Copies, canonical: Ref[Any], touched: Sequence[Ref[Any]]
 ) -> Flow[None]:
-    """Put the wanted copies at these addresses and delete the unwanted, guarded."""
+    """Write the wanted copies at these addresses and delete the others, guarded."""
     spec = canonical.entity.__spec__
     for attempt in range(ATTEMPTS):
         item = yield from raw(context, canonical)
         wanted = _by_address(structure, None if item is None else spec.decode(item))
         if structure.sync == "transaction":
-            # Most of the time the transaction wrote them, and there is nothing left to do.
+            # Usually the transaction wrote them, and nothing is left to do.
             touched = yield from _differing(context, wanted, touched)
         intents = [
             Delete(ref) if fact is None else fact.ensure()
@@ -107,7 +107,7 @@ def _by_address(structure: Copies, item: Entity | None) -> dict[Address, CopyFac
 
 
 def unchanged_check(canonical: Ref[Any], item: WireItem | None, fields: frozenset[str]) -> Marker:
-    """A check that the canonical's fields still are what was read, or that it still is gone."""
+    """A check that the canonical's fields are unchanged, or that it is still missing."""
     spec: EntitySpec = canonical.entity.__spec__
     expressions = Expressions()
     if item is None:
@@ -131,5 +131,5 @@ def unchanged_check(canonical: Ref[Any], item: WireItem | None, fields: frozense
             "ConditionExpression": condition,
             **expressions.placeholders(),
         },
-        lambda _: CanonicalMoved(f"{canonical} changed meanwhile"),
+        lambda _: CanonicalMoved(f"{canonical} changed in the meantime"),
     )

@@ -1,12 +1,12 @@
-"""The recount of one holder: its number and the items that it counts, as of one moment.
+"""Recounts one holder: its number and the items it counts, at one moment.
 
-The items are read twice, and the number between the two. If both times they are the same, nothing
-came or went in between, so the number was read while just these were there. Whoever counts from
-then on changes both sides alike: what is missing is missing at any later moment, too.
+The items are read twice, and the number in between. If both reads agree, nothing came or went, so
+the number was read while exactly these items existed. Later counting changes both sides alike, so
+the difference stays valid.
 
-An item that was deleted and made again as it was, all within the two reads, is not noticed by them.
-It moves the number, which is therefore read before and after them as well. Changes of both whose
-sums cancel within one recount are not noticed.
+An item that is deleted and created again unchanged between the two reads goes unnoticed by them,
+but it moves the number, which is therefore also read before and after. Changes of both that cancel
+out within one recount go unnoticed.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _PAGE: Final = 1_000
 
 @dataclass(frozen=True)
 class Recount:
-    """What a holder's number is and what its items add up to, at one moment."""
+    """A holder's number and the sum over its items, at one moment."""
 
     number: Decimal
     wanted: Decimal
@@ -41,14 +41,14 @@ class Recount:
 
 @dataclass(frozen=True)
 class CountedItems:
-    """The items that a holder counts, found by one query, and what each of them adds."""
+    """The items that a holder counts, found by one query, and what each adds."""
 
     related: Related
     field: str
     amount: Callable[[Any], Any]
 
     def recount(self, context: Context, holder: Ref[Any]) -> Flow[Recount | None]:
-        """None where the holder is gone, or its items never stood still."""
+        """None if the holder is gone or its items kept changing."""
         for attempt in range(ATTEMPTS):
             before = yield from self._number(context, holder)
             first = yield from self._sum(context, holder)
@@ -70,7 +70,7 @@ class CountedItems:
         return Decimal(getattr(holder.entity.__spec__.decode(item), self.field) or 0)
 
     def _sum(self, context: Context, holder: Ref[Any]) -> Flow[tuple[Decimal, bytes]]:
-        """What the items add up to, and a checksum of all that they hold."""
+        """The sum over the items, and a checksum of their contents."""
         total, checksum, place = Decimal(0), blake2b(digest_size=16), None
         while True:
             found, place = yield from self.related.page(context, holder, place, limit=_PAGE)

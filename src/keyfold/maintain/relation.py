@@ -1,4 +1,4 @@
-"""Items that belong to another item: how they are found, and how they point back."""
+"""Items that belong to another item: how they are found, and how they refer back."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ PAGE: Final = 100
 class Related:
     """The items of `child` that belong to an item of `parent`.
 
-    `through` names the key or placement of the child whose partition holds them; `via` says which
-    of its fields hold the parent's key, where they have other names.
+    `through` names the key or placement of the child whose partition contains them; `via` names the
+    fields that hold the parent's key, if they differ.
     """
 
     def __init__(
@@ -52,6 +52,7 @@ class Related:
             )
         self.key: OpenKey[Any] = OpenKey(child, keys[through])
         self.via = {name: via.get(name, name) for name in parent.__spec__.key.address}
+        refuse_itself(parent, child, self.via, owner, place)
         missing = [name for name in self.via.values() if name not in spec.fields]
         partition = self.key.declared.templates.partition.fields
         unknown = [name for name in partition if name not in self.via.values()]
@@ -70,7 +71,7 @@ class Related:
 
     @property
     def index_name(self) -> str:
-        """The index by which the items are found; empty for the table's own key."""
+        """The index that finds the items; empty for the table's own key."""
         return self.key.declared.index or ""
 
     def parent_of(self, child: Entity) -> Ref[Any] | None:
@@ -78,7 +79,7 @@ class Related:
         return None if None in values.values() else Ref(self.parent, values)
 
     def belongs(self, parent: Ref[Any]) -> Predicate | None:
-        """The condition that an item still belongs to its parent; None where its key says so."""
+        """The condition that an item still belongs to its parent; None if its key implies it."""
         own = self.child.__spec__.key.address
         condition: Predicate | None = None
         for name, theirs in self.via.items():
@@ -101,9 +102,9 @@ class Related:
         return found if declared.index is not None else found.consistent()
 
     def wait_until_shown(self, context: Context, child: Entity) -> Flow[None]:
-        """Wait until the index by which the items are found shows this one.
+        """Wait until the index that finds the items shows this one.
 
-        Whoever looks through the index after this record was handled finds the item.
+        Then a later query of the index finds the item.
         """
         declared = self.key.declared
         if declared.index is None or (
@@ -121,14 +122,14 @@ class Related:
             return
         spec, item = self.child.__spec__, (yield from raw(context, child.ref()))
         if item is None or is_expired(context, spec, item):
-            return  # nobody finds it any more
+            return  # It is no longer found.
         found = spec.decode(item)
         if any(getattr(found, name) != one for name, one in placed.items()):
-            return  # it is elsewhere by now, and a record of its own says so
-        raise IndexBehind(f"{declared.index} does not show {child.ref()} yet")
+            return  # It has moved, and has its own record.
+        raise IndexBehind(f"{declared.index} does not contain {child.ref()} yet")
 
     def all(self, context: Context, parent: Ref[Any]) -> Flow[list[Any]]:
-        """All of the items."""
+        """All items."""
         found, start = yield from self.page(context, parent, None)
         while start is not None:
             more, start = yield from self.page(context, parent, start)
@@ -144,7 +145,7 @@ class Related:
         descending: bool = False,
         limit: int = PAGE,
     ) -> Flow[tuple[list[Any], dict[str, Any] | None]]:
-        """Some of the items, and where to go on."""
+        """Some of the items, and where to continue."""
         query = self.query(parent)
         request = query_request(context, query.descending() if descending else query, {})
         assert request is not None, "a whole partition is not an empty range"
@@ -154,6 +155,21 @@ class Related:
         found = [spec.decode(item) for item in answer["Items"]]
         kept = [one for one in found if _same(self.parent_of(one), parent)]
         return kept, walk.position
+
+
+def refuse_itself(
+    parent: type[Entity], child: type[Entity], via: Mapping[str, str], owner: str, place: Place
+) -> None:
+    """Refuse an item that would belong only to itself."""
+    if parent is child and all(name == theirs for name, theirs in via.items()):
+        raise DeclarationError(
+            codes.UNKNOWN_REFERENCE,
+            f"{owner} is over {child.__name__} itself, and finds each item by its own key: every "
+            "item would only belong to itself.",
+            place=str(place),
+            suggestion="Say with via={...} which field holds the key of the item above, as "
+            'via={"node_id": "parent_id"}.',
+        )
 
 
 def _same(one: Ref[Any] | None, other: Ref[Any]) -> bool:

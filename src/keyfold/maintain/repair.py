@@ -1,7 +1,6 @@
-"""Repair: drift put right, each fix refused if somebody wrote meanwhile.
+"""Repairs drift; each fix is refused if the item changed meanwhile.
 
-A fix looks at the present state before it writes, so that a repair that was stopped can simply be
-started again.
+A fix reads the current state before it writes, so an interrupted repair can simply be restarted.
 """
 
 from __future__ import annotations
@@ -24,10 +23,12 @@ from keyfold.maintain.address import WireRef, raw
 from keyfold.maintain.drift import Drift, DriftReport
 from keyfold.maintain.structure import Audited, KeptStructure
 from keyfold.maintain.survey import wrong_attributes
+from keyfold.runtime.arguments import several
 from keyfold.runtime.context import Context
 from keyfold.runtime.db import Db
 from keyfold.runtime.expression import Expressions
 from keyfold.runtime.flow import Call, Flow, Pause
+from keyfold.runtime.handle import checked_handle
 
 FIXED: Final = "fixed"
 RIGHT: Final = "right by now"
@@ -37,20 +38,20 @@ MOST_COMPARED: Final = 250
 _WRITES: Final = ("PutItem", "UpdateItem", "DeleteItem", "TransactWriteItems", "BatchWriteItem")
 
 Quarantine = Callable[[str, dict[str, Any]], None]
-"""Keeps an item that cannot be read, with the name of its table, before it is deleted there."""
+"""Stores an undecodable item, with its table's name, before it is deleted there."""
 OnFix = Callable[[Drift, str], None]
-"""Told of each drift and what became of it: `fixed`, `right by now`, or `left: ` and the reason."""
+"""Called with each drift and its result: `fixed`, `right by now`, or `left: ` and the reason."""
 
 
 @dataclass
 class Repaired:
-    """What a repair did."""
+    """The result of a repair."""
 
     fixed: int = 0
     right: int = 0
-    """Drift that was gone when its turn came: another fix or another writer put it right."""
+    """Drift that was already gone: another fix or writer had corrected it."""
     left: list[tuple[Drift, str]] = field(default_factory=list)
-    """Drift that stays, with the reason."""
+    """Remaining drift, with the reason."""
 
 
 def repair(
@@ -61,10 +62,13 @@ def repair(
     on_fix: OnFix | None = None,
     quarantine: Quarantine | None = None,
 ) -> Repaired:
-    """Put the drift of a report right.
+    """Repair the drift of a report.
 
-    `quarantine` takes items that cannot be read, and they are deleted; without it they stay.
+    `quarantine` stores undecodable items, which are then deleted; without it they stay.
     """
+    if not isinstance(report, DriftReport):
+        raise PlanError(f"{report!r} is not a report; pass the result of verify(db)")
+    checked_handle(db, Db, "await db.run(repairing(db.context, report.drifts))")
     flow = repairing(db.context, report.drifts, per_second, on_fix, quarantine)
     return db.run(flow, "repair")
 
@@ -76,9 +80,9 @@ def repairing(
     on_fix: OnFix | None = None,
     quarantine: Quarantine | None = None,
 ) -> Flow[Repaired]:
-    """The same as a flow, for any handle."""
+    """`repair` as a flow, for any handle."""
     done = Repaired()
-    for drift in drifts:
+    for drift in map(checked_drift, several(drifts, "repairing", "drifts")):
         outcome = yield from fix(context, drift, per_second, on_fix, quarantine)
         if outcome.startswith(LEFT):
             done.left.append((drift, outcome.removeprefix(LEFT)))
@@ -96,7 +100,7 @@ def fix(
     on_fix: OnFix | None = None,
     quarantine: Quarantine | None = None,
 ) -> Flow[str]:
-    """Put one drift right; gives what became of it."""
+    """Repair one drift; returns the result."""
     if per_second is not None and per_second <= 0:
         raise PlanError(f"per_second must be greater than 0, not {per_second}")
     try:
@@ -116,24 +120,29 @@ def fix(
     return outcome
 
 
+def checked_drift(given: Drift) -> Drift:
+    """The argument, checked to be a drift."""
+    if isinstance(given, Drift):
+        return given
+    raise PlanError(f"{given!r} is not a drift; pass one of verify(db).drifts")
+
+
 def plan(drift: Drift) -> str:
     """What a repair would do, in words."""
-    if not drift.repairable:
+    if not checked_drift(drift).repairable:
         if drift.kind == "undecodable":
             return "needs a decision: mend the item or the design, or put it away (--quarantine)"
         why = f": {drift.decision}" if drift.decision else ""
         return f"needs a decision: no repair can know what is right{why}"
-    if drift.kind == "orphan":
-        return f"delete what is left of {drift.subject}"
-    if drift.kind in ("counter", "copied", "index"):
-        return "set it to what is expected"
+    if drift.remedy:
+        return drift.remedy
     if drift.expected is None:
         return "delete it"
     return "write it anew" if drift.found is None else "overwrite it with what is expected"
 
 
 def _fix(context: Context, drift: Drift) -> Flow[bool]:
-    """Write what puts a drift right; gives whether anything had to be written."""
+    """Write what corrects a drift; returns whether a write was needed."""
     if not drift.repairable:
         raise PlanError(plan(drift))
     flow = (
@@ -156,7 +165,7 @@ def _fix(context: Context, drift: Drift) -> Flow[bool]:
 
 
 def _put_away(context: Context, drift: Drift, quarantine: Quarantine) -> Flow[bool]:
-    """Delete an item that still cannot be read, once it is kept elsewhere."""
+    """Delete an item that still cannot be decoded, after storing it elsewhere."""
     spec = context.design.entities[drift.structure].__spec__
     ref = WireRef(spec.entity, drift.key)
     item = yield from raw(context, ref)
@@ -193,7 +202,7 @@ def _structure(context: Context, drift: Drift) -> KeptStructure | Audited:
     for one in context.design.maintainers:
         if one.owner == drift.structure and isinstance(one, KeptStructure | Audited):
             return one
-    raise PlanError(f"the design has no {drift.structure} any more")
+    raise PlanError(f"the design no longer has {drift.structure}")
 
 
 def _fix_index(context: Context, drift: Drift) -> Flow[None]:

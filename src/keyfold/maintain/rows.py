@@ -1,13 +1,13 @@
-"""What a scan learned: rows in the order they came, on disk, sorted once and read in one pass.
+"""A scan's rows, appended to disk, sorted once and read in one pass.
 
-Items say what must hold because of them, and show what is there. Rows of one structure and one
-address come together by sorting; nothing is looked up while scanning, so that memory stays small
-and time grows as the rows do.
+Items say what must hold because of them, and show what is there. Rows of one structure and address
+meet by sorting; nothing is looked up during the scan, so memory stays small and time grows
+linearly.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import groupby
@@ -16,9 +16,11 @@ from typing import Any, Final, Literal
 
 import apsw
 
+from keyfold.maintain.fact import Fact
+
 FOUND: Final = 0
 SAID: Final = 1
-"""What was found sorts before what is said of it."""
+"""What was found sorts before what is said."""
 
 _WAITING: Final = 4_000
 _CACHE_KIB: Final = 16_000
@@ -26,39 +28,39 @@ _CACHE_KIB: Final = 16_000
 
 @dataclass(frozen=True)
 class FactComparison:
-    """How facts of one kind are held against what is there."""
+    """How facts of one kind are compared with what is found."""
 
     adds: bool = False
-    """Numbers are summed; otherwise what is said of one address is one value."""
+    """Numbers are summed; otherwise everything said of one address must agree."""
     missing: bool = True
-    """It is wrong that something is said and not found."""
+    """Said but not found is an error."""
     extra: bool = True
-    """It is wrong that something is found and not said."""
+    """Found but not said is an error."""
     best: Literal["", "most", "least"] = ""
-    """Of all that is said the greatest or the least holds."""
+    """The greatest or least of everything said holds."""
     apart: bool = False
-    """Many say something of one address, and each is right or wrong by itself."""
+    """Each statement about an address is right or wrong by itself."""
 
 
 @dataclass(frozen=True)
 class Suspect:
-    """What does not go together; it is looked at again before it is called drift."""
+    """A mismatch; it is checked again before it is reported as drift."""
 
     structure: int
     address: bytes
     said: Decimal | None = None
     found: Decimal | None = None
     origins: tuple[bytes, ...] = ()
-    """Items that say it; two where they contradict each other."""
+    """Items that say it; two if they contradict each other."""
     holder: bytes | None = None
-    """The item in which a number was found."""
+    """The item that holds the number."""
 
 
 Row = tuple[int, bytes, int, bytes, bytes | None]
 
 
 class RowLog:
-    """Rows of one scan, in a temporary file that SQLite removes."""
+    """The rows of one scan, in a temporary file that SQLite removes."""
 
     def __init__(self) -> None:
         self._database = apsw.Connection("")
@@ -74,27 +76,46 @@ class RowLog:
             "PRIMARY KEY (structure, address)) WITHOUT ROWID"
         )
         self._facts: list[Row] = []
-        self._amounts: dict[tuple[int, bytes, int], tuple[Decimal, bytes | None]] = {}
+        self._amounts: list[Row] = []
+        self._sums: dict[tuple[int, Hashable], tuple[Fact, bytes]] = {}
 
     def close(self) -> None:
         self._database.close()
 
-    def add(self, structure: int, address: bytes, side: int, value: bytes, item: bytes) -> None:
-        self._facts.append((structure, address, side, value, item))
+    def say(self, structure: int, address: bytes, value: bytes, item: bytes) -> None:
+        """A fact that an item says."""
+        self._facts.append((structure, address, SAID, value, item))
         if len(self._facts) >= _WAITING:
             self.flush()
 
-    def count(
-        self, structure: int, address: bytes, side: int, number: Decimal, item: bytes | None
+    def show(
+        self, structure: int, address: bytes, value: bytes | Decimal, holder: bytes | None
     ) -> None:
-        """A part of a number; parts of one number that come close together are one row."""
-        sofar, known = self._amounts.get((structure, address, side), (Decimal(0), None))
-        self._amounts[structure, address, side] = sofar + number, known or item
-        if len(self._amounts) >= _WAITING:
+        """What is there; of a number, also the item that holds it."""
+        if isinstance(value, Decimal):
+            self._amounts.append((structure, address, FOUND, str(value).encode(), holder))
+        else:
+            self._facts.append((structure, address, FOUND, value, None))
+        if len(self._facts) + len(self._amounts) >= _WAITING:
+            self.flush()
+
+    def count(self, structure: int, amount: Fact) -> bool:
+        """Add to a number of which a part was said lately; False if there was none."""
+        at = structure, amount.identity
+        known = self._sums.get(at)
+        if known is None:
+            return False
+        self._sums[at] = known[0].join(amount), known[1]
+        return True
+
+    def count_first(self, structure: int, amount: Fact, item: bytes) -> None:
+        """A part of a number; those that come close together are one row."""
+        self._sums[structure, amount.identity] = amount, item
+        if len(self._sums) >= _WAITING:
             self.flush()
 
     def remember(self, suspect: Suspect) -> None:
-        """A number that differed in an earlier scan."""
+        """Record a number that differed in an earlier scan."""
         self._database.execute(
             "INSERT INTO earlier VALUES (?, ?, ?, ?)",
             (suspect.structure, suspect.address, str(suspect.said), str(suspect.found or 0)),
@@ -108,11 +129,13 @@ class RowLog:
         return None if row is None else (Decimal(row[0]), Decimal(row[1]))
 
     def flush(self) -> None:
-        amounts = [(*at, str(n).encode(), item) for at, (n, item) in self._amounts.items()]
+        for (structure, _), (amount, item) in self._sums.items():
+            address, number = amount.row
+            self._amounts.append((structure, address, SAID, str(number).encode(), item))
         with self._database:
             self._database.executemany("INSERT INTO facts VALUES (?, ?, ?, ?, ?)", self._facts)
-            self._database.executemany("INSERT INTO amounts VALUES (?, ?, ?, ?, ?)", amounts)
-        self._facts, self._amounts = [], {}
+            self._database.executemany("INSERT INTO amounts VALUES (?, ?, ?, ?, ?)", self._amounts)
+        self._facts, self._amounts, self._sums = [], [], {}
 
     def wrong_facts(self, comparisons: Sequence[FactComparison]) -> Iterator[Suspect]:
         for (structure, address), rows in self._together("facts"):

@@ -1,4 +1,4 @@
-"""Sharded counters: a hot number spread over items of its own, added up when it is read."""
+"""Sharded counters: a hot number spread over several items, summed on read."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from types import new_class
 from typing import Any, Final
 
 from keyfold.design import codes
-from keyfold.design.address import Ref
+from keyfold.design.address import Ref, address
 from keyfold.design.entity import Entity
 from keyfold.design.keys import Key
+from keyfold.design.markers import CountMarker
 from keyfold.design.table import Table
 from keyfold.errors import DeclarationError, PlanError
 from keyfold.runtime.batch import get_many
@@ -54,7 +55,7 @@ def shard_entity(table: Table) -> type[Entity]:
 
 
 def holder_text(holder: Ref[Any]) -> str:
-    """The key of the item that a sharded counter belongs to, as text."""
+    """The key of a sharded counter's holder, as text."""
     return "/".join([text for value in holder.wire().values() for text in value.values()])
 
 
@@ -69,15 +70,12 @@ def shard_ref(holder: Ref[Any], field: str, shard: int) -> Ref[Any]:
 
 
 def total(context: Context, holder: Ref[Any], field: str) -> Flow[Decimal]:
-    """A sharded counter's value: its shards, and what the field itself held before."""
-    for maintainer in context.design.maintainers:
-        if maintainer.kind != "counter":
-            continue
-        if maintainer.target is holder.entity and maintainer.field == field:
-            count: int = maintainer.declared.shards
-            break
-    else:
-        raise PlanError(f"{holder.entity.__name__}.{field} is not a counter")
+    """A sharded counter's value: its shards, plus what the field itself held before."""
+    spec = address(holder).entity.__spec__
+    mark = spec.fields[field].mark(CountMarker) if field in spec.fields else None
+    if mark is None:
+        raise PlanError(f"{spec.name}.{field} is not a counter")
+    count: int = mark.shards
     refs = [shard_ref(holder, field, shard) for shard in range(count)] if count > 1 else []
     found = yield from get_many(context, [holder, *refs])
     base = getattr(found[0], field) if found[0] is not None else 0

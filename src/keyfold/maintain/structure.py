@@ -1,7 +1,7 @@
-"""A structure that is kept: the facts of each item of its source, and all that follows from them.
+"""Maintained structures: the facts of each source item, and everything derived from them.
 
-Whoever adds a structure says what must hold because of an item, and how an item shows that it
-does. Its writes, its verification and its repair are the same for all that are of one kind.
+A new structure says what must hold because of an item, and how an item shows that it does. Writes,
+verification and repair are the same for all structures of one kind.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, Literal, Protocol
 
 from keyfold.design.address import Ref
 from keyfold.design.entity import Entity
-from keyfold.maintain.address import ref_bytes
+from keyfold.maintain.address import raw, ref_bytes
 from keyfold.maintain.drift import Drift
 from keyfold.maintain.fact import Fact, difference
 from keyfold.maintain.rows import FactComparison, Suspect
@@ -27,26 +27,28 @@ Overflow = Literal["refuse", "stream"]
 
 
 Shown = tuple[bytes, bytes | Decimal, bytes | None]
-"""An address, the value of the fact that an item bears out, and the item where it holds it."""
+"""An address, the fact's value as an item shows it, and the item if it holds the value."""
 
 
 @dataclass
 class Causes:
-    """What a verification knows to be wrong already, so that what follows is not named again."""
+    """What a verification already knows to be wrong, so that its consequences are not reported
+    again.
+    """
 
     numbers: dict[bytes, dict[str, Any]] = field(default_factory=dict)
-    """Fields that hold a wrong number, and the right one, by the holder's address."""
+    """Fields with a wrong number, and the right one, by the holder's address."""
     unread: set[type[Entity]] = field(default_factory=set)
-    """Entities of which an item could not be read: what it would have said is not known."""
+    """Entities with an undecodable item, whose facts are unknown."""
     moving: int = 0
-    """Numbers that differed, and were counted on while they were looked at: nothing is known."""
+    """Numbers that differed but changed while they were checked: nothing is known."""
 
     def note(self, holder: Ref[Any], name: str, number: Decimal) -> None:
         value = int(number) if holder.entity.__spec__.fields[name].kind == "integer" else number
         self.numbers.setdefault(ref_bytes(holder), {})[name] = value
 
     def correct(self, item: Entity | None) -> Entity | None:
-        """The item with its numbers as they should be."""
+        """The item with its numbers corrected."""
         if item is None or not self.numbers:
             return item
         right = self.numbers.get(ref_bytes(item.ref()))
@@ -54,7 +56,7 @@ class Causes:
 
 
 class FeedAudit(Protocol):
-    """What a scan tells of something that no single item says."""
+    """A scan's findings about something that no single item defines."""
 
     def note(self, entity: Entity) -> None: ...
     def wrong(self, context: Context, found: Callable[[Drift], Flow[None]]) -> Flow[None]: ...
@@ -62,7 +64,7 @@ class FeedAudit(Protocol):
 
 
 class Audited(ABC):
-    """A structure whose state is a join of several kinds of items, with an audit of its own."""
+    """A structure whose state is a join of several kinds of items, with its own audit."""
 
     label: str
 
@@ -71,11 +73,11 @@ class Audited(ABC):
 
     @abstractmethod
     def fix(self, context: Context, drift: Drift) -> Flow[None]:
-        """Put one drift right, by what is there now."""
+        """Repair one drift, based on the current state."""
 
 
 class Reconciled(ABC):
-    """What the stream brings to what is there now: repeated and late records do no harm."""
+    """Reconciled by the stream with the current state: repeated and late records are harmless."""
 
     label: str
     """Its name, stable across versions of the program."""
@@ -85,7 +87,7 @@ class Reconciled(ABC):
 
     @abstractmethod
     def reconcile(self, context: Context, old: Entity | None, new: Entity | None) -> Flow[None]:
-        """Do what a change of one of the source's items asks for, by what is there now."""
+        """Handle a change of a source item, based on the current state."""
 
 
 class KeptStructure(ABC):
@@ -102,14 +104,14 @@ class KeptStructure(ABC):
     @property
     @abstractmethod
     def fields(self) -> frozenset[str]:
-        """The source's fields whose change concerns it."""
+        """The fields of the source whose change matters."""
 
     @abstractmethod
     def facts(self, item: Entity) -> Iterable[Fact]:
         """What must hold because this item exists; pure."""
 
     def writes(self, old: Entity | None, new: Entity | None) -> Iterator[Intent]:
-        """The writes that follow from a change."""
+        """The writes for a change."""
         return difference(
             () if old is None else self.facts(old), () if new is None else self.facts(new)
         )
@@ -120,7 +122,7 @@ class KeptStructure(ABC):
         old: Entity | None,
         new: Entity | None,
     ) -> Flow[Iterable[Intent]]:
-        """What joins the transaction of a change."""
+        """The writes that join the transaction of a change."""
         yield from ()
         return self.writes(old, new)
 
@@ -128,22 +130,22 @@ class KeptStructure(ABC):
         return None
 
     def steady(self, touched: frozenset[str] | None) -> frozenset[str]:  # noqa: ARG002
-        """Counted fields of the source that must not move while these fields are changed.
+        """Counted fields of the source that must not move while these fields change.
 
         None stands for a delete.
         """
         return frozenset()
 
-    # Verification: what items say and show is met by address; what differs is looked at again.
+    # Verification: what items say and show is compared by address; mismatches are checked again.
 
     @property
     def recounts(self) -> bool:
-        """Whether `look` counts anew what one number stands for: one scan is enough for it."""
+        """Whether `look` recounts a number itself, so that one scan suffices."""
         return False
 
     @property
     def owner(self) -> str:
-        """The label of its declaration, by which drift is named."""
+        """The label of its declaration, under which drift is reported."""
         return self.label
 
     @property
@@ -153,37 +155,55 @@ class KeptStructure(ABC):
 
     @abstractmethod
     def shows(self, item: Entity, own: bytes) -> Iterable[Shown]:
-        """What such an item, whose address is `own`, shows."""
+        """What such an item at the address `own` shows."""
 
     @abstractmethod
     def look(self, context: Context, suspect: Suspect, causes: Causes) -> Flow[Drift | None]:
-        """The drift, if it still is there."""
+        """The drift, if it still exists."""
 
     @abstractmethod
     def fix(self, context: Context, drift: Drift) -> Flow[None]:
-        """Put one drift right; refused if somebody wrote meanwhile."""
+        """Repair one drift; refused if the item changed meanwhile."""
 
 
 class SummedStructure(KeptStructure):
-    """Its writes add up: the stream carries them out once for each record, and may join them."""
+    """Its writes add up: the stream applies them once per record, and may combine them."""
+
+    target: type[Entity]
+    """The entity whose items hold the number."""
+    field: str
 
     @property
     @abstractmethod
     def carrier(self) -> type[Entity] | None:
-        """The entity on whose items it keeps numbers by the stream, if it does."""
+        """The entity whose items hold its stream-maintained numbers, if any."""
 
     @abstractmethod
     def carry_over(self, gone: Entity) -> Iterator[Intent]:
-        """What the numbers of an item that is gone say of the one that is in its place by now."""
+        """What the numbers of a deleted item mean for its successor."""
+
+    def shown_elsewhere(self, context: Context) -> Iterator[Reconciled]:
+        """The structures that show the number elsewhere."""
+        for one in context.design.maintainers:
+            concerned = one.source is self.target and self.field in one.fields
+            if concerned and isinstance(one, Reconciled):
+                yield one
+
+    def bring_shown(self, context: Context, holder: Ref[Any]) -> Flow[None]:
+        """Propagate a corrected number to where it is shown."""
+        item = yield from raw(context, holder)
+        present = None if item is None else self.target.__spec__.decode(item)
+        for structure in self.shown_elsewhere(context):
+            yield from structure.reconcile(context, None, present)
 
 
 class MarkedStructure(KeptStructure):
-    """It has support items, which no entity declares."""
+    """A structure with support items, which no entity declares."""
 
     @property
     @abstractmethod
     def marked_by(self) -> str:
-        """How their partition keys begin."""
+        """The prefix of their partition keys."""
 
     @abstractmethod
     def shows_marker(self, item: dict[str, Any]) -> tuple[bytes, bytes]:

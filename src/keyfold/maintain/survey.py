@@ -1,10 +1,10 @@
-"""The scan of a verification: every item once, what it says and what it shows noted down."""
+"""The scan of a verification: records what each item says and shows."""
 
 from __future__ import annotations
 
+import gc
 from collections import Counter as Tally
 from collections.abc import Callable, Iterable, Mapping
-from decimal import Decimal
 from typing import Any, Final
 
 from keyfold.design.design import Declarations
@@ -13,9 +13,9 @@ from keyfold.design.entity_spec import EntitySpec
 from keyfold.design.table import Table
 from keyfold.errors import KeyfoldError
 from keyfold.maintain.address import address_bytes
-from keyfold.maintain.drift import Drift
+from keyfold.maintain.drift import SET_IT, Drift
 from keyfold.maintain.fact import MARKERS
-from keyfold.maintain.rows import FOUND, SAID, FactComparison, RowLog
+from keyfold.maintain.rows import FactComparison, RowLog
 from keyfold.maintain.structure import Audited, Causes, FeedAudit, KeptStructure, MarkedStructure
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Flow
@@ -27,12 +27,14 @@ Progress = Callable[[int], None]
 Placed = list[tuple[int, KeptStructure]]
 OnDrift = Callable[[Drift], Flow[None]]
 
+_COLLECTED_EVERY: Final = 50_000
+"""New objects between two garbage collections; by default 700."""
 STRANGERS: Final = 100
-"""How many items that no entity declares are listed; all are counted."""
+"""How many undeclared items are listed; all are counted."""
 
 
 class Structures:
-    """The secondary structures of a design that a verification looks at."""
+    """The structures of a design that a verification checks."""
 
     def __init__(self, design: Declarations, only: frozenset[str] = frozenset()) -> None:
         design.complete()
@@ -48,31 +50,65 @@ class Structures:
             if isinstance(one, Audited):
                 self.audited.append(one)
             elif isinstance(one, KeptStructure) and (one.owner, one.kind) not in seen:
-                # A declaration that is kept in two ways has its facts once.
+                # A declaration that is maintained in two ways has its facts once.
                 seen.add((one.owner, one.kind))
                 self.kept.append(one)
-        self.by_type = {
-            (entity.__table__.name, entity.__spec__.type_name): entity.__spec__
-            for entity in design.entities.values()
-        }
 
     @property
     def comparisons(self) -> list[FactComparison]:
         return [structure.compared for structure in self.kept]
 
-    def recognise(self, table: Table, item: WireItem) -> EntitySpec | None:
-        """The entity that an item belongs to; None for items that are none of ours."""
-        attribute = table.schema.type_attribute
-        if attribute is not None and attribute in item:
-            return self.by_type.get((table.name, item[attribute].get("S", "")))
-        for entity in table.entities:
-            if entity.__spec__.recognises(item):
-                return entity.__spec__
-        return None
+
+class Recognition:
+    """The entity that an item of one table belongs to."""
+
+    def __init__(self, table: Table) -> None:
+        self._attribute = table.schema.type_attribute or ""
+        self._specs = [entity.__spec__ for entity in table.entities]
+        self._by_type = {spec.type_name: spec for spec in self._specs}
+
+    def of(self, item: WireItem) -> EntitySpec | None:
+        """None for items that no entity declares."""
+        named = item.get(self._attribute)
+        if named is not None:
+            return self._by_type.get(named.get("S", ""))
+        return next((spec for spec in self._specs if spec.recognises(item)), None)
+
+
+class _Noted:
+    """What items of one entity tell a verification."""
+
+    def __init__(self) -> None:
+        self.counted: Placed = []
+        """The structures for which they add to numbers."""
+        self.said: Placed = []
+        """The others for which they say something."""
+        self.shown: Placed = []
+        """The structures of which they show something."""
+
+    def note(self, log: RowLog, entity: Entity, table: Table, item: WireItem) -> None:
+        for place, structure in self.counted:
+            for amount in structure.facts(entity):
+                if not log.count(place, amount):
+                    log.count_first(place, amount, own_address(entity, table, item))
+        if not (self.said or self.shown):
+            return
+        own = own_address(entity, table, item)
+        for place, structure in self.said:
+            for fact in structure.facts(entity):
+                address, value = fact.row
+                log.say(place, address, value, own)
+        for place, structure in self.shown:
+            for address, value, holder in structure.shows(entity, own):
+                log.show(place, address, value, holder)
+
+
+def own_address(entity: Entity, table: Table, item: WireItem) -> bytes:
+    return address_bytes(entity.__spec__.name, key_of(table, item))
 
 
 class FactSurvey:
-    """One scan of all tables, or of what numbers need alone."""
+    """One scan of all tables, or only of what numbers need."""
 
     def __init__(
         self,
@@ -90,28 +126,40 @@ class FactSurvey:
         self.strangers: list[tuple[str, WireItem]] = []
         self.foreign: Tally[tuple[str, str]] = Tally()
         entities = structures.design.entities.values()
-        self._noted: dict[type[Entity], tuple[Placed, Placed]] = {e: ([], []) for e in entities}
-        """By entity: the structures that its items say something for, and that they show."""
+        self._noted = {entity: _Noted() for entity in entities}
         self._marked: list[tuple[int, MarkedStructure]] = []
         for place, structure in enumerate(structures.kept):
             if numbers_alone and not structure.compared.adds:
                 continue
-            self._noted[structure.source][0].append((place, structure))
+            noted = self._noted[structure.source]
+            (noted.counted if structure.compared.adds else noted.said).append((place, structure))
             for entity in structure.shown_by:
-                self._noted[entity][1].append((place, structure))
+                self._noted[entity].shown.append((place, structure))
             if isinstance(structure, MarkedStructure):
                 self._marked.append((place, structure))
 
     def scan(self, context: Context, found: OnDrift, progress: Progress | None = None) -> Flow[int]:
-        """Read everything; items that are wrong in themselves are handed over page by page."""
+        """Scan everything; items that are wrong by themselves are reported page by page."""
+        # Items have no reference cycles: examine only new objects, and these rarely.
+        gc.freeze()
+        thresholds = gc.get_threshold()
+        gc.set_threshold(_COLLECTED_EVERY, *thresholds[1:])
+        try:
+            return (yield from self._scan(context, found, progress))
+        finally:
+            gc.set_threshold(*thresholds)
+            gc.unfreeze()
+
+    def _scan(self, context: Context, found: OnDrift, progress: Progress | None) -> Flow[int]:
         scanned = 0
         for table in self.structures.design.tables.values():
             name = context.physical(table.schema)
+            recognition = Recognition(table)
             walk = Walk("Scan", {"TableName": name, "ConsistentRead": True})
             while not walk.ended:
                 answer = yield from walk.next()
                 for item in answer["Items"]:
-                    wrong = self._note(table, item)
+                    wrong = self._note(table, recognition.of(item), item)
                     if wrong is not None:
                         yield from found(wrong)
                 scanned += len(answer["Items"])
@@ -119,8 +167,7 @@ class FactSurvey:
                     progress(scanned)
         return scanned
 
-    def _note(self, table: Table, item: WireItem) -> Drift | None:
-        spec = self.structures.recognise(table, item)
+    def _note(self, table: Table, spec: EntitySpec | None, item: WireItem) -> Drift | None:
         if spec is None:
             self._note_foreign(table, item)
             return None
@@ -129,12 +176,9 @@ class FactSurvey:
         try:
             entity: Entity = spec.decode(item)
             wrong = wrong_attributes(spec, entity, item) if self.indexes else None
-            said, shown = self._noted[spec.entity]
-            if said or shown:
-                own = address_bytes(spec.name, key_of(table, item))
-                self._note_entity(entity, own, said, shown)
+            self._noted[spec.entity].note(self.log, entity, table, item)
         except KeyfoldError as problem:
-            # What it would have said is not known, and it is named itself.
+            # Its facts are unknown, and it is reported itself.
             self.causes.unread.add(spec.entity)
             key = key_of(table, item)
             return Drift("undecodable", spec.name, table.name, key, None, str(problem))
@@ -142,28 +186,12 @@ class FactSurvey:
             audit.note(entity)
         return wrong
 
-    def _note_entity(self, entity: Entity, own: bytes, said: Placed, shown: Placed) -> None:
-        log = self.log
-        for place, structure in said:
-            for fact in structure.facts(entity):
-                address, value = fact.row
-                if isinstance(value, Decimal):
-                    log.count(place, address, SAID, value, own)
-                else:
-                    log.add(place, address, SAID, value, own)
-        for place, structure in shown:
-            for address, value, holder in structure.shows(entity, own):
-                if isinstance(value, Decimal):
-                    log.count(place, address, FOUND, value, holder)
-                else:
-                    log.add(place, address, FOUND, value, own)
-
     def _note_foreign(self, table: Table, item: WireItem) -> None:
         text = item[table.schema.partition].get("S", "")
         for place, structure in self._marked:
             if structure.source.__table__ is table and text.startswith(structure.marked_by):
                 address, value = structure.shows_marker(item)
-                self.log.add(place, address, FOUND, value, address)
+                self.log.show(place, address, value, None)
                 return
         if not text.startswith((ONCE, MARKERS)):
             self.undeclared += 1
@@ -172,7 +200,7 @@ class FactSurvey:
 
 
 def wrong_attributes(spec: EntitySpec, entity: Entity, item: Mapping[str, Any]) -> Drift | None:
-    """How an item's index keys or its own key differ from what its fields say."""
+    """How an item's key or index keys differ from its fields."""
     table = spec.table.schema
     own = spec.key_of(entity.__dict__)
     if not own.items() <= item.items():
@@ -180,9 +208,9 @@ def wrong_attributes(spec: EntitySpec, entity: Entity, item: Mapping[str, Any]) 
         return Drift("key", f"key {spec.name}", table.name, key, own, key)
     if not table.indexes:
         return None
-    names = [name for index in table.indexes for name in index.key_attributes]
+    names = spec.index_key_attributes
     whole = spec.index_attributes(entity.__dict__)
-    if not {field.attribute for field in spec.fields.values()}.isdisjoint(names):
+    if not spec.by_attribute.keys().isdisjoint(names):
         whole = {**spec.attributes_of(entity.__dict__), **whole}
     whole |= own
     wanted = {name: whole.get(name) for name in names}
@@ -198,6 +226,7 @@ def wrong_attributes(spec: EntitySpec, entity: Entity, item: Mapping[str, Any]) 
         {name: wanted[name] for name in differing},
         {name: found[name] for name in differing},
         entity.ref(),
+        remedy=SET_IT,
     )
 
 

@@ -1,4 +1,4 @@
-"""Uniqueness that holds: one marker item for each value, in the same transaction."""
+"""Uniqueness: one marker item per value, in the same transaction."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _MANY = ("list", "map", "model", "string_set", "number_set", "binary_set")
 
 @dataclass(frozen=True)
 class Holder(SteppedRead["E | None"], Generic[E]):
-    """The item that has a unique value: found by its marker, then read, both consistently."""
+    """The item with a unique value: its marker and then the item, both read consistently."""
 
     entity: type[E]
     unique: Unique
@@ -56,7 +56,7 @@ class Holder(SteppedRead["E | None"], Generic[E]):
             found: E = self.entity.__spec__.decode(item)
             if self.unique.value(found) == wanted:
                 return found
-            # It gave the value up between the two reads, perhaps to somebody else.
+            # It released the value between the two reads, possibly to another item.
         return None
 
     def _item(self, table: str, key: Any) -> Flow[dict[str, Any] | None]:
@@ -68,13 +68,13 @@ class Holder(SteppedRead["E | None"], Generic[E]):
 
 @dataclass(frozen=True)
 class UniqueOf(Generic[E]):
-    """A unique value of an entity, by which its holder is found."""
+    """A unique value of an entity, which finds its holder."""
 
     entity: type[E]
     declared: Unique
 
     def __call__(self, **values: Any) -> Holder[E]:
-        """The item that has this value: `db.read(User.one_email(email="a@x"))`."""
+        """The item with this value: `db.read(User.one_email(email="a@x"))`."""
         place = f"{self.entity.__name__}.{self.declared.name}"
         if set(values) != set(self.declared.names):
             raise MissingKeyField(f"{place} needs {', '.join(self.declared.names)}")
@@ -90,7 +90,7 @@ class UniqueOf(Generic[E]):
 class Unique(MarkedStructure, Reconciled, Declared):
     """No two items share these fields: `one_email = Unique("email", normalise=str.casefold)`.
 
-    An item without a value in one of them does not take part.
+    An item without a value in one of them is exempt.
     """
 
     kind = "unique"
@@ -110,7 +110,7 @@ class Unique(MarkedStructure, Reconciled, Declared):
         if not self.names:
             raise DeclarationError(
                 "K1",
-                "Unique names no field.",
+                "Unique has no fields.",
                 place=f"{self.place} {entity.__name__}.{self.name}",
                 suggestion='Name what no two items share, as Unique("email").',
             )
@@ -126,10 +126,10 @@ class Unique(MarkedStructure, Reconciled, Declared):
             if kind in _MANY:
                 raise DeclarationError(
                     codes.MARKER_MISUSED,
-                    f"Unique names {name}, which is of kind {kind} and has no one text as a key.",
+                    f"Unique names {name}, which is of kind {kind}, which cannot be a key.",
                     place=f"{self.place} {entity.__name__}.{self.name}",
-                    suggestion="Name fields that hold one value each; for values of many, make "
-                    "each an item of its own.",
+                    suggestion="Name fields with one value each; for several values, use one item "
+                    "per value.",
                 )
         if entity.__table__.schema.partition_type != "S":
             raise DeclarationError(
@@ -169,7 +169,7 @@ class Unique(MarkedStructure, Reconciled, Declared):
         )
 
     def value(self, entity: Entity | None) -> str | None:
-        """The value that is unique, as text; None where the item does not take part."""
+        """The unique value as text; None if the item is exempt."""
         return None if entity is None else self.text(entity.__dict__)
 
     def text(self, values: Mapping[str, Any]) -> str | None:
@@ -197,7 +197,7 @@ class Unique(MarkedStructure, Reconciled, Declared):
             yield ClaimFact(table, self.key(value), item.ref(), self._refusal(item))
 
     def reconcile(self, context: Context, old: Entity | None, new: Entity | None) -> Flow[None]:
-        """Free the value that an item had, unless the item has it again."""
+        """Release the value that an item had, unless the item has it again."""
         value = self.value(old)
         if old is None or value is None or value == self.value(new):
             return
@@ -237,7 +237,7 @@ class Unique(MarkedStructure, Reconciled, Declared):
                 if item is not None and value is not None and self.key(value) == key:
                     owners.append(item.ref())
         except Undecodable:
-            return None  # it is named itself
+            return None  # It is reported itself.
         table = self.source.__table__.name
         if len(owners) > 1:
             found = [owner.wire() for owner in owners]
@@ -250,29 +250,44 @@ class Unique(MarkedStructure, Reconciled, Declared):
         return Drift(self.kind, self.label, table, key, expected, held, subject)
 
     def fix(self, context: Context, drift: Drift) -> Flow[None]:
+        checks, right = [], None
         if drift.subject is not None:
             item = yield from raw(context, drift.subject)
-            present = None if item is None else drift.subject.entity.__spec__.decode(item)
-            guard = unchanged_check(drift.subject, item, self.fields)
-            yield from commit(context, [guard, *self.writes(None, present)])
-            return
-        holder = WireRef(self.source, drift.found)
-        item = yield from raw(context, holder)
-        if item is not None:
-            value = self.value(self.source.__spec__.decode(item))
-            if value is not None and self.key(value) == drift.key:
+            checks.append(unchanged_check(drift.subject, item, self.fields))
+            right = self._marker(drift, item)
+            if right is None:
+                return  # it has another value by now
+        if drift.found is not None:
+            holder = WireRef(self.source, drift.found)
+            item = yield from raw(context, holder)
+            if self._marker(drift, item) is not None:
                 return
-        delete = Marker(
-            self.source.__table__,
-            "Delete",
-            {
-                "Key": dict(drift.key),
-                "ConditionExpression": "#holder = :holder",
-                "ExpressionAttributeNames": {"#holder": HOLDER},
-                "ExpressionAttributeValues": {":holder": {"M": drift.found}},
-            },
-        )
-        yield from commit(context, [unchanged_check(holder, item, self.fields), delete])
+            checks.append(unchanged_check(holder, item, self.fields))
+        yield from commit(context, [*checks, self._replace(drift, right)])
+
+    def _marker(self, drift: Drift, item: dict[str, Any] | None) -> dict[str, Any] | None:
+        """The marker that an item asks for, if it is the one that a drift is about."""
+        if item is None:
+            return None
+        facts = self.facts(self.source.__spec__.decode(item))
+        return next((fact.marker for fact in facts if fact.key == drift.key), None)
+
+    def _replace(self, drift: Drift, right: dict[str, Any] | None) -> Marker:
+        """A write that makes the marker right, as long as it has the holder that was found."""
+        table = self.source.__table__
+        condition: dict[str, Any] = {
+            "ConditionExpression": "#holder = :holder",
+            "ExpressionAttributeNames": {"#holder": HOLDER},
+            "ExpressionAttributeValues": {":holder": {"M": drift.found}},
+        }
+        if drift.found is None:
+            condition = {
+                "ConditionExpression": "attribute_not_exists(#key)",
+                "ExpressionAttributeNames": {"#key": table.schema.partition},
+            }
+        if right is None:
+            return Marker(table, "Delete", {"Key": dict(drift.key), **condition})
+        return Marker(table, "Put", {"Item": right, **condition})
 
     def _refusal(self, new: Entity) -> Callable[[Mapping[str, Any] | None], Exception]:
         def refusal(item: Mapping[str, Any] | None) -> Exception:
@@ -289,7 +304,7 @@ class Unique(MarkedStructure, Reconciled, Declared):
 
 
 def marker_prefix(entity: str, names: Sequence[str]) -> str:
-    """How the keys of a unique's markers begin."""
+    """The prefix of a unique's marker keys."""
     return f"{MARKERS}{entity}{DELIMITER}{'+'.join(names)}{DELIMITER}"
 
 

@@ -1,8 +1,7 @@
-"""Verification: what canonical records say must hold, against what is there.
+"""Verification: compares what canonical items say must hold with what is stored.
 
-One scan notes both sides. What differs is looked at again before it is reported, so that writes
-during the scan are no drift. Structures that follow the stream are only right once the stream is
-read to its end.
+One scan records both sides. Differences are checked again before they are reported, so writes
+during the scan are not drift. Stream structures are only right once the stream is read to its end.
 """
 
 from __future__ import annotations
@@ -16,9 +15,11 @@ from keyfold.maintain.drift import Drift, DriftReport
 from keyfold.maintain.rows import RowLog, Suspect
 from keyfold.maintain.structure import Causes
 from keyfold.maintain.survey import FactSurvey, OnDrift, Progress, Structures, wrong_attributes
+from keyfold.runtime.arguments import several
 from keyfold.runtime.context import Context
 from keyfold.runtime.db import Db
 from keyfold.runtime.flow import Flow, Invoke
+from keyfold.runtime.handle import checked_handle
 
 Settle = Callable[[], object]
 
@@ -36,20 +37,23 @@ def verify(
     """Verify all structures, or those with these labels; see `labels`.
 
     `settle` waits until the streams are read up to now, as `Consumer(db).catch_up` does. It is
-    called before the first look, and again before the second look at what differs.
+    called before the first check and again before differences are checked.
     """
+    checked_handle(db, Db, "await db.run(verification(db.context))")
     flow = verification(db.context, only=only, limit=limit, progress=progress, settle=settle)
     return db.run(flow, "verify")
 
 
 def labels(context: Context) -> list[str]:
-    """The names by which a design's structures go, as `pointer HangoutPointer`."""
+    """The names of a design's structures, as `pointer HangoutPointer`."""
     return Structures(context.design).labels
 
 
 def structures_of(context: Context, only: Iterable[str]) -> Structures:
     """The structures with these labels, or all of them."""
-    wanted = frozenset((only,) if isinstance(only, str) else only)
+    wanted = frozenset(
+        (only,) if isinstance(only, str) else map(str, several(only, "verify", "labels"))
+    )
     unknown = wanted - set(labels(context))
     if unknown:
         raise PlanError(
@@ -67,7 +71,7 @@ def verification(
     progress: Progress | None = None,
     settle: Settle | None = None,
 ) -> Flow[DriftReport]:
-    """The same as a flow, for any handle."""
+    """`verify` as a flow, for any handle."""
     structures, report = structures_of(context, only), DriftReport(limit)
 
     def add(drift: Drift) -> Flow[None]:
@@ -86,7 +90,7 @@ def examine(
     progress: Progress | None = None,
     settle: Settle | None = None,
 ) -> Flow[None]:
-    """Look at everything and hand over each drift."""
+    """Check everything and report each drift."""
     log, causes = RowLog(), Causes()
     audits = [one.audit(context) for one in structures.audited]
 
@@ -106,7 +110,7 @@ def examine(
         report.undeclared, report.strangers = survey.undeclared, survey.strangers
         report.foreign = survey.foreign
         comparisons = structures.comparisons
-        # Numbers first: what shows a wrong number is no drift of its own.
+        # Numbers first: what shows a wrong number is not drift of its own.
         with_numbers = yield from _steady_numbers(context, structures, log, causes, settle)
         for one in with_numbers:
             yield from again(one)
@@ -130,11 +134,11 @@ def _steady_numbers(
     causes: Causes,
     settle: Settle | None,
 ) -> Flow[list[Suspect]]:
-    """Numbers that differ by the same amount in two scans, and those that are counted anew one by
-    one; the rest was in motion.
+    """Numbers that differ by the same amount in two scans, and those recounted individually; others
+    were changing.
 
-    Of structures that come late what is said may not have moved either: two moments in which the
-    stream is behind by the same amount are no drift.
+    For stream structures the expected number must not have changed either: a stream that lags by
+    the same amount twice is not drift.
     """
     later, steady = RowLog(), list[Suspect]()
     try:

@@ -12,7 +12,7 @@ from keyfold.review.cost.plain import plain
 
 
 class CostTools:
-    """Prices under a workload, whose text is that of a workload file."""
+    """Costs under a workload, given as the text of a workload file."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
@@ -24,14 +24,14 @@ class CostTools:
 
     @tool()
     def draft_workload(self) -> Excerpt:
-        """A workload file for the design, to be filled in with its rates and sizes."""
+        """A workload file for the design, to be completed with its rates and sizes."""
         from keyfold.review.cost.draft import draft
 
         return excerpt(draft(self._workspace.schema), 0)
 
     @tool()
     def advise(self, workload: str = "", offset: int = 0) -> Excerpt:
-        """A design that serves the same patterns better, with what it changes and what it saves."""
+        """A design that serves the same patterns better, with its changes and savings."""
         advice = advise(self._workspace.schema, self._workload(workload))
         chosen = advice.best
         document, data = report.document(advice, chosen), report.plain(advice, chosen)

@@ -30,7 +30,7 @@ class FoundProblem(BaseModel):
 
 
 class CheckedDesign(BaseModel):
-    """What the reviewer says of a design."""
+    """The reviewer's result for a design."""
 
     design: str
     findings: list[FoundProblem]
@@ -38,7 +38,7 @@ class CheckedDesign(BaseModel):
 
 
 class TriedChange(BaseModel):
-    """What a changed design would bring."""
+    """The effects of a changed design."""
 
     new_findings: list[FoundProblem]
     ended_findings: list[FoundProblem]
@@ -56,7 +56,7 @@ class DesignTools:
 
     @tool()
     def read_design(self, entity: str = "", offset: int = 0) -> Excerpt:
-        """The design as its design file says it: tables, entities, keys, patterns, what follows.
+        """The design as a design file: tables, entities, keys, patterns, consequences.
 
         With `entity`, only what concerns that one.
         """
@@ -65,7 +65,7 @@ class DesignTools:
 
     @tool()
     def check_design(self, text: str = "") -> CheckedDesign:
-        """What an expert would say of the design, or of a design file's `text`."""
+        """The reviewer's findings for the design, or for a design file's `text`."""
         schema = self._schema_of(text)
         review = check(schema)
         return CheckedDesign(
@@ -76,10 +76,10 @@ class DesignTools:
 
     @tool()
     def try_change(self, text: str, workload: str = "") -> TriedChange:
-        """What a changed design file would bring, before anything is changed.
+        """The effects of a changed design file, before anything is changed.
 
-        Findings that come and go, patterns that are lost, what the tables have to go through, and
-        the cost of a month under a workload file's text.
+        New and resolved findings, lost patterns, the required table changes, and the monthly cost
+        under a workload file's text.
         """
         before, after = self._workspace.schema, _read(text)
         old = {one.fingerprint: one for one in check(before).findings}
@@ -96,7 +96,7 @@ class DesignTools:
 
     @tool()
     def explain_rule(self, code: str) -> Excerpt:
-        """A rule of the reviewer: what it looks for, why, and how to put it right."""
+        """A rule of the reviewer: what it looks for, why, and how to fix it."""
         return excerpt(page(code).text, 0)
 
     def _schema_of(self, text: str) -> Schema:
@@ -104,7 +104,7 @@ class DesignTools:
 
 
 def month_of(schema: Schema, workload: str) -> float:
-    """Dollars a month, on demand; rates of what a schema does not have are left out."""
+    """Dollars per month, on demand; ignores rates of patterns that the schema lacks."""
     from keyfold.review.cost import Workload, bill, loads
 
     stated = loads(workload, schema) if workload else Workload()

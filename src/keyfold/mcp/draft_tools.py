@@ -8,7 +8,7 @@ from keyfold.mcp.workspace import Workspace
 
 
 class DraftTools:
-    """Design files made from what is there."""
+    """Design files drafted from existing sources."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace

@@ -1,4 +1,4 @@
-"""The server over streamable HTTP: on loopback, for who has the token."""
+"""The server over streamable HTTP: on loopback, with a token."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 
 def http_app(server: MCPServer[Any], token: str) -> ASGIApp:
-    """The ASGI application; a request without the token is refused before it is read."""
+    """The ASGI application; a request without the token is refused before its body is read."""
     inner = server.streamable_http_app(json_response=True)
     wanted = f"Bearer {token}".encode()
 

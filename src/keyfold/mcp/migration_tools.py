@@ -1,4 +1,4 @@
-"""Tools about changes of a running system: the plan of one, and where those under way are."""
+"""Tools for migrations: drafting a plan, and the state of plans in progress."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PLANS = "[0-9][0-9][0-9][0-9]_*.py"
 
 
 class DraftedPlan(BaseModel):
-    """A plan as a Python file; nothing was kept."""
+    """A plan as a Python file; nothing was saved."""
 
     changes: list[str]
     plan: Excerpt
@@ -27,7 +27,7 @@ class DraftedPlan(BaseModel):
 
 
 class PlanStatus(BaseModel):
-    """Where a plan is."""
+    """The state of a plan."""
 
     name: str
     phase: str
@@ -41,7 +41,7 @@ class PlanStatus(BaseModel):
 
 
 class MigrationTools:
-    """Plans are drafted and watched here; people apply them, with keyfold migrations apply."""
+    """Plans are drafted and observed here; people apply them, with keyfold migrations apply."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
@@ -54,7 +54,7 @@ class MigrationTools:
         before, after = self._workspace.schema, file.loads(text, file="the given text")
         changes = diff(before, after)
         if not changes:
-            raise KeyfoldError("nothing changes: the text says what the design says")
+            raise KeyfoldError("nothing changes: the text equals the design")
         made = draft(name.replace("-", "_"), before, after, live=before)
         return DraftedPlan(
             changes=[str(one) for one in changes],
@@ -64,13 +64,15 @@ class MigrationTools:
 
     @tool()
     def migration_status(self, plan: str = "") -> list[PlanStatus]:
-        """Where the plans of the project's folder of migrations are: phase, progress, problems."""
+        """The state of the plans in the project's migrations directory: phase, progress,
+        problems.
+        """
         folder = self._workspace.migrations
         known = {path.stem: path for path in sorted(folder.glob(PLANS))}
         if not known:
-            raise KeyfoldError(f"{folder} holds no plans; keyfold migrations plan makes one")
+            raise KeyfoldError(f"{folder} has no plans; create one with keyfold migrations plan")
         if plan and plan not in known:
-            raise KeyfoldError(f"{folder} holds no plan {plan!r}; {nearest(plan, known)}")
+            raise KeyfoldError(f"{folder} has no plan {plan!r}; {nearest(plan, known)}")
         chosen = [known[plan]] if plan else list(known.values())
         return [self._status(path) for path in chosen]
 

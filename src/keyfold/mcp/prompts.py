@@ -8,11 +8,11 @@ from mcp.server.mcpserver import MCPServer
 
 
 def add(server: MCPServer[Any]) -> None:
-    """Offer the prompts."""
+    """Register the prompts."""
 
     @server.prompt()
     def model_domain(domain: str) -> str:
-        """Model a domain from the questions that its application asks."""
+        """Model a domain from the access patterns of its application."""
         return f"""\
 Model this domain as a keyfold design file for DynamoDB: {domain}
 
@@ -26,7 +26,7 @@ Model this domain as a keyfold design file for DynamoDB: {domain}
 
     @server.prompt()
     def review_design() -> str:
-        """Review the design of this server as an expert would."""
+        """Review this server's design as an expert would."""
         return """\
 Review the design of this server. Read it with read_design, then check_design. For each finding say
 whether it is true here, what it would cost to leave it, and the smallest change that ends it. Try
@@ -34,7 +34,7 @@ each change with try_change before you propose it. End with the three changes th
 
     @server.prompt()
     def plan_migration(change: str) -> str:
-        """Plan how a running system gets from its design to a changed one."""
+        """Plan a migration of a running system from its design to a changed one."""
         return f"""\
 Plan this change of a running system: {change}
 

@@ -1,4 +1,4 @@
-"""What clients can read beside the tools: the document, the schema, rules, the guide."""
+"""Resources for clients: the document, the schema, rules, the guide."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from keyfold.mcp.workspace import Workspace
 
 
 def add(server: MCPServer[Any], workspace: Workspace) -> None:
-    """Offer the resources of a workspace."""
+    """Register the resources of a workspace."""
 
     @server.resource("keyfold://design/document", mime_type="text/markdown")
     def document() -> str:

@@ -1,4 +1,4 @@
-"""Tools that make believable items of a design: to look at, or to have in the tables."""
+"""Tools that generate realistic items of a design, for display or for the tables."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ MOST_MADE = 50
 
 
 class MadeItems(BaseModel):
-    """Items that keyfold made; they are in no table."""
+    """Generated items; they are not stored."""
 
     items: list[dict[str, Any]] = Field(description="Each with its entity, typed, by field.")
 
 
 class StoredItems(BaseModel):
-    """Made items that are in the tables now, with everything that follows from them."""
+    """Generated items now in the tables, with all their consequences."""
 
     stored: int
     units: float
 
 
 class SampleTools:
-    """Items by a seed: the same seed makes the same items."""
+    """Items from a seed: the same seed gives the same items."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
@@ -41,9 +41,9 @@ class SampleTools:
     def make_items(
         self, items: int = 20, seed: int = 0, counts: dict[str, int] | None = None, text: str = ""
     ) -> MadeItems:
-        """Believable, consistent items of the design, or of a design file's `text`.
+        """Realistic, consistent items of the design, or of a design file's `text`.
 
-        `counts` says how many of some entities. Nothing is stored.
+        `counts` sets the number per entity. Nothing is stored.
         """
         if text:
             schema = file.loads(text, file="the given text")
@@ -56,7 +56,7 @@ class SampleTools:
     def store_items(
         self, items: int = 20, seed: int = 0, counts: dict[str, int] | None = None
     ) -> StoredItems:
-        """Put into the tables what make_items shows for the same seed and numbers."""
+        """Store the items that make_items returns for the same seed and numbers."""
         maker = ItemMaker(self._workspace.design, seed)
         made, done = list(_make(maker, items, counts)), 0
 
@@ -69,8 +69,7 @@ class SampleTools:
                 put(db, made, progress)
             except AlreadyExists as problem:
                 raise KeyfoldError(
-                    f"{done} of {len(made)} items were stored; then {problem}. Another seed makes "
-                    "other items"
+                    f"{done} of {len(made)} items were stored, then: {problem}. Try another seed"
                 ) from None
             return StoredItems(stored=done, units=client.units)
 

@@ -67,7 +67,7 @@ def _tool(function: Callable[..., Any], promise: Promise) -> Tool:
         open_world_hint=False,
     )
     made = Tool.from_function(_answering(function), annotations=hints)
-    # A misspelt argument would be left out, and the answer would be to another question.
+    # Refuse a misspelt argument: ignoring it would answer another question.
     model = made.fn_metadata.arg_model
     made.fn_metadata.arg_model = type(
         model.__name__, (model,), {"model_config": ConfigDict(extra="forbid")}
@@ -77,7 +77,7 @@ def _tool(function: Callable[..., Any], promise: Promise) -> Tool:
 
 
 def _answering(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A tool whose errors are told to its caller in their own words."""
+    """A tool that reports errors to its caller in their own words."""
 
     @wraps(function)
     def answer(*given: Any, **named: Any) -> Any:

@@ -1,4 +1,4 @@
-"""How a method becomes a tool: what it promises, and how its answer is kept short."""
+"""How a method becomes a tool: its guarantees, and the length limit of its answers."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from pydantic import BaseModel, Field
 from keyfold.errors import KeyfoldError
 
 MOST_CHARACTERS = 20_000
-"""Of a text in one answer; the rest is asked for by its offset."""
+"""The length limit of one answer; the rest is requested by offset."""
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True, slots=True)
 class Promise:
-    """What a client may rely on before it calls a tool."""
+    """What a client can rely on before it calls a tool."""
 
     writes: bool = False
     destructive: bool = False
@@ -38,7 +38,7 @@ def tool(
 
 
 def tools_of(group: object) -> Iterator[tuple[Callable[..., Any], Promise]]:
-    """The tools of a group, in the order in which they are written."""
+    """The tools of a group, in source order."""
     for name, function in vars(type(group)).items():
         if (promise := getattr(function, "__tool__", None)) is not None:
             yield getattr(group, name), promise
@@ -52,7 +52,7 @@ class Excerpt(BaseModel):
 
 
 def excerpt(text: str, offset: int) -> Excerpt:
-    """What of a text fits into one answer, up to the end of a line."""
+    """The part of a text that fits into one answer, ending at a line end."""
     if not 0 <= offset <= len(text):
         raise KeyfoldError(f"offset must be from 0 to {len(text)}, not {offset}")
     part = text[offset : offset + MOST_CHARACTERS]

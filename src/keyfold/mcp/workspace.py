@@ -1,4 +1,4 @@
-"""What the tools work on: a design, perhaps a backend, and whether they may write."""
+"""What the tools work on: a design, optionally a backend, and whether they may write."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Workspace:
-    """A design by its target, on the backend that is set; nothing is read before a tool asks."""
+    """A design by its target, on the configured backend; loaded when a tool needs it."""
 
     target: str = ""
     backend: str = ""
@@ -31,25 +31,25 @@ class Workspace:
     table_prefix: str = ""
     table_names: Mapping[str, str] = field(default_factory=dict)
     migrations: Path = Path("migrations")
-    """The folder of the project's plans."""
+    """The directory of the project's plans."""
     cursor_secret: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
 
     @cached_property
     def schema(self) -> Schema:
         if not self.target:
             raise KeyfoldError(
-                "this server has no design; start it as keyfold mcp package.module:design, or give "
-                "the design's text to the tools that take one"
+                "this server has no design; start it as keyfold mcp package.module:design, or "
+                "pass the design's text to a tool that takes one"
             )
         return load_schema(self.target)
 
     @cached_property
     def design(self) -> Design:
-        """The design as it runs, which a design file is not."""
+        """The executable design; a design file has none."""
         if self.target.endswith(FILES):
             raise KeyfoldError(
-                f"{self.target} is a design file, which cannot run; write its declaration with "
-                "keyfold new, and start the server with that"
+                f"{self.target} is a design file, which cannot run; generate Python with keyfold "
+                "new, and start the server with that"
             )
         found = load_design(self.target)
         if not isinstance(found, Design):

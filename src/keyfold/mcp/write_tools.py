@@ -28,7 +28,7 @@ _PLACEHOLDER = re.compile(r"[#:]\w+")
 
 @dataclass(frozen=True, slots=True)
 class AskedWrite:
-    """What was asked for when its plan was shown."""
+    """The request whose plan was shown."""
 
     verb: Verb
     entity: type[Entity]
@@ -48,14 +48,14 @@ class WritePlan(BaseModel):
 
 
 class WriteSent(BaseModel):
-    """What a write came to."""
+    """The result of a write."""
 
     operation: str
     units: float
 
 
 class WriteTools:
-    """Writes by the same path as code: copies, counters and unique values are kept right."""
+    """Writes through the same path as code: copies, counters and unique values stay correct."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
@@ -66,7 +66,7 @@ class WriteTools:
         """What creating, updating or deleting an item would send. Nothing is sent.
 
         `values` are fields by name: all of a new item, the key and the changes of an update, the
-        key of what is deleted.
+        key of a deleted item.
         """
         known = self._workspace.design.entities
         if entity not in known:
@@ -98,10 +98,10 @@ class WriteTools:
 
     @tool(writes=True, destructive=True, idempotent=False)
     def send_write(self, plan: str) -> WriteSent:
-        """Send a write whose plan was shown. A plan is good once."""
+        """Send a write whose plan was shown. A plan can be used once."""
         planned = self._plans.pop(plan, None)
         if planned is None:
-            raise KeyfoldError("the plan is not known, or it was sent already; plan it again")
+            raise KeyfoldError("the plan is unknown or was already sent; plan it again")
 
         def approve(sent: SentRequest) -> None:
             if self._items(sent) != planned.shown:
@@ -114,7 +114,9 @@ class WriteTools:
             return WriteSent(operation=client.requests[-1].operation, units=client.units)
 
     def _items(self, sent: SentRequest) -> list[Any]:
-        """The items of a write and its conditions; times and tokens in it change by themselves."""
+        """The items of a write and its conditions, without times and tokens, which change by
+        themselves.
+        """
         keys = {name for table in self._workspace.schema.tables for name in table.key_attributes}
         found = []
         for action, body in sent.entries:
@@ -125,14 +127,14 @@ class WriteTools:
 
 
 def _condition(body: dict[str, Any]) -> str:
-    """A condition with its values in the place of their names."""
+    """A condition with its values in place of placeholders."""
     words = {**body.get("ExpressionAttributeNames", {})}
     words |= body.get("ExpressionAttributeValues", {})
     return _PLACEHOLDER.sub(lambda found: str(words[found[0]]), body.get("ConditionExpression", ""))
 
 
 def _check(db: Db, planned: AskedWrite) -> None:
-    """Refuse what would be refused, or come to nothing, once it is sent."""
+    """Refuse what would fail or have no effect when sent."""
     entity, values = planned.entity, dict(planned.values)
     address = entity.__spec__.key.address
     if planned.verb == "create" and not all(name in values for name in address):
@@ -148,7 +150,7 @@ def _check(db: Db, planned: AskedWrite) -> None:
 
 
 def _fields(entity: type[Entity], values: dict[str, Any]) -> dict[str, Any]:
-    """Values by the names of fields; a name that is none is refused, and so is nothing lost."""
+    """Values by field name; refuses unknown names and values that would be lost."""
     declared = entity.model_fields
     aliases = {one.alias: name for name, one in declared.items() if one.alias}
     read = {aliases.get(name, name): value for name, value in values.items()}
@@ -174,14 +176,14 @@ def _write(db: Db, planned: AskedWrite) -> None:
     ref = _ref(entity, values)
     if planned.verb == "delete":
         if values:
-            raise KeyfoldError(f"a delete takes the key alone, not {', '.join(values)}")
+            raise KeyfoldError(f"a delete takes only the key, not {', '.join(values)}")
         db.delete(ref)
     else:
         db.update(ref, **{name: _value(entity, name, one) for name, one in values.items()})
 
 
 def _ref(entity: type[Entity], values: dict[str, Any]) -> Ref[Any]:
-    """The address by the fields of the key, which leave the values."""
+    """The address from the key's fields, which are removed from the values."""
     key = entity.__spec__.key
     fields = {name: values.pop(name) for name in key.address if name in values}
     read = {name: _value(entity, name, one) for name, one in fields.items()}

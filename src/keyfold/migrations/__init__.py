@@ -1,4 +1,4 @@
-"""Changing a running system without downtime: plans, phases, copying, and the way back."""
+"""Migrations of a running system without downtime: plans, phases, copying, and rollback."""
 
 from keyfold.design.schema import Index, TableSchema, VectorSchema
 from keyfold.migrations.backend import Backend, backend_of

@@ -1,4 +1,4 @@
-"""Waiting for the applications that follow a migration."""
+"""Waits for the applications that follow a migration."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from keyfold.migrations.state import StateStore
 
 POLL_SECONDS: Final = 0.02
 ROUTER_REFRESH: Final = 0.25
-"""How long a router may act by what it read last."""
+"""How long a router may act on the state it read last."""
 ROUTER_LEASE: Final = 10.0
-"""How long a router that says nothing counts as running."""
+"""How long a silent router counts as running."""
 
 
 def consequences(migration: Migration) -> list[str]:
-    """What can go wrong when applications do not follow a migration."""
+    """What can go wrong if applications do not follow a migration."""
     told = []
     if migration.moves:
         told.append(
@@ -33,7 +33,7 @@ def consequences(migration: Migration) -> list[str]:
 
 
 def why_not_followed(store: StateStore, phase: Phase, quiet: float) -> str | None:
-    """Why a switch would lose something at this moment, or None."""
+    """Why a switch would lose data at this moment, or None."""
     now = store.backend.clock.now()
     if not store.routers(now):
         return (
@@ -50,7 +50,7 @@ def why_not_followed(store: StateStore, phase: Phase, quiet: float) -> str | Non
 
 
 def wait_for_routers(store: StateStore, epoch: int, copier: Copier | None = None) -> None:
-    """Until every running router acts by this epoch; copying goes on meanwhile."""
+    """Wait until every running router acts on this epoch; copying continues meanwhile."""
     now = store.backend.clock.now
     time.sleep(ROUTER_REFRESH * 1.2 if store.routers(now()) else 0.0)
     while True:

@@ -1,4 +1,4 @@
-"""The backend as a migration sees it: a client, what tables are called there, what they are."""
+"""The backend of a migration: a client, the physical names of tables, and their definitions."""
 
 from __future__ import annotations
 
@@ -48,21 +48,21 @@ class Backend:
     clock: Clock = field(default_factory=SystemClock)
 
     def physical(self, table: str) -> str:
-        """What a design's table is called here."""
+        """The physical name of a design's table."""
         return self.names.get(table) or f"{self.prefix}{table}"
 
-    def knowing(self, tables: Iterable[TableSchema]) -> Backend:
-        """The same with the names that these tables have here, by variables of the environment."""
+    def with_names_of(self, tables: Iterable[TableSchema]) -> Backend:
+        """The backend with these tables' names from environment variables."""
         found = {t.name: physical_name(t, self.prefix, self.names) for t in tables}
         other = {name: given for name, given in found.items() if given != self.physical(name)}
         return replace(self, names={**other, **self.names}) if other else self
 
     def call(self, operation: str, request: Mapping[str, Any]) -> dict[str, Any]:
-        """One request, sent again after throttling, conflicts and lost answers.
+        """One request, retried after throttling, conflicts and lost answers.
 
-        Everything that migrations write is conditional or the same when it is written twice. A
-        table is not made or changed twice: where the repetition is refused, the lost answer is
-        raised, and whoever asks again looks first what is there.
+        Everything that migrations write is conditional or idempotent. A table is not created or
+        changed twice: if the retry is refused, the lost answer is raised, and the caller checks the
+        state first.
         """
         lost: Exception | None = None
         for attempt in range(_ATTEMPTS - 1):
@@ -78,7 +78,7 @@ class Backend:
         return self.client.call(operation, request)
 
     def describe(self, table: str) -> dict[str, Any] | None:
-        """DescribeTable's answer, or None where the table is missing."""
+        """DescribeTable's answer, or None if the table is missing."""
         try:
             answer = self.call("DescribeTable", {"TableName": self.physical(table)})
         except TableNotFound:
@@ -87,7 +87,7 @@ class Backend:
         return description
 
     def live(self, table: str) -> TableSchema | None:
-        """The table as it is here, in a design's terms."""
+        """The live table, as a design declares it."""
         found = self.describe(table)
         if found is None:
             return None
@@ -97,12 +97,12 @@ class Backend:
         return _read(table, found, ttl.get("AttributeName") if enabled else None)
 
     def billing(self, table: str) -> str:
-        """How the table is billed; DynamoDB tells only what is not provisioned."""
+        """The table's billing mode, which DynamoDB reports only if it is not provisioned."""
         summary = (self.describe(table) or {}).get("BillingModeSummary", {})
         return str(summary.get("BillingMode", "PROVISIONED"))
 
     def regions(self, table: str) -> set[str]:
-        """Where a table is: here, and wherever it has replicas."""
+        """The regions of a table: this one, and those of its replicas."""
         found = self.describe(table)
         if found is None:
             return set()
@@ -116,7 +116,7 @@ class Backend:
         return tuple(part["AttributeName"] for part in _ordered(found["KeySchema"]))
 
     def wait_until_active(self, table: str) -> None:
-        """Until the table and all of its indexes can be used."""
+        """Wait until the table and all its indexes are active."""
         pause = 0.005
         while True:
             found = self.describe(table)
@@ -145,7 +145,7 @@ def backend_of(
     tables: tuple[TableSchema, ...] = (),
     clock: Clock | None = None,
 ) -> Backend:
-    """A backend whose table names follow the same rules as an open design's."""
+    """A backend with the table naming of an open design."""
     given = dict(names or {})
     declared = {table.name: physical_name(table, prefix, given) for table in tables}
     return Backend(client, prefix, {**given, **declared}, clock or SystemClock())

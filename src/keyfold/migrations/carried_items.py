@@ -1,8 +1,8 @@
-"""Items carried from one shape to another: what is declared is transformed, the rest goes along.
+"""Converts items from one shape to another: declared fields are transformed, the rest is carried.
 
-A transform knows fields. An item holds more: attributes that nobody declares, values in other
-spellings, and fields that the transform leaves out. None of it is lost. What the transform leaves
-as it was keeps its bytes; what would not come back on the way back goes along under its name.
+A transform knows fields. An item holds more: undeclared attributes, values in other spellings, and
+fields that the transform omits. None of it is lost. Unchanged values keep their bytes, and what
+could not be restored on the way back is carried under its name.
 """
 
 from __future__ import annotations
@@ -22,29 +22,29 @@ Transform = Callable[[Any], Any]
 
 @dataclass(frozen=True)
 class Passage:
-    """One direction: from the items of one entity to those of another."""
+    """One direction: from one entity's items to another's."""
 
     source: EntitySpec
     target: EntitySpec
     change: Transform
     reverse: Transform
     drops: frozenset[str] = frozenset()
-    """Attributes that are meant to be lost."""
+    """Attributes that are dropped on purpose."""
     renamed: Mapping[str, str] = field(default_factory=dict)
-    """The new names of attributes that have one, by their old names."""
+    """New names of renamed attributes, by their old names."""
     strict: bool = True
-    """Refuse an undeclared attribute that contradicts the transform, instead of leaving it out."""
+    """Refuse an undeclared attribute that contradicts the transform, instead of omitting it."""
 
     @property
     def back(self) -> Passage:
-        """The other direction; there, what contradicts is a leftover of this one."""
+        """The other direction, where a contradiction is a leftover of this one."""
         former = {new: old for old, new in self.renamed.items()}
         return Passage(
             self.target, self.source, self.reverse, self.change, self.drops, former, strict=False
         )
 
-    def carried(self, item: Item, base: Item | None = None) -> tuple[Entity, Item]:
-        """What an item becomes, as entity and as item; `base` is what stands there until now."""
+    def carry(self, item: Item, base: Item | None = None) -> tuple[Entity, Item]:
+        """An item converted, as entity and as item; `base` is what is stored there so far."""
         old = self.source.decode(item)
         was = self.source.encode(old)
         new: Entity = self.change(old)
@@ -71,28 +71,30 @@ class Passage:
         self._refuse_taken(rest, made)
         there = {} if base is None else self._canonical(base)
         kept = {
-            name: self._spelled(name, wire, item, was, rest, base or {}, there)
+            name: self._spelling_of(name, wire, item, was, rest, base or {}, there)
             for name, wire in made.items()
         }
         more = {name: wire for name, wire in rest.items() if name not in made}
-        return new, {**more, **kept}
+        # What is meant to be lost is lost with the side that has it, not by a write of the other.
+        stays = {name: wire for name, wire in (base or {}).items() if name in self.drops}
+        return new, {**stays, **more, **kept}
 
     def onto(self, item: Item, base: Item | None) -> Item:
-        """What an item becomes where `base` stands; what already stands for it stays as it is."""
+        """An item converted where `base` is stored; an equivalent one stays as it is."""
         if base is not None and self._stands_for(base, item):
             return base
-        return self.carried(item, base)[1]
+        return self.carry(item, base)[1]
 
     def _stands_for(self, base: Item, item: Item) -> bool:
         try:
-            return equal(self.back.carried(base)[1], item)
-        except Exception:  # what cannot be read stands for nothing
+            return equal(self.back.carry(base)[1], item)
+        except Exception:  # An undecodable item is equivalent to nothing.
             return False
 
     def _canonical(self, base: Item) -> Item:
         try:
             return self.target.encode(self.target.decode(base))
-        except Exception:  # it is replaced whole
+        except Exception:  # It is replaced completely.
             return {}
 
     def _rest(self, item: Item, was: Item, back: Item) -> Item:
@@ -109,7 +111,7 @@ class Passage:
             elif name in self.source.by_attribute and (
                 name not in self.target.attributes or name in self.target.by_attribute
             ):
-                # Stored as NULL, and read as nothing.
+                # Stored as NULL, read as missing.
                 found[self.renamed.get(name, name)] = wire
         return found
 
@@ -123,10 +125,10 @@ class Passage:
                     "becomes of it"
                 )
 
-    def _spelled(
+    def _spelling_of(
         self, name: str, wire: Any, item: Item, was: Item, rest: Item, base: Item, there: Item
     ) -> Any:
-        """A value as it was spelled before, where it is the same value."""
+        """A value in its former spelling, if it is the same value."""
         if name in self.target.table.schema.key_attributes:
             return wire
         if name in item and (same(was.get(name), wire) or name in rest):
@@ -139,8 +141,15 @@ class Passage:
         return wire
 
 
-def by_name(target: type[Entity], renamed: Mapping[str, str] | None = None) -> Transform:
-    """The transform that takes fields over by their names; `renamed` gives old names of new."""
+def by_name(
+    target: type[Entity],
+    renamed: Mapping[str, str] | None = None,
+    fill: Mapping[str, Callable[[dict[str, Any]], Any]] | None = None,
+) -> Transform:
+    """The transform that takes fields over by their names; `renamed` gives old names of new.
+
+    `fill` computes fields that have no other source; None leaves one out.
+    """
     names = {new: old for old, new in (renamed or {}).items()}
 
     def change(old: Entity) -> Entity:
@@ -149,6 +158,9 @@ def by_name(target: type[Entity], renamed: Mapping[str, str] | None = None) -> T
             given = names.get(name, name)
             if given in old.__dict__:
                 values[name] = old.__dict__[given]
+            elif fill is not None and name in fill:
+                made = fill[name](dict(old.__dict__))
+                values |= {} if made is None else {name: made}
         return target.model_validate(values, by_name=True, by_alias=False)
 
     return change

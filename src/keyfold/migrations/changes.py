@@ -1,4 +1,4 @@
-"""A table's changes, read from its stream through any client, shard by shard, in order."""
+"""Reads a table's changes from its stream through any client, shard by shard, in order."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class ItemChange:
     old: Item | None
     new: Item | None
     created: float = 0.0
-    """When, in whole seconds: nothing before this moment comes after it in its shard."""
+    """In whole seconds: everything later in its shard is at least as new."""
 
     @classmethod
     def read(cls, table: str, record: dict[str, Any]) -> ItemChange:
@@ -34,19 +34,19 @@ class ItemChange:
         old, new = change.get("OldImage"), change.get("NewImage")
         if old is None and new is None:
             raise MigrationError(
-                f"the stream of {table} does not carry items; it must be NEW_AND_OLD_IMAGES"
+                f"the stream of {table} does not contain items; it must be NEW_AND_OLD_IMAGES"
             )
         created = float(change.get("ApproximateCreationDateTime", 0))
         return cls(table, change["SequenceNumber"], change["Keys"], old, new, created)
 
     @property
     def order(self) -> str:
-        """The sequence number so that later ones are greater as text: they have up to 40 digits."""
+        """The sequence number in sortable text: they have up to 40 digits."""
         return self.sequence.zfill(40)
 
 
 class ChangeReader:
-    """Reads what is new in a table's stream since the stored positions."""
+    """Reads new changes of a table's stream since the stored positions."""
 
     def __init__(self, backend: Backend, store: StateStore, towards: Side, table: str) -> None:
         self.backend, self.store, self.towards, self.table = backend, store, towards, table
@@ -55,10 +55,10 @@ class ChangeReader:
         self._arn: str | None = None
 
     def batches(self) -> Iterator[tuple[str, list[ItemChange]]]:
-        """One read of every shard that may be read; the caller confirms with `done`."""
+        """One read of every readable shard; the caller confirms with `done`."""
         stream = self._stream()
         for shard in self._ready(stream):
-            # A batch that is not handled to its end is read again, from the stored position on.
+            # An unconfirmed batch is read again from the stored position.
             reader = self._readers.pop(shard, None) or ShardRecords(
                 stream, shard, self.store.position(self.towards, self.table, shard)
             )
@@ -89,7 +89,7 @@ class ChangeReader:
             description = self.backend.describe(self.table)
             arn = (description or {}).get("LatestStreamArn")
             if arn is None:
-                raise MigrationError(f"the table {self.table} has no stream to follow")
+                raise MigrationError(f"the table {self.table} has no stream")
             self._arn = str(arn)
         return self._arn
 
@@ -98,7 +98,7 @@ class ChangeReader:
             records = run_by(self.backend.call, reader.next())
         except TrimmedData:
             raise MigrationError(
-                f"copying was away for longer than the stream of {self.table} keeps its records; "
+                f"copying was stopped for longer than the retention of {self.table}'s stream; "
                 "roll the migration back and apply it again"
             ) from None
         return [ItemChange.read(self.table, record) for record in records]

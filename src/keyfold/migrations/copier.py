@@ -1,9 +1,9 @@
-"""The guarded copier: what changed on one side reaches the other exactly as it was, in order.
+"""The guarded copier: changes of one side reach the other exactly and in order.
 
-Every copied change leaves a marker with its sequence number, in the transaction that copies it.
-A change that is not newer than its marker is skipped, so a repeated record has no second effect;
-a copy of a scanned item (backfill) demands that the item has no marker, so that it can neither
-overwrite a newer write nor bring a deleted item back.
+Every copied change leaves a marker with its sequence number, in the same transaction. A change that
+is not newer than its marker is skipped, so a repeated record has no effect. A copy of a scanned
+item (backfill) requires that the item has no marker, so it can neither overwrite a newer write nor
+restore a deleted item.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from keyfold.errors import KeyfoldError
 from keyfold.limits import TRANSACTION_ITEMS
 from keyfold.migrations.backend import Item
 from keyfold.migrations.changes import ChangeReader, ItemChange
@@ -29,9 +30,13 @@ _NOTE_EVERY: Final = 1.0
 class Copier:
     """Copies towards one side."""
 
-    def __init__(self, store: StateStore, sides: Sides, towards: Side) -> None:
+    def __init__(
+        self, store: StateStore, sides: Sides, towards: Side, back: Sides | None = None
+    ) -> None:
         self.backend, self.store, self.sides, self.towards = store.backend, store, sides, towards
-        self.writes = CopyWrites(store, sides, towards)
+        self.back = back or Sides(store.backend, ())
+        """The way back, which says where an item came from."""
+        self.writes = CopyWrites(store, sides, towards, self.back)
         self._readers = [
             ChangeReader(self.backend, store, towards, table) for table in sides.sources
         ]
@@ -48,7 +53,7 @@ class Copier:
         self._spending = threading.Lock()
 
     def poll(self) -> int:
-        """Copy what one read of each shard gives; says how many changes there were."""
+        """Copy one read of each shard; returns the number of changes."""
         seen = 0
         with self._lock:
             reached = self.backend.clock.now()
@@ -74,7 +79,7 @@ class Copier:
         return max(self.backend.clock.now() - self._reached, 0.0) if self._reached else 0.0
 
     def take_units(self, table: str) -> float:
-        """Write units that changes of a table have used since this was last asked."""
+        """Write units used for a table's changes since the last call."""
         with self._spending:
             return self._spent.pop(table, 0.0)
 
@@ -83,13 +88,15 @@ class Copier:
             self._spent[table] = self._spent.get(table, 0.0) + tally.write_units
 
     def catch_up(self) -> None:
-        """Copy everything that has changed so far; traffic goes on."""
+        """Copy everything that has changed so far, while traffic continues."""
         now = self.backend.clock.now()
         while self._reached < now:
             self.poll()
 
     def drain(self, settle: float = 0.0) -> None:
-        """Copy until nothing is left, and nothing comes for `settle` seconds; nobody writes."""
+        """Copy until nothing is left and nothing arrives for `settle` seconds; writes are
+        paused.
+        """
         quiet_since: float | None = None
         while True:
             if self.poll():
@@ -101,7 +108,7 @@ class Copier:
             time.sleep(min(settle, 0.05))
 
     def skip_to_end(self) -> None:
-        """Take all changes so far for known: they are this migration's own copies."""
+        """Skip all changes so far: they are this migration's own copies."""
         for reader in self._readers:
             found = True
             while found:
@@ -112,26 +119,27 @@ class Copier:
                         found = True
 
     def copy_changes(self, records: Sequence[ItemChange], tries: int = _ATTEMPTS) -> None:
-        """Bring changes to the other side, each once, in order for each item.
+        """Copy changes to the other side, once each, in order per item.
 
-        Changes of different items share a transaction. Where one of them is refused, those of
-        its transaction go one by one.
+        Changes of different items share a transaction. If one of them is refused, its transaction
+        is split.
         """
         batch: list[tuple[ItemChange, list[Item]]] = []
         taken: set[tuple[str, str]] = set()
         size = 0
         current = self._current_of(records)
         for record in records:
+            self._rejoin(record)
             item = current.get((record.table, key_text(record.key)))
-            planned = self._planned(record, item)
+            planned = self._plan_copy(record, item)
             if planned is None:
                 continue
             addresses, actions = planned
             if size + len(actions) > TRANSACTION_ITEMS or addresses & taken:
                 self._copy_together(batch, tries)
                 batch, taken, size = [], set(), 0
-                # What it stands on may just have been written.
-                planned = self._planned(record, item)
+                # What it depends on may just have been written.
+                planned = self._plan_copy(record, item)
                 if planned is None:
                     continue
                 addresses, actions = planned
@@ -140,23 +148,35 @@ class Copier:
             size += len(actions)
         self._copy_together(batch, tries)
 
-    def _current_of(self, records: Sequence[ItemChange]) -> dict[tuple[str, str], Item]:
-        """The changed items as they are now.
+    def _rejoin(self, record: ItemChange) -> None:
+        """Restore an item's part that a writer without knowledge of it dropped."""
+        for route in self.back.routes:
+            if route.lacks is None or route.source != record.table or record.new is None:
+                continue
+            try:
+                key = route.lacks(record.new)
+            except KeyfoldError:
+                continue  # Another kind of item.
+            if key is not None and self.writes.current(route.target, key) is not None:
+                self.copy_again(route.target, key)
 
-        Several items can stand for one of the other side, one after another, and their changes
-        come in any order: an item that is gone since must not come back by an older change.
+    def _current_of(self, records: Sequence[ItemChange]) -> dict[tuple[str, str], Item]:
+        """The changed items in their current state.
+
+        Several items can map to one of the other side over time, and their changes arrive in any
+        order: a deleted item must not be restored by an older change.
         """
         routed = {route.source for route in self.sides.routes}
-        return self.writes.found(
+        return self.writes.items_at(
             (one.table, key_text(one.key)) for one in records if one.table in routed
         )
 
-    def _planned(
+    def _plan_copy(
         self, record: ItemChange, item: Item | None
     ) -> tuple[set[tuple[str, str]], list[Item]] | None:
-        """What one change writes, its marker last; None where nothing is to be done.
+        """What one change writes, its marker last; None if there is nothing to do.
 
-        `item` is what it has become since.
+        `item` is its current state.
         """
         try:
             self._rewrite(record.table, record.new, record.old)
@@ -164,7 +184,7 @@ class Copier:
             if not any(self.sides.concerns(record.table, image) for image in images):
                 return None
             after = self.sides.outputs(record.table, item)
-            left = self.writes.left(record, after)
+            left = self.writes.outdated_by(record, after)
             marker = (f"marker of {record.table}", key_text(record.key))
             source = (record.table, key_text(record.key))
             actions = [
@@ -192,7 +212,7 @@ class Copier:
         if outcome is None:
             for record, _ in batch:
                 self._untrouble(record.table, record.key)
-            self._note_foreign(batch[-1][0])
+            self._note_foreign([record for record, _ in batch])
         elif len(batch) > 1:
             for one in batch:
                 self._copy_together([one], tries)
@@ -202,11 +222,11 @@ class Copier:
                 self.copy_changes([record], tries - 1)
                 return
             self._trouble(record.table, record.key, refusal(outcome, actions))
-        elif self.towards == "new":
+        else:
             self._copy_touched(batch[0][0])
 
     def copy_scanned(self, table: str, items: Sequence[Item]) -> Tally:
-        """Copy items as a scan found them, except those that changed since copying began."""
+        """Copy scanned items, except those that changed since copying began."""
         tally = Tally()
         batch: list[tuple[Item, list[Item]]] = []
         size, addresses = 0, set[tuple[str, str]]()
@@ -234,7 +254,7 @@ class Copier:
         return tally
 
     def copy_again(self, table: str, key: Item) -> None:
-        """Copy an item as it is now, for repairs; a change that comes meanwhile starts it over."""
+        """Copy an item in its current state, for repairs; a concurrent change restarts it."""
         for _ in range(_ATTEMPTS):
             marker = self.store.marker(self.towards, table, key)
             item = self.writes.current(table, key)
@@ -257,7 +277,7 @@ class Copier:
     def remove_extra(
         self, copies: Mapping[tuple[str, str], Item], source: str, source_key: Item
     ) -> None:
-        """Delete copies whose original is gone, as long as they are what they were."""
+        """Delete copies whose original is gone, if they are unchanged."""
         marker = self.store.marker(self.towards, source, source_key)
         if self.writes.current(source, source_key) is None:
             deletes = [self.writes.delete(table, item) for (table, _), item in copies.items()]
@@ -265,7 +285,7 @@ class Copier:
             self._transact(source, [*deletes, check])
 
     def _copy_batch(self, table: str, batch: list[tuple[Item, list[Item]]]) -> Tally:
-        """Items by their keys, each with what copies it; its marker is the last."""
+        """Items by key, each with its writes, marker last."""
         tally = Tally()
         while batch:
             owners = [number for number, (_, mine) in enumerate(batch) for _ in mine]
@@ -293,14 +313,14 @@ class Copier:
             self._spend(table, tally)
 
     def _transact(self, table: str, actions: list[Item]) -> list[str] | None:
-        """Write what a change of a table means, and count it."""
+        """Write the effects of a table's change, and count the units."""
         tally = Tally()
         outcome = self.writes.transact(actions, tally)
         self._spend(table, tally)
         return outcome
 
     def _copy_touched(self, record: ItemChange) -> None:
-        """Copy an item that applications write on both sides: as it is, not as it once was."""
+        """Copy the current state of an item that applications write on both sides."""
         for _ in range(_ATTEMPTS):
             marker = self.store.marker(self.towards, record.table, record.key)
             if not marker.touches or (marker.sequence or "") >= record.order:
@@ -308,38 +328,56 @@ class Copier:
             current = self.writes.current(record.table, record.key)
             try:
                 after = self.sides.outputs(record.table, current)
-                left = self.writes.left(record, after)
+                left = self.writes.outdated_by(record, after)
                 source = (record.table, key_text(record.key))
                 actions = self.writes.actions(left, after, source)
             except Uncopyable as problem:
                 self._trouble(record.table, record.key, str(problem))
                 return
+            # More changes than applications made on both sides come from another writer.
+            foreign = marker.followed >= marker.touches
             update = self.writes.marker_update(record)
-            update["Update"]["UpdateExpression"] = "SET #s = :s ADD followed :one"
+            values = update["Update"]["ExpressionAttributeValues"]
+            values[":t"] = {"N": str(marker.touches)}
+            if not foreign:
+                update["Update"]["UpdateExpression"] = "SET #s = :s ADD followed :one"
+                values[":one"] = {"N": "1"}
             update["Update"]["ConditionExpression"] = (
                 "(attribute_not_exists(#s) OR #s < :s) AND touches = :t"
             )
-            update["Update"]["ExpressionAttributeValues"] |= {
-                ":one": {"N": "1"},
-                ":t": {"N": str(marker.touches)},
-            }
             outcome = self._transact(record.table, [*actions, update])
             if outcome is None:
                 self._untrouble(record.table, record.key)
-                if marker.followed >= marker.touches:
-                    self._note_foreign(record)
+                if foreign:
+                    self._note_foreign([record])
                 return
             if outcome[-1] != REFUSED and not self.writes.is_race(outcome, actions):
                 self._trouble(record.table, record.key, refusal(outcome, actions))
                 return
 
-    def _note_foreign(self, record: ItemChange) -> None:
-        """Somebody wrote the old side alone."""
-        now = time.monotonic()
-        if self.towards == "new" and now > self._noted_foreign + _NOTE_EVERY:
-            self._noted_foreign = now
-            at = self.backend.clock.now()
-            self.store.note_foreign(ForeignWrite(record.table, record.key, at))
+    def _note_foreign(self, records: Sequence[ItemChange]) -> None:
+        """Record a write to the old side alone, unless it was this migration's."""
+        moment = time.monotonic()
+        if self.towards != "new" or moment <= self._noted_foreign + _NOTE_EVERY:
+            return
+        for record in reversed(records):
+            if not self._is_own(record):
+                self._noted_foreign = moment
+                now = self.backend.clock.now()
+                # Streams report whole seconds.
+                at = min(record.created + 1.0, now) if record.created else now
+                self.store.note_foreign(ForeignWrite(record.table, record.key, at))
+                return
+
+    def _is_own(self, record: ItemChange) -> bool:
+        """Whether a change is one of this migration's rewrites."""
+        log = self.sides.log
+        if log is None or record.old is None or record.new is None:
+            return False
+        if not any(rewrite.table == record.table for rewrite in self.sides.rewrites):
+            return False
+        noted = log.find(record.table, record.key)
+        return noted is not None and noted.is_of(record.old, record.new)
 
     def _trouble(self, table: str, key: Item, reason: str) -> Tally:
         self.store.add_problem(CopyFailure(table, key, reason))

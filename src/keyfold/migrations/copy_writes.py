@@ -1,4 +1,4 @@
-"""What a copy writes: items of the other side, what undoes them, and the marker beside them."""
+"""The writes of a copy: items of the other side, their undo records, and the marker."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from keyfold.migrations.backend import Item
 from keyfold.migrations.changes import ItemChange
 from keyfold.migrations.migration import Side
 from keyfold.migrations.moves import Output
+from keyfold.migrations.ownership import Ownership, address_text
 from keyfold.migrations.sides import ABSENT, Sides, Tally, Uncopyable, absent, unchanged
 from keyfold.migrations.spelling import equal
 from keyfold.migrations.state import CopyMarker, StateStore, key_text
@@ -27,14 +28,18 @@ from keyfold.runtime.walk import PASSING, get_batches, transact
 REFUSED: Final = "ConditionalCheckFailed"
 
 Outdated: TypeAlias = tuple[Output, Item]
-"""What nothing stands for any more, and the item that is there."""
+"""Items that nothing maps to any more, as stored."""
 
 
 class CopyWrites:
     """The parts of transactions that copy towards one side."""
 
-    def __init__(self, store: StateStore, sides: Sides, towards: Side) -> None:
+    def __init__(self, store: StateStore, sides: Sides, towards: Side, back: Sides) -> None:
         self.backend, self.store, self.sides, self.towards = store.backend, store, sides, towards
+        self.back = back
+        self.ownership = Ownership(sides, back, self.items_at)
+        self._contested: set[tuple[str, str]] = set()
+        """Markers of unique values that are held by what nothing stands for any more."""
 
     def current(self, table: str, key: Item) -> Item | None:
         request = {
@@ -45,7 +50,7 @@ class CopyWrites:
         found: Item | None = self.backend.call("GetItem", request).get("Item")
         return found
 
-    def found(self, addresses: Iterable[tuple[str, str]]) -> dict[tuple[str, str], Item]:
+    def items_at(self, addresses: Iterable[tuple[str, str]]) -> dict[tuple[str, str], Item]:
         """The items at these addresses, in batches."""
         wanted = list(dict.fromkeys(addresses))
         tables = {self.backend.physical(table): table for table, _ in wanted}
@@ -56,20 +61,20 @@ class CopyWrites:
             for name, item in found
         }
 
-    def left(
+    def outdated_by(
         self, record: ItemChange, after: Mapping[tuple[str, str], Output]
     ) -> dict[tuple[str, str], Outdated]:
-        """What the item stood for and stands for no more.
+        """What the item used to map to and no longer does.
 
-        Where something else is by now, another item stands for it: changes of two items come in
-        any order.
+        If another item is stored there by now, it maps to it: changes of two items arrive in any
+        order.
         """
         found: dict[tuple[str, str], Outdated] = {}
         for image in (record.old, record.new):
             try:
                 outputs = self.sides.outputs(record.table, image)
             except Uncopyable:
-                continue  # what could not be copied has left nothing on the other side
+                continue  # What could not be copied left nothing on the other side.
             for address in outputs.keys() - after.keys() - found.keys():
                 output = outputs[address]
                 there = self.current(output.table, self.sides.key_of(output.table, output.item))
@@ -85,39 +90,68 @@ class CopyWrites:
         *,
         scanned: bool = False,
     ) -> list[Item]:
-        """Puts first, in the order of `after`, then deletes of what is no longer stood for."""
+        """Puts first, in the order of `after`, then deletes of what is outdated."""
         actions: list[Item] = []
         for address, output in after.items():
             if output.part is not None and self._is_gone(output):
                 continue
             actions += (
-                self._noted(output, address == source, scanned)
+                self._put_with_undo(output, address, source, scanned)
                 if self.sides.stays(output.table)
                 else [self._put(output, new=scanned)]
             )
         return actions + [self._take_away(*one) for one in left.values()]
 
     def is_race(self, codes: Sequence[str], actions: Sequence[Item]) -> bool:
-        """Whether another of this migration's writers was faster, and nothing else is wrong."""
+        """Whether only another writer of this migration was faster."""
         refused = [a for c, a in zip(codes, actions, strict=False) if c == REFUSED]
         return bool(refused) and all(
-            a.get("Put", {}).get("TableName") == self.store.table or _is_guarded(a) for a in refused
+            a.get("Put", {}).get("TableName") == self.store.table
+            or _is_guarded(a)
+            or self._is_contestable(a)
+            for a in refused
         )
 
+    def _is_contestable(self, action: Item) -> bool:
+        """Whether a unique value is held by an item's former version, or by nobody."""
+        request = action.get("Put")
+        if request is None:
+            return False
+        tables = {self.backend.physical(route.target): route.target for route in self.sides.routes}
+        table = tables.get(request["TableName"])
+        if table is None:
+            return False
+        key = self.sides.key_of(table, request["Item"])
+        there = self.current(table, key)
+        if there is not None and not self.ownership.is_left_behind(there, table):
+            return False
+        self._contested.add((table, key_text(key)))
+        return True
+
+    def _claim(self, output: Output, key: Item) -> Mapping[str, object]:
+        """The condition that no other item holds a value; a former holder's is taken over."""
+        if (output.table, key_text(key)) in self._contested:
+            there = self.current(output.table, key)
+            if there is not None and self.ownership.is_left_behind(there, output.table):
+                return unchanged(there, key)
+        return output.claim
+
     def _is_gone(self, output: Output) -> bool:
-        """Whether there is nothing any more that this could be a part of."""
+        """Whether the item that this is a part of is gone."""
         return self.current(output.table, self.sides.key_of(output.table, output.item)) is None
 
-    def _noted(self, output: Output, own: bool, scanned: bool) -> list[Item]:
-        """A put into a table that stays, with what undoes it."""
-        log = self.sides.log
+    def _put_with_undo(
+        self, output: Output, address: tuple[str, str], source: tuple[str, str], scanned: bool
+    ) -> list[Item]:
+        """A put into a table that stays, with its undo record."""
+        log, own = self.sides.log, address == source
         assert log is not None
         key = self.sides.key_of(output.table, output.item)
         record = log.find(output.table, key)
         if record is not None and record.kind == "made":
             return [self._put(output)]
         there = self.current(output.table, key)
-        item = output.settled(there)
+        item = output.settle_on(there)
         if there is None:
             if output.part is not None:
                 return []
@@ -128,17 +162,38 @@ class CopyWrites:
                 log.note(UndoRecord("found", output.table, key))
             return []
         if output.moved and not own:
-            raise Uncopyable(f"{_shown(output.table, key)} is taken by another item")
+            self._refuse_taken(address, there, record, source)
+            made = UndoRecord("made", output.table, key, revision=_after(record))
+            return [self._put(output), *log.writes(made)]
         if output.claim:
             return [self._put(output)]
-        changed = (record or UndoRecord("changed", output.table, key, revision=-1)).noting(
+        changed = (record or UndoRecord("changed", output.table, key, revision=-1)).with_change(
             there, item
         )
         changed.kind = "changed"
         return [self._put(output), *log.writes(changed)]
 
+    def _refuse_taken(
+        self,
+        address: tuple[str, str],
+        there: Item,
+        record: UndoRecord | None,
+        source: tuple[str, str],
+    ) -> None:
+        """Refuse to overwrite an item that existed before, or that another item maps to.
+
+        Anything else was written by an application that follows, or is left over.
+        """
+        owner = self.ownership.owner(address, there)
+        if owner is not None and owner != source:
+            raise Uncopyable(
+                f"{address_text(address)} is taken by {address_text(owner)}: the two would be one"
+            )
+        if record is not None or not self.back.concerns(address[0], there):
+            raise Uncopyable(f"{address_text(address)} is taken by another item")
+
     def _put(self, output: Output, *, new: bool = False) -> Item:
-        """A write of it; a new one only where nothing is."""
+        """A put; of a new item only if nothing is stored there."""
         name = self.backend.physical(output.table)
         key = self.sides.key_of(output.table, output.item)
         if output.part is not None:
@@ -147,7 +202,7 @@ class CopyWrites:
         item = output.item
         if output.onto is not None:
             item = output.onto(self.current(output.table, key))
-        condition = absent(key) if new and not output.claim else output.claim
+        condition = absent(key) if new and not output.claim else self._claim(output, key)
         return {"Put": {"TableName": name, "Item": item, **condition}}
 
     def _take_away(self, output: Output, there: Item) -> Item:
@@ -157,7 +212,7 @@ class CopyWrites:
         return {"Update": {"TableName": name, "Key": key, **_part({}, output.part, key)}}
 
     def delete(self, table: str, there: Item) -> Item:
-        """Take an item away, as long as it is this one."""
+        """Delete an item if it is unchanged."""
         name, key = self.backend.physical(table), self.sides.key_of(table, there)
         return {"Delete": {"TableName": name, "Key": key, **unchanged(there, key)}}
 
@@ -196,7 +251,9 @@ class CopyWrites:
         return {"ConditionCheck": check}
 
     def transact(self, actions: list[Item], tally: Tally) -> list[str] | None:
-        """None when all was written; else why each part was refused. Conflicts are retried."""
+        """None if everything was written; otherwise the reason for each part. Conflicts are
+        retried.
+        """
         request: Item = {"TransactItems": actions, "ReturnConsumedCapacity": "TOTAL"}
         try:
             answer = run_by(self.backend.call, transact("TransactWriteItems", request))
@@ -207,14 +264,14 @@ class CopyWrites:
             raise Uncopyable(f"the backend refuses it: {problem}") from problem
         except TransactionConflict as conflict:
             raise MigrationError(
-                "the backend refused a transaction as conflicting, again and again"
+                "the backend kept rejecting a transaction with a conflict"
             ) from conflict
         tally.spend(answer.get("ConsumedCapacity", ()))
         return None
 
 
 def _part(values: Item, part: frozenset[str], key: Item) -> Item:
-    """An update that makes an item's part this, and leaves the rest alone."""
+    """An update that sets an item's part and leaves the rest alone."""
     names = {f"#n{number}": name for number, name in enumerate(sorted(part))}
     sets = [p for p, name in names.items() if name in values]
     removes = [p for p, name in names.items() if name not in values]
@@ -231,16 +288,12 @@ def _part(values: Item, part: frozenset[str], key: Item) -> Item:
 
 
 def _is_guarded(action: Item) -> bool:
-    """Whether it was only refused because something else is there than was when it was planned."""
+    """Whether it was refused only because the stored item changed since planning."""
     return "Delete" in action or action.get("Put", {}).get("ConditionExpression") == ABSENT
 
 
 def _after(record: UndoRecord | None) -> int:
     return 0 if record is None else record.revision + 1
-
-
-def _shown(table: str, key: Item) -> str:
-    return f"{table} {', '.join(f'{n}={next(iter(v.values()))}' for n, v in key.items())}"
 
 
 def refusal(codes: Sequence[str], actions: Sequence[Item]) -> str:

@@ -1,4 +1,4 @@
-"""What changed between two schemas, in words, and what it takes."""
+"""Differences between two schemas, in words, and what they require."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from keyfold.design.schema import (
     VectorSchema,
 )
 from keyfold.expressions.text import condition_text
+from keyfold.migrations.frozen_design import REMADE
 from keyfold.migrations.snapshot import UNKNOWN
 
 ChangeKind = Literal[
@@ -56,6 +57,14 @@ ChangeKind = Literal[
 
 Side = TableSchema | Index | VectorSchema | EntitySchema | Follows | None
 MOVES: tuple[ChangeKind, ...] = ("entity moved", "entity re-keyed")
+_OF_STRUCTURES: tuple[ChangeKind, ...] = (
+    "unique added",
+    "pointer added",
+    "counter added",
+    "structure added",
+    "structure changed",
+    "structure removed",
+)
 
 
 @dataclass(frozen=True)
@@ -74,7 +83,7 @@ class SchemaChange:
 
 
 def name_of(changes: Sequence[SchemaChange]) -> str:
-    """What to call a plan of these changes: after a move, else after the first."""
+    """A name for a plan of these changes: from a move, otherwise from the first change."""
     telling = next((change for change in changes if change.kind in MOVES), changes[0])
     named = telling.detail or getattr(telling.new or telling.old, "name", "")
     part = named if named != telling.subject else ""
@@ -84,14 +93,22 @@ def name_of(changes: Sequence[SchemaChange]) -> str:
 
 
 def diff(before: Schema, after: Schema) -> list[SchemaChange]:
-    """All differences of tables, entities and what follows from their writes, tables first."""
+    """All differences of tables, entities and consequences, tables first."""
     entities = list(_entities(before, after))
     tables = [*diff_tables(before, after), *_regions(before, after)]
     return [*tables, *entities, *_structures(before, after, entities)]
 
 
+def restructures(changes: Sequence[SchemaChange]) -> bool:
+    """Whether what follows from writes changes: a pointer that goes is an entity that goes."""
+    return any(
+        change.kind in _OF_STRUCTURES or (change.kind == "entity removed" and change.detail)
+        for change in changes
+    )
+
+
 def diff_tables(before: Schema, after: Schema) -> list[SchemaChange]:
-    """Differences that DescribeTable can show; live tables are compared by this."""
+    """Differences that DescribeTable can show, for live tables."""
     return list(_tables(before, after))
 
 
@@ -105,7 +122,7 @@ def _tables(before: Schema, after: Schema) -> Iterator[SchemaChange]:
             yield SchemaChange("table added", name, words, None, new)
             continue
         if _key(old) != _key(new):
-            words = f"the key of {name} changes from {_shown(old)} to {_shown(new)}"
+            words = f"the key of {name} changes from {_words_of(old)} to {_words_of(new)}"
             yield SchemaChange("table key changed", name, words, old, new)
             continue
         yield from _indexes(old, new)
@@ -124,7 +141,7 @@ def _tables(before: Schema, after: Schema) -> Iterator[SchemaChange]:
 
 
 def _regions(before: Schema, after: Schema) -> Iterator[SchemaChange]:
-    """Tables on a machine of one's own are in one region, so live ones are not asked."""
+    """Local tables are in one region, so live ones are not compared."""
     for name, new in after.by_table.items():
         old = before.by_table.get(name)
         was, now = (_spread(table.replication) if table else "" for table in (old, new))
@@ -137,7 +154,7 @@ def _regions(before: Schema, after: Schema) -> Iterator[SchemaChange]:
 
 
 def _spread(replication: Replication | None) -> str:
-    """Where a table is; its home is a matter of the application."""
+    """The regions of a table; its home is a matter of the application."""
     if replication is None:
         return "one region"
     strong = ", where conflicts are refused" if replication.is_strong else ""
@@ -149,7 +166,7 @@ def _key(table: TableSchema) -> tuple[object, ...]:
     return (table.partition, table.partition_type, *sort)
 
 
-def _shown(table: TableSchema) -> str:
+def _words_of(table: TableSchema) -> str:
     return " / ".join(table.key_attributes)
 
 
@@ -193,7 +210,7 @@ def _shape(index: Index) -> tuple[object, ...]:
 
 def _entities(before: Schema, after: Schema) -> Iterator[SchemaChange]:
     copies, copied = _copies(after), _copies(before)
-    renamed = dict(_renamed(before, after))
+    renamed = dict(_find_renames(before, after))
     for name, new in after.by_entity.items():
         old = before.by_entity.get(name)
         was = renamed.get(name)
@@ -226,8 +243,8 @@ def _entities(before: Schema, after: Schema) -> Iterator[SchemaChange]:
             yield SchemaChange("entity removed", name, words, old, None, copied.get(name, ""))
 
 
-def _renamed(before: Schema, after: Schema) -> Iterator[tuple[str, EntitySchema]]:
-    """Entities that are what another one was, under another name in Python."""
+def _find_renames(before: Schema, after: Schema) -> Iterator[tuple[str, EntitySchema]]:
+    """Entities that were renamed in Python."""
     for new in after.entities:
         for old in before.entities:
             if new.name in before.by_entity or old.name in after.by_entity:
@@ -245,24 +262,24 @@ def _type_name(entity: EntitySchema) -> str:
 
 
 def _copies(schema: Schema) -> dict[str, str]:
-    """The entities that are copies, with what they are copies of."""
+    """The entities that are copies, with their canonicals."""
     return {each.target: each.source for each in schema.follows if each.fact == "copy"}
 
 
 def _structures(
     before: Schema, after: Schema, entities: list[SchemaChange]
 ) -> Iterator[SchemaChange]:
-    """What follows from writes: new, otherwise, or no more."""
+    """Consequences that are new, changed or removed."""
     known = {each.name: each for each in before.follows}
     moved = {c.subject for c in entities if c.kind in MOVES}
     for new in after.follows:
         old = known.pop(new.name, None)
         if old is None:
-            yield from _added(before, after, new)
+            yield from _find_additions(before, after, new)
         elif changes := list(_differences(old, new)):
             words = f"{new.name}: {', '.join(changes)}"
             yield SchemaChange("structure changed", new.source, words, old, new, new.name)
-        elif new.fact == "amount" and new.source in moved:
+        elif new.fact == "amount" and new.kind in REMADE and new.source in moved:
             name = new.name.removeprefix("counter ")
             words = f"{name} is counted again, because {new.source} moves"
             yield SchemaChange("counter added", new.target, words, detail=name)
@@ -272,9 +289,9 @@ def _structures(
             yield SchemaChange("structure removed", old.source, words, old, None, old.name)
 
 
-def _added(before: Schema, after: Schema, new: Follows) -> Iterator[SchemaChange]:
+def _find_additions(before: Schema, after: Schema, new: Follows) -> Iterator[SchemaChange]:
     old_entity, new_entity = before.by_entity.get(new.source), after.by_entity.get(new.source)
-    if new.fact == "amount":
+    if new.fact == "amount" and new.kind in REMADE:
         name = new.name.removeprefix("counter ")
         yield SchemaChange("counter added", new.target, f"{name} counts {new.source}", detail=name)
     elif new.fact == "claim" and old_entity is not None:
@@ -283,7 +300,7 @@ def _added(before: Schema, after: Schema, new: Follows) -> Iterator[SchemaChange
     elif new.fact == "shown" and old_entity is not None:
         words = f"{new.source}.{', '.join(new.writes)} shows what {new.target} has"
         yield SchemaChange("structure added", new.source, words, None, new, new.name)
-    elif new.fact == "best" and old_entity is not None:
+    elif new.fact in ("best", "amount") and old_entity is not None:
         words = f"{new.name} is kept of {new.source}, in {', '.join(new.writes)} of {new.target}"
         yield SchemaChange("structure added", new.target, words, None, new, new.name)
 
@@ -295,7 +312,7 @@ _COMPARED: Final = (
 
 
 def _differences(old: Follows, new: Follows) -> Iterator[str]:
-    """What is otherwise, in words; of what was not noted down, only what has a condition."""
+    """The differences in words; for records of the first format, only conditions."""
     if old.when == UNKNOWN:
         if new.when is not None:
             yield f"where {condition_text(new.when)}, before a condition that was not noted down"
@@ -351,7 +368,7 @@ def _condition(text: str) -> str:
 
 
 def _index_attributes(entity: EntitySchema, table: TableSchema | None) -> set[str]:
-    """The attributes that hold an entity's keys in indexes, though they may be no fields."""
+    """The attributes that hold an entity's index keys, even if they are not fields."""
     indexes = [table.index(p.index) for p in entity.placements] if table else []
     return {name for index in indexes if index for name in index.key_attributes}
 

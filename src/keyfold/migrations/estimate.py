@@ -1,9 +1,9 @@
-"""What a migration will read and write, before it starts: from a page of each table."""
+"""Estimates a migration's reads and writes from a page of each table."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from math import ceil
 from typing import Any, Final
 
@@ -12,25 +12,27 @@ from keyfold.limits import BATCH_GET_ITEMS, READ_UNIT_BYTES, TRANSACTION_ITEMS
 from keyfold.migrations.backend import Backend, Item
 from keyfold.migrations.migration import Migration
 from keyfold.migrations.operations import CreateIndex
+from keyfold.migrations.ownership import address_text
 from keyfold.migrations.progress import Progress
-from keyfold.migrations.sides import Sides, Uncopyable, rewritten
+from keyfold.migrations.sides import Sides, Uncopyable, apply_rewrites
 from keyfold.migrations.spelling import equal
+from keyfold.migrations.state import key_text
 from keyfold.migrations.table_scan import PAGE
 from keyfold.prices import prices
 from keyfold.values.size import item_size
 from keyfold.values.units import entry_units, read_units, write_units
 
 LOOKED_AT: Final = PAGE
-"""Items of a table that the estimate reads."""
+"""The number of items per table that the estimate reads."""
 _TWICE: Final = 2
-"""What a unit costs in a transaction."""
+"""The cost factor of a transaction."""
 _NOTE: Final = 2
-"""Units of the record that undoes a write, and of the check that nothing changed meanwhile."""
+"""Units of a write's undo record, and of the check that nothing changed."""
 
 
 @dataclass
 class JobEstimate:
-    """What a phase does with the items of one table."""
+    """A phase's work on the items of one table."""
 
     phase: str
     table: str
@@ -40,6 +42,8 @@ class JobEstimate:
     requests: int = 0
     read_units: float = 0.0
     write_units: float = 0.0
+    shared: list[str] = field(default_factory=list)
+    """Sampled items that would become one, in words."""
 
     @property
     def cost(self) -> float:
@@ -56,6 +60,7 @@ class JobEstimate:
             f"{self.phase} {self.table}: {self.items:,} items, {self.bytes:,} bytes{writes}; about "
             f"{self.requests:,} requests, {self.read_units:,.0f} read units, "
             f"{self.write_units:,.0f} write units, ${self.cost:,.2f}"
+            + "".join(f"\n  {two}" for two in self.shared)
         )
 
     def as_data(self) -> dict[str, Any]:
@@ -64,7 +69,7 @@ class JobEstimate:
 
 @dataclass
 class _Looked:
-    """A page of a table, and what becomes of its items."""
+    """A page of a table, and what its items become."""
 
     items: int = 0
     bytes: int = 0
@@ -73,11 +78,12 @@ class _Looked:
     output_blocks: float = 0.0
     write_units: float = 0.0
     transacted: int = 0
+    shared: list[str] = field(default_factory=list)
 
 
 def estimate(migration: Migration, backend: Backend) -> list[JobEstimate]:
-    """What backfill and verify will take, by phase and table. Nothing is written."""
-    known = backend.knowing(migration.tables)
+    """The cost of backfill and verify, by phase and table. Writes nothing."""
+    known = backend.with_names_of(migration.tables)
     keys = {table.name: table.key_attributes for table in migration.tables}
     for table in (migration.followed.keys() - keys.keys()) & _there(known, migration.followed):
         keys[table] = known.key_attributes(table)
@@ -117,6 +123,7 @@ def _work(migration: Migration, sides: Sides, table: str) -> Iterator[JobEstimat
         pages * 2 + ceil(looked.transacted * share / TRANSACTION_ITEMS),
         scanned,
         looked.write_units * share,
+        looked.shared,
     )
     moved = any(move.forward.source == table for move in migration.moves)
     back = outputs if moved else 0
@@ -142,18 +149,26 @@ def _look(migration: Migration, sides: Sides, table: str, items: list[Item]) -> 
     here += [
         one.index for one in migration.steps if isinstance(one, CreateIndex) and one.table == table
     ]
+    first: dict[tuple[str, str], tuple[str, str]] = {}
     for item in items:
         try:
-            changed = rewritten(sides, table, item)
-            outputs = sides.outputs(table, item).values()
+            changed = apply_rewrites(sides, table, item)
+            addressed = sides.outputs(table, item)
         except Uncopyable:
-            continue  # verify lists it
+            continue  # verify reports it.
+        outputs, source = addressed.values(), (table, key_text(sides.key_of(table, item)))
+        for address, output in addressed.items():
+            other = source if output.claim else first.setdefault(address, source)
+            if other != source and (output.moved or output.part is not None):
+                found.shared.append(
+                    f"{address_text(other)} and {address_text(source)} would be one item"
+                )
         if changed is None or not equal(changed, item):
             found.outputs += 1
             found.write_units += _TWICE * write_units(item_size(changed or item)) + _NOTE
             key = sides.key_of(table, item)
             found.write_units += sum(_index_units(one, key, item, changed) for one in here)
-            found.transacted += TRANSACTION_ITEMS  # each goes alone
+            found.transacted += TRANSACTION_ITEMS  # Each is written alone.
         for output in outputs:
             size = item_size(output.item)
             found.outputs += 1
@@ -173,7 +188,7 @@ def _look(migration: Migration, sides: Sides, table: str, items: list[Item]) -> 
 
 
 def _index_units(index: Index, key: Item, before: Item, after: Item | None) -> float:
-    """Units of what a change of an item does to its entry in an index."""
+    """Units of an item's change for an index entry."""
     own = {*index.partition_types, *index.sort_types}
 
     def entry(item: Item | None) -> Item | None:
@@ -189,7 +204,7 @@ def _index_units(index: Index, key: Item, before: Item, after: Item | None) -> f
 
 
 def words_of(work: Iterable[JobEstimate], rate: float) -> Iterator[str]:
-    """An estimate in lines; with a rate, how long the scans take at it."""
+    """An estimate in lines; with a rate, including the duration of scans."""
     total = JobEstimate("all", "")
     for each in work:
         yield each.words()
@@ -205,7 +220,7 @@ def words_of(work: Iterable[JobEstimate], rate: float) -> Iterator[str]:
 
 
 def compared(work: Iterable[JobEstimate], done: Mapping[str, Progress]) -> Iterator[str]:
-    """What was expected beside what it took, for the jobs of a run."""
+    """Estimates beside actual figures, for the jobs of a run."""
     for each in work:
         took = done.get(f"{each.phase} {each.table}")
         if took is None:
@@ -213,11 +228,11 @@ def compared(work: Iterable[JobEstimate], done: Mapping[str, Progress]) -> Itera
         yield (
             f"{took.job}: {took.done:,} items (expected {each.items:,}), "
             f"{took.write_units:,.0f} write units (expected {each.write_units:,.0f}), "
-            f"{_followed(took)}{_duration(took.seconds)}"
+            f"{_followed_words(took)}{_duration(took.seconds)}"
         )
 
 
-def _followed(took: Progress) -> str:
+def _followed_words(took: Progress) -> str:
     if not took.followed_units:
         return ""
     part = f"{took.followed_units:,.0f} of them"

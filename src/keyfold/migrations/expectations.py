@@ -1,4 +1,4 @@
-"""Whether a plan still fits the tables that it was made for."""
+"""Whether a plan still matches the tables it was made for."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from keyfold.migrations.snapshot import fingerprint
 
 
 def refuse_other_tables(migration: Migration, backend: Backend) -> None:
-    """Raise Drifted where a table is gone, is another one, or stands in the way."""
+    """Raise Drifted if a table is missing, different, or in the way."""
     for table, expected in migration.expects.items():
         found = backend.live(table)
         if found is None or fingerprint(found) != expected:
             what = "is not there" if found is None else "is not what the plan was made for"
             raise Drifted(
-                f"{migration.name}: the table {backend.physical(table)} {what}; "
-                "make the plan again (keyfold migrations plan)"
+                f"{migration.name}: the table {backend.physical(table)} {what}; create the plan "
+                "again (keyfold migrations plan)"
             )
     for step in migration.operations("expand"):
         if not isinstance(step, CreateTable):
@@ -25,7 +25,7 @@ def refuse_other_tables(migration: Migration, backend: Backend) -> None:
         found = backend.live(step.table.name)
         if found is not None and found.key_attributes != step.table.key_attributes:
             raise Drifted(
-                f"{migration.name}: a table {step.table.name} is there already, with the key "
-                f"{' / '.join(found.key_attributes)}. A table's key cannot be changed: give the "
-                "new table a name of its own"
+                f"{migration.name}: a table {step.table.name} already exists, with the key "
+                f"{' / '.join(found.key_attributes)}. A table's key cannot change: give the new "
+                "table another name"
             )

@@ -1,7 +1,7 @@
-"""A design made again from its schema as data, so that a plan needs no module of the application.
+"""A design rebuilt from its schema, so that a plan needs no module of the application.
 
-Fields that keys, conditions and structures look at have their types; all others are taken as they
-are. What follows from writes is declared again where it is pointers, counters and unique values.
+Fields used by keys, conditions and structures have their types; all others are carried unchanged.
+Pointers, counters and unique values are declared again.
 """
 
 from __future__ import annotations
@@ -38,12 +38,15 @@ from keyfold.design.schema import (
     Follows,
     KeyTemplates,
     Schema,
+    TableSchema,
 )
 from keyfold.design.table import Table
 from keyfold.design.template import Literal, Template
 from keyfold.errors import MigrationError
 from keyfold.expressions.ast import And, Between, Compare, Function, In, Not, Or, Path, Value
 from keyfold.maintain import Counter, Pointer, Unique
+from keyfold.maintain.shards import TYPE_NAME
+from keyfold.migrations.snapshot import UNKNOWN
 from keyfold.runtime import Design
 from keyfold.values.codec import decode
 
@@ -63,17 +66,29 @@ REMADE = ("pointer", "counter", "unique")
 """The kinds of structures that can be declared again."""
 
 
-def design_of(schema: Schema) -> Design:
+class FrozenDesign(Design):
+    """A plan's design; `other` is the one at the other end."""
+
+    other: FrozenDesign | None = None
+
+
+def design_of(schema: Schema) -> FrozenDesign:
     """A design with the tables, entities and structures of a schema."""
     return _Making(schema).design
+
+
+def entity_of(entity: EntitySchema, table: TableSchema) -> type[Entity]:
+    """One entity in a table, by its schema alone."""
+    alone = Schema(f"{entity.name} in {table.name}", (table,), (entity,))
+    return design_of(alone).entities[entity.name]
 
 
 class _Making:
     def __init__(self, schema: Schema) -> None:
         self.schema = schema
-        self.design = Design(schema.name)
+        self.design = FrozenDesign(schema.name)
         self.tables = {table.name: self._table(table.name) for table in schema.tables}
-        self.typed = _typed(schema)
+        self.typed = _find_typed(schema)
         self.amounts = {
             (each.target, each.name.rpartition(".")[2]): Decimal if each.sums else int
             for each in schema.follows
@@ -83,9 +98,13 @@ class _Making:
             for name in _shared(schema, each) if each.kind == "pointer" else ():
                 if (each.source, name) in self.amounts:
                     self.amounts[each.target, name] = self.amounts[each.source, name]
-        # What is copied comes before its copies.
+        # Originals come before their copies.
         copies = {each.target: each for each in schema.follows if each.kind == "pointer"}
-        waiting = [entity for entity in schema.entities if entity.key is not None]
+        waiting = [
+            entity
+            for entity in schema.entities
+            if entity.key is not None and not self._comes_along(entity)
+        ]
         while waiting:
             ready = [
                 e
@@ -93,11 +112,18 @@ class _Making:
                 if e.name not in copies or copies[e.name].source in self.design.entities
             ]
             if not ready:
-                raise MigrationError(f"{waiting[0].name} is a copy of what is not there")
+                raise MigrationError(
+                    f"{waiting[0].name} copies an entity that the snapshot does not have"
+                )
             for entity in ready:
                 self._entity(entity, copies.get(entity.name))
             waiting = [entity for entity in waiting if entity not in ready]
         self.design.complete()
+
+    def _comes_along(self, entity: EntitySchema) -> bool:
+        """Whether a declared counter creates it: its shards."""
+        spread = any(each.shards > 1 and each.kind in REMADE for each in self.schema.follows)
+        return spread and entity.role == "counter" and entity.type_name == TYPE_NAME
 
     def _table(self, name: str) -> Table:
         table = self.schema.by_table[name]
@@ -123,7 +149,9 @@ class _Making:
         body["key"] = Key(entity.key.partition.text, sort.text if sort is not None else None)
         for placement in entity.placements:
             when = placement.when
-            told: Any = () if when is None else _recorded(when)
+            if when == UNKNOWN:
+                continue
+            told: Any = () if when is None else _record(when)
             body[placement.name or f"on_{placement.index}"] = On(
                 placement.index, *_sides(placement.key), when=told
             )
@@ -140,7 +168,7 @@ class _Making:
             options["sync"], options["overflow"] = copy.sync, copy.overflow
             options["each"] = copy.each
             if copy.when is not None:
-                options["when"] = _recorded(copy.when)
+                options["when"] = _record(copy.when)
         new_class(entity.name, (base,), options, lambda namespace: namespace.update(body))
 
     def _field(
@@ -160,7 +188,7 @@ class _Making:
             marks.append(
                 Counter(
                     counted.source,
-                    where=None if counted.when is None else _recorded(counted.when),
+                    where=None if counted.when is None else _record(counted.when),
                     sums=counted.sums,
                     via=dict(counted.via),
                     sync=cast("Any", counted.sync),
@@ -177,8 +205,8 @@ class _Making:
         body["__annotations__"][attribute.field] = Annotated[(kind, *marks)]
 
 
-def _typed(schema: Schema) -> set[tuple[str, str]]:
-    """The fields, by entity, whose values something looks at."""
+def _find_typed(schema: Schema) -> set[tuple[str, str]]:
+    """The fields, by entity, whose values are used."""
     found: set[tuple[str, str]] = set()
     for entity in schema.entities:
         for key in (entity.key, *(p.key for p in entity.placements)):
@@ -195,7 +223,7 @@ def _typed(schema: Schema) -> set[tuple[str, str]]:
         if each.kind == "counter":
             found.add((each.target, each.name.rpartition(".")[2]))
     before = -1
-    while len(found) != before:  # a copy and its original have one type
+    while len(found) != before:  # A copy and its original have one type.
         before = len(found)
         for each in schema.follows:
             if each.kind == "pointer":
@@ -212,25 +240,25 @@ def _shared(schema: Schema, each: Follows) -> Iterator[str]:
 
 
 def normaliser(each: Follows) -> Callable[[str], str] | None:
-    """The function of `str` that a unique value is normalised with."""
+    """The `str` method that normalises a unique value."""
     if not each.normalise:
         return None
     found = getattr(str, each.normalise, None)
     if not callable(found):
         raise MigrationError(
             f"{each.name} is normalised by {each.normalise}, which is not a function of str, so "
-            "the plan cannot hold it; use one, as str.casefold"
+            "the plan cannot store it; use one, as str.casefold"
         )
     return cast("Callable[[str], str]", found)
 
 
 def _without_prefix(schema: Schema, entity: EntitySchema, attribute: AttributeSchema) -> list[Any]:
-    """What reads a field out of the key that is composed with it, under its own name."""
+    """Reads a field from the key that contains it, under its own name."""
     table = schema.by_table[entity.table]
     places: list[tuple[Any, KeyTemplates | None]] = [(table, entity.key)]
     places += [(table.index(p.index), p.key) for p in entity.placements]
     for names, key in places:
-        for name, template in _composed(names, key):
+        for name, template in _compose(names, key):
             first, *others = template.parts
             if name == attribute.name and isinstance(first, Literal) and len(others) == 1:
                 return [BeforeValidator(_Bare(first.text))]
@@ -245,7 +273,7 @@ class _Bare:
         return value.removeprefix(self.prefix) if isinstance(value, str) else value
 
 
-def _composed(names: Any, key: KeyTemplates | None) -> Iterator[tuple[str, Template]]:
+def _compose(names: Any, key: KeyTemplates | None) -> Iterator[tuple[str, Template]]:
     if names is not None and key is not None:
         yield from ((name, template) for name, _, template in names.templates(key))
 
@@ -257,8 +285,8 @@ def _sides(key: KeyTemplates) -> Iterator[str | tuple[str, ...]]:
             yield pieces or template.text
 
 
-def _recorded(condition: Condition) -> Callable[[Any], Predicate]:
-    """A condition in the form in which declarations give theirs."""
+def _record(condition: Condition) -> Callable[[Any], Predicate]:
+    """A condition in declaration form."""
 
     def record(item: Any) -> Predicate:
         return _predicate(condition, item._entity.__spec__)

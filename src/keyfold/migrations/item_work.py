@@ -1,4 +1,4 @@
-"""What a migration does with items: copied, rewritten, compared, and refused while they differ."""
+"""A migration's work on items: copy, rewrite, compare, and refuse while they differ."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from keyfold.errors import Pending, VerifyFailed
 from keyfold.migrations.applications import POLL_SECONDS
 from keyfold.migrations.backend import Item
 from keyfold.migrations.copier import Copier
-from keyfold.migrations.leftovers import note_natives, unmoved
-from keyfold.migrations.migration import Migration, Side
+from keyfold.migrations.leftovers import find_unmoved, note_natives
+from keyfold.migrations.migration import Migration, Side, reached
 from keyfold.migrations.moves import Derive
 from keyfold.migrations.progress import Progress, Report
 from keyfold.migrations.rewrites import Rewrite
@@ -26,7 +26,7 @@ from keyfold.migrations.verify import Comparison, MigrationVerifier
 
 
 class ItemWork:
-    """The work of one migration on items; phases and sides are not its business."""
+    """One migration's work on items, independent of phases and sides."""
 
     def __init__(
         self, migration: Migration, store: StateStore, pace: ScanPace, report: Report, say: Say
@@ -50,7 +50,8 @@ class ItemWork:
             routes,
             self.migration.rewrites("backfill"),
             self.log,
-            frozenset(self.migration.created),
+            early=not reached(self.store.load().phase, "verify"),
+            created=frozenset(self.migration.created),
         )
 
     @property
@@ -59,11 +60,16 @@ class ItemWork:
         return frozenset(self.log.natives()) if staying else frozenset()
 
     def copier(self, towards: Side) -> Copier:
-        return Copier(self.store, self.sides(towards), towards)
+        return Copier(self.store, self.sides(towards), towards, self._back(towards))
+
+    def _back(self, towards: Side) -> Sides:
+        moves = self.migration.moves
+        routes = [move.backward if towards == "new" else move.forward for move in moves]
+        return Sides(self.backend, routes, natives=self._natives)
 
     @contextmanager
     def copying(self, towards: Side, job: str = "verify") -> Iterator[Copier]:
-        """Copies what changes, beside whatever is done meanwhile."""
+        """Copies changes in the background."""
         copier = self.copier(towards)
         stop = threading.Event()
         failures: list[Exception] = []
@@ -90,7 +96,7 @@ class ItemWork:
             raise failures[0]
 
     def start_copying(self) -> None:
-        """Note where the streams are: what changes from here on is copied."""
+        """Store the stream positions: changes from here on are copied."""
         note_natives(self.migration, self.store, self.log, self.pace)
         copier = self.copier("new")
         copier.poll()
@@ -114,7 +120,7 @@ class ItemWork:
             except VerifyFailed:
                 if not self.migration.moves:
                     raise
-                # Copies that come in meanwhile are not counted; in hold none do, and it rests.
+                # Concurrent copies are not counted; during hold there are none.
                 self.say(f"{self.migration.name}: what is counted again rests in hold")
 
     def restore_structures(self) -> None:
@@ -141,17 +147,21 @@ class ItemWork:
 
         Scan(self.store, rewrite.name, rewrite.table, self.pace, self.report).run(handle)
 
-    def compare(self, copier: Copier, *, repair: bool) -> Comparison:
+    def compare(self, copier: Copier, *, repair: bool, going_back: bool = False) -> Comparison:
+        """Compare both sides through a copier's routes; with `going_back` the new side is then
+        removed.
+        """
         forward = copier.towards == "new"
-        moves = self.migration.moves
-        back = [m.backward if forward else m.forward for m in moves]
-        dropped = self.migration.emptied if forward else set()
-        sides = Sides(self.backend, back, natives=self._natives)
-        verifier = MigrationVerifier(self.store, copier, sides, dropped=dropped)
+        verifier = MigrationVerifier(
+            self.store,
+            copier,
+            dropped=self.migration.emptied if forward else (),
+            removals=self.migration.rewrites("contract") if forward else None if going_back else (),
+        )
         return verifier.run(self.pace, repair=repair, report=self.report)
 
     def retry_problems(self, copier: Copier) -> None:
-        """Transforms may have been mended since."""
+        """Retry failed items: transforms may have been fixed."""
         for problem in self.store.problems():
             copier.copy_again(problem.table, problem.key)
 
@@ -159,7 +169,7 @@ class ItemWork:
         problems = self.store.problems()
         if problems:
             raise VerifyFailed(
-                listed(
+                list_words(
                     f"{self.migration.name}: {len(problems)} items could not be copied; mend them "
                     "or the transform, then apply again",
                     problems,
@@ -167,19 +177,19 @@ class ItemWork:
             )
 
     def refuse_differences(self) -> None:
-        """What the old side alone has would be lost; what lacks something would not be found."""
+        """Refuse to continue if data would be lost or not found."""
         with self.copying("old") as copier:
             result = self.compare(copier, repair=False)
         new = self.sides("new")
         new.routes = [step.route for step in self.migration.steps if isinstance(step, Derive)]
         lacking = MigrationVerifier(
-            self.store, Copier(self.store, new, "new"), Sides(self.backend, ()), at_once=True
+            self.store, Copier(self.store, new, "new"), removals=(), at_once=True
         )
         found = lacking.run(self.pace, repair=True, report=self.report)
         self.say(f"{self.migration.name}: {result.words()}")
         if result.drifts or found.repaired or found.drifts:
             raise VerifyFailed(
-                listed(
+                list_words(
                     f"{self.migration.name}: the sides differ, so nothing is taken away. An "
                     "application that does not follow the migration has written after the "
                     "switch; stop it, bring what it wrote to the new side, and apply again",
@@ -189,10 +199,10 @@ class ItemWork:
 
     def refuse_unmoved(self) -> None:
         for table in sorted(self.migration.emptied):
-            left = unmoved(self.store, self.sides("new"), table, self.pace)
+            left = find_unmoved(self.store, self.sides("new"), table, self.pace)
             if left:
                 raise Pending(
-                    f"{self.migration.name}: {table} holds {len(left)} items that no step moves "
+                    f"{self.migration.name}: {table} has {len(left)} items that no step moves "
                     f"(such as {left[0]}), so it is not dropped; add a move for them, or delete "
                     "them yourself"
                 )
@@ -206,7 +216,7 @@ class ItemWork:
         self._progress(progress)
 
     def _count(self, copier: Copier) -> None:
-        """What copying has used is part of the job over the same table."""
+        """Copying is counted with the job over the same table."""
         for table in copier.sides.sources:
             units = self._uncounted.pop(table, 0.0) + copier.take_units(table)
             if (progress := self.done.get(f"{self._job} {table}")) is not None:
@@ -215,7 +225,7 @@ class ItemWork:
                 self._uncounted[table] = units
 
 
-def listed(title: str, things: Sequence[object], most: int = 10) -> str:
+def list_words(title: str, things: Sequence[object], most: int = 10) -> str:
     lines = [f"{title}:", *(f"  {thing}" for thing in things[:most])]
     if len(things) > most:
         lines.append(f"  and {len(things) - most} more")

@@ -1,4 +1,4 @@
-"""What a migration leaves behind: items that nobody moved, and those that nobody uses any more."""
+"""What a migration leaves behind: unmoved items, and unused ones."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from keyfold.migrations.backend import Item
 from keyfold.migrations.migration import Migration
-from keyfold.migrations.moves import Output, Route
+from keyfold.migrations.moves import Move
 from keyfold.migrations.progress import silent
 from keyfold.migrations.sides import Sides, Uncopyable
 from keyfold.migrations.state import StateStore, key_text
@@ -14,14 +14,14 @@ from keyfold.migrations.table_scan import Scan, ScanPace
 from keyfold.migrations.undo import UndoLog, UndoRecord
 
 
-def unmoved(store: StateStore, sides: Sides, table: str, pace: ScanPace) -> list[Item]:
-    """The keys of a table's items that no route takes along."""
+def find_unmoved(store: StateStore, sides: Sides, table: str, pace: ScanPace) -> list[Item]:
+    """The keys of a table's items that no route moves."""
     left: list[Item] = []
     if store.backend.describe(table) is None:
         return left
 
     def handle(items: list[Item]) -> float:
-        left.extend(sides.key_of(table, i) for i in items if not sides.concerns(table, i))
+        left.extend(sides.key_of(table, i) for i in items if not sides.accounts_for(table, i))
         return 0.0
 
     Scan(store, f"check {table}", table, pace, silent).run(handle, resume=False)
@@ -29,7 +29,7 @@ def unmoved(store: StateStore, sides: Sides, table: str, pace: ScanPace) -> list
 
 
 def note_natives(migration: Migration, store: StateStore, log: UndoLog, pace: ScanPace) -> None:
-    """Note what is on the new side already, where that is a table that stays."""
+    """Record what is already on the new side, if that table stays."""
     routes = [move.backward for move in migration.moves if not move.backward.keeps]
     sides = Sides(store.backend, [r for r in routes if r.source not in migration.created])
     for table in sides.sources:
@@ -44,48 +44,48 @@ def note_natives(migration: Migration, store: StateStore, log: UndoLog, pace: Sc
         Scan(store, f"natives of {table}", table, pace, silent).run(handle)
 
 
-def remove_left_keys(store: StateStore, routes: Sequence[Route], pace: ScanPace) -> None:
-    """Delete what these routes moved within its own table, under the keys it had before."""
+def remove_moved(store: StateStore, moves: Sequence[Move], pace: ScanPace) -> None:
+    """Delete what was moved away, with what followed from it.
+
+    What went to another table must be there: an application of before may have written it after
+    the last comparison.
+    """
     backend = store.backend
-    sides = Sides(backend, [route for route in routes if route.source == route.target])
-    for table in sides.sources:
+    sides = Sides(backend, [move.forward for move in moves])
+    back = Sides(backend, [move.backward for move in moves])
 
-        def handle(items: list[Item], table: str = table) -> float:
-            for item in items:
-                key = sides.key_of(table, item)
-                outputs = sides.outputs(table, item)
-                if outputs and (table, key_text(key)) not in outputs:
-                    request = {"TableName": backend.physical(table), "Key": key}
-                    backend.call("DeleteItem", request)
-            return 0.0
+    def current(table: str, key: Item) -> Item | None:
+        request = {"TableName": backend.physical(table), "Key": key, "ConsistentRead": True}
+        found: Item | None = backend.call("GetItem", request).get("Item")
+        return found
 
-        Scan(store, f"old keys of {table}", table, pace, silent).run(handle, resume=False)
+    def delete(table: str, key: Item) -> None:
+        backend.call("DeleteItem", {"TableName": backend.physical(table), "Key": key})
 
-
-def remove_moved(store: StateStore, routes: Sequence[Route], pace: ScanPace) -> None:
-    """Delete what these routes moved to another table, where that table has it."""
-    backend = store.backend
-    sides = Sides(backend, [route for route in routes if route.source != route.target])
-
-    def has_arrived(output: Output) -> bool:
-        request = {
-            "TableName": backend.physical(output.table),
-            "Key": sides.key_of(output.table, output.item),
-            "ConsistentRead": True,
-        }
-        return "Item" in backend.call("GetItem", request)
+    def remove(table: str, item: Item) -> None:
+        key = sides.key_of(table, item)
+        outputs = sides.outputs(table, item)
+        if not outputs or (table, key_text(key)) in outputs:
+            return
+        made = next(iter(outputs.values()))
+        arrived = current(made.table, sides.key_of(made.table, made.item)) is not None
+        # In one table both keys were compared just now: what is gone was deleted since.
+        if not arrived and made.table != table:
+            return
+        delete(table, key)
+        for (source, text), former in back.outputs(made.table, made.item).items():
+            place = back.key_of(source, former.item)
+            if (source, text) not in outputs and former.stands(current(source, place)):
+                delete(source, place)
 
     for table in sides.sources:
 
         def handle(items: list[Item], table: str = table) -> float:
             for item in items:
                 try:
-                    outputs = sides.outputs(table, item)
+                    remove(table, item)
                 except Uncopyable:
-                    continue  # it was never moved
-                if outputs and has_arrived(next(iter(outputs.values()))):
-                    key = sides.key_of(table, item)
-                    backend.call("DeleteItem", {"TableName": backend.physical(table), "Key": key})
+                    continue  # It was never moved.
             return 0.0
 
         Scan(store, f"moved from {table}", table, pace, silent).run(handle, resume=False)

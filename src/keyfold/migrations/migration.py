@@ -1,4 +1,4 @@
-"""A migration: what changes, and the phases in which it changes."""
+"""A migration: its changes, and the phases in which they happen."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from keyfold.errors import MigrationError, TableNotFound
 from keyfold.migrations.moves import Derive, Move, Restore, Route
 from keyfold.migrations.operations import CreateTable, DropTable, TableChange
 from keyfold.migrations.rewrites import Rewrite, undecided
+from keyfold.runtime import Design
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Call, Flow
 
@@ -27,6 +28,8 @@ Phase = Literal[
     "hold",
     "contract",
 ]
+"""A phase of a migration."""
+
 PHASES: Final[tuple[Phase, ...]] = (
     "planned",
     "expand",
@@ -38,9 +41,11 @@ PHASES: Final[tuple[Phase, ...]] = (
     "hold",
     "contract",
 )
-"""In order; a migration's phase is the last one that is complete."""
+"""In order; a migration's phase is the last complete one."""
 
 Side = Literal["old", "new"]
+"""One of the two layouts of a migration."""
+
 Step = TableChange | Move | Derive | Restore | Rewrite
 
 
@@ -54,9 +59,11 @@ class Migration:
 
     name: str
     steps: Sequence[Step | Sequence[Step]]
-    """Steps, and words that stand for several."""
+    """Steps, and shorthands for several steps."""
     expects: Mapping[str, str] = field(default_factory=dict)
     description: str = ""
+    between: tuple[Design, Design] | None = None
+    """The designs before and after, where structures differ: a rollback restores the old ones."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "steps", tuple(self._flat(self.steps)))
@@ -64,12 +71,12 @@ class Migration:
         for move in self.moves:
             if left := sorted(set(move.counters) - recounted):
                 raise MigrationError(
-                    f"{self.name}: what {move.name} moves is counted by {', '.join(left)}, and "
+                    f"{self.name}: what {move.name} moves is counted by {', '.join(left)}, but "
                     "copying does not count; add the step recount(design)"
                 )
 
     def routed(self, client: Client, context: Context) -> Client:
-        """The client of an application that follows; `design.open(..., migration=...)` asks."""
+        """The client of an application that follows, for `design.open(..., migration=...)`."""
         from keyfold.migrations.routed_client import Routed, RoutedClient
 
         return RoutedClient(client, Routed.of(self, context))
@@ -82,7 +89,7 @@ class Migration:
     def item_now(
         self, context: Context, position: Mapping[str, Any], table: str
     ) -> Flow[dict[str, Any] | None]:
-        """What became of the item at a position of the old side, in a table of the new one."""
+        """The current item of the new side for a position of the old one."""
         known = {each.name: each for each in self.tables}
         for route in self.routes("new"):
             source = known.get(route.source)
@@ -93,7 +100,7 @@ class Migration:
             try:
                 answer = yield Call("GetItem", request, excused=True)
             except TableNotFound:
-                continue  # the migration is complete, and the old side gone
+                continue  # The migration is complete and the old side is gone.
             item = answer.get("Item")
             for output in route.outputs(item) if item and route.selects(item) else ():
                 home = known.get(output.table)
@@ -124,10 +131,12 @@ class Migration:
         return [step for step in self.steps if isinstance(step, Move)]
 
     def rewrites(self, when: str) -> list[Rewrite]:
-        return [s for s in self.steps if isinstance(s, Rewrite) and s.when == when]
+        """In their order; what is computed from other attributes comes after them."""
+        found = [s for s in self.steps if isinstance(s, Rewrite) and s.when == when]
+        return sorted(found, key=lambda rewrite: bool(rewrite.computes))
 
     def routes(self, towards: Side) -> list[Route]:
-        """What is copied: towards the new side the moves and what is derived, else back."""
+        """What is copied: moves and derivations towards the new side, or back."""
         if towards == "old":
             return [move.backward for move in self.moves]
         derived = [step.route for step in self.steps if isinstance(step, Derive)]
@@ -143,19 +152,20 @@ class Migration:
 
     @property
     def emptied(self) -> set[str]:
-        """Those dropped tables that may hold nothing that no move took along."""
+        """Dropped tables that must be empty apart from moved items."""
         drops = [step for step in self.steps if isinstance(step, DropTable)]
         return {step.table.name for step in drops if not step.with_items}
 
     @property
     def writes_staying(self) -> bool:
-        """Whether it writes to tables that are there before it, so that there is more to undo."""
+        """Whether it writes to existing tables, which needs undo records."""
         targets = {route.target for route in self.routes("new")}
-        return bool(self.rewrites("backfill") or self.restores or targets - self.created)
+        rewritten = self.rewrites("backfill") or self.restores or self.between
+        return bool(rewritten or targets - self.created)
 
     @property
     def concerns_application(self) -> bool:
-        """Whether an application that knows nothing of it would lose or miss something."""
+        """Whether an application that does not know it would lose or miss data."""
         kinds = (Move, Derive, Restore, Rewrite)
         return any(isinstance(step, kinds) for step in self.steps) or bool(
             self.operations("contract")
@@ -163,7 +173,7 @@ class Migration:
 
     @property
     def tables(self) -> tuple[TableSchema, ...]:
-        """All that its steps know, each once."""
+        """All tables of its steps, once each."""
         found = [s.table for s in self.steps if isinstance(s, (CreateTable, DropTable))]
         for side in ("old", "new"):
             found += [table for route in self.routes(side) for table in route.tables]
@@ -173,7 +183,7 @@ class Migration:
 
     @property
     def followed(self) -> dict[str, Side]:
-        """The tables whose stream is needed, and for copying towards which side."""
+        """The tables whose stream is needed, and the direction of copying."""
         tables: dict[str, Side] = {route.source: "old" for route in self.routes("old")}
         tables.update({route.source: "new" for route in self.routes("new")})
         tables.update({rewrite.table: "new" for rewrite in self.rewrites("backfill")})

@@ -1,7 +1,7 @@
-"""Moves: items from one place or shape to another, by small pure functions, in both directions.
+"""Moves: items from one place or shape to another, by pure functions in both directions.
 
-A move is made of two routes. A route reads a table and says, for an item of it, which items it
-stands for on the other side; for items that are none of its business it says nothing.
+A move consists of two routes. A route reads a table and says which items of the other side an item
+maps to; it ignores other items.
 """
 
 from __future__ import annotations
@@ -12,13 +12,14 @@ from typing import Any, TypeVar
 
 from keyfold.design.entity import Entity
 from keyfold.design.entity_spec import EntitySpec
-from keyfold.design.schema import KeyTemplates, Placement, Schema, TableSchema
+from keyfold.design.schema import KeyTemplates, Placement, TableSchema
 from keyfold.design.template import parse_template
 from keyfold.errors import MigrationError
 from keyfold.maintain import rebuild as rebuild_structures
 from keyfold.migrations.backend import Backend, Item
 from keyfold.migrations.carried_items import Passage, by_name
-from keyfold.migrations.frozen_design import design_of
+from keyfold.migrations.frozen_design import entity_of
+from keyfold.migrations.refusals import one_holder
 from keyfold.migrations.spelling import equal
 from keyfold.runtime import Design
 from keyfold.runtime.intent import Marker, Put
@@ -29,20 +30,20 @@ New = TypeVar("New", bound=Entity)
 
 @dataclass(frozen=True)
 class Output:
-    """An item on the other side; `claim` is the condition that nobody else holds its value."""
+    """An item of the other side; `claim` is the condition that no other item holds its value."""
 
     table: str
     item: Item
     claim: Mapping[str, Any] = field(default_factory=dict)
     onto: Callable[[Item | None], Item] | None = None
-    """What it is where something stands already, if that makes a difference."""
+    """What it becomes if something is already stored there and that matters."""
     part: frozenset[str] | None = None
-    """The attributes that it is, of an item that is more than it and stays without it."""
+    """The attributes it contributes to an item that exists without it."""
     moved: bool = False
-    """It is the item itself, and nothing that follows from it."""
+    """It is the item itself, not one of its consequences."""
 
-    def settled(self, there: Item | None) -> Item:
-        """The item as it should be where `there` stands."""
+    def settle_on(self, there: Item | None) -> Item:
+        """The item as it should be where `there` is stored."""
         if self.part is not None:
             kept = {n: w for n, w in (there or {}).items() if n not in self.part}
             return {**kept, **self.item} if there is not None else {}
@@ -52,7 +53,7 @@ class Output:
         """Whether the other side has it."""
         if there is None:
             return self.part is not None
-        return equal(there, self.settled(there))
+        return equal(there, self.settle_on(there))
 
 
 Outputs = Callable[[Item], Iterable[Output]]
@@ -69,9 +70,15 @@ class Route:
     selects: Selects
     outputs: Outputs
     keeps: bool = False
-    """What it reads stays what it is, and is never taken away."""
+    """What it reads is unchanged, and never removed."""
     tables: tuple[TableSchema, ...] = ()
-    """Those that it reads and writes, as far as they are known."""
+    """The tables that it reads and writes, as far as known."""
+    follows: Selects = lambda _: False
+    """Whether an item of the source follows from those that it moves: it is made anew there."""
+    part: frozenset[str] = frozenset()
+    """The attributes that it takes from items which stay."""
+    lacks: Callable[[Item], Item | None] | None = None
+    """The key of the item whose part another write may have dropped."""
 
 
 @dataclass(frozen=True)
@@ -82,9 +89,9 @@ class Move:
     forward: Route
     backward: Route
     counters: tuple[str, ...] = ()
-    """Counters of the moved items: they have to be recounted."""
+    """Counters of the moved items, which must be recounted."""
     partial: bool = False
-    """Its items are parts of others, which stay where they are."""
+    """Its items are parts of others, which stay."""
 
     def words(self) -> str:
         return f"move {self.name} from {self.forward.source} to {self.forward.target}"
@@ -92,7 +99,7 @@ class Move:
 
 @dataclass(frozen=True)
 class Derive:
-    """Copies made from items that stay where they are: pointers, unique markers, rebuilt."""
+    """Copies of items that stay: pointers and unique markers, rebuilt."""
 
     name: str
     route: Route
@@ -103,9 +110,9 @@ class Derive:
 
 @dataclass(frozen=True)
 class Restore:
-    """Structures brought to what their declaration asks for, when the items are where they belong.
+    """Corrects structures according to their declaration, once the items are in place.
 
-    What is missing is written, what is no longer due is removed, numbers are counted again.
+    Missing ones are written, superfluous ones removed, numbers recounted.
     """
 
     design: Design
@@ -115,7 +122,7 @@ class Restore:
         return f"restore {', '.join(self.labels)}"
 
     def run(self, backend: Backend) -> None:
-        """While traffic goes on; it looks again until nothing differs."""
+        """Runs while traffic continues, and repeats until nothing differs."""
         opened = self.design.open(
             backend.client,
             clock=backend.clock,
@@ -127,7 +134,7 @@ class Restore:
 
 
 def restore(design: Design, *labels: str) -> Restore:
-    """Make structures right, named as verify names them: `pointer OrderById`."""
+    """Correct structures, named as verify names them: `pointer OrderById`."""
     design.complete()
     known = [m.label for m in design.maintainers]
     if unknown := [label for label in labels if label not in known]:
@@ -153,23 +160,31 @@ def move(
     backward: Callable[[New], Old] | None = None,
     rename: Mapping[str, str] | None = None,
     drops: Iterable[str] = (),
+    fill: Mapping[str, Callable[[dict[str, Any]], Any]] | None = None,
 ) -> Move:
     """Move an entity of one design to an entity of another, with its pointers and markers.
 
     Without functions, fields are taken over by their names, and those of `rename` from the old
-    name to the new one. What nobody declares goes along, and so does what a function leaves out:
+    name to the new one. `fill` has a function of the old fields for each field that is new. What
+    nobody declares goes along, and so does what a function leaves out:
     `drops` names the attributes that are meant to be lost.
     """
     if (forward is None) != (backward is None):
         raise MigrationError(
-            f"{old.__name__}: a move takes two functions, forward and backward, or none"
+            f"{old.__name__}: a move takes both functions, forward and backward, or none"
         )
     source, target = old.__spec__, new.__spec__
+    if source.table.name == target.table.name:
+        was, now = (
+            {m.label for m in _structures(s) if m.follows.fact == "claim"} for s in (source, target)
+        )
+        if shared := sorted(was & now):
+            raise MigrationError(one_holder(target.name, shared[0].rpartition(".")[2]))
     back = {name: was for was, name in (rename or {}).items()}
     passage = Passage(
         source,
         target,
-        forward or by_name(new, rename),
+        forward or by_name(new, rename, fill),
         backward or by_name(old, back),
         frozenset(drops),
         {
@@ -186,12 +201,12 @@ def _routes(name: str, passage: Passage) -> tuple[Route, Route]:
     source, target, back = passage.source, passage.target, passage.back
 
     def forward(item: Item) -> Iterable[Output]:
-        made, carried = passage.carried(item)
+        made, carried = passage.carry(item)
         first = Output(target.table.name, carried, moved=True)
         return [first, *written_with(target, made)[1:]]
 
     def backward(item: Item) -> Iterable[Output]:
-        made, carried = back.carried(item)
+        made, carried = back.carry(item)
         first = Output(source.table.name, carried, onto=lambda there: back.onto(item, there))
         return [first, *written_with(source, made)[1:]]
 
@@ -199,20 +214,28 @@ def _routes(name: str, passage: Passage) -> tuple[Route, Route]:
     both = (source.table.schema, target.table.schema)
     apart = old == new and source.type_name == target.type_name
     return (
-        Route(name, old, new, shaped(source) if apart else source.recognises, forward, tables=both),
+        Route(
+            name,
+            old,
+            new,
+            shape_test(source) if apart else source.recognises,
+            forward,
+            tables=both,
+            follows=follow_test(source),
+        ),
         Route(
             f"{name}, back",
             new,
             old,
-            shaped(target) if apart else target.recognises,
+            shape_test(target) if apart else target.recognises,
             backward,
             tables=both,
         ),
     )
 
 
-def shaped(spec: EntitySpec) -> Selects:
-    """Whether an item is of an entity, by its type and by the shape of its key."""
+def shape_test(spec: EntitySpec) -> Selects:
+    """Whether an item belongs to an entity, by its type and key shape."""
 
     def selects(item: Item) -> bool:
         return spec.recognises(item) and all(
@@ -223,8 +246,24 @@ def shaped(spec: EntitySpec) -> Selects:
     return selects
 
 
+def follow_test(spec: EntitySpec) -> Selects:
+    """Whether an item of an entity's table is a copy or a claim that follows from the entity."""
+    table = spec.table.schema
+    structures = _structures(spec)
+    claims = [m.marked_by for m in structures if m.follows.fact == "claim"]
+    targets = [m.follows.target for m in structures if m.follows.fact == "copy"]
+    found = (spec.table.design.entities[name].__spec__ for name in targets)
+    copies = [copy for copy in found if copy.table.name == table.name]
+
+    def follows(item: Item) -> bool:
+        marked = any(item[table.partition].get("S", "").startswith(claim) for claim in claims)
+        return marked or any(copy.recognises(item) for copy in copies)
+
+    return follows
+
+
 def rebuild(entity: type[Entity]) -> Derive:
-    """Make all pointers and unique markers of an entity that should be there."""
+    """Create all pointers and unique markers of an entity."""
     spec = entity.__spec__
 
     def outputs(item: Item) -> Iterable[Output]:
@@ -237,9 +276,9 @@ def rebuild(entity: type[Entity]) -> Derive:
 
 
 def written_with(spec: EntitySpec, entity: Entity) -> list[Output]:
-    """The item of an entity, and after it the copies and claims that follow from it.
+    """The item of an entity, followed by its copies and claims.
 
-    Copies of copies, too, and those that the stream keeps: nobody else writes them.
+    Including copies of copies and stream copies: no other code writes them.
     """
     found = [Output(spec.table.name, spec.encode(entity))]
     for structure in _structures(spec):
@@ -262,7 +301,7 @@ def _structures(spec: EntitySpec) -> list[Any]:
 
 
 def _counters(spec: EntitySpec) -> tuple[str, ...]:
-    """The numbers that copying leaves as they are, though it should move them."""
+    """The numbers that copying leaves unchanged although it should move them."""
     amounts = (m for m in _structures(spec) if m.follows.fact == "amount")
     return tuple(m.label for m in amounts if m.sync == "transaction")
 
@@ -275,10 +314,10 @@ def rekey(
     type_name: str = "",
     indexes: Mapping[str, tuple[str, ...]] | None = None,
 ) -> Move:
-    """Move an entity whose declaration already has its new key; `table` and `key` are the old.
+    """Move an entity whose declaration already has its new key; `table` and `key` are the old ones.
 
-    `indexes` gives the old key templates of the old table's indexes, so that going back fills
-    them again; those that are attributes of the entity need not be given.
+    `indexes` gives the old key templates of the old table's indexes, so that a rollback fills them
+    again; those that are attributes of the entity can be omitted.
     """
     described = entity.__spec__.describe()
     places = [
@@ -295,5 +334,4 @@ def rekey(
         placements=tuple(places),
         type_name=type_name or described.type_name,
     )
-    old = design_of(Schema(f"{table.name} before", (table,), (before,)))
-    return move(old.entities[described.name], entity)
+    return move(entity_of(before, table), entity)

@@ -1,7 +1,7 @@
-"""Changes of tables, each with its reverse, each safe to repeat.
+"""Table changes, each reversible and idempotent.
 
-An operation belongs to the phase in which it loses nothing: what is added comes first (expand),
-what is taken away comes last (contract).
+An operation belongs to the phase in which it loses nothing: additions come first (expand), removals
+last (contract).
 """
 
 from __future__ import annotations
@@ -25,24 +25,24 @@ class TableChange(ABC):
 
     @abstractmethod
     def words(self) -> str:
-        """What it does, for people."""
+        """What it does, in words."""
 
     @abstractmethod
     def is_done(self, backend: Backend) -> bool:
-        """Whether the tables are so already."""
+        """Whether the tables already have it."""
 
     @abstractmethod
     def apply(self, backend: Backend) -> None:
-        """Do it; done already is done."""
+        """Apply it; does nothing if it is already done."""
 
     @abstractmethod
     def reverse(self) -> TableChange | None:
-        """What undoes it without losing anything, or None."""
+        """The lossless inverse, or None."""
 
 
 @dataclass(frozen=True)
 class CreateTable(TableChange):
-    """A new table with all of its indexes."""
+    """Creates a table with all its indexes."""
 
     table: TableSchema
     when: ClassVar[When] = "expand"
@@ -65,7 +65,7 @@ class CreateTable(TableChange):
 
 @dataclass(frozen=True)
 class DropTable(TableChange):
-    """A table gone: refused while it holds what no move took along, unless that goes, too."""
+    """Drops a table; refused while it holds unmoved items, unless `with_items`."""
 
     table: TableSchema
     with_items: bool = False
@@ -90,7 +90,7 @@ class DropTable(TableChange):
 
 @dataclass(frozen=True)
 class CreateIndex(TableChange):
-    """A new global index of an existing table; the backend fills it."""
+    """Creates a global index on an existing table; the backend fills it."""
 
     table: str
     index: Index
@@ -109,7 +109,7 @@ class CreateIndex(TableChange):
             raise TableNotFound(f"the table {backend.physical(self.table)} was not found")
         if found.index(self.index.name) is not None:
             return
-        # Some servers take the list for the whole truth, so it is complete.
+        # Some servers treat the list as complete, so it is.
         types = _types(found) | self.index.key_types
         definitions = [{"AttributeName": n, "AttributeType": t} for n, t in types.items()]
         create = {"Create": index_request(self.index, backend.billing(self.table))}
@@ -126,7 +126,7 @@ class CreateIndex(TableChange):
 
 @dataclass(frozen=True)
 class DropIndex(TableChange):
-    """A global index gone; it can be made again from the table."""
+    """Drops a global index; it can be created again from the table."""
 
     table: str
     index: Index
@@ -151,7 +151,7 @@ class DropIndex(TableChange):
 
 @dataclass(frozen=True)
 class CreateVector(TableChange):
-    """A new vector index of an existing table; the backend fills it."""
+    """Creates a vector index on an existing table; the backend fills it."""
 
     table: str
     vector: VectorSchema
@@ -188,7 +188,7 @@ class CreateVector(TableChange):
 
 @dataclass(frozen=True)
 class DropVector(TableChange):
-    """A vector index gone; it can be made again from the table."""
+    """Drops a vector index; it can be created again from the table."""
 
     table: str
     vector: VectorSchema
@@ -212,7 +212,7 @@ class DropVector(TableChange):
 
 @dataclass(frozen=True)
 class AddReplica(TableChange):
-    """A table in one more region; the backend copies its items there."""
+    """Adds a region to a table; the backend copies its items there."""
 
     table: str
     region: str
@@ -235,7 +235,7 @@ class AddReplica(TableChange):
 
 @dataclass(frozen=True)
 class RemoveReplica(TableChange):
-    """A table in one region less; the others keep its items."""
+    """Removes a region from a table; the others keep its items."""
 
     table: str
     region: str
@@ -258,7 +258,7 @@ class RemoveReplica(TableChange):
 
 @dataclass(frozen=True)
 class EnableTtl(TableChange):
-    """Items expire by this attribute. Last of all: while two sides are compared, none expires."""
+    """Enables expiry by this attribute, last of all: nothing may expire during a comparison."""
 
     table: str
     attribute: str
@@ -280,7 +280,7 @@ class EnableTtl(TableChange):
 
 @dataclass(frozen=True)
 class DisableTtl(TableChange):
-    """Items stay."""
+    """Disables expiry."""
 
     table: str
     attribute: str
@@ -302,7 +302,7 @@ class DisableTtl(TableChange):
 
 @dataclass(frozen=True)
 class EnableStream(TableChange):
-    """Changes of a table can be followed."""
+    """Enables a table's stream."""
 
     table: str
     view: str = "NEW_AND_OLD_IMAGES"
@@ -327,7 +327,7 @@ class EnableStream(TableChange):
 
 @dataclass(frozen=True)
 class DisableStream(TableChange):
-    """Changes of a table are not followed any more."""
+    """Disables a table's stream."""
 
     table: str
     view: str = "NEW_AND_OLD_IMAGES"
@@ -363,7 +363,7 @@ def _key_words(table: TableSchema) -> str:
 
 
 def _update(backend: Backend, table: str, **members: Any) -> None:
-    """One UpdateTable, when the table is ready for it and until it is done."""
+    """One UpdateTable, once the table is ready, until it is done."""
     backend.wait_until_active(table)
     try:
         backend.call("UpdateTable", {"TableName": backend.physical(table), **members})

@@ -22,6 +22,7 @@ from keyfold.migrations.refusals import refuse_dangerous, refuse_index_keys
 from keyfold.migrations.snapshot import dump
 from keyfold.migrations.snapshot import load as load_snapshot
 from keyfold.runtime import Design
+from keyfold.settings import nearest
 
 FOLDER: Final = "migrations"
 FROM: Final = ".from.json"
@@ -30,7 +31,7 @@ TO: Final = ".to.json"
 
 @dataclass(frozen=True)
 class Draft:
-    """A plan as text, with what its reader has to decide."""
+    """A plan as text, with its open questions."""
 
     name: str
     text: str
@@ -39,7 +40,7 @@ class Draft:
     after: Schema
 
     def save(self, folder: Path) -> Path:
-        """Write the plan, and beside it the schemas that it goes from and to."""
+        """Write the plan, and beside it the two schemas."""
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / f"{self.name}.py"
         for part, schema in ((FROM, self.before), (TO, self.after)):
@@ -57,10 +58,10 @@ def draft(
     design: str = "",
     defaults: Container[tuple[str, str]] = (),
 ) -> Draft:
-    """The plan from one schema to another; `live` has the tables that it is made for.
+    """The plan from one schema to another; `live` has the tables it is made for.
 
-    `design` is where the design is, as `module:name`, for what a schema cannot hold. `defaults`
-    are the fields, by entity and name, without which an item can be read.
+    `design` locates the design, as `module:name`, for what a schema cannot hold. `defaults` are the
+    fields, by entity and name, that an item may lack.
     """
     changes = diff(before, after)
     refuse_dangerous(changes)
@@ -70,22 +71,29 @@ def draft(
 
 
 def frozen(plan: str | Path) -> tuple[Design, Design]:
-    """The designs that a plan goes from and to, from the schemas beside it."""
+    """A plan's two designs, from the schemas beside it."""
     found = []
     for part in (FROM, TO):
         path = Path(plan).with_suffix(part)
         if not path.exists():
-            raise MigrationError(f"{path} is missing: it holds a schema that the plan needs")
+            raise MigrationError(f"{path} is missing: it has a schema that the plan needs")
         found.append(design_of(load_snapshot(path.read_bytes(), str(path))))
-    return found[0], found[1]
+    old, new = found
+    old.other, new.other = new, old
+    return old, new
 
 
 def find(plan: str, folder: str | Path = FOLDER) -> Migration:
-    """A migration by what people call it: a plan of the folder, a file, or `module:name`."""
+    """A migration by name: a plan of the directory, a file, or `module:name`."""
     module, colon, name = plan.partition(":")
     if not colon:
         path = Path(plan)
-        return load(path if path.suffix == ".py" else Path(folder) / f"{plan}.py")
+        named = path if path.suffix == ".py" else Path(folder) / f"{plan}.py"
+        if named.exists():
+            return load(named)
+        known = sorted(one.stem for one in named.parent.glob("[0-9][0-9][0-9][0-9]_*.py"))
+        there = nearest(named.stem, known) if known else f"{named.parent} has no plans"
+        raise MigrationError(f"the plan {named} was not found; {there}")
     with importing(plan):
         found = getattr(importlib.import_module(module), name, None)
     if not isinstance(found, Migration):

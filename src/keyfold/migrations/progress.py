@@ -1,4 +1,4 @@
-"""How far a long job is: rate, remaining time, cost."""
+"""Progress of a long job: rate, remaining time, cost."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ class Progress:
     read_units: float = 0.0
     write_units: float = 0.0
     followed_units: float = 0.0
-    """Those of them that copied changes, beside the job."""
+    """Those units that copied changes besides the job."""
     lag: float | None = None
-    """Seconds that copying is behind, while it goes on beside."""
+    """The copier's lag in seconds, while it runs."""
     started: float = field(default_factory=time.monotonic)
     last: float = 0.0
-    """When it last went on."""
+    """When it last progressed."""
 
     def advance(self, items: int, read_units: float, write_units: float) -> None:
         self.done += items
@@ -34,7 +34,7 @@ class Progress:
         self.last = time.monotonic()
 
     def follow(self, write_units: float) -> None:
-        """Count what copying beside it has used."""
+        """Count what copying used meanwhile."""
         self.write_units += write_units
         self.followed_units += write_units
 
@@ -71,7 +71,7 @@ class Progress:
         )
 
     def as_data(self) -> dict[str, object]:
-        """The same for programs."""
+        """The same as data."""
         left = self.remaining_seconds
         return {
             "job": self.job,
@@ -95,7 +95,7 @@ def silent(_: Progress) -> None:
 
 
 class Throttle:
-    """Lets a number of items through each second, shared by all threads; 0 is no limit."""
+    """Limits items per second over all threads; 0 is no limit."""
 
     def __init__(self, per_second: float = 0) -> None:
         self._per_second = per_second

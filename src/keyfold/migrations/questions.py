@@ -1,4 +1,4 @@
-"""What only people can say of a change: what was found, and the answers that are likely."""
+"""Questions of a plan: what was found, and the likely answers."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from keyfold.migrations.diff import MOVES, SchemaChange
 
 @dataclass(frozen=True)
 class Question:
-    """One that a plan asks; an answer is a step, or the line that says it in the design."""
+    """A plan's question; an answer is a step, or a line in the design."""
 
     text: str
     answers: tuple[str, ...]
 
     def step(self) -> str:
-        """Its place among the steps, until somebody has answered it."""
+        """Its placeholder among the steps until it is answered."""
         told = " ".join(self.text.split())
         offered = [f"#     {answer}," for answer in self.answers]
         return "\n        ".join([f"# {told}", *offered, f"undecided({quoted(told)})"])
@@ -27,7 +27,7 @@ class Question:
 def question_of(
     change: SchemaChange, changes: Sequence[SchemaChange], before: Schema, after: Schema
 ) -> Question | None:
-    """What to ask about a change, or None where nothing can be lost."""
+    """The question about a change, or None if nothing can be lost."""
     old, new = change.old, change.new
     if change.kind == "attribute removed" and isinstance(old, EntitySchema):
         if isinstance(new, EntitySchema) and not _is_moved(change, changes):
@@ -51,7 +51,7 @@ def _is_moved(change: SchemaChange, changes: Sequence[SchemaChange]) -> bool:
 def _removed_table(
     old: TableSchema, changes: Sequence[SchemaChange], before: Schema
 ) -> Question | None:
-    """Nothing to ask where every entity moves out: the table is dropped when it is empty."""
+    """No question if every entity moves out: the table is dropped when it is empty."""
     copies = {each.target for each in before.follows if each.fact == "copy"}
     held = [e.name for e in before.entities if e.table == old.name and e.name not in copies]
     moved = {c.old.name for c in changes if c.kind in MOVES and isinstance(c.old, EntitySchema)}
@@ -130,7 +130,7 @@ def _removed_entity(old: EntitySchema, before: Schema, after: Schema) -> Questio
     if old.table in after.by_table:
         answers.append(f"drop({entity})")
     elif not answers:
-        return None  # the question about its table is the same
+        return None  # The question about its table covers it.
     text = (
         f"{old.name} is declared no more: was it renamed, is it a part of another one now, or are "
         "its items to be lost? Without a step they stay where they are."

@@ -1,4 +1,4 @@
-"""Changes that would lose something as they stand; each refusal names the safe way."""
+"""Changes that would lose data as they stand; each refusal names the safe way."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from keyfold.migrations.diff import MOVES, SchemaChange
 
 
 class Dangerous(MigrationError):
-    """A change that would lose something as it stands; the message has the safe way."""
+    """A change that would lose data as it stands; the message names the safe way."""
 
 
 def refuse_dangerous(changes: list[SchemaChange]) -> None:
@@ -44,17 +44,37 @@ def refuse_dangerous(changes: list[SchemaChange]) -> None:
                     f"{change.words}. A local index is made with its table or never. The safe "
                     "way: a global index, or a new table"
                 )
+        if change.kind == "entity re-keyed" and (shared := _find_shared_unique(change)):
+            raise Dangerous(one_holder(change.subject, shared))
         if change.kind == "type name changed" and isinstance(change.old, EntitySchema):
             raise Dangerous(
                 f"{change.words}. Items that are there would not be found any more. The safe way: "
                 f"declare {change.subject} with type_name={change.old.type_name!r}, which keeps "
                 "the name on disk"
             )
-        if change.kind == "attribute changed" and (why := _needed(change, changes)):
+        if change.kind == "attribute changed" and (why := _find_need(change, changes)):
             raise Dangerous(
                 f"{change.words}, and {why}. The safe way: add an attribute under another name, "
                 "fill it with derive, switch the readers, then drop the old one"
             )
+
+
+def one_holder(entity: str, fields: str) -> str:
+    """Why an entity with a unique value cannot get another key in its own table."""
+    return (
+        f"{entity} gets another key in the same table, and {fields} is unique under both: its "
+        "marker names one holder, so applications of before and after cannot share it. The safe "
+        "way: move the entity to a new table"
+    )
+
+
+def _find_shared_unique(change: SchemaChange) -> str:
+    """The fields of a unique value that an entity has under its old key and under its new one."""
+    sides = [side for side in (change.old, change.new) if isinstance(side, EntitySchema)]
+    first, second = (
+        {"+".join(u.fields) for u in side.uniques if u.by == "marker"} for side in sides
+    )
+    return next(iter(sorted(first & second)), "")
 
 
 def _is_strong(change: SchemaChange) -> bool:
@@ -62,8 +82,8 @@ def _is_strong(change: SchemaChange) -> bool:
     return len(tables) > 1 and any(t.replication and t.replication.is_strong for t in tables)
 
 
-def _needed(change: SchemaChange, changes: list[SchemaChange]) -> str:
-    """Why a value cannot change its type where it is."""
+def _find_need(change: SchemaChange, changes: list[SchemaChange]) -> str:
+    """Why a value cannot change its type in place."""
     entity = change.new
     assert isinstance(entity, EntitySchema)
     field = next(a.field for a in entity.attributes if a.name == change.detail)
@@ -95,5 +115,5 @@ def refuse_index_keys(changes: list[SchemaChange], before: Schema | None) -> Non
 
 
 def stays(old: object, new: EntitySchema) -> bool:
-    """Whether an entity is where it was, so that its items are changed in place."""
+    """Whether an entity stays in place, so that its items are changed there."""
     return isinstance(old, EntitySchema) and old.table == new.table and str(old.key) == str(new.key)

@@ -1,27 +1,29 @@
-"""Going back: the tables that stay as they were, item by item and attribute by attribute."""
+"""Rollback: restores tables that stay, item by item and attribute by attribute."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 from keyfold.errors import ConditionFailed
 from keyfold.migrations.backend import Item
+from keyfold.migrations.former_structures import find_outdated, removals
 from keyfold.migrations.migration import Migration
-from keyfold.migrations.moves import Derive, Output, Route
+from keyfold.migrations.moves import Derive, Output, Restore, Route
 from keyfold.migrations.progress import Report
-from keyfold.migrations.rewrites import Rewrite
-from keyfold.migrations.sides import Sides, Uncopyable, absent, write_over
+from keyfold.migrations.rewrites import Rewrite, undo_rewrites
+from keyfold.migrations.sides import Sides, Uncopyable, absent, rewrite_item, write_over
 from keyfold.migrations.spelling import equal
 from keyfold.migrations.state import StateStore, key_text
 from keyfold.migrations.table_scan import Scan, ScanPace
 from keyfold.migrations.undo import UndoLog, UndoRecord
+from keyfold.runtime import Design
 
 _TRIES: Final = 8
 
 
 class Restoring:
-    """Undoes what a migration did to the items of tables that stay."""
+    """Undoes a migration's changes to items of tables that stay."""
 
     def __init__(
         self, migration: Migration, store: StateStore, pace: ScanPace, report: Report
@@ -31,13 +33,15 @@ class Restoring:
         self.sides = Sides(store.backend, ())
 
     def run(self) -> None:
-        """Each part is safe to repeat."""
+        """Each part is idempotent."""
         back = self.migration.routes("old")
         staying = [r for r in back if self._stays(r.source) and not r.keeps]
         self._remove_new(staying, moved=True)
         derived = [step.route for step in self.migration.steps if isinstance(step, Derive)]
         self._remove_new([r for r in derived if self._stays(r.target)], moved=False)
-        changed = {rewrite.table for rewrite in self.migration.rewrites("backfill")}
+        parts = [_without_part(r) for r in back if r.part and self._stays(r.source)]
+        rewrites = [*self.migration.rewrites("backfill"), *parts]
+        changed = {rewrite.table for rewrite in rewrites}
         for record in self.log.records():
             if record.kind == "made":
                 self._delete(record.table, record.key)
@@ -47,14 +51,14 @@ class Restoring:
                 changed.add(record.table)
         for table in sorted(changed):
             if self.backend.describe(table) is not None:
-                self._restore(table)
+                self._restore(table, [r for r in rewrites if r.table == table])
+        if self.migration.between is not None:
+            self._restore_structures(*self.migration.between)
 
     def _stays(self, table: str) -> bool:
         return table not in self.migration.created
 
-    def _restore(self, table: str) -> None:
-        rewrites = [r for r in reversed(self.migration.rewrites("backfill")) if r.table == table]
-
+    def _restore(self, table: str, rewrites: Sequence[Rewrite]) -> None:
         def handle(items: list[Item]) -> float:
             for item in items:
                 self._restore_item(table, item, rewrites)
@@ -62,26 +66,37 @@ class Restoring:
 
         Scan(self.store, f"restore {table}", table, self.pace, self.report).run(handle)
 
+    def _restore_structures(self, old: Design, new: Design) -> None:
+        for removal in removals(old, new):
+            if self._stays(removal.table) and self.backend.describe(removal.table) is not None:
+                self._remove(removal)
+        if labels := find_outdated(old, new):
+            Restore(old, labels).run(self.backend)
+
+    def _remove(self, removal: Rewrite) -> None:
+        sides = Sides(self.backend, (), [removal])
+
+        def handle(items: list[Item]) -> float:
+            for item in items:
+                rewrite_item(sides, removal.table, item)
+            return 0.0
+
+        Scan(self.store, removal.name, removal.table, self.pace, self.report).run(handle)
+
     def _restore_item(self, table: str, item: Item | None, rewrites: Sequence[Rewrite]) -> None:
         for _ in range(_TRIES):
             if item is None:
                 return
             key = self.sides.key_of(table, item)
             record = self.log.find(table, key)
-            if record is not None and record.before:
-                wanted = record.restored(
-                    item,
-                    lambda now: undone(rewrites, now),
-                    lambda now, noted=record.before: undone(_late(rewrites, now, noted), now),  # type: ignore[misc]
-                )
-            else:
-                wanted = undone(rewrites, item)
+            known = record or UndoRecord("changed", table, key)
+            wanted = known.restore(item, lambda now: undo_rewrites(rewrites, now))
             if equal(wanted, item) or write_over(self.sides, table, item, wanted):
                 return
             item = self._current(table, key)
 
     def _remove_new(self, routes: Sequence[Route], *, moved: bool) -> None:
-        """Take away what the application made on the new side, and what follows from it."""
+        """Remove what the application created on the new side, with its consequences."""
         natives = frozenset(self.log.natives())
         sides = Sides(self.backend, routes, natives=natives)
         forward = Sides(self.backend, self.migration.routes("new"))
@@ -93,7 +108,7 @@ class Restoring:
                         outputs = sides.outputs(table, item)
                         self._remove_item(table, item, outputs, forward, moved)
                     except Uncopyable:
-                        continue  # it was never moved
+                        continue  # It was never moved.
                 return 0.0
 
             Scan(self.store, f"new items of {table}", table, self.pace, self.report).run(
@@ -117,6 +132,8 @@ class Restoring:
             made = {}
             for (source, _), original in outputs.items():
                 made.update(forward.outputs(source, original.item))
+            # What follows from the original, too, is of both sides.
+            made = {address: one for address, one in made.items() if address not in outputs}
         for (target, _), output in made.items():
             key = self.sides.key_of(target, output.item)
             if not self._stays(target) or self.log.find(target, key) is not None:
@@ -136,7 +153,7 @@ class Restoring:
         try:
             self.backend.call("PutItem", request)
         except ConditionFailed:
-            return  # the application has made it again
+            return  # The application has created it again.
 
     def _current(self, table: str, key: Item) -> Item | None:
         request = {"TableName": self.backend.physical(table), "Key": key, "ConsistentRead": True}
@@ -144,17 +161,12 @@ class Restoring:
         return found
 
 
-def _late(rewrites: Sequence[Rewrite], item: Item, noted: Mapping[str, Any]) -> list[Rewrite]:
-    """Those that would have made an attribute which the application has made by itself."""
-    return [r for r in rewrites if any(n in item and n not in noted for n in r.adds)]
+def _without_part(route: Route) -> Rewrite:
+    """On the way back, what became a part of an item goes: it is an item of its own again."""
 
+    def undo(item: Item) -> Item:
+        if not route.selects(item):
+            return item
+        return {name: wire for name, wire in item.items() if name not in route.part}
 
-def undone(rewrites: Sequence[Rewrite], item: Item) -> Item:
-    """An item that was written in the new shape, in the old one as far as steps can say."""
-    for rewrite in rewrites:
-        if rewrite.undo is not None:
-            try:
-                item = rewrite.undo(item) or item
-            except Exception:  # the user's function; the item stays as it is
-                continue
-    return item
+    return Rewrite(route.name, route.source, lambda item: item, undo)

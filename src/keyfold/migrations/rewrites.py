@@ -1,33 +1,34 @@
-"""Rewrites: items changed where they are, attribute by attribute, never over a newer write."""
+"""Rewrites: items changed in place, attribute by attribute, never over a newer write."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Container, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal, NoReturn
 
 from keyfold.design.condition import fields_of, stored_condition
 from keyfold.design.entity import Entity
 from keyfold.design.entity_spec import EntitySpec
-from keyfold.design.schema import KeyTemplates, TableSchema
+from keyfold.design.schema import KeyTemplates, Placement, TableSchema
 from keyfold.design.shorthand import template
 from keyfold.errors import MigrationError
 from keyfold.expressions.evaluate import compile_condition
 from keyfold.expressions.parser import literal_condition
 from keyfold.maintain.unique import marker_prefix
 from keyfold.migrations.backend import Item
+from keyfold.migrations.frozen_design import entity_of
 from keyfold.migrations.spelling import same
 from keyfold.values.codec import decode, encode
 
 Change = Callable[[Item], Item | None]
-"""What an item becomes; None takes it away."""
+"""What an item becomes; None deletes it."""
 
 
 @dataclass(frozen=True)
 class Rewrite:
-    """A change of the items of a table; items that it would not change are left alone.
+    """A change of a table's items; unaffected items are not written.
 
-    What takes something away belongs to `contract`; nothing else can undo it.
+    Removals belong to `contract`, because they cannot be undone.
     """
 
     name: str
@@ -36,13 +37,28 @@ class Rewrite:
     undo: Change | None = None
     when: Literal["backfill", "contract"] = "backfill"
     follow: Callable[[Item, Item], Item] | None = None
-    """What an item becomes by its last change, given it before and after; where None, `change`."""
+    """An item's result after its last change, given it before and after; `change` if None."""
     adds: frozenset[str] = frozenset()
-    """Attributes that the old shape does not have."""
+    """Attributes that the old shape lacks."""
     schema: TableSchema | None = None
+    computes: frozenset[str] = frozenset()
+    """Attributes that either way computes from the others: their old values are not noted."""
 
     def words(self) -> str:
         return self.name
+
+
+def undo_rewrites(rewrites: Sequence[Rewrite], item: Item) -> Item:
+    """An item that was written in the new shape, in the old one as far as steps can say."""
+    backwards = list(reversed(rewrites))
+    backwards.sort(key=lambda rewrite: bool(rewrite.computes))
+    for rewrite in backwards:
+        if rewrite.undo is not None:
+            try:
+                item = rewrite.undo(item) or item
+            except Exception:  # the user's function; the item stays as it is
+                continue
+    return item
 
 
 def _rewrite(
@@ -55,9 +71,9 @@ def _rewrite(
     adds: frozenset[str] = frozenset(),
     where: str = "",
 ) -> Rewrite:
-    """A rewrite of one entity's items, or of all items of the table that is named.
+    """A rewrite of one entity's items, or of all items of the named table.
 
-    `where` leaves the others alone: `level > 3 AND attribute_exists(email)`.
+    `where` selects items: `level > 3 AND attribute_exists(email)`.
     """
     spec = None if isinstance(items, str) else items.__spec__
     table = items if isinstance(items, str) else items.__table__.name
@@ -82,7 +98,7 @@ def _rewrite(
 
 
 def _selection(spec: EntitySpec | None, where: str) -> Callable[[Item], bool]:
-    """Whether an item is an entity's, where there is one, and what `where` says of it holds."""
+    """Whether an item belongs to the entity, if there is one, and satisfies `where`."""
     if spec is None:
         return compile_condition(literal_condition(where, "where")) if where else lambda _: True
     if not where:
@@ -104,7 +120,7 @@ def add_attribute(
     *,
     where: str = "",
 ) -> Rewrite:
-    """Give items an attribute, computed from the others; items that have one keep it."""
+    """Add an attribute computed from the others; existing values stay."""
 
     def change(item: Item) -> Item:
         if attribute in item:
@@ -119,9 +135,9 @@ def add_attribute(
 
 
 class undecided:
-    """What only the reader of a plan can say; until it is said the plan is refused.
+    """A question that the reader of a plan must answer; until then the plan is refused.
 
-    It stands on a function that has to be written, or among the steps in the place of one.
+    It marks a function to be written, or stands among the steps.
     """
 
     def __init__(self, question: str) -> None:
@@ -130,18 +146,18 @@ class undecided:
     def __call__(self, function: Callable[..., Any]) -> NoReturn:
         code = function.__code__
         raise MigrationError(
-            f"{code.co_filename}:{code.co_firstlineno}: {function.__name__} is not decided yet: "
-            f"{self.question} Write what it returns, and take @undecided away"
+            f"{code.co_filename}:{code.co_firstlineno}: {function.__name__} is undecided: "
+            f"{self.question} Implement it, and remove @undecided"
         )
 
     def refusal(self, plan: str) -> MigrationError:
         return MigrationError(
-            f"{plan} is not decided yet: {self.question} Put the answer in the place of undecided"
+            f"{plan} is undecided: {self.question} Replace undecided with your answer"
         )
 
 
 def drop_attribute(items: str | type[Entity], attribute: str, *, where: str = "") -> Rewrite:
-    """Take an attribute away, at the very end."""
+    """Remove an attribute, at the very end."""
 
     def change(item: Item) -> Item:
         return {name: wire for name, wire in item.items() if name != attribute}
@@ -150,9 +166,9 @@ def drop_attribute(items: str | type[Entity], attribute: str, *, where: str = ""
 
 
 def rename_attribute(items: str | type[Entity], old: str, new: str) -> Rewrite:
-    """Give items the attribute under both names; `drop_attribute` ends the old one.
+    """Store the attribute under both names; `drop_attribute` removes the old one.
 
-    What is written under the old name is copied to the new one, and not the other way.
+    Writes under the old name are copied to the new one, but not the other way.
     """
 
     def change(item: Item) -> Item:
@@ -192,10 +208,10 @@ def transform_attribute(
     *,
     where: str = "",
 ) -> Rewrite:
-    """Change an attribute's value; `forward` leaves values alone that it has changed before.
+    """Change an attribute's value; `forward` must leave already changed values alone.
 
-    An item is met more than once, by the scan, by its stream and after a kill, and nothing tells
-    an old value from a new one but the functions themselves. Those that cannot are refused.
+    An item is processed more than once, by the scan, by its stream and after a crash, and only the
+    functions can tell an old value from a new one. Functions that cannot are refused.
     """
 
     def using(function: Callable[[Any], Any], *checked: Callable[[Any], Any]) -> Change:
@@ -206,7 +222,7 @@ def transform_attribute(
             made = _once_and_for_all(function, stored)
             for one in checked:
                 _once_and_for_all(one, made)
-            # What the function leaves as it is keeps its bytes.
+            # Unchanged values keep their bytes.
             return item if made == stored else {**item, attribute: encode(made)}
 
         return change
@@ -222,78 +238,75 @@ def _once_and_for_all(function: Callable[[Any], Any], value: Any) -> Any:
     twice = function(once)
     if twice != once:
         raise MigrationError(
-            f"it would make {once!r} of {value!r} and then {twice!r} of that, and items are met "
-            "more than once; let the function leave alone what it has changed, or write to a new "
-            "attribute with add_attribute"
+            f"it would make {once!r} of {value!r} and then {twice!r} of that, but items may be "
+            "processed more than once; make the function idempotent, or write to a new attribute "
+            "with add_attribute"
         )
     return once
 
 
 def fill_indexes(
-    entity: type[Entity], before: Mapping[str, Sequence[tuple[tuple[str, ...], str]]] | None = None
+    entity: type[Entity],
+    before: type[Entity] | Mapping[str, Sequence[tuple[tuple[str, ...], str]]] | None = None,
 ) -> Rewrite:
     """Give an entity's items the index keys that its declaration asks for, and no others.
 
-    `before` says what it asked for until now, so that going back gives those keys again: for each
-    index its key templates with the condition, which is empty where there was none.
+    `before` says what was asked for until now, so that going back gives those keys again: the
+    entity of before, or for each index its key templates with the condition, which is empty where
+    there was none. Keys of an index that goes stay in the items.
     """
     spec = entity.__spec__
-    keys = {a.attribute for placement in spec.placements.values() for a in placement.attributes}
-    old = [
-        _OldPlace(spec, index, templates, condition)
-        for index, places in (before or {}).items()
-        for templates, condition in places
-    ]
-    keys |= {name for place in old for name in place.templates}
-    keys -= {*spec.by_attribute, *spec.table.schema.key_attributes}
-
-    def with_keys(item: Item, found: Item) -> Item:
-        return {name: wire for name, wire in item.items() if name not in keys} | found
+    former = before if isinstance(before, type) else _with_places(spec, before or {})
+    fixed = {*spec.by_attribute, *spec.table.schema.key_attributes}
+    declared = {index.name for index in spec.table.schema.indexes}
+    keys = _index_keys(spec, declared) | _index_keys(former.__spec__, declared)
+    all_keys = keys | _index_keys(former.__spec__)
 
     def change(item: Item) -> Item:
-        return with_keys(item, spec.index_attributes(spec.decode(item).__dict__))
+        rest = {name: wire for name, wire in item.items() if name not in keys - fixed}
+        return rest | spec.index_attributes(spec.decode(item).__dict__)
 
     def undo(item: Item) -> Item:
-        found: Item = {}
-        for place in old:
-            found |= place.keys(item)
-        return with_keys(item, found)
+        rest = {name: wire for name, wire in item.items() if name not in all_keys - fixed}
+        return rest | former.__spec__.index_attributes(former.__spec__.decode(item).__dict__)
 
-    return _rewrite("fill the index keys", entity, change, undo)
+    made = _rewrite("fill the index keys", entity, change, undo)
+    return replace(made, computes=frozenset(all_keys - fixed))
 
 
-class _OldPlace:
-    """What an entity's items had as keys of an index before."""
+def _index_keys(spec: EntitySpec, indexes: Container[str] | None = None) -> set[str]:
+    """The attributes that are keys of these indexes."""
+    return {
+        attribute.attribute
+        for placement in spec.placements.values()
+        if indexes is None or placement.describe().index in indexes
+        for attribute in placement.attributes
+    }
 
-    def __init__(
-        self, spec: EntitySpec, index: str, templates: tuple[str, ...], condition: str
-    ) -> None:
-        found = spec.table.schema.index(index)
-        if found is None:
+
+def _with_places(
+    spec: EntitySpec, before: Mapping[str, Sequence[tuple[tuple[str, ...], str]]]
+) -> type[Entity]:
+    """An entity with other index keys."""
+    table = spec.table.schema
+    for index in before:
+        if table.index(index) is None:
             raise MigrationError(f"the table {spec.table.name} has no index {index}")
-        self._spec = spec
-        old = found.templates(KeyTemplates(*map(template, templates)))
-        self.templates = {name: one for name, _, one in old}
-        self._kinds = found.key_types
-        self._holds = (
-            compile_condition(stored_condition(literal_condition(condition), spec))
-            if condition
-            else None
+    places = tuple(
+        Placement(
+            f"on_{number}",
+            index,
+            KeyTemplates(*map(template, templates)),
+            literal_condition(condition) if condition else None,
         )
-
-    def keys(self, item: Item) -> Item:
-        if self._holds is not None and not self._holds(item):
-            return {}
-        values = self._spec.decode(item).__dict__
-        if None in [values.get(f) for t in self.templates.values() for f in t.fields]:
-            return {}
-        owner = f"{self._spec.name}, back"
-        texts = {n: t.render(values, owner=owner) for n, t in self.templates.items()}
-        return {name: {self._kinds[name]: text} for name, text in texts.items()}
+        for index, given in before.items()
+        for number, (templates, condition) in enumerate(given)
+    )
+    return entity_of(replace(spec.describe(), placements=places), table)
 
 
 def remove_items(table: str, type_name: str, type_attribute: str = "type") -> Rewrite:
-    """Take away all items of a type, at the very end."""
+    """Delete all items of a type, at the very end."""
 
     def change(item: Item) -> Item | None:
         return None if item.get(type_attribute, {}).get("S") == type_name else item
@@ -302,7 +315,7 @@ def remove_items(table: str, type_name: str, type_attribute: str = "type") -> Re
 
 
 def remove_markers(table: str, partition: str, entity: str, *fields: str) -> Rewrite:
-    """Take away the markers of a unique value that is unique no more, at the very end."""
+    """Delete the markers of a value that is no longer unique, at the very end."""
     prefix = marker_prefix(entity, fields)
 
     def change(item: Item) -> Item | None:

@@ -35,18 +35,18 @@ from keyfold.migrations.state import (
 from keyfold.runtime.flow import Answer, Call, Flow, drive, drive_async
 
 STALE_SECONDS: Final = 5.0
-"""When copying is behind by more than this, reads go to the side that is written."""
+"""If copying lags by more than this, reads go to the side that is written."""
 PATIENCE_SECONDS: Final = 15.0
-"""How long writes wait while they change sides, unless the migrator asks for less."""
+"""How long writes wait during a switch, unless the migrator asks for less."""
 SILENCE_SECONDS: Final = 0.75
-"""How long they wait for a migrator that says nothing any more."""
+"""How long they wait for a silent migrator."""
 MARGIN_SECONDS: Final = 1.0
-"""Clocks of two machines may differ by this much."""
+"""The assumed clock difference of two machines."""
 _REMEMBERED: Final = 10_000
 
 
 class Routing:
-    """What a router knows and decides; it does no I/O."""
+    """A router's knowledge and decisions, without I/O."""
 
     def __init__(self, migration: str, prefix: str, clock: Clock, *, doubles: bool = False) -> None:
         self.name, self.clock, self.doubles = migration, clock, doubles
@@ -64,7 +64,7 @@ class Routing:
         self._patience: float | None = None
 
     def is_fresh(self) -> bool:
-        """Whether the state may be acted by."""
+        """Whether the state is recent enough to act on."""
         age = self.clock.now() - self._read_at
         return age < (ROUTER_REFRESH / 5 if self.state.closed else ROUTER_REFRESH)
 
@@ -79,7 +79,7 @@ class Routing:
         return state.reads
 
     def remember(self, state: State, caller: str) -> None:
-        """Also before reads switch: the last write may still be on its way when they do."""
+        """Also before reads switch: the last write may still be in flight."""
         if not caller or not state.active:
             return
         now = self.clock.now()
@@ -89,7 +89,7 @@ class Routing:
             self._wrote = {who: at for who, at in self._wrote.items() if at > recent}
 
     def begin(self, state: State) -> None:
-        """Something runs under the state's epoch."""
+        """An operation starts under the state's epoch."""
         self._running[state.epoch] = self._running.get(state.epoch, 0) + 1
 
     def end(self, state: State) -> None:
@@ -113,7 +113,7 @@ class Routing:
         self._read_at = asked
 
     def open_again(self, state: State) -> Flow[None]:
-        """The migrator is gone in the middle of the switch: writes stay where they were."""
+        """The migrator died during the switch: writes stay where they were."""
         opened = replace(state, closed=False, epoch=state.epoch + 1)
         request = {
             "TableName": self._table,
@@ -126,22 +126,22 @@ class Routing:
         except ConditionFailed:
             return
 
-    def waited(self, seconds: float) -> bool:
+    def has_waited_enough(self, seconds: float) -> bool:
         """Whether writes have waited long enough to go back; too long is an error."""
         if seconds > 2 * PATIENCE_SECONDS:
-            raise Unavailable(f"the migration {self.name} does not let writes through")
+            raise Unavailable(f"the migration {self.name} blocks writes")
         silent = self._beat is not None and time.monotonic() - self._beat_at > SILENCE_SECONDS
         return silent or seconds > (self._patience or PATIENCE_SECONDS)
 
     def _listen(self) -> Flow[None]:
-        """Whether the migrator that holds writes back still says something."""
+        """Whether the migrator that holds writes back is still alive."""
         beat = yield from self._get(SWITCHING)
         if beat != self._beat:
             self._beat, self._beat_at = beat, time.monotonic()
             self._patience = float(beat["patience"]["N"]) if beat else None
 
     def _acknowledge(self) -> Flow[None]:
-        """Say by which epoch everything here runs: the oldest one still in use."""
+        """Report the oldest epoch still in use here."""
         epoch = min([*self._running, self.state.epoch])
         now = self.clock.now()
         if epoch == self._acknowledged and now < self._lease_until - ROUTER_LEASE / 2:
@@ -165,7 +165,7 @@ class Routing:
 
 
 class Router:
-    """Says which side of a migration to read and to write, on an event loop."""
+    """Chooses the side of a migration to read and write, on an event loop."""
 
     def __init__(
         self, client: AsyncClient, migration: str, *, prefix: str = "", clock: Clock | None = None
@@ -189,7 +189,7 @@ class Router:
         """The side to write to, and to read from for the sake of a write."""
         started = time.monotonic()
         while (state := await self._state()).closed:
-            if self._routing.waited(time.monotonic() - started):
+            if self._routing.has_waited_enough(time.monotonic() - started):
                 await self._run(self._routing.open_again(state))
             await asyncio.sleep(ROUTER_REFRESH / 5)
         self._routing.begin(state)
@@ -214,7 +214,7 @@ class Router:
 
 
 class SyncRouter:
-    """The same for threads."""
+    """`Router` for threads."""
 
     def __init__(
         self, client: Client, migration: str, *, prefix: str = "", clock: Clock | None = None
@@ -255,7 +255,7 @@ class SyncRouter:
                 if not state.closed:
                     self._routing.begin(state)
                     return state
-                if self._routing.waited(time.monotonic() - started):
+                if self._routing.has_waited_enough(time.monotonic() - started):
                     self._run(self._routing.open_again(state))
             time.sleep(ROUTER_REFRESH / 5)
 

@@ -1,9 +1,8 @@
-"""Running a migration: phase after phase, each safe to repeat, back from each before the last.
+"""Runs a migration: phase by phase, each idempotent, with rollback before the last.
 
-The order of things is what keeps traffic safe. Only one direction is copied at a time: towards
-the new side while writes go to the old one, back once they go to the new one. In between writes
-wait a moment: routers say that nobody writes any more, the streams are read to their end, and
-then the other side is open.
+The order keeps traffic safe. Only one direction is copied at a time: towards the new side while
+writes go to the old one, back once they go to the new one. In between writes pause briefly: routers
+confirm that nobody writes, the streams are read to their end, and then the other side is opened.
 """
 
 from __future__ import annotations
@@ -24,25 +23,26 @@ from keyfold.migrations.applications import (
 )
 from keyfold.migrations.backend import Backend, Item
 from keyfold.migrations.copier import Copier
-from keyfold.migrations.item_work import ItemWork, listed
-from keyfold.migrations.leftovers import remove_left_keys, remove_moved
+from keyfold.migrations.item_work import ItemWork, list_words
+from keyfold.migrations.leftovers import remove_moved
 from keyfold.migrations.migration import PHASES, Migration, Phase, Side, reached
 from keyfold.migrations.progress import Progress, Report, silent
 from keyfold.migrations.restoration import Restoring
 from keyfold.migrations.state import CopyFailure, Overtaken, State, StateStore
 from keyfold.migrations.table_scan import ScanPace
 from keyfold.migrations.table_shape import Say, Shaping
+from keyfold.migrations.verify import Comparison
 
 _ATTEMPTS: Final = 5
 _LOOK_SECONDS: Final = 0.5
 _MOST_PATIENCE: Final = 15.0
 QUIET_SECONDS: Final = 30.0
-"""How long nobody else may have written before a switch."""
+"""How long no foreign write may have occurred before a switch."""
 
 
 @dataclass(frozen=True)
 class MigrationStatus:
-    """Where a migration is."""
+    """The state of a migration."""
 
     name: str
     state: State
@@ -67,11 +67,9 @@ class Migrator:
         report: Report = silent,
         say: Say = lambda _: None,
     ) -> None:
-        self.migration, self.backend = migration, backend.knowing(migration.tables)
+        self.migration, self.backend = migration, backend.with_names_of(migration.tables)
         if not 0 <= settle < inf:
-            raise MigrationError(
-                f"streams cannot be quiet for {settle:g} seconds: settle is 0 or more"
-            )
+            raise MigrationError(f"settle must be at least 0 seconds, not {settle:g}")
         self.pace, self.settle = pace or ScanPace(), settle
         self.without_routers, self.quiet = without_routers, quiet
         self.say = say
@@ -79,6 +77,8 @@ class Migrator:
         self.items = ItemWork(migration, self.store, self.pace, report, say)
         self._shaping = Shaping(migration, self.store, say)
         self._state = State()
+        self.comparison: Comparison | None = None
+        """What the last verify of this run found."""
 
     @property
     def work(self) -> dict[str, Progress]:
@@ -87,28 +87,32 @@ class Migrator:
 
     @property
     def copies(self) -> bool:
-        """Whether the next run copies what is there: the backfill is not over."""
+        """Whether the next run copies existing items: the backfill is not complete."""
         phase = self.store.load().phase if self.store.exists() else "planned"
         return not reached(phase, "backfill")
 
     def apply(
         self, to: Phase = "hold", *, repair: bool = True, wait: Callable[[], bool] | None = None
     ) -> State:
-        """Go on from where the migration is, up to and with a phase.
+        """Continue the migration up to and including a phase.
 
         It stops before the first phase that needs the application, unless routers report that it
-        follows. With `wait` it copies meanwhile, and goes on when they do or ends when `wait`
-        gives False.
+        follows. With `wait` it copies meanwhile, and continues when they do or ends when `wait`
+        returns False.
         """
         self.store.prepare()
         self._state = self.store.load()
         self._refuse_other_plan()
         if self._state.returning:
             raise Pending(
-                f"{self.migration.name} is on its way back: finish that first, with "
-                "`keyfold migrations rollback`"
+                f"{self.migration.name} is rolling back: finish that first, with `keyfold "
+                "migrations rollback`"
             )
         self._notice_absence()
+        if self._state.doubled:
+            # An interrupted rollback was abandoned.
+            self._change(doubled=False)
+            wait_for_routers(self.store, self._state.epoch)
         steps: dict[Phase, Callable[[], None]] = {
             "expand": self._shaping.expand,
             "follow": self.items.start_copying,
@@ -132,22 +136,22 @@ class Migrator:
     def rollback(
         self, to: Literal["planned", "verify"] = "planned", *, keep: Side | None = None
     ) -> State:
-        """Back to where it began, with everything that was written meanwhile.
+        """Roll back, including everything written meanwhile.
 
-        Up to `verify` both sides stay, and applications that follow go on. Where both sides were
-        written since the switch, `keep` says whose items stay.
+        Up to `verify` both sides stay, and applications that follow continue. If both sides were
+        written since the switch, `keep` decides whose items stay.
         """
         self.store.prepare()
         self._state = self.store.load()
         self._refuse_other_plan()
         if self._state.phase == "contract":
             raise Irreversible(
-                f"{self.migration.name} is complete and the old side is gone; "
-                "plan a migration in the other direction"
+                f"{self.migration.name} is complete and the old side was removed; plan a "
+                "migration in the other direction"
             )
         if self._state.contracting:
             raise Irreversible(
-                f"{self.migration.name} has begun to take the old side away; apply it up to "
+                f"{self.migration.name} has begun to remove the old side; apply it up to "
                 "contract, then plan a migration in the other direction"
             )
         if self._state.phase == "planned":
@@ -163,6 +167,8 @@ class Migrator:
             return self._state
         if not self._state.returning:
             self._change(returning=True)
+        # Routers with an older state still write the new side.
+        wait_for_routers(self.store, self._state.epoch)
         if self.migration.writes_staying:
             Restoring(self.migration, self.store, self.pace, self.items.report).run()
         self._take_back()
@@ -178,11 +184,12 @@ class Migrator:
                 closed=False,
                 plan="",
                 returning=False,
+                doubled=False,
             )
         self.store.forget(undo=self.migration.writes_staying)
 
     def follow(self, until: Callable[[], bool]) -> None:
-        """Keep copying until told to stop."""
+        """Keep copying until stopped."""
         self.store.prepare()
         self._state = self.store.load()
         if not reached(self._state.phase, "follow") or self._state.phase == "contract":
@@ -247,7 +254,7 @@ class Migrator:
             self.store.note_phase(self._state)
 
     def _notice_absence(self) -> bool:
-        """After a longer absence than streams remember, the sides are compared anew."""
+        """Compare the sides anew after an absence longer than the streams' retention."""
         at = self.store.caught_up_at()
         away = self.backend.clock.now() - at
         if not self._state.active or not at or away < STREAM_RETENTION_SECONDS:
@@ -264,18 +271,23 @@ class Migrator:
     def _refuse_other_plan(self) -> None:
         if self._state.plan and self._state.plan != self.migration.fingerprint:
             raise Drifted(
-                f"{self.migration.name} began with other steps than it has now; "
-                "give it back the steps it began with, or roll it back first"
+                f"{self.migration.name} was started with other steps; restore those steps, or "
+                "roll it back first"
             )
 
     def _verify(self, *, repair: bool) -> None:
         with self.items.copying("new") as copier:
             self.items.retry_problems(copier)
-            result = self.items.compare(copier, repair=repair)
+            result = self.comparison = self.items.compare(copier, repair=repair)
         self.say(f"{self.migration.name}: {result.words()}")
         self.items.refuse_problems()
+        if lost := [drift for drift in result.drifts if drift.kind in ("shared", "homeless")]:
+            title = f"{self.migration.name}: items would be lost; change or delete them first"
+            raise VerifyFailed(list_words(title, lost))
         if not result.clean:
-            raise VerifyFailed(listed(f"{self.migration.name}: the sides differ", result.drifts))
+            raise VerifyFailed(
+                list_words(f"{self.migration.name}: the sides differ", result.drifts)
+            )
 
     def _switch_reads(self) -> None:
         self.items.copier("new").catch_up()
@@ -285,30 +297,29 @@ class Migrator:
     def _switch_writes(self) -> None:
         copier, back = self.items.copier("new"), self.items.copier("old")
         for attempt in range(_ATTEMPTS):
-            # What takes long is done before writes wait.
+            # Slow work is done before writes pause.
             back.skip_to_end()
             copier.catch_up()
             self.items.refuse_problems()
-            # Who writes both sides may be late: nothing of it is on one side only.
-            routers = self.store.routers(self.backend.clock.now())
-            if not routers or not all(router.doubles for router in routers):
+            # Late double writes are safe: they are on both sides.
+            if not self._is_doubled():
                 self._close_writes(copier, attempt)
                 self._refuse_problems_of_the_switch()
                 back.skip_to_end()
             try:
-                # Side and phase change together: twice would leave writes uncopied.
+                # Side and phase change together; otherwise writes would go uncopied.
                 self._change(writes="new", closed=False, phase="switch-writes")
                 return
             except Overtaken:
-                # It took too long, and a router has let writes through to the old side again.
+                # It took too long, and a router has reopened the old side.
                 if attempt == _ATTEMPTS - 1:
                     raise
                 self._state = self.store.load()
 
     def _close_writes(self, copier: Copier, attempt: int) -> None:
-        """Nobody writes, and everything that was written is copied.
+        """Writes are paused, and everything written is copied.
 
-        Writes wait a moment; a write that runs longer than that finds more patience next time.
+        Writes pause briefly; if a write takes longer, the next attempt waits longer.
         """
         copier.switching = self.settle + min(2.0**attempt, _MOST_PATIENCE)
         copier.poll()
@@ -319,25 +330,26 @@ class Migrator:
 
     def _refuse_problems_of_the_switch(self) -> None:
         if self.store.problems():
-            self._change(closed=False)
+            self._change(closed=False, doubled=False)
             self.items.refuse_problems()
 
     def _return_writes(self, keep: Side | None) -> None:
-        """Writes go to the old side again, which has everything."""
+        """Writes return to the old side, which has everything."""
         if self._state.writes == "old":
             self._change(closed=False)
             return
         with self.items.copying("old") as copier:
-            result = self.items.compare(copier, repair=keep == "new")
+            result = self.items.compare(copier, repair=keep == "new", going_back=True)
         if not result.clean and keep != "old":
-            raise VerifyFailed(
-                listed(
-                    f"{self.migration.name}: the old side was written after the switch by an "
-                    "application that does not follow; roll back with --keep old or --keep new, "
-                    "which says whose items stay",
-                    result.drifts,
-                )
+            lost = [drift for drift in result.drifts if drift.kind in ("shared", "homeless")]
+            why = (
+                "the old side has no place for what was written since the switch; change or "
+                "delete it and roll back with --keep new, or with --keep old, which loses it"
+                if lost
+                else "the old side was written after the switch by an application that does not "
+                "follow; roll back with --keep old or --keep new, which says whose items stay"
             )
+            raise VerifyFailed(list_words(f"{self.migration.name}: {why}", lost or result.drifts))
         self.items.refuse_problems()
         self._open_old_side()
         wait_for_routers(self.store, self._state.epoch)
@@ -346,18 +358,37 @@ class Migrator:
         copier = self.items.copier("old")
         for attempt in range(_ATTEMPTS):
             copier.catch_up()
-            self._close_writes(copier, attempt)
+            if self._is_doubled():
+                self._double_writes(copier)
+            if not self._is_doubled():
+                self._close_writes(copier, attempt)
             self._refuse_problems_of_the_switch()
             try:
-                self._change(writes="old", reads="old", closed=False, phase="verify")
+                self._change(writes="old", reads="old", closed=False, doubled=False, phase="verify")
                 return
             except Overtaken:
                 if attempt == _ATTEMPTS - 1:
                     raise
                 self._state = self.store.load()
 
+    def _is_doubled(self) -> bool:
+        """Whether all following applications can write both sides."""
+        routers = self.store.routers(self.backend.clock.now())
+        return bool(routers) and all(router.doubles for router in routers)
+
+    def _double_writes(self, copier: Copier) -> None:
+        """Write both sides, and copy earlier writes. Nothing is paused."""
+        if not self._state.doubled:
+            self._change(doubled=True)
+        wait_for_routers(self.store, self._state.epoch, copier)
+        until = time.monotonic() + self.settle
+        while time.monotonic() < until:
+            if not copier.poll():
+                time.sleep(POLL_SECONDS)
+        copier.catch_up()
+
     def _hold(self) -> None:
-        """Changes of the new side reach the old one, so that going back loses nothing."""
+        """Changes of the new side reach the old one, so that a rollback loses nothing."""
         self.items.restore_structures()
         if self.migration.moves:
             self.items.copier("old").catch_up()
@@ -371,16 +402,15 @@ class Migrator:
             if self.migration.moves:
                 self.items.copier("old").catch_up()
             self._change(contracting=True)
-        # Who still writes both sides would find one of them gone.
+        # Applications that still write both sides would find one of them gone.
         wait_for_routers(self.store, self._state.epoch)
         for rewrite in self.migration.rewrites("contract"):
             self.say(f"{self.migration.name}: {rewrite.words()}")
             self.items.rewrite_all(rewrite)
         self.items.refuse_problems()
         self._shaping.close_streams()
-        forward = [move.forward for move in self.migration.moves if not move.forward.keeps]
-        remove_left_keys(self.store, forward, self.pace)
-        staying = [route for route in forward if route.source not in self.migration.dropped]
-        remove_moved(self.store, staying, self.pace)
+        dropped = self.migration.dropped
+        moves = [m for m in self.migration.moves if m.forward.source not in dropped]
+        remove_moved(self.store, [m for m in moves if not m.forward.keeps], self.pace)
         self._shaping.contract()
         self.store.forget(undo=self.migration.writes_staying)

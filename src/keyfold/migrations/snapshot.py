@@ -1,4 +1,4 @@
-"""A design's schema as JSON: what the tables and entities were when it was last migrated."""
+"""A design's schema as JSON: its tables and entities at the last migration."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from keyfold.expressions.text import condition_text
 
 FORMAT = 2
 UNKNOWN = Function("unknown", ())
-"""The condition of what the first format did not note down."""
+"""The condition of records of the first format, which did not store it."""
 _NOT_COMPARED = ("place", "at_once", "fits")
 
 
@@ -50,7 +50,7 @@ def dump(schema: Schema) -> bytes:
 
 
 def load(data: bytes, origin: str = "the snapshot") -> Schema:
-    """The schema that was dumped."""
+    """Load a dumped schema."""
     try:
         body = orjson.loads(data)
         if body["format"] not in (1, FORMAT):
@@ -71,7 +71,7 @@ def load(data: bytes, origin: str = "the snapshot") -> Schema:
 
 
 def save(schema: Schema, path: Path) -> bool:
-    """Write the snapshot; says whether it changed."""
+    """Write the snapshot; returns whether it changed."""
     data = dump(schema)
     if path.exists() and path.read_bytes() == data:
         return False
@@ -85,7 +85,7 @@ def read(path: Path) -> Schema | None:
 
 
 def fingerprint(table: TableSchema) -> str:
-    """The same for tables with the same keys and indexes, however they were made."""
+    """Equal for tables with the same keys and indexes, however they were created."""
     indexes = [
         [i.name, i.partition, i.sort, i.partition_type, i.sort_type, i.projection, i.local]
         for i in sorted(table.indexes, key=lambda index: index.name)
@@ -189,7 +189,7 @@ def _read_attribute(body: dict[str, Any]) -> AttributeSchema:
 
 
 def _read_condition(noted: str | list[str] | None) -> Condition | None:
-    """The first format noted the names of its fields only."""
+    """The first format stored only field names."""
     if isinstance(noted, list):
         return UNKNOWN if noted else None
     return None if noted is None else literal_condition(noted) if noted != _UNKNOWN else UNKNOWN
@@ -201,14 +201,12 @@ def _record(each: Follows) -> dict[str, Any]:
 
 
 def _read_record(body: dict[str, Any]) -> Follows:
-    tuples = {n: tuple(v) for n, v in body.items() if isinstance(v, list)}
-    if "via" in body:
-        tuples["via"] = tuple(tuple(pair) for pair in body["via"])
+    tuples = {name: _as_tuple(value) for name, value in body.items() if isinstance(value, list)}
     return Follows(**{**body, **tuples, "when": _read_condition(body.get("when"))})
 
 
 def _first_records(body: dict[str, Any]) -> Iterator[Follows]:
-    """What the first format tells: that there was a structure, not how it was."""
+    """The first format stored only that there was a structure."""
     for entity in body["entities"]:
         for fields in entity["uniques"]:
             name = f"unique {entity['name']}.{'+'.join(fields)}"
@@ -216,7 +214,7 @@ def _first_records(body: dict[str, Any]) -> Iterator[Follows]:
         if entity["copy_of"]:
             name = f"pointer {entity['name']}"
             yield Follows(name, "pointer", entity["copy_of"], entity["name"], "copy", when=UNKNOWN)
-    # The very first noted no counters: a plan then counts them anew, which is safe.
+    # The very first format stored no counters: a plan then recounts them, which is safe.
     for counter in body.get("counters", ()):
         name = f"counter {counter['name']}"
         yield Follows(name, "counter", counter["counts"], counter["target"], "amount", when=UNKNOWN)
@@ -233,6 +231,10 @@ def _read_templates(texts: list[str] | None) -> KeyTemplates | None:
     if texts is None:
         return None
     return KeyTemplates(*(template(text) for text in texts))
+
+
+def _as_tuple(listed: list[Any]) -> tuple[Any, ...]:
+    return tuple(_as_tuple(one) if isinstance(one, list) else one for one in listed)
 
 
 _UNKNOWN = condition_text(UNKNOWN)

@@ -1,4 +1,4 @@
-"""One text for all spellings of one item: sets have no order, numbers no notation."""
+"""A canonical text of an item: sets are unordered, numbers have one notation."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _canonical(value: Mapping[str, Any]) -> Any:
 
 
 def _number(text: str) -> str:
-    # `normalize` would round to the 28 digits of the context; DynamoDB has 38.
+    # `normalize` would round to the context's 28 digits; DynamoDB has 38.
     sign, digits, exponent = Decimal(text).as_tuple()
     kept = "".join(map(str, digits)).lstrip("0")
     bare = kept.rstrip("0")
@@ -42,19 +42,19 @@ def checksum(item: Mapping[str, Any]) -> int:
 
 
 def digest(wire: Mapping[str, Any]) -> str:
-    """Of one attribute's value."""
+    """The digest of an attribute's value."""
     return hashlib.blake2b(canonical({"": wire}), digest_size=8).hexdigest()
 
 
 def equal(one: Mapping[str, Any] | None, other: Mapping[str, Any] | None) -> bool:
-    """Whether two items are the same, however they are spelled."""
+    """Whether two items are equal in any spelling."""
     if one is None or other is None:
         return one is other
     return one == other or (one.keys() == other.keys() and canonical(one) == canonical(other))
 
 
 def same(one: Mapping[str, Any] | None, other: Mapping[str, Any] | None) -> bool:
-    """Whether two values of an attribute are the same; None is none at all."""
+    """Whether two attribute values are equal; None is a missing one."""
     if one is None or other is None:
         return one is other
     return one == other or canonical({"": one}) == canonical({"": other})

@@ -1,8 +1,8 @@
-"""Where a migration stands, kept on the backend itself in the table `keyfold_migrations`.
+"""A migration's state, stored on the backend in the table `keyfold_migrations`.
 
-One partition per migration: its state, how far each stream and each scan segment is, the items
-that could not be copied, the routers that follow it. Markers, one for each item that changed
-while it was being copied, are spread over partitions of their own.
+One partition per migration: its state, stream and scan positions, items that could not be copied,
+and routers that follow it. Markers, one per item that changed during copying, are spread over
+separate partitions.
 """
 
 from __future__ import annotations
@@ -29,32 +29,34 @@ CAUGHT_UP: Final = "caught-up"
 SWITCHING: Final = "switching"
 _HISTORY: Final = "history:"
 _LONGEST: Final = 900
-"""Bytes of a text in a sort key, which takes 1024."""
+"""The byte limit of a text in a sort key, which allows 1024."""
 
 
 _FORMER: Final[dict[str, Phase]] = {"dual-write": "follow"}
-"""Phases by the names that states of older versions have."""
+"""Phase names of older versions."""
 
 
 class Overtaken(MigrationError):
-    """The state was changed by somebody else since it was read."""
+    """The state was changed by another writer after it was read."""
 
 
 @dataclass(frozen=True)
 class State:
-    """The one item that routers read; `epoch` grows with every change."""
+    """The item that routers read; `epoch` grows with every change."""
 
     phase: Phase = "planned"
     epoch: int = 0
     reads: Side = "old"
     writes: Side = "old"
     closed: bool = False
-    """Writes wait while they change sides."""
+    """Writes wait during the switch."""
     plan: str = ""
     contracting: bool = False
-    """What cannot be taken back has begun."""
+    """The irreversible part has begun."""
     returning: bool = False
-    """The new side is being taken away."""
+    """The new side is being removed."""
+    doubled: bool = False
+    """Writes also go to the old side, before they return to it."""
 
     @property
     def active(self) -> bool:
@@ -84,20 +86,20 @@ class CopyFailure:
 
 @dataclass(frozen=True)
 class Reporter:
-    """An application's process that follows, by what it last said."""
+    """A following application process, by its last report."""
 
     name: str
     epoch: int
-    """It acts by this one, or a later one."""
+    """It acts on this epoch or a later one."""
     until: float
-    """Its word holds so long."""
+    """When its report expires."""
     doubles: bool
     """It writes both sides until the switch."""
 
 
 @dataclass(frozen=True)
 class PhaseChange:
-    """A phase that a migration came to, and when."""
+    """A phase that a migration reached, and when."""
 
     phase: Phase
     at: float
@@ -130,7 +132,7 @@ def spread(text: str) -> int:
 
 
 def part_text(prefix: str, text: str) -> str:
-    """A part of a key, by its digest where a sort key could not hold it."""
+    """A key part, replaced by its digest if a sort key cannot hold it."""
     if len(text.encode()) > _LONGEST:
         text = hashlib.blake2b(text.encode(), digest_size=32).hexdigest()
     return f"{prefix}{text}"
@@ -138,14 +140,14 @@ def part_text(prefix: str, text: str) -> str:
 
 @dataclass(frozen=True)
 class CopyMarker:
-    """What is known of one item's copies."""
+    """What is known about one item's copies."""
 
     sequence: str | None = None
-    """The number of the last change that was copied."""
+    """The sequence number of the last copied change."""
     touches: int = 0
-    """Writes of applications that follow, which went to both sides."""
+    """Writes of following applications to both sides."""
     followed: int = 0
-    """Changes that were copied since."""
+    """Changes copied since."""
 
     @classmethod
     def read(cls, item: Item) -> CopyMarker:
@@ -167,7 +169,7 @@ def part_key(name: str, part: str) -> Item:
 
 
 class StateStore:
-    """Reads and writes everything that is kept about one migration."""
+    """Reads and writes everything stored about one migration."""
 
     def __init__(self, backend: Backend, name: str) -> None:
         self.backend, self.name = backend, name
@@ -175,7 +177,7 @@ class StateStore:
 
     def prepare(self) -> None:
         if self.backend.describe(SUPPORT.name) is None:
-            # Another migrator may be making it at this moment.
+            # Another migrator may be creating it at this moment.
             with suppress(TableInUse):
                 self.backend.call("CreateTable", create_request(SUPPORT, self.table))
         self.backend.wait_until_active(SUPPORT.name)
@@ -187,7 +189,7 @@ class StateStore:
         return State.read(self._get("state"))
 
     def change(self, before: State, **changes: Any) -> State:
-        """The next state; refused when somebody else changed it meanwhile."""
+        """The next state; refused if another process changed it."""
         after = replace(before, epoch=before.epoch + 1, **changes)
         request: Item = {
             "TableName": self.table,
@@ -199,7 +201,7 @@ class StateStore:
             self.backend.call("PutItem", request)
         except ConditionFailed:
             if self.load() == after:
-                return after  # it was written, only the answer was lost
+                return after  # It was written; only the answer was lost.
             raise Overtaken(
                 f"the migration {self.name} was changed by another process meanwhile; "
                 "look at its status and try again"
@@ -207,7 +209,7 @@ class StateStore:
         return after
 
     def note_phase(self, state: State) -> None:
-        """Remember when the migration came to a phase; this stays when it is complete."""
+        """Record when the migration reached a phase; kept after completion."""
         at = {"N": repr(self.backend.clock.now())}
         self._put(f"{_HISTORY}{state.epoch:08d}", {"phase": {"S": state.phase}, "at": at})
 
@@ -226,7 +228,7 @@ class StateStore:
         return float(item["at"]["N"]) if item else 0.0
 
     def note_switching(self, beat: int, patience: float) -> None:
-        """Tell routers that whoever holds writes back is alive, and how long they may wait."""
+        """Tell routers that the migrator is alive, and how long they may wait."""
         self._put(SWITCHING, {"beat": {"N": str(beat)}, "patience": {"N": repr(patience)}})
 
     def position(self, towards: Side, table: str, shard: str) -> str | None:
@@ -243,7 +245,7 @@ class StateStore:
             self.backend.call("DeleteItem", {"TableName": self.table, "Key": key})
 
     def note_begun(self, step: str) -> None:
-        """Remember that this migration does a step, before it does it."""
+        """Record a step before it is done."""
         self._put(f"begun:{step}", {})
 
     def begun(self) -> set[str]:
@@ -251,18 +253,18 @@ class StateStore:
         return {item["part"]["S"].partition(":")[2] for item in self.all_of(self.name, "begun:")}
 
     def note_dropped(self, table: str) -> None:
-        """Remember that a table is gone for good, so that nobody makes it again unasked."""
-        item = {**self._dropped(table), "by": {"S": self.name}}
+        """Record that a table was dropped, so that it is not created again by accident."""
+        item = {**self._dropped_key(table), "by": {"S": self.name}}
         self.backend.call("PutItem", {"TableName": self.table, "Item": item})
 
     def forget_dropped(self, table: str) -> None:
-        self.backend.call("DeleteItem", {"TableName": self.table, "Key": self._dropped(table)})
+        self.backend.call("DeleteItem", {"TableName": self.table, "Key": self._dropped_key(table)})
 
-    def _dropped(self, table: str) -> Item:
+    def _dropped_key(self, table: str) -> Item:
         return part_key(DROPPED, self.backend.physical(table))
 
     def note_opened(self, table: str) -> None:
-        """Remember that this migration opened a table's stream."""
+        """Record that this migration enabled a table's stream."""
         self._put(f"opened:{table}", {})
 
     def opened(self) -> list[str]:
@@ -297,7 +299,7 @@ class StateStore:
         ]
 
     def routers(self, now: float) -> list[Reporter]:
-        """Who follows at this moment."""
+        """The current followers."""
         found = [
             Reporter(
                 item["part"]["S"],
@@ -310,7 +312,7 @@ class StateStore:
         return [one for one in found if one.until > now]
 
     def note_foreign(self, write: ForeignWrite) -> None:
-        """Remember the last write of an application that does not follow."""
+        """Record the last write of an application that does not follow."""
         told = {"table": write.table, "key": write.key, "at": write.at}
         self._put("foreign", {"write": {"S": orjson.dumps(told).decode()}})
 
@@ -322,7 +324,7 @@ class StateStore:
         return marker_key(self.name, towards, table, key)
 
     def marker(self, towards: Side, table: str, key: Mapping[str, Any]) -> CopyMarker:
-        """What was copied of an item, and how often applications wrote it on both sides."""
+        """An item's copied changes, and its writes to both sides."""
         request = {
             "TableName": self.table,
             "Key": self.marker_key(towards, table, key),
@@ -331,7 +333,9 @@ class StateStore:
         return CopyMarker.read(self.backend.call("GetItem", request).get("Item") or {})
 
     def forget(self, *, undo: bool) -> None:
-        """Remove what only a migration under way needs; `undo` says whether there are records."""
+        """Remove what only a running migration needs; `undo` says whether there are undo
+        records.
+        """
         partitions = [
             f"{self.name}:{towards}:{bucket}"
             for towards in ("old", "new", *(("undo",) if undo else ()))

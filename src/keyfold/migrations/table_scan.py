@@ -1,4 +1,4 @@
-"""Whole tables, segment by segment in parallel, resumable after a kill."""
+"""Scans whole tables in parallel segments, resumable after a crash."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PAGE = 200
 
 @dataclass(frozen=True)
 class ScanPace:
-    """How fast a job may go."""
+    """The speed limit of a job."""
 
     segments: int = 4
     items_per_second: float = 0
@@ -28,17 +28,18 @@ class ScanPace:
 
     def __post_init__(self) -> None:
         if self.segments < 1:
-            raise MigrationError(f"{self.segments} segments: a table is scanned in one or more")
+            raise MigrationError(f"segments must be at least 1, not {self.segments}")
         if not 0 <= self.items_per_second < inf:
             raise MigrationError(
-                f"a rate of {self.items_per_second:g} items a second: give one above 0, or none, "
-                "which is no limit"
+                f"the rate must be more than 0 items a second, not {self.items_per_second:g}; "
+                "leave it out for no limit"
             )
 
 
 class Scan:
-    """A job over every item of a table. Its progress is stored after each page, so that a new
-    process goes on where the last one was; a page may be handled twice, never left out."""
+    """A job over every item of a table. Progress is stored after each page, so that another
+    process can continue; a page may be processed twice, but is never skipped.
+    """
 
     def __init__(
         self, store: StateStore, job: str, table: str, pace: ScanPace, report: Report
@@ -50,7 +51,7 @@ class Scan:
         self._lock = threading.Lock()
 
     def run(self, handle: Callable[[list[Item]], float], *, resume: bool = True) -> int:
-        """Give every page to `handle`, which says how many write units it used."""
+        """Pass every page to `handle`, which returns the write units it used."""
         with ThreadPoolExecutor(self.pace.segments) as pool:
             jobs = [
                 pool.submit(self._segment, number, handle, resume)

@@ -1,4 +1,4 @@
-"""The tables of a migration brought into shape, and back as they were."""
+"""Creates a migration's tables and indexes, and undoes that."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ Say = Callable[[str], None]
 
 
 class Shaping:
-    """Does the steps that add something, and notes each before it is done.
+    """Executes additive steps, and records each before it is done.
 
-    So a killed migrator goes on with them, and going back takes away what the migration made and
-    nothing that was there before it.
+    So another migrator can continue after a crash, and a rollback removes exactly what the
+    migration created.
     """
 
     def __init__(self, migration: Migration, store: StateStore, say: Say) -> None:
@@ -38,7 +38,7 @@ class Shaping:
         return bool(self._store.begun() or self._store.opened())
 
     def expand(self) -> None:
-        """Make what is new, and open the streams that copying reads."""
+        """Create what is new, and enable the streams for copying."""
         begun = self._store.begun()
         if not self._has_begun:
             try:
@@ -60,7 +60,7 @@ class Shaping:
             self._open_stream(table)
 
     def take_back(self) -> None:
-        """Undo what was done to the tables."""
+        """Undo the changes to the tables."""
         begun = self._store.begun()
         self.close_streams()
         for operation in reversed(self._migration.operations("expand")):
@@ -69,14 +69,14 @@ class Shaping:
                 self._do(reverse)
 
     def contract(self) -> None:
-        """Take away what is not needed any more."""
+        """Remove what is no longer needed."""
         for operation in self._migration.operations("contract"):
             if isinstance(operation, DropTable):
                 self._store.note_dropped(operation.table.name)
             self._do(operation)
 
     def close_streams(self) -> None:
-        """Close those that this migration opened."""
+        """Disable the streams that this migration enabled."""
         for table in self._store.opened():
             self._carry_out(DisableStream(table, _VIEW))
 
@@ -87,8 +87,8 @@ class Shaping:
             return
         if view is not None:
             raise MigrationError(
-                f"the stream of {table} is {view}; copying needs {_VIEW}. Close the stream "
-                "when its readers can do without it, and apply again"
+                f"the stream of {table} is {view}; copying needs {_VIEW}. Disable the stream when "
+                "its readers no longer need it, and apply again"
             )
         self._store.note_opened(table)
         self._carry_out(EnableStream(table, _VIEW))
@@ -101,7 +101,7 @@ class Shaping:
         try:
             operation.apply(self._backend)
         except OperationError:
-            # Another process, applying the same migration, may have done it at this moment.
+            # Another process with the same migration may just have done it.
             if not operation.is_done(self._backend):
                 raise
 

@@ -1,8 +1,8 @@
-"""What a migration changed in tables that stay, so that going back restores them exactly.
+"""A migration's changes to tables that stay, so that a rollback restores them exactly.
 
-One record for each item that it made, found or changed there, in the transaction that did it.
-A changed attribute has its value from before, and the digest of what it became: what the
-application has written since is not touched.
+One record per item created, found or changed there, in the same transaction. A changed attribute
+has its old value and the digest of the new one: what the application has written since is not
+touched.
 """
 
 from __future__ import annotations
@@ -33,50 +33,56 @@ class UndoRecord:
     table: str
     key: Item
     before: dict[str, Any] = field(default_factory=dict)
-    """Values from before, by attribute; None where there was none."""
+    """Old values by attribute; None if it was missing."""
     after: dict[str, str | None] = field(default_factory=dict)
-    """Digests of what they became; None where they were taken away."""
+    """Digests of the new values; None if it was removed."""
     revision: int = 0
 
-    def noting(self, before: Item, after: Item, adds: frozenset[str] = frozenset()) -> UndoRecord:
-        """The same with another change of the item; before, there were no `adds` attributes."""
+    def with_change(
+        self,
+        before: Item,
+        after: Item,
+        adds: frozenset[str] = frozenset(),
+        computed: frozenset[str] = frozenset(),
+        left: frozenset[str] = frozenset(),
+    ) -> UndoRecord:
+        """The same with another change of the item; before, there were no `adds` attributes.
+
+        Of those that are `computed` on the way back, only what they became is noted. Those of
+        `left` stay as they are, both ways.
+        """
         was, became = dict(self.before), dict(self.after)
-        for name in before.keys() | after.keys():
-            if not same(before.get(name), after.get(name)):
+        for name in before.keys() | after.keys() | left:
+            if name in left or not same(before.get(name), after.get(name)):
                 if name not in became or became[name] != _digest(before.get(name)):
-                    # Else it was this migration's own value.
-                    was[name] = None if name in adds else before.get(name)
+                    # Otherwise it was this migration's own value.
+                    was[name] = None if name in adds - left else before.get(name)
+                if name in computed:
+                    was.pop(name, None)
                 became[name] = _digest(after.get(name))
         return UndoRecord(self.kind, self.table, self.key, was, became, self.revision + 1)
 
     def wrote(self, name: str, value: Any) -> bool:
-        """Whether an attribute's value is what this migration made of it."""
+        """Whether an attribute's value is the one this migration wrote."""
         return name in self.after and _digest(value) == self.after[name]
 
     def is_of(self, before: Item, after: Item) -> bool:
-        """Whether a change of the item is the one that is noted here."""
+        """Whether a change of the item is the recorded one."""
         changed = [n for n in before.keys() | after.keys() if not same(before.get(n), after.get(n))]
         return all(
             name in self.after and _digest(after.get(name)) == self.after[name] for name in changed
         )
 
-    def restored(
-        self, item: Item, undone: Callable[[Item], Item], late: Callable[[Item], Item]
-    ) -> Item:
-        """The item as it was; what was written since is passed through `undone`, or, where all
-        that is noted stands as it was left, through `late`."""
+    def restore(self, item: Item, undone: Callable[[Item], Item]) -> Item:
+        """The item as it was; what was written since is passed through `undone`."""
         known = {n: b for n, b in self.before.items() if _digest(item.get(n)) == self.after.get(n)}
         known |= {n: b for n, b in self.before.items() if same(item.get(n), b)}
-        result = dict((late if known.keys() == self.before.keys() else undone)(item))
-        for name, before in known.items():
-            result.pop(name, None)
-            if before is not None:
-                result[name] = before
-        return result
+        # Undoing must neither read what this migration made, nor change what it restores.
+        return _with(undone(_with(item, known)), known)
 
 
 class UndoLog:
-    """The records of one migration."""
+    """The undo records of one migration."""
 
     def __init__(self, store: StateStore) -> None:
         self.store = store
@@ -95,11 +101,11 @@ class UndoLog:
         return None if item is None else _read(item, b"".join(chunks))
 
     def writes(self, record: UndoRecord) -> list[Item]:
-        """The parts of a transaction that keep a record; another writer's record refuses it."""
+        """The parts of a transaction that store a record; refused if another writer did."""
         body = zlib.compress(
             orjson.dumps({"kind": record.kind, "before": record.before, "after": record.after})
         )
-        # Two that make the same item note the same.
+        # Two that create the same item store the same record.
         condition: Item = (
             {}
             if record.kind == "made"
@@ -129,12 +135,12 @@ class UndoLog:
         ]
 
     def note(self, record: UndoRecord) -> None:
-        """Keep a record by itself, where the item is not changed with it."""
+        """Store a record separately, if the item is not changed with it."""
         for write in self.writes(record):
             try:
                 self.store.backend.call("PutItem", write["Put"])
             except ConditionFailed:
-                return  # it is noted already
+                return  # It is already stored.
 
     def records(self) -> Iterator[UndoRecord]:
         for bucket in range(MARKER_PARTITIONS):
@@ -145,7 +151,7 @@ class UndoLog:
                         yield found
 
     def natives(self) -> set[tuple[str, str]]:
-        """The items that were on the new side before the migration began."""
+        """The items on the new side before the migration began."""
         found = set()
         for bucket in range(MARKER_PARTITIONS):
             for item in self.store.all_of(f"{self.store.name}:undo:{bucket}", "0:"):
@@ -165,6 +171,12 @@ class UndoLog:
         request = {"TableName": self.store.table, "Key": key, "ConsistentRead": True}
         found: Item | None = self.store.backend.call("GetItem", request).get("Item")
         return found
+
+
+def _with(item: Item, values: Mapping[str, Any]) -> Item:
+    """An item with these attributes, or without those that are None."""
+    given = {name: wire for name, wire in values.items() if wire is not None}
+    return {name: wire for name, wire in item.items() if name not in values} | given
 
 
 def _digest(value: Any) -> str | None:

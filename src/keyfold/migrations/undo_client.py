@@ -1,4 +1,4 @@
-"""A client that notes what is written through it, so that it can be undone."""
+"""A client that records what is written through it, so that it can be undone."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _SINGLE = {"PutItem", "UpdateItem", "DeleteItem"}
 
 
 class NotingClient:
-    """Notes each item that a request writes, as it was and as it became."""
+    """Records each written item, before and after."""
 
     def __init__(self, backend: Backend, log: UndoLog, tables: Mapping[str, str]) -> None:
         self.backend, self.log = backend, log
@@ -23,7 +23,7 @@ class NotingClient:
     def call(self, operation: str, request: Mapping[str, Any]) -> dict[str, Any]:
         written = [
             (self.tables[name], key)
-            for name, key in self._written(operation, request)
+            for name, key in self._writes_of(operation, request)
             if name in self.tables
         ]
         before = [self._current(table, key) for table, key in written]
@@ -37,7 +37,7 @@ class NotingClient:
         return answer
 
     def close(self) -> None:
-        """The client is its owner's."""
+        """Leaves the client open for its owner."""
 
     def _note(self, table: str, key: Item, before: Item, after: Item | None) -> None:
         record = self.log.find(table, key)
@@ -48,11 +48,11 @@ class NotingClient:
             self.log.note(UndoRecord("removed", table, key, before, revision=revision + 1))
         else:
             known = record or UndoRecord("changed", table, key, revision=-1)
-            noted = known.noting(before, after)
+            noted = known.with_change(before, after)
             if noted.before != known.before or noted.after != known.after:
                 self.log.note(noted)
 
-    def _written(self, operation: str, request: Mapping[str, Any]) -> Iterator[tuple[str, Item]]:
+    def _writes_of(self, operation: str, request: Mapping[str, Any]) -> Iterator[tuple[str, Item]]:
         if operation in _SINGLE:
             yield self._address(request)
         elif operation == "TransactWriteItems":

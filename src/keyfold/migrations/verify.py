@@ -1,56 +1,63 @@
-"""Both sides compared item by item through the transform, while traffic goes on."""
+"""Compares both sides item by item through the transform, while traffic continues."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
+
+import orjson
 
 from keyfold.migrations.backend import Backend, Item
 from keyfold.migrations.copier import Copier
 from keyfold.migrations.moves import Output
+from keyfold.migrations.ownership import Address, Ownership, address_text
 from keyfold.migrations.progress import Report, silent
-from keyfold.migrations.sides import Sides, Uncopyable, rewritten
+from keyfold.migrations.rewrites import Rewrite
+from keyfold.migrations.sides import Sides, Uncopyable, apply_rewrites
 from keyfold.migrations.spelling import checksum, equal
 from keyfold.migrations.state import StateStore, key_text
 from keyfold.migrations.table_scan import Scan, ScanPace
 
 _LOOKS: Final = 6
-"""How often an item that differs is looked at again: it may just be on its way."""
+"""How often a differing item is checked again: it may just be in flight."""
 
 
 @dataclass(frozen=True)
 class Difference:
     """One item that is not what it should be."""
 
-    kind: Literal["missing", "different", "extra", "unmoved", "lacking"]
+    kind: Literal["missing", "different", "extra", "unmoved", "lacking", "shared", "homeless"]
     table: str
     key: Item
     source: str
     source_key: Item
 
     def __str__(self) -> str:
-        shown = ", ".join(f"{n}={next(iter(v.values()))}" for n, v in self.key.items())
+        place = address_text((self.table, key_text(self.key)))
+        source = address_text((self.source, key_text(self.source_key)))
         words = {
             "missing": "is missing",
             "different": "differs",
             "extra": "has no original",
             "unmoved": "is moved by no step",
             "lacking": "lacks what the new design needs",
+            "homeless": "has no item to be a part of, and would be lost",
+            "shared": f"and {source} would be one item",
         }
-        return f"{self.table} {shown} {words[self.kind]}"
+        return f"{place} {words[self.kind]}"
 
 
 @dataclass
 class Comparison:
-    """What a comparison found."""
+    """The result of a comparison."""
 
     compared: int = 0
     equal: int = 0
     drifts: list[Difference] = field(default_factory=list)
     checksum: int = 0
-    """Over everything that both sides agree on, whatever its order."""
+    """A checksum over everything that both sides agree on, independent of order."""
     repaired: int = 0
 
     @property
@@ -65,25 +72,28 @@ class Comparison:
 
 
 class MigrationVerifier:
-    """Compares what the routes of a copier say with what is there."""
+    """Compares what a copier's routes say with what is stored."""
 
     def __init__(
         self,
         store: StateStore,
         copier: Copier,
-        back: Sides,
         *,
         dropped: Iterable[str] = (),
+        removals: Sequence[Rewrite] | None = None,
         at_once: bool = False,
     ) -> None:
         self.backend: Backend = store.backend
-        self.store, self.copier, self.sides, self.back = store, copier, copier.sides, back
-        self.dropped = set(dropped)
+        self.store, self.copier, self.sides, self.back = store, copier, copier.sides, copier.back
+        self.dropped, self.removals = set(dropped), removals
+        """What takes items away in the end; None where all that is left goes."""
         self.at_once = at_once
         """Nothing is on its way: what differs, differs."""
         self.result = Comparison()
-        self._suspects: dict[tuple[str, str], tuple[str, Item]] = {}
-        self._extras: dict[tuple[str, str], Difference] = {}
+        self._suspects: dict[Address, tuple[str, Item]] = {}
+        self._extras: dict[Address, Difference] = {}
+        self._shared: dict[Address, tuple[Address, Sides]] = {}
+        """Items that may stand for what another one stands for, that one, and by which routes."""
         self._lock = threading.Lock()
         self.mended: list[Difference] = []
         """What was copied again."""
@@ -101,32 +111,39 @@ class MigrationVerifier:
         return self.result
 
     def _compare(self, table: str, items: Sequence[Item]) -> float:
-        expected: list[tuple[Item, Item, dict[tuple[str, str], Output]]] = []
+        expected: list[tuple[Item, Item, dict[Address, Output]]] = []
         for item in items:
             key = self.sides.key_of(table, item)
-            if table in self.dropped and not self.sides.concerns(table, item):
+            if table in self.dropped and not self.sides.accounts_for(table, item):
                 with self._lock:
                     self.result.drifts.append(Difference("unmoved", table, key, table, key))
                 continue
             try:
                 outputs = self.sides.outputs(table, item)
             except Uncopyable:
-                continue  # listed among the problems
+                continue  # Listed among the problems.
             if self._lacks(table, item):
                 with self._lock:
                     self._suspects[table, key_text(key)] = (table, key)
                     self.result.compared += 1
             elif outputs or self._is_rewritten(table):
                 expected.append((item, key, outputs))
-        found = self.copier.writes.found(
+        found = self.copier.writes.items_at(
             [address for _, _, outputs in expected for address in outputs]
+        )
+        self._note_shared(
+            self.sides, table, [(key, outputs) for _, key, outputs in expected], found
         )
         with self._lock:
             for item, key, outputs in expected:
                 self.result.compared += 1
-                if all(output.stands(found.get(a)) for a, output in outputs.items()):
+                if all(
+                    output.stands(found.get(a))
+                    and not self._is_homeless(item, output, found.get(a))
+                    for a, output in outputs.items()
+                ):
                     self.result.equal += 1
-                    # What is changed in place has no other side: it stands for itself.
+                    # Items changed in place have no other side.
                     stands_for = [output.item for output in outputs.values()] or [item]
                     for one in stands_for:
                         self.result.checksum ^= checksum(one)
@@ -136,15 +153,37 @@ class MigrationVerifier:
 
     def _seek(self, table: str, items: Sequence[Item]) -> float:
         """Items of the other side whose original is gone."""
-        originals: dict[tuple[str, str], Difference] = {}
+        originals: dict[Address, Difference] = {}
         for item in items:
             if (extra := self._extra(table, item)) is not None:
                 originals[extra.source, key_text(extra.source_key)] = extra
-        there = self.copier.writes.found(originals)
+        there = self.copier.writes.items_at(originals)
+        if self.copier.towards == "old":
+            # Data that only the old side has, because another item took its place, would be lost.
+            expected = [
+                (self.back.key_of(table, i), _outputs_of(self.back, table, i)) for i in items
+            ]
+            self._note_shared(self.back, table, expected, there)
         with self._lock:
             for address in originals.keys() - there.keys():
                 self._extras[address] = originals[address]
         return 0.0
+
+    def _note_shared(
+        self,
+        sides: Sides,
+        table: str,
+        expected: Sequence[tuple[Item, dict[Address, Output]]],
+        there: Mapping[Address, Item],
+    ) -> None:
+        each = [((table, key_text(key)), outputs) for key, outputs in expected]
+        rivals = self._ownership(sides).rivals(each, there)
+        with self._lock:
+            self._shared |= {address: (rival, sides) for address, rival in rivals.items()}
+
+    def _ownership(self, sides: Sides) -> Ownership:
+        other = self.back if sides is self.sides else self.sides
+        return Ownership(sides, other, self.copier.writes.items_at)
 
     def _extra(self, table: str, item: Item) -> Difference | None:
         """What an item of the other side is, if its original is gone."""
@@ -160,9 +199,9 @@ class MigrationVerifier:
         return None
 
     def _look_again(self) -> None:
-        """Items on their way arrive; what still differs after that does differ."""
+        """Check differing items again: those in flight arrive meanwhile."""
         for _ in range(_LOOKS):
-            if not self._suspects and not self._extras:
+            if not self._suspects and not self._extras and not self._shared:
                 return
             if not self.at_once:
                 self.copier.catch_up()
@@ -171,6 +210,7 @@ class MigrationVerifier:
                 if self._same(table, key):
                     self.result.equal += 1
                     del self._suspects[address]
+            self._look_at_shared()
             current = self.copier.writes.current
             for address, drift in list(self._extras.items()):
                 item = current(drift.table, drift.key)
@@ -181,19 +221,33 @@ class MigrationVerifier:
                 else:
                     self.result.drifts.append(extra)
 
+    def _look_at_shared(self) -> None:
+        for address, (rival, sides) in list(self._shared.items()):
+            there = self.copier.writes.items_at((address, rival))
+            both = [_outputs_of(sides, one[0], there.get(one)).keys() for one in (address, rival)]
+            if both[0].isdisjoint(both[1]):
+                del self._shared[address]
+                continue
+            place, other = ((table, orjson.loads(text)) for table, text in (address, rival))
+            self.result.drifts.append(Difference("shared", *place, *other))
+
     def _same(self, table: str, key: Item) -> bool:
         item = self.copier.writes.current(table, key)
         try:
             outputs = self.sides.outputs(table, item)
         except Uncopyable:
             return True  # listed among the problems
-        found = self.copier.writes.found(outputs)
+        found = self.copier.writes.items_at(outputs)
         same = True
         if item is not None and self._lacks(table, item):
             same = False
             self.result.drifts.append(Difference("lacking", table, key, table, key))
         for (target, text), output in outputs.items():
             there = found.get((target, text))
+            if item is not None and self._is_homeless(item, output, there):
+                same = False
+                self.result.drifts.append(Difference("homeless", table, key, table, key))
+                continue
             if output.stands(there):
                 continue
             same = False
@@ -202,38 +256,58 @@ class MigrationVerifier:
             self.result.drifts.append(Difference(kind, target, target_key, table, key))
         return same
 
+    def _is_homeless(self, item: Item, output: Output, there: Item | None) -> bool:
+        """Whether an item's parent is gone, so that it is removed in the end."""
+        if output.part is None or there is not None:
+            return False
+        return self.removals is None or any(r.change(item) is None for r in self.removals)
+
     def _is_rewritten(self, table: str) -> bool:
         return any(rewrite.table == table for rewrite in self.sides.rewrites)
 
     def _lacks(self, table: str, item: Item) -> bool:
         try:
-            return not equal(rewritten(self.sides, table, item), item)
+            return not equal(apply_rewrites(self.sides, table, item), item)
         except Uncopyable:
             return False  # listed among the problems
 
     def _repair(self) -> None:
-        """Copy again what differs, then look again."""
+        """Copy differing items again, then check again."""
         before = len(self.result.drifts)
-        self.mended = list(self.result.drifts)
-        for drift in self.result.drifts:
+        shared = {one for address, (rival, _) in self._shared.items() for one in (address, rival)}
+        # If two items would become one, copying would only swap them.
+        self.mended = [
+            drift
+            for drift in self.result.drifts
+            if (drift.source, key_text(drift.source_key)) not in shared
+        ]
+        for drift in self.mended:
             if drift.kind == "extra":
                 self._remove(drift)
-            elif drift.kind != "unmoved":
+            elif drift.kind not in ("unmoved", "shared", "homeless"):
                 self.copier.copy_again(drift.source, drift.source_key)
         self._look_again()
         self.result.repaired += before - len(self.result.drifts)
 
     def _remove(self, extra: Difference) -> None:
-        """Delete an item without an original, and what was written together with it."""
+        """Delete an item without an original, with its consequences."""
         item = self.copier.writes.current(extra.table, extra.key)
         if item is None or self._extra(extra.table, item) != extra:
             return
         copies = {(extra.table, key_text(extra.key)): item}
         for (table, _), original in self.back.outputs(extra.table, item).items():
             outputs = self.sides.outputs(table, original.item)
-            found = self.copier.writes.found(outputs)
+            found = self.copier.writes.items_at(outputs)
             copies |= {a: there for a, there in found.items() if _is_whole(outputs[a], there)}
         self.copier.remove_extra(copies, extra.source, extra.source_key)
+
+
+def _outputs_of(sides: Sides, table: str, item: Item | None) -> dict[Address, Output]:
+    """What an item maps to, if that is known."""
+    try:
+        return sides.outputs(table, item)
+    except Uncopyable:
+        return {}
 
 
 def _is_whole(output: Output, there: Item) -> bool:

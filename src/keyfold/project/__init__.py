@@ -12,7 +12,7 @@ from urllib.parse import unquote, urlsplit
 from keyfold.errors import KeyfoldError
 
 TABLE_NAME_CHARACTERS = 3
-"""DynamoDB takes no shorter name."""
+"""DynamoDB's minimum length of a table name."""
 _FILES = {
     "design.py.in": "{package}/design.py",
     "service.py.in": "{package}/service.py",
@@ -31,7 +31,7 @@ _FILES = {
 
 
 def start(folder: Path) -> list[Path]:
-    """Write a project into a folder that is not there yet, or empty; what was written."""
+    """Write a project into a new or empty directory; returns the files."""
     name = folder.resolve().name
     package = re.sub(r"\W+", "_", name).strip("_").lower()
     if not package.isidentifier() or len(package) < TABLE_NAME_CHARACTERS:
@@ -58,7 +58,7 @@ def start(folder: Path) -> list[Path]:
 
 
 def local_source() -> str:
-    """The clone or wheel that this keyfold was installed from; empty if it came from an index."""
+    """The clone or wheel that keyfold was installed from; empty if it came from an index."""
     origin = metadata.distribution("keyfold").read_text("direct_url.json")
     url = urlsplit(json.loads(origin)["url"] if origin else "")
     return unquote(url.path) if url.scheme == "file" else ""

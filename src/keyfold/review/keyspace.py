@@ -1,6 +1,6 @@
-"""Keys as sets of strings: what a template can render, what a condition can meet.
+"""Keys as sets of strings: what a template can render, what a condition can match.
 
-A template is a small automaton (literals and runs of allowed characters). Two sets meet when the
+A template is a small automaton (literals and runs of allowed characters). Two sets intersect if the
 product of their automata accepts something; ranges compare the least and greatest members.
 """
 
@@ -11,18 +11,21 @@ from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import takewhile
 
 from keyfold.design.schema import AttributeSchema
 from keyfold.design.template import DELIMITER, HIGHEST, Literal, Slot, Template
 
 LOWEST = "\x00"
 _PLAINEST = "a0123456789bcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-:._+#%/@!\x01"
-"""Characters to make examples of; the last one stands for all that nobody types."""
+"""Characters for examples; the last one stands for all unusual ones."""
+_LISTED = 0x7F
+"""Character ranges up to this size are enumerated."""
 
 
 @dataclass(frozen=True)
 class Characters:
-    """The characters that one slot may hold: only these, or all but those."""
+    """The characters that one slot may hold: only these, or all except those."""
 
     only: frozenset[str] = frozenset()
     never: frozenset[str] = frozenset()
@@ -33,7 +36,7 @@ class Characters:
         return character in self.only if self.only else character not in self.never
 
     def common(self, other: Characters) -> str:
-        """A character of both, a plain one where there is one; nothing where they share none."""
+        """A character of both, preferably a plain one; empty if they share none."""
         return next((one for one in _PLAINEST if one in self and one in other), "")
 
     @property
@@ -45,10 +48,18 @@ class Characters:
         return max(self.only) if self.only else HIGHEST
 
 
+def _from_to(low: str, high: str) -> Characters:
+    """One character of a range."""
+    if ord(high) <= _LISTED:
+        return Characters(only=frozenset(map(chr, range(ord(low), ord(high) + 1))), once=True)
+    return Characters(never=frozenset(map(chr, range(min(ord(low), _LISTED)))), once=True)
+
+
 ANYTHING = Characters()
 TEXT = Characters(never=frozenset(DELIMITER))
 DIGITS = Characters(only=frozenset("0123456789"))
 DIGIT = Characters(only=DIGITS.only, once=True)
+UUID = Characters(only=frozenset("0123456789abcdefABCDEF-"))
 NUMBER = Characters(only=frozenset("0123456789-."))
 MOMENT = Characters(only=frozenset("0123456789-:.TZ+"))
 
@@ -57,7 +68,7 @@ Piece = str | Characters
 
 @dataclass(frozen=True)
 class Space:
-    """A set of strings; `open` lets anything follow, as begins_with does."""
+    """A set of strings; `open` allows any suffix, as begins_with does."""
 
     pieces: tuple[Piece, ...]
     open: bool = False
@@ -68,7 +79,7 @@ class Space:
 
     @cached_property
     def least(self) -> str:
-        """A string that no member is less than."""
+        """A lower bound of all members."""
         out = ""
         for piece in self.pieces:
             if not isinstance(piece, str):
@@ -78,7 +89,7 @@ class Space:
 
     @cached_property
     def greatest(self) -> str:
-        """A string that no member is greater than."""
+        """An upper bound of all members."""
         out = ""
         for piece in self.pieces:
             if not isinstance(piece, str):
@@ -86,12 +97,22 @@ class Space:
             out += piece
         return out + HIGHEST if self.open else out
 
-    def opened(self) -> Space:
+    def with_any_end(self) -> Space:
         return Space(self.pieces, open=True)
+
+    def between(self, low: Space, high: Space) -> Space:
+        """Strings that begin with a member of this set and lie between two others,
+        approximately.
+        """
+        bounds = zip(low.least, high.greatest, strict=False)
+        shared = "".join(a for a, _ in takewhile(lambda pair: pair[0] == pair[1], bounds))
+        first, last = low.least[len(shared) :], high.greatest[len(shared) :]
+        ends = (_from_to(first[0], last[0]),) if first and last else ()
+        return Space(_join((*self.pieces, *filter(None, [shared]), *ends)), open=True)
 
 
 def characters(attribute: AttributeSchema | None, slot: Slot, *, bare: bool) -> Characters:
-    """What a slot holds, by its format or its attribute; alone in a key it may hold all."""
+    """The characters of a slot, by its format or attribute; alone in a key it may hold all."""
     if slot.format.numeric or slot.format.shards or slot.format.name.endswith("f"):
         return DIGITS
     if slot.format.name.startswith("iso"):
@@ -100,11 +121,13 @@ def characters(attribute: AttributeSchema | None, slot: Slot, *, bare: bool) -> 
         return DIGITS if attribute.stored.startswith("epoch") else MOMENT
     if attribute is not None and attribute.type == "number":
         return NUMBER
+    if attribute is not None and attribute.type == "id":
+        return TEXT
     return ANYTHING if bare else TEXT
 
 
 def spaces(template: Template, attributes: Mapping[str, AttributeSchema]) -> tuple[Space, ...]:
-    """The sets a template renders into: one, or one for each value of a small enumeration."""
+    """The sets that a template renders into: one, or one per value of a small enumeration."""
     found: list[tuple[Piece, ...]] = [()]
     for part in template.parts:
         if isinstance(part, Literal):
@@ -118,14 +141,34 @@ def spaces(template: Template, attributes: Mapping[str, AttributeSchema]) -> tup
             found = [(*pieces, *_like(attribute.looks_like)) for pieces in found]
         else:
             kind = characters(attribute, part, bare=template.is_bare_field)
-            # A time begins with a digit, which is what ranges compare first.
+            # A time begins with a digit, which ranges compare first.
             timed = [DIGIT, MOMENT] if kind is MOMENT else [kind]
             found = [(*pieces, *([DIGIT] * _width(part) or timed)) for pieces in found]
-    return tuple(Space(_joined(pieces)) for pieces in found)
+    return tuple(Space(_join(pieces)) for pieces in found)
+
+
+def with_slots_of(asked: Template, held: Template) -> Template | None:
+    """A condition's template with the slots of a key: the caller passes what the key holds."""
+    parts: list[Literal | Slot] = []
+    for mine, theirs in zip(asked.parts, held.parts, strict=False):
+        if isinstance(mine, Slot) and isinstance(theirs, Slot):
+            parts.append(theirs)
+        elif isinstance(mine, Literal) and isinstance(theirs, Literal):
+            if not theirs.text.startswith(mine.text):
+                return None
+            parts.append(mine)
+        else:
+            return None
+    return Template(tuple(parts)) if len(parts) == len(asked.parts) else None
+
+
+def is_formless(space: Space) -> bool:
+    """Whether a set is any text at all: an id or name alone in a key, without a stated form."""
+    return all(isinstance(piece, Characters) and not piece.only for piece in space.pieces)
 
 
 def _width(slot: Slot) -> int:
-    """How many digits a format always has; 0 where it has no fixed number."""
+    """The fixed number of digits of a format; 0 if it varies."""
     padded = re.fullmatch(r"0(\d+)d", slot.format.name)
     return int(padded[1]) if padded else 0
 
@@ -139,10 +182,11 @@ def _choices(attribute: AttributeSchema | None) -> tuple[str, ...]:
 def _like(looks: str) -> tuple[Piece, ...]:
     """`PROFILE#{uuid}`: the form of a value, as its document gives it."""
     parts = re.split(r"(\{[^{}]*\})", looks)
-    return tuple(TEXT if part.startswith("{") else part for part in parts if part)
+    kinds = {"{number}": DIGITS, "{uuid}": UUID}
+    return tuple(kinds.get(part, TEXT) if part.startswith("{") else part for part in parts if part)
 
 
-def _joined(pieces: tuple[Piece, ...]) -> tuple[Piece, ...]:
+def _join(pieces: tuple[Piece, ...]) -> tuple[Piece, ...]:
     """Neighbouring literals as one."""
     out: list[Piece] = []
     for piece in pieces:
@@ -168,7 +212,7 @@ def witness(left: Space, right: Space) -> str | None:
 
 
 def forget() -> None:
-    """Let go of what was computed for designs so far."""
+    """Clear the caches."""
     _witness.cache_clear()
 
 
@@ -184,9 +228,9 @@ def _witness(left: Space, right: Space) -> str | None:
         one, other = pair
         if one.accepts and other.accepts:
             return text
-        for passed in one.passed():
+        for passed in one.next_slots():
             waiting.append(((passed, other), text))
-        for passed in other.passed():
+        for passed in other.next_slots():
             waiting.append(((one, passed), text))
         taken, given = one.takes(), other.takes()
         if taken is not None and given is not None and (common := _common(taken, given)):
@@ -204,29 +248,29 @@ def _common(left: Piece, right: Piece) -> str:
 
 @dataclass(frozen=True)
 class _State:
-    """A position in a space: which piece, and how much of it has been read."""
+    """A position in a space: the piece, and how much of it has been read."""
 
     space: Space
     piece: int
     offset: int
 
     @property
-    def ended(self) -> bool:
+    def is_at_end(self) -> bool:
         return self.piece >= len(self.space.pieces)
 
     @property
     def accepts(self) -> bool:
-        return self.ended
+        return self.is_at_end
 
     def takes(self) -> Piece | None:
-        """What the next character may be."""
-        if self.ended:
+        """The possible next characters."""
+        if self.is_at_end:
             return ANYTHING if self.space.open else None
         piece = self.space.pieces[self.piece]
         return piece[self.offset] if isinstance(piece, str) else piece
 
     def after(self) -> _State:
-        if self.ended:
+        if self.is_at_end:
             return self
         piece = self.space.pieces[self.piece]
         if not isinstance(piece, str):
@@ -235,13 +279,13 @@ class _State:
             return _State(self.space, self.piece + 1, 0)
         return _State(self.space, self.piece, self.offset + 1)
 
-    def passed(self) -> tuple[_State, ...]:
-        """Where a slot that has a character already may go on to."""
-        if self.ended or not self.offset:
+    def next_slots(self) -> tuple[_State, ...]:
+        """Where a slot that already has a character may continue."""
+        if self.is_at_end or not self.offset:
             return ()
         if isinstance(self.space.pieces[self.piece], str):
             return ()
-        # An offset in a set of characters says that it has had one.
+        # An offset in a character set means that it has had one.
         return (_State(self.space, self.piece + 1, 0),)
 
 

@@ -1,4 +1,4 @@
-"""Whose id a field holds, where the design does not say: fields are called after what they name."""
+"""Infers whose id a field holds from its name, where the design does not say."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class References:
                 self._homes.setdefault(tuple(words(told[0])), entity.name)
 
     def target(self, entity: EntitySchema, field: str) -> str:
-        """The name of the entity whose id this field holds, other than its own; or nothing."""
+        """The entity whose id this field holds, other than its own; or empty."""
         attribute = entity.by_field.get(field)
         if attribute is not None and attribute.refers:
             return attribute.refers

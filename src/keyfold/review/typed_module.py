@@ -1,7 +1,7 @@
-"""The types of a design's entities, written beside their module for type checkers and editors.
+"""Generated types of a design's entities, for type checkers and editors.
 
 Two files for `entities.py`: `entities_types.pyi`, which no program reads, and `entities_types.py`,
-which gives an empty class for every name.
+which defines an empty class for every name.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _NUMBERS = ("integer", "float", "decimal")
 
 
 class TypedModule:
-    """A module of entities that take their types from the file beside it."""
+    """A module of entities that use generated types."""
 
     def __init__(self, name: str, entities: Iterable[type[Entity]]) -> None:
         self.name = name
@@ -65,7 +65,7 @@ class TypedModule:
         return not self.file.exists() or self.file.read_text(encoding="utf-8") != self.text
 
     def write(self) -> bool:
-        """Write what has changed; says whether anything has."""
+        """Write what has changed; returns whether anything has."""
         twin, changed = self.file.with_suffix(".py"), self.stale
         if not twin.exists() or twin.read_text(encoding="utf-8") != TWIN:
             twin.write_text(TWIN, encoding="utf-8")
@@ -75,10 +75,10 @@ class TypedModule:
 
 
 def typed_modules(entities: Iterable[type[Entity]]) -> list[TypedModule]:
-    """The modules of a design in which at least one entity takes written types."""
+    """The modules of a design with at least one entity that uses generated types."""
     declared: dict[str, list[type[Entity]]] = {}
     for entity in entities:
-        # A module-level class alone has a name that other files can say.
+        # Only a module-level class has a name that other files can use.
         if getattr(sys.modules.get(entity.__module__), entity.__name__, None) is entity:
             declared.setdefault(entity.__module__, []).append(entity)
     found = [TypedModule(name, members) for name, members in declared.items()]
@@ -86,7 +86,7 @@ def typed_modules(entities: Iterable[type[Entity]]) -> list[TypedModule]:
 
 
 class TwinFinder:
-    """Writes the Python half of types that a design imports before anybody wrote them."""
+    """Writes the Python half of types that a design imports before they were generated."""
 
     @staticmethod
     def find_spec(
@@ -106,7 +106,7 @@ def _takes_types(entity: type[Entity]) -> bool:
 
 
 class _TypesText:
-    """The text of one module's types: the same for the same declarations."""
+    """The text of one module's types; deterministic."""
 
     def __init__(self, module: str, entities: list[type[Entity]]) -> None:
         self.module, self.entities = module, entities
@@ -156,7 +156,7 @@ class _TypesText:
         changes = [f"{name}: {self._given(spec, name)} = ..." for name in _changeable(spec)]
         body.append(self._method(spec, "__changes__", [where, *changes]))
         if spec.role != "pointer":
-            moves = [f"{name}: {self._annotated(spec, name)} = ..." for name in _movable(spec)]
+            moves = [f"{name}: {self._annotation(spec, name)} = ..." for name in _movable(spec)]
             body.append(self._method(spec, "__moves__", moves))
         bases = ", ".join(parents) or "Entity"
         self.classes.append(f"\nclass {spec.name}({bases}):\n" + "\n".join(body))
@@ -164,12 +164,12 @@ class _TypesText:
     def _method(self, spec: EntitySpec, name: str, parameters: list[str]) -> str:
         starred = f"*_at: PathChange[of.{spec.name}]" if name == "__changes__" else "*"
         lines = "".join(f"        {one},\n" for one in ["self", starred, *parameters])
-        # mypy alone minds that `where` is no longer followed by anything.
+        # Only mypy complains that nothing follows `where`.
         ignored = "  # type: ignore[override]" if name == "__changes__" else ""
         return f"    def {name}({ignored}\n{lines}    ) -> of.{spec.name}: ..."
 
     def _given(self, spec: EntitySpec, name: str) -> str:
-        """What an update may give a field: a value, or an operation that it has."""
+        """What an update may assign to a field: a value, or one of its operations."""
         annotation = _bare(spec.entity.model_fields[name].annotation)
         optional = _is_optional(annotation)
         present = _present(annotation)
@@ -184,7 +184,7 @@ class _TypesText:
             shown = f"Given[{self._show(present)}]"
         return f"{shown} | Clear | None" if optional else shown
 
-    def _annotated(self, spec: EntitySpec, name: str) -> str:
+    def _annotation(self, spec: EntitySpec, name: str) -> str:
         return self._show(spec.entity.model_fields[name].annotation)
 
     # One key
@@ -215,7 +215,7 @@ class _TypesText:
         return ", ".join(["self", "*", *shown]) if shown else "self"
 
     def _value(self, spec: EntitySpec, name: str, key: Key[Any]) -> str:
-        """The type of a field in a key, where it always has a value."""
+        """The type of a field in a key, where it is never None."""
         if name in key.derived:
             return self._show(key.derived[name].annotation)
         return self._show(_present(_bare(spec.entity.model_fields[name].annotation)))
@@ -264,7 +264,7 @@ class _TypesText:
 
 
 def _changeable(spec: EntitySpec) -> Iterator[str]:
-    """The fields that an update may write; those of a pointer follow its canonical item."""
+    """The fields that an update may write; a pointer's follow its canonical."""
     if spec.role == "pointer":
         return
     for name, field in spec.fields.items():

@@ -1,4 +1,4 @@
-"""The requests that one call of an access pattern takes at most, as the runtime makes them."""
+"""The maximum number of requests of one call of an access pattern."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from keyfold.runtime.pages import PAGE_REQUESTS
 
 
 def most_requests(schema: Schema, pattern: PatternSchema) -> int | None:
-    """How many; None where no number holds, whatever is stored."""
+    """The number; None if it is unbounded."""
     if pattern.kind == "get":
         return None if pattern.at_once == "batch" else 1
     if pattern.kind in ("count", "scan"):
         return None
     if pattern.kind in ("latest", "exists"):
-        # What has expired is passed by, and counts against no budget.
+        # Expired items are skipped, and do not count against the budget.
         return None if pattern.filter is not None else 1
     if pattern.kind == "merge":
         return None if pattern.filter is not None else partitions(pattern)

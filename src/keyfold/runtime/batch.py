@@ -11,6 +11,7 @@ from keyfold.design.entity_spec import EntitySpec
 from keyfold.design.query import Query
 from keyfold.errors import PlanError
 from keyfold.limits import BATCH_WRITE_ITEMS, TRANSACTION_ITEMS
+from keyfold.runtime.arguments import checked_entity, checked_item, checked_query, several
 from keyfold.runtime.context import Context
 from keyfold.runtime.counted_fields import refuse_counts
 from keyfold.runtime.expansion import transactional
@@ -18,7 +19,6 @@ from keyfold.runtime.flow import Flow
 from keyfold.runtime.intent import Delete, Put
 from keyfold.runtime.reads import read_query
 from keyfold.runtime.recognition import is_expired
-from keyfold.runtime.transaction import checked_item
 from keyfold.runtime.undecodable import complain, decode_all
 from keyfold.runtime.walk import Walk, get_batches, in_chunks, transact, write_batches
 from keyfold.runtime.write_requests import stamp
@@ -29,7 +29,8 @@ Progress = Callable[[int], None]
 
 
 def get_many(context: Context, refs: Sequence[Ref[E]]) -> Flow[list[E | None]]:
-    """Items in the order of their refs, None where there is none; each is read once."""
+    """Items in the order of their refs, None for missing ones; each item is read once."""
+    refs = list(several(refs, "get_many", "addresses"))
     wanted = {_address(context, address(ref)): ref for ref in refs}
     found: dict[tuple[str, str], Any] = {}
     names = _key_names(context, wanted.values())
@@ -49,7 +50,7 @@ def _or_none(context: Context, ref: Ref[E], item: dict[str, Any] | None) -> E | 
 
 
 def get_together(context: Context, refs: Sequence[Ref[Any]]) -> Flow[tuple[Any, ...]]:
-    """Items as they were at one moment, in the order of their refs, None where there is none."""
+    """Items read in one transaction, in the order of their refs, None for missing ones."""
     wanted = {_address(context, address(ref)): ref for ref in refs}
     if not 0 < len(wanted) <= TRANSACTION_ITEMS:
         raise PlanError(
@@ -72,10 +73,12 @@ def put_many(
     *,
     carry: bool = False,
 ) -> Flow[int]:
-    """Unguarded puts in batches; refused for entities whose copies a batch would leave behind.
+    """Unconditional puts in batches; refused for entities whose copies a batch could not maintain.
 
-    With `carry`, items that exist are updated instead, and keep what the design does not declare.
+    With `carry`, existing items are updated instead and keep attributes that the design does not
+    declare.
     """
+    entities = list(several(entities, "put_many", "items"))
     for kind in {type(checked_item(entity)) for entity in entities}:
         _refuse_maintained(kind.__spec__, "put_many")
     _refuse_repeated([entity.ref() for entity in entities], "put_many")
@@ -101,7 +104,7 @@ def put_many(
 
 
 def _present(context: Context, entities: Sequence[Entity]) -> Flow[set[tuple[str, str]]]:
-    """The addresses among these at which something is stored."""
+    """Those of the addresses that hold an item."""
     refs = [entity.ref() for entity in entities]
     names = _key_names(context, refs)
     found = yield from get_batches(_addresses(context, refs), keys_alone=True)
@@ -111,7 +114,8 @@ def _present(context: Context, entities: Sequence[Entity]) -> Flow[set[tuple[str
 def delete_many(
     context: Context, refs: Sequence[Ref[Any]], progress: Progress | None = None
 ) -> Flow[int]:
-    """Unguarded deletes in batches, likewise only for entities without copies."""
+    """Unconditional deletes in batches, also only for entities without copies."""
+    refs = list(several(refs, "delete_many", "addresses"))
     for entity in {address(ref).entity for ref in refs}:
         _refuse_maintained(entity.__spec__, "delete_many")
     _refuse_repeated(refs, "delete_many")
@@ -123,7 +127,7 @@ def delete_many(
 
 
 def _refuse_repeated(refs: Sequence[Ref[Any]], verb: str) -> None:
-    """A batch has no order, so one of two writes of an item would win by chance."""
+    """A batch has no order, so of two writes to one item either could win."""
     seen: set[tuple[str, str]] = set()
     for ref in refs:
         place = ref.entity.__table__.name, repr(ref.wire())
@@ -140,9 +144,11 @@ def delete_keys(table: str, keys: Sequence[dict[str, Any]]) -> Flow[int]:
 def delete_collection(
     context: Context, query: Query[Any], progress: Progress | None = None
 ) -> Flow[int]:
-    """Delete every item of a query, with what is kept for it; can be repeated after a stop."""
+    """Delete every item of a query with everything derived from it; safe to repeat after an
+    interruption.
+    """
     done = 0
-    maintained = bool(transactional(query.entity.__spec__))
+    maintained = bool(transactional(checked_query(query).entity.__spec__))
     cursor: str | None = None
     while True:
         page = yield from read_query(context, query, {}, limit=BATCH_WRITE_ITEMS, cursor=cursor)
@@ -164,13 +170,14 @@ def delete_collection(
 
 def scan_page(
     context: Context,
-    spec: EntitySpec,
+    entity: type[E],
     start: dict[str, Any] | None,
     *,
     segment: int = 0,
     segments: int = 1,
-) -> Flow[tuple[list[Any], dict[str, Any] | None]]:
-    """One page of all items of an entity; the whole table is read to find them."""
+) -> Flow[tuple[list[E], dict[str, Any] | None]]:
+    """One page of an entity's items; reads the whole table to find them."""
+    spec = checked_entity(entity).__spec__
     request: dict[str, Any] = {"TableName": context.physical(spec.table.schema)}
     if segments > 1:
         request |= {"Segment": segment, "TotalSegments": segments}
@@ -191,13 +198,13 @@ def _refuse_maintained(spec: EntitySpec, verb: str) -> None:
     if kept:
         kinds = ", ".join(sorted({m.kind for m in kept}))
         raise PlanError(
-            f"{spec.name} has copies kept in its own transaction ({kinds}); {verb} would leave "
-            "them behind. Write the items one by one"
+            f"{spec.name} has copies kept in its own transaction ({kinds}); {verb} would not "
+            "update them. Write the items one by one"
         )
     if spec.states and verb == "put_many":
         raise PlanError(
-            f"{', '.join(spec.states)} of {spec.name} changes by steps, which {verb} would not "
-            "look at. Write the items one by one"
+            f"{', '.join(spec.states)} of {spec.name} has state transitions, which {verb} cannot "
+            "check. Write the items one by one"
         )
 
 
@@ -212,7 +219,7 @@ def _addresses(context: Context, refs: Iterable[Ref[Any]]) -> Iterator[tuple[str
 
 
 def _key_names(context: Context, refs: Iterable[Ref[Any]]) -> dict[str, tuple[str, ...]]:
-    """The key attributes of each table, by its name on the backend."""
+    """The key attributes of each table, by its physical name."""
     tables = (table.schema for table in {ref.entity.__table__ for ref in refs})
     return {context.physical(table): table.key_attributes for table in tables}
 

@@ -1,4 +1,4 @@
-"""Request budgets: what a pattern may cost, what a unit of work did cost, and N+1 loops."""
+"""Request budgets: what a pattern may cost, what a unit of work did cost, and N+1 detection."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from keyfold.runtime.flow import Answer, Call
 logger = logging.getLogger("keyfold.budget")
 
 N_PLUS_ONE = 4
-"""So many single reads of one entity from one line in one unit of work are a loop."""
+"""This many single reads of one entity from one line in a unit of work count as a loop."""
 
 OnLoop = Literal["raise", "log"]
 Watch = Callable[[Call], AbstractContextManager[Callable[[Answer], None]]]
-"""Something around every request; what it gives is told the answer."""
+"""Wraps every request; what it returns is called with the answer."""
 
 
 @dataclass
@@ -36,7 +36,7 @@ class Usage:
 
 @dataclass
 class Work:
-    """A unit of work: usage by pattern name, and single reads by place."""
+    """A unit of work: usage by pattern name, and single reads by call site."""
 
     name: str
     on_loop: OnLoop = "log"
@@ -44,7 +44,7 @@ class Work:
     watch: Watch | None = None
     usage: dict[str, Usage] = field(default_factory=dict)
     undecodable: int = 0
-    """Items that could not be read and were left out, or raised."""
+    """Items that could not be decoded and were skipped or raised."""
     _single: Counter[tuple[str, str]] = field(default_factory=Counter)
     _reported: set[tuple[str, str]] = field(default_factory=set)
 
@@ -62,7 +62,7 @@ class Work:
         if self.requests is not None and self.total.requests >= self.requests:
             raise BudgetExceeded(
                 f"the unit of work {self.name!r} is allowed {self.requests} requests; "
-                f"{call.operation} would be one more"
+                f"{call.operation} would exceed that"
             )
 
     def after(self, label: str, call: Call, answer: Answer) -> None:
@@ -90,7 +90,7 @@ current_work: ContextVar[Work | None] = ContextVar("keyfold_work", default=None)
 
 
 def add_capacity(usage: Usage, call: Call, answer: Mapping[str, Any]) -> None:
-    """Count the consumed units that an answer reports."""
+    """Add the consumed capacity that an answer reports."""
     consumed = answer.get("ConsumedCapacity")
     if consumed is None:
         return

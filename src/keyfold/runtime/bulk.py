@@ -1,4 +1,4 @@
-"""Thousands of writes, one after the other in groups, with all that follows from each."""
+"""Bulk writes: thousands of intents in order, in groups, each with all its consequences."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from keyfold.errors import (
     PlanError,
     TransactionCanceled,
 )
+from keyfold.runtime.arguments import checked_item, several
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Flow
 from keyfold.runtime.intent import Delete, Put, Update
@@ -30,7 +31,7 @@ BulkWrite = Entity | Put[Any] | Update[Any] | Delete[Any]
 
 @dataclass(frozen=True)
 class BulkFailure:
-    """A write that was not made: its place in the list, the write, and why."""
+    """A write that failed: its position in the list, the intent, and the error."""
 
     place: int
     write: BulkWrite
@@ -39,12 +40,12 @@ class BulkFailure:
 
 @dataclass
 class BulkReport:
-    """How far a bulk came. `position` is where to go on: everything before it is settled."""
+    """The progress of a bulk write. Resume at `position`: everything before it is settled."""
 
     position: int = 0
     written: int = 0
     present: int = 0
-    """Creates that found their item there already, as it should be."""
+    """Creates that found the same item already stored."""
     failures: list[BulkFailure] = field(default_factory=list)
 
 
@@ -57,16 +58,16 @@ def bulk(
     progress: Callable[[BulkReport], None] | None = None,
     at_once: int = AT_ONCE,
 ) -> Flow[BulkReport]:
-    """Make all writes in order, from a position on; a group is one transaction.
+    """Make all writes in order, starting at a position; a group is one transaction.
 
-    An entity is a create. A group that does not go through as a whole is written one by one, so
-    that a failure is that of its own write. A create that meets the very item that it would make
-    counts as made: whoever was stopped goes on from the last position that was reported.
+    A plain entity is a create. A group that fails is written one by one, so that each failure
+    belongs to its own write. A create that finds exactly the item it would make counts as written,
+    so an interrupted run can resume at the last position it reported.
     """
     if start < 0 or at_once < 1:
         raise PlanError(f"start must be at least 0 and at_once at least 1, not {start}, {at_once}")
     report = BulkReport(position=start)
-    remaining = islice(iter(writes), start, None)
+    remaining = islice(iter(several(writes, "bulk", "writes")), start, None)
     while group := list(islice(remaining, at_once)):
         intents = [_intent(one) for one in group]
         whole = len(group) > 1 and len(set(map(_address, intents))) == len(group)
@@ -112,7 +113,7 @@ def _single(
 
 
 def _is_same(wanted: Entity, found: Entity) -> bool:
-    """Whether an item is what a create gave, apart from what keyfold sets and counts."""
+    """Whether a stored item equals what a create gave, apart from what keyfold sets and counts."""
     spec = wanted.__spec__
     given = (name for name in wanted.model_fields_set if name in spec.fields)
     normal = dict(spec.normalised_fields)
@@ -129,7 +130,7 @@ def _intent(one: BulkWrite) -> Put[Any] | Update[Any] | Delete[Any]:
     if isinstance(one, Put | Update | Delete):
         return one
     if isinstance(one, Entity):
-        return Put(one)
+        return Put(checked_item(one))
     raise PlanError(
         f"{one!r} is not a write; give entities to create, or create(...), put(...), update(...), "
         "delete(...)"

@@ -1,4 +1,4 @@
-"""What an update does to a field: a new value, or one of these operations."""
+"""What an update does to a field: set a value or apply one of these operations."""
 
 from __future__ import annotations
 
@@ -35,40 +35,40 @@ class Set:
 
 @dataclass(frozen=True)
 class Clear:
-    """No value any more."""
+    """Remove the value."""
 
 
 @dataclass(frozen=True)
 class Add(Generic[T]):
-    """A number added, or elements put into a set."""
+    """Add to a number, or add elements to a set."""
 
     amount: T
 
 
 @dataclass(frozen=True)
 class Remove(Generic[T]):
-    """Elements taken out of a set."""
+    """Remove elements from a set."""
 
     elements: frozenset[T]
 
 
 @dataclass(frozen=True)
 class Append(Generic[T]):
-    """Elements put at the end of a list."""
+    """Append elements to a list."""
 
     elements: tuple[T, ...]
 
 
 @dataclass(frozen=True)
 class SetIfAbsent(Generic[T]):
-    """A value, unless there is one already."""
+    """Set a value unless there is one already."""
 
     value: T
 
 
 @dataclass(frozen=True)
 class FromField:
-    """What another place of the item holds at the moment of the write, with something added."""
+    """The value of another path of the item at the time of the write, plus an amount."""
 
     path: FieldPath
     plus: Any = None
@@ -76,29 +76,30 @@ class FromField:
 
 @dataclass(frozen=True)
 class PlacedChange:
-    """A change at one place inside a field."""
+    """A change to one path inside a field."""
 
     path: FieldPath
     verb: str
     value: Any = None
     checked: bool = False
-    """A model on the way has validators, which look at more than this place."""
+    """A model along the path has validators, which see more than this path."""
 
     @property
     def parent(self) -> FieldPath:
-        """What it is inside of, which must be there."""
+        """The enclosing path, which must exist."""
         return FieldPath(self.path.names[:-1], self.path.stored[:-1])
 
 
 @dataclass(frozen=True)
 class Inside:
-    """Changes at places inside a field."""
+    """Changes to paths inside a field."""
 
     changes: tuple[PlacedChange, ...]
 
 
 Change = Set | Clear | Add | Remove | Append | SetIfAbsent | FromField | Inside
 clear = Clear()
+"""Removes the value of an optional field."""
 Given: TypeAlias = D | SetIfAbsent[D]
 GivenNumber: TypeAlias = D | Add[D] | SetIfAbsent[D]
 GivenSet: TypeAlias = set[D] | Add[set[D]] | Remove[D] | SetIfAbsent[set[D]] | Clear
@@ -108,7 +109,7 @@ _DIGITS = Context(prec=38)
 
 
 def sources(changes: Mapping[str, Change]) -> set[str]:
-    """The fields whose values others get by these changes."""
+    """The fields whose values these changes copy elsewhere."""
     found: set[str] = set()
     for one in changes.values():
         several = one.changes if isinstance(one, Inside) else ()
@@ -118,22 +119,22 @@ def sources(changes: Mapping[str, Change]) -> set[str]:
 
 
 def add(amount: D) -> Add[D]:
-    """Add a number to the field, or elements to its set; safe under concurrency."""
+    """Add to a number or to a set; safe under concurrency."""
     return Add(amount)
 
 
 def remove(elements: Iterable[D]) -> Remove[D]:
-    """Take elements out of a set; safe under concurrency."""
+    """Remove elements from a set; safe under concurrency."""
     return Remove(frozenset(elements))
 
 
 def append(elements: Iterable[D]) -> Append[D]:
-    """Put elements at the end of a list."""
+    """Append elements to a list."""
     return Append(tuple(elements))
 
 
 def set_if_absent(value: D) -> SetIfAbsent[D]:
-    """Give the field a value unless it has one."""
+    """Set the field unless it has a value."""
     return SetIfAbsent(value)
 
 
@@ -150,10 +151,8 @@ def read_changes(spec: EntitySpec, given: Mapping[str, Any]) -> dict[str, Change
             raise PlanError(
                 f"{spec.name}.{name} is part of the primary key; use db.move to change it"
             )
-        if field is spec.version or any(
-            getattr(m, "kind", "") in ("counter", "kept") for m in field.marks
-        ):
-            raise PlanError(f"{spec.name}.{name} is counted by keyfold; leave it out")
+        if field is spec.version or field.is_kept:
+            raise PlanError(f"{spec.name}.{name} is a counter; omit it")
         changes[name] = _read(spec, field, value)
     return changes
 
@@ -161,7 +160,7 @@ def read_changes(spec: EntitySpec, given: Mapping[str, Any]) -> dict[str, Change
 def _read(spec: EntitySpec, field: FieldSpec, value: Any) -> Change:
     if value is None or isinstance(value, Clear):
         if not field.optional and not field.kind.endswith("_set"):
-            raise PlanError(f"{spec.name}.{field.name} cannot be cleared; it is not optional")
+            raise PlanError(f"{spec.name}.{field.name} cannot be removed; it is not optional")
         if not field.optional:
             validate(spec.entity, field.name, set())
         return clear
@@ -179,7 +178,7 @@ def _read(spec: EntitySpec, field: FieldSpec, value: Any) -> Change:
 
 
 def in_one_form(field: FieldSpec, value: Any) -> Any:
-    """The value in the form in which this field stores it."""
+    """The value in the form this field stores."""
     normalised = field.mark(Normalised)
     if normalised is not None:
         return normalised.function(value)
@@ -187,7 +186,7 @@ def in_one_form(field: FieldSpec, value: Any) -> Any:
 
 
 def _operation(spec: EntitySpec, field: FieldSpec, given: Add | Remove | Append) -> Change:
-    """An operation that this kind of field has, with elements or an amount that it can hold."""
+    """The operation, checked against the field's type: elements or an amount that it can hold."""
     is_set, is_list = field.kind.endswith("_set"), field.kind == "list"
     takes = {Add: is_set or field.kind in _NUMBERS, Remove: is_set, Append: is_list}
     if not takes[type(given)]:
@@ -195,7 +194,7 @@ def _operation(spec: EntitySpec, field: FieldSpec, given: Add | Remove | Append)
             f"{spec.name}.{field.name} is of kind {field.kind}, which cannot "
             f"{type(given).__name__.lower()}; give it a value"
         )
-    # What limits the field as a whole does not limit what is added to it or taken from it.
+    # Constraints on the whole field do not apply to the part that is added or removed.
     if isinstance(given, Append):
         return Append(tuple(validate(spec.entity, field.name, list(given.elements), part=True)))
     if isinstance(given, Remove):
@@ -205,7 +204,7 @@ def _operation(spec: EntitySpec, field: FieldSpec, given: Add | Remove | Append)
 
 
 def check_length(spec: EntitySpec, field: FieldSpec, value: Any) -> None:
-    """Refuse a set, list or map that holds more than its declaration allows."""
+    """Refuse a set, list or map with more entries than its declaration allows."""
     most = field.mark(AtMost)
     if most is not None and value is not None and len(value) > most.items:
         raise ValueRefused(
@@ -215,7 +214,9 @@ def check_length(spec: EntitySpec, field: FieldSpec, value: Any) -> None:
 
 
 def validate(entity: type[Entity], field: str, value: Any, *, part: bool = False) -> Any:
-    """The value as Pydantic accepts it for this field; a `part` of one is held to its type only."""
+    """The value as Pydantic accepts it for this field; a `part` is checked against its type
+    only.
+    """
     try:
         return _check(entity, field, part)(value)
     except Invalid as problem:
@@ -238,10 +239,11 @@ def _check(entity: type[Entity], field: str, part: bool) -> Callable[[Any], Any]
 
 
 def check_of(annotation: Any) -> Callable[[Any], Any]:
-    """Gives a value of this type as it will be read back, or raises what Pydantic has against it.
+    """A validator that returns a value of this type as it will be read back, or raises Pydantic's
+    error.
 
-    Pydantic takes an instance of a model as it is, also one that was changed since it was made; so
-    models are read from what would be stored of them.
+    Pydantic accepts a model instance unchecked, even one that was modified since. So models are
+    validated from their stored form.
     """
     validate: Callable[[Any], Any] = TypeAdapter(annotation).validate_python
     if not _holds_models(annotation):
@@ -285,7 +287,7 @@ def _apply(change: Change, old: Any, values: Mapping[str, Any]) -> Any:
 
 
 def total(one: Any, other: Any) -> Any:
-    """The sum as DynamoDB reckons it: in decimals, of up to 38 digits."""
+    """The sum in DynamoDB's arithmetic: decimals of up to 38 digits."""
     if isinstance(one, int) and isinstance(other, int):
         return one + other
     if isinstance(one, float) or isinstance(other, float):

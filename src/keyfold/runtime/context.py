@@ -1,4 +1,4 @@
-"""What planning needs to know besides the intent: table names, time, the cursor key."""
+"""What planning needs besides the intent: table names, clock, cursor key."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from keyfold.runtime.undecodable import OnUndecodable
 
 
 class Followed(Protocol):
-    """A migration that an application follows."""
+    """A migration that this handle follows."""
 
     def routed(self, client: Client, context: Context) -> Client: ...
 
@@ -29,12 +29,12 @@ class Followed(Protocol):
     def item_now(
         self, context: Context, position: Mapping[str, Any], table: str
     ) -> Flow[dict[str, Any] | None]:
-        """What became of the item at a position from before, in a table of now."""
+        """The current item for a position taken before the migration."""
 
 
 @dataclass(frozen=True)
 class Context:
-    """The surroundings of one handle."""
+    """The environment of one handle."""
 
     design: Declarations
     clock: Clock = field(default_factory=SystemClock)
@@ -44,10 +44,10 @@ class Context:
     data_file: Path | None = None
     on_undecodable: OnUndecodable = "raise"
     followed: Sequence[Followed] = ()
-    """The migrations that the handle follows."""
+    """The migrations that this handle follows."""
 
     def physical(self, table: TableSchema) -> str:
-        """The table's name on the backend: override, variable of the environment, or prefix."""
+        """The table's physical name: override, environment variable, or prefix."""
         return physical_name(table, self.table_prefix, self.table_names)
 
     def now(self) -> datetime:

@@ -1,4 +1,4 @@
-"""Counted fields: numbers that structures keep, and that no caller writes."""
+"""Counted fields: numbers that maintainers write and callers may not."""
 
 from __future__ import annotations
 
@@ -19,17 +19,19 @@ def has_counts(spec: EntitySpec) -> bool:
 
 
 def refuse_counts(new: Entity) -> None:
-    """A new item begins with nothing counted: any other number would be wrong at once."""
+    """Refuse a new item whose counted fields do not start at zero."""
     for name, begins in initial_counts(type(new)).items():
         if getattr(new, name) != begins:
             raise ValueRefused(
-                f"{type(new).__name__}.{name} is counted by keyfold; leave it out of a new item",
+                f"{type(new).__name__}.{name} is a counter; omit it in a new item",
                 {name: "is counted; leave it out"},
             )
 
 
 def initial_counts(entity: type[Entity]) -> dict[str, Any]:
-    """Counted fields as they begin: what was counted under the old key is not under the new one."""
+    """Counted fields at their initial values: counts under the old key do not apply to the new
+    one.
+    """
     counted = (name for name, field in entity.__spec__.fields.items() if is_counted(field))
     return {
         name: entity.model_fields[name].get_default(call_default_factory=True) for name in counted

@@ -1,9 +1,9 @@
-"""Cursors: opaque and url-safe; only who was given one, for the same read, can go on with it.
+"""Cursors: opaque, URL-safe, and bound to one read and one caller.
 
-A cursor is encrypted and authenticated by SIV (Rogaway and Shrimpton): a tag over the scope, the
-caller and the contents is the initial value of a key stream that covers the contents. So nobody
-can read a position, nor make another. Whatever is wrong with one, the answer is the same. ADR 25
-says why these parts, and what they do not promise.
+A cursor is encrypted and authenticated with SIV (Rogaway and Shrimpton): a tag over the scope, the
+caller and the contents is the initialisation vector of a key stream that encrypts the contents.
+Nobody can read a position or forge one. Every invalid cursor gets the same error. ADR 25 explains
+the choice of primitives and its limits.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ from keyfold.errors import CursorRefused, PlanError
 
 VARIABLE = "KEYFOLD_CURSOR_SECRET"
 GOOD_SECONDS = 7 * 86400
-"""How long a cursor can be used."""
+"""How long a cursor stays valid."""
 _TAG_BYTES = 16
 _DIGEST_BYTES = 32
 _LEAST_BYTES = 16
 _OF_THIS_PROCESS = secrets.token_bytes(32)
 
 cursor_holder: ContextVar[str] = ContextVar("keyfold_cursor_holder", default="")
-"""Who reads: nobody else can go on with the cursor."""
+"""The caller: nobody else can use the cursor."""
 
 
 @dataclass(frozen=True)
 class CursorKey:
-    """What cursors are sealed with: the first secret makes new ones, the others open old ones."""
+    """The secrets that seal cursors: the first seals new ones, the others still open old ones."""
 
     secrets: tuple[bytes, ...]
     clock: Clock
@@ -49,7 +49,7 @@ class CursorKey:
 def cursor_key(
     given: bytes | str | Sequence[bytes], beside: Path | None, clock: Clock | None = None
 ) -> CursorKey:
-    """Secrets given, or of the environment, or kept beside the data file, or of this process."""
+    """Secrets from the argument, the environment, a file beside the data, or this process."""
     found = _read(given or os.environ.get(VARIABLE, ""))
     if not found:
         found = (_shared_secret(beside) if beside is not None else _OF_THIS_PROCESS,)
@@ -64,14 +64,14 @@ def _read(given: bytes | str | Sequence[bytes]) -> tuple[bytes, ...]:
     for one in found:
         if len(one) < _LEAST_BYTES:
             raise PlanError(
-                f"a cursor secret has {len(one)} bytes; give at least {_LEAST_BYTES}, as "
-                "`openssl rand -hex 32` makes them"
+                f"the cursor secret has {len(one)} bytes; use at least {_LEAST_BYTES}, for "
+                "example from `openssl rand -hex 32`"
             )
     return found
 
 
 def _shared_secret(data: Path) -> bytes:
-    """A random secret in a file beside the data, which all processes on it share."""
+    """A random secret in a file beside the data, shared by all processes on it."""
     path = data.with_name(f"{data.name}.cursor-secret")
     made = path.with_name(f"{path.name}.{os.getpid()}-{secrets.token_hex(4)}")
     if not path.exists():
@@ -88,7 +88,7 @@ def _shared_secret(data: Path) -> bytes:
 
 
 def seal(key: CursorKey, scope: str, position: Any) -> str:
-    """A cursor that only the same scope and caller open again."""
+    """A cursor that only the same scope and caller can open."""
     body = orjson.dumps([int(key.clock.now()), position])
     for_tags, for_streams = _keys(key.secrets[0])
     tag = _tag(for_tags, scope, body)
@@ -96,7 +96,7 @@ def seal(key: CursorKey, scope: str, position: Any) -> str:
 
 
 def unseal(key: CursorKey, scope: str, cursor: str) -> Any:
-    """The position inside a cursor; anything not sealed for this scope is refused."""
+    """The position inside a cursor; refuses one that was not sealed for this scope."""
     try:
         raw = base64.b64decode(cursor.encode() + b"=" * (-len(cursor) % 4), b"-_", validate=True)
     except (AttributeError, TypeError, ValueError):
@@ -116,9 +116,9 @@ def unseal(key: CursorKey, scope: str, cursor: str) -> Any:
 
 
 def arguments_of(arguments: Mapping[str, Any], left_out: Sequence[str]) -> str:
-    """What a cursor is bound to besides its place: the arguments that make it another list.
+    """The arguments a cursor is bound to: those that select another list.
 
-    Times move on between two pages of one list, and so may the page's size.
+    Times move between two pages of one list, and the page size may change, so both are left out.
     """
     kept = {
         name: value
@@ -142,20 +142,20 @@ def cursor_refused() -> CursorRefused:
 
 @lru_cache(64)
 def _keys(secret: bytes) -> tuple[bytes, bytes]:
-    """Two keys by HKDF with SHA-256 (RFC 5869): for tags, for streams."""
+    """Two keys derived by HKDF with SHA-256 (RFC 5869): one for tags, one for streams."""
     extracted = hmac.digest(bytes(_DIGEST_BYTES), secret, "sha256")
     first = hmac.digest(extracted, b"keyfold cursor\x01", "sha256")
     return first, hmac.digest(extracted, first + b"keyfold cursor\x02", "sha256")
 
 
 def _tag(key: bytes, scope: str, body: bytes) -> bytes:
-    # JSON has no zero byte, so that no two pairs make the same text.
+    # JSON contains no zero byte, so no two pairs give the same text.
     bound = orjson.dumps([scope, cursor_holder.get()])
     return hmac.digest(key, bound + b"\0" + body, "sha256")[:_TAG_BYTES]
 
 
 def _xor_stream(key: bytes, tag: bytes, body: bytes) -> bytes:
-    """The body with a stream of HMAC in counter mode (SP 800-108) laid over it, or taken off."""
+    """The body XORed with a key stream from HMAC in counter mode (SP 800-108)."""
     bits = (len(body) * 8).to_bytes(4, "big")
     stream = b"".join(
         hmac.digest(key, block.to_bytes(4, "big") + b"cursor\0" + tag + bits, "sha256")

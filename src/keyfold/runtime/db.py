@@ -1,4 +1,4 @@
-"""`Db`: a design on a backend."""
+"""`Db`: a design opened on a backend."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from keyfold.runtime import (
 from keyfold.runtime import (
     bulk as bulk_writes,
 )
-from keyfold.runtime.budget import OnLoop, Work, current_work
+from keyfold.runtime.budget import OnLoop
 from keyfold.runtime.context import Context
 from keyfold.runtime.draft import Edit
 from keyfold.runtime.flow import Answer, Call, Flow, drive
+from keyfold.runtime.handle import Handle
 from keyfold.runtime.intent import Delete, Write, commit_label
-from keyfold.runtime.meter import Meter
 from keyfold.runtime.move import move
 
 E = TypeVar("E", bound=Entity)
@@ -45,20 +45,20 @@ G = TypeVar("G")
 T = TypeVar("T")
 
 
-class Db:
+class Db(Handle):
     """Typed reads and writes of one design; open it with `design.open(address)`."""
+
+    opened_by = "design.open(...)"
 
     def __init__(
         self, context: Context, client: Client, *, on_loop: OnLoop = "log", parallel: int = 0
     ) -> None:
-        self.context = context
+        super().__init__(context, on_loop)
         self.client = client
-        self.meter = Meter()
-        self._on_loop: OnLoop = on_loop
         self._pool = ThreadPoolExecutor(parallel) if parallel else None
 
     def run(self, flow: Flow[T], label: str = "", requests: int | None = None) -> T:
-        """Drive a flow on this backend, counting its requests under a label."""
+        """Run a flow on this backend and count its requests under a label."""
         counted = self.meter.start(label, requests)
 
         def call(one: Call) -> Answer:
@@ -71,7 +71,7 @@ class Db:
                         answer = self.client.call(one.operation, request)
                         answered(answer)
             except TableNotFound as absent:
-                raise tables.with_table_name(absent, request) from None
+                raise tables.with_table_name(self.context, absent, request) from None
             counted.after(one, answer)
             return answer
 
@@ -93,12 +93,12 @@ class Db:
         return self.run(reads.read(self.context, wanted, {}, cursor=cursor, limit=limit))
 
     def get(self, ref: Ref[E], *, consistent: bool = True) -> E:
-        """The item, or NotFound."""
+        """Return the item; raise NotFound if it does not exist."""
         self.meter.single_read(ref)
         return self.run(reads.get(self.context, ref, consistent=consistent))
 
     def find(self, ref: Ref[E], *, consistent: bool = True) -> E | None:
-        """The item, or None."""
+        """Return the item, or None."""
         self.meter.single_read(ref)
         return self.run(reads.find(self.context, ref, consistent=consistent))
 
@@ -121,7 +121,9 @@ class Db:
     @overload
     def get_together(self, *refs: Ref[T]) -> tuple[T | None, ...]: ...
     def get_together(self, *refs: Ref[Any]) -> tuple[Any, ...]:
-        """Up to 100 items as they were at one moment, None for missing ones; twice the price."""
+        """Up to 100 items read in one transaction (one snapshot), None for missing ones; costs
+        twice as much.
+        """
         return self.run(batch.get_together(self.context, refs), "get_together")
 
     def pages(self, wanted: Read[Page[T]], *, limit: int | None = None) -> Iterator[Page[T]]:
@@ -134,29 +136,27 @@ class Db:
                 return
 
     def iterate(self, wanted: Read[Page[T]]) -> Iterator[T]:
-        """Every item of a query, page after page."""
+        """Iterate over every item of a query, fetching pages as needed."""
         for page in self.pages(wanted):
             yield from page.items
 
     def scan(self, entity: type[E], *, segment: int = 0, segments: int = 1) -> Iterator[E]:
-        """Every item of an entity; reads the whole table."""
+        """Iterate over every item of an entity; reads the whole table."""
         start: dict[str, Any] | None = None
         while True:
-            flow = batch.scan_page(
-                self.context, entity.__spec__, start, segment=segment, segments=segments
-            )
+            flow = batch.scan_page(self.context, entity, start, segment=segment, segments=segments)
             items, start = self.run(flow)
             yield from items
             if start is None:
                 return
 
     def create(self, new: E) -> E:
-        """Write a new item; one with the same key is an error."""
+        """Write a new item; fails if an item with the same key exists."""
         written: E = self.transact(transaction.create(new))[0]
         return written
 
     def put(self, new: E, *, where: Callable[[E], object] | None = None) -> E:
-        """Write an item, new or replaced."""
+        """Write an item, replacing the one that exists."""
         written: E = self.transact(transaction.put(new, where=where))[0]
         return written
 
@@ -167,12 +167,14 @@ class Db:
         *args: P.args,
         **changes: P.kwargs,
     ) -> E:
-        """Change fields; None or `clear` takes a value away, fields not named stay."""
+        """Change fields; None or `clear` removes a value, other fields keep theirs."""
         written: E = self.transact(transaction.update(cast("Any", target), *args, **changes))[0]
         return written
 
     def upsert(self, target: Ref[Changeable[P, E]], /, *args: P.args, **changes: P.kwargs) -> E:
-        """Change fields, or make the item of these and its defaults where there is none."""
+        """Change fields, or create the item from these fields and its defaults if it does not
+        exist.
+        """
         written: E = self.transact(transaction.upsert(cast("Any", target), *args, **changes))[0]
         return written
 
@@ -180,9 +182,10 @@ class Db:
     def edit(
         self, target: E | Ref[E], /, *, where: Callable[[E], object] | None = None
     ) -> Iterator[E]:
-        """A draft of an item to change in the block; leaving it writes the changes as one update.
+        """Edit a draft of an item in a `with` block; leaving the block writes the changes as one
+        update.
 
-        A block that raises writes nothing. After it, the draft of an item shows what was written.
+        If the block raises, nothing is written. Afterwards the draft shows what was written.
         """
         edit = Edit(target, where)
         yield edit.draft
@@ -219,7 +222,9 @@ class Db:
         must_exist: bool = False,
         returning: bool = False,
     ) -> E | None:
-        """Delete an item and what is kept for it; `returning=True` gives what it was, or None."""
+        """Delete an item and everything derived from it; `returning=True` returns the old
+        item, or None.
+        """
         gone: Delete[E | None] = (
             transaction.delete(target, where=where, must_exist=must_exist, returning=True)
             if returning
@@ -280,7 +285,7 @@ class Db:
     @overload
     def transact(self, *intents: Write[Any], token: str | None = None) -> tuple[Any, ...]: ...
     def transact(self, *intents: Any, token: str | None = None) -> Any:
-        """Write all of them or none; see `create`, `put`, `update`, `delete`, `check`."""
+        """Write all intents or none; see `create`, `put`, `update`, `delete`, `check`."""
         flow = transaction.commit(self.context, intents, token)
         return self.run(flow, commit_label(intents))
 
@@ -291,16 +296,16 @@ class Db:
         *,
         drop_undeclared: bool = False,
     ) -> int:
-        """Unguarded puts in batches; gives how many.
+        """Unconditional puts in batches; returns how many were written.
 
-        Items that exist keep attributes that the design does not declare, for which it looks first;
-        `drop_undeclared` replaces them whole, without looking.
+        Existing items keep attributes that the design does not declare, which takes a read first.
+        `drop_undeclared` replaces items completely, without that read.
         """
         flow = batch.put_many(self.context, entities, progress, carry=not drop_undeclared)
         return self.run(flow, "put_many")
 
     def delete_many(self, refs: Sequence[Ref[Any]], progress: batch.Progress | None = None) -> int:
-        """Unguarded deletes in batches; gives how many."""
+        """Unconditional deletes in batches; returns how many were sent."""
         return self.run(batch.delete_many(self.context, refs, progress), "delete_many")
 
     def bulk(
@@ -311,9 +316,9 @@ class Db:
         on_failure: Literal["raise", "collect"] = "raise",
         progress: Callable[[bulk_writes.BulkReport], None] | None = None,
     ) -> bulk_writes.BulkReport:
-        """Thousands of creates, puts, updates and deletes, with all that follows from each.
+        """Thousands of creates, puts, updates and deletes, each with all its consequences.
 
-        Entities are created. What `progress` was told as its `position` is where to go on.
+        Plain entities are created. To resume, pass the last `position` that `progress` received.
         """
         flow = bulk_writes.bulk(
             self.context, writes, start=start, on_failure=on_failure, progress=progress
@@ -321,12 +326,12 @@ class Db:
         return self.run(flow, "bulk")
 
     def delete_collection(self, wanted: Query[Any], progress: batch.Progress | None = None) -> int:
-        """Delete every item of a query and what is kept for it; gives how many."""
+        """Delete every item of a query with everything derived from it; returns how many."""
         flow = batch.delete_collection(self.context, wanted, progress)
         return self.run(flow, "delete_collection")
 
     def create_tables(self, *, replicas: bool = False) -> list[str]:
-        """Create the design's tables where they are missing, and their `replicas` if asked to."""
+        """Create the design's tables where they are missing, and their `replicas` on request."""
         made = self.run(tables.create_tables(self.context), "create_tables")
         if replicas:
             self.run(tables.create_replicas(self.context), "create_replicas")
@@ -341,7 +346,7 @@ class Db:
         payload: Any = None,
         ttl: float = idempotency.TTL_SECONDS,
     ) -> T:
-        """Do the work once for a request id; later calls get the stored result."""
+        """Run the work once per request id; later calls return the stored result."""
         claimed = self.run(idempotency.claim(self.context, request_id, payload, ttl))
         if claimed.stored is not None:
             return idempotency.restore_result(claimed.stored, result)
@@ -352,16 +357,6 @@ class Db:
             raise
         self.run(idempotency.finish(claimed, done))
         return done
-
-    @contextmanager
-    def work(self, name: str, *, requests: int | None = None) -> Iterator[Work]:
-        """Count requests and units by pattern; a loop of single reads is reported as N+1."""
-        work = Work(name, self._on_loop, requests)
-        token = current_work.set(work)
-        try:
-            yield work
-        finally:
-            current_work.reset(token)
 
     def close(self) -> None:
         if self._pool is not None:

@@ -38,11 +38,11 @@ class Design(Declarations):
         create_tables: bool | None = None,
         migration: Followed | Sequence[Followed] = (),
     ) -> Db:
-        """A handle on an address, an open client, or a boto3 session or DynamoDB client.
+        """Open the design on an address, an open client, or a boto3 session or DynamoDB client.
 
-        Embedded backends get missing tables at once; elsewhere say `create_tables=True`. An
-        embedded engine has the handle's clock. The first of several cursor secrets makes new
-        cursors, the others open old ones. Opened with a `migration`, the handle follows it.
+        Embedded backends get missing tables at once; elsewhere pass `create_tables=True`. An
+        embedded engine uses the handle's clock. The first of several cursor secrets seals new
+        cursors, the others open old ones. With a `migration`, the handle follows it.
         """
         given = hasattr(backend, "call")
         client = cast("Client", backend) if given else connect(backend, clock=clock)
@@ -54,7 +54,7 @@ class Design(Declarations):
         for one in followed:
             client = one.routed(client, context)
         db = Db(context, client, on_loop=on_loop, parallel=PARALLEL_REQUESTS if remote else 0)
-        # What a migration makes is not made beside it.
+        # The migration creates its own tables.
         if create_tables is None and not (remote or followed):
             db.run(refuse_dropped(context))
             create_tables = True
@@ -121,7 +121,7 @@ def _as_sequence(migration: Followed | Sequence[Followed]) -> Sequence[Followed]
 
 
 def _data_file(backend: Any) -> Path | None:
-    """The file that the items are in, where this process has it."""
+    """The data file, if this process has it open."""
     if isinstance(backend, PathLike):
         return Path(backend)
     address = parse(backend) if isinstance(backend, str) else None
@@ -130,7 +130,7 @@ def _data_file(backend: Any) -> Path | None:
 
 
 def _is_remote(backend: Any) -> bool:
-    """Whether somebody else may be responsible for the tables: an address, or boto3."""
+    """Whether others may manage the tables: the backend is an address or boto3."""
     if isinstance(backend, str):
         return "://" in backend
     return not isinstance(backend, PathLike) and not hasattr(backend, "call")

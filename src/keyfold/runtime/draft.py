@@ -1,7 +1,7 @@
-"""Edit blocks: a draft is changed as if it were the item, and what was done becomes an update.
+"""Edit blocks: change a draft as if it were the item; the changes become one update.
 
-The draft of an item that was read is compared with it. The draft of an address records what is
-done to it, and knows nothing.
+The draft of an item that was read is compared with the item. The draft of an address records
+operations, without a read.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from keyfold.design.entity_spec import EntitySpec
 from keyfold.design.recorder import record
 from keyfold.errors import PlanError
 from keyfold.runtime import changes as change
+from keyfold.runtime.arguments import checked_item
 from keyfold.runtime.changes import Change, read_changes
 from keyfold.runtime.intent import Update
-from keyfold.runtime.transaction import checked_item
 
 E = TypeVar("E", bound=Entity)
 
@@ -35,20 +35,20 @@ class Edit:
         self.draft: Any = _Recording(self.ref) if self.item is None else _draft_of(self.item)
 
     def update(self) -> Update[Any] | None:
-        """What to write; None where nothing was changed."""
+        """The update to write; None if nothing changed."""
         if self.item is None:
             done = dict(self.draft._done)
             known = None
         else:
             done, replaced = _difference(self.item, self.draft)
-            # Sums, sets and appends are right whatever others wrote meanwhile; a value is not.
+            # Sums, set operations and appends commute with other writers; setting a value does not.
             known = self.item if replaced or self.item.__spec__.version is not None else None
         if not done:
             return None
         return Update(self.ref, done, self.condition, known, given=self.item)
 
     def finish(self, written: Any) -> None:
-        """Show what was written in the draft."""
+        """Show in the draft what was written."""
         if self.item is not None:
             self.draft.__dict__.update(written.__dict__)
 
@@ -69,7 +69,7 @@ def _draft_of(item: E) -> E:
 
 @lru_cache(maxsize=1024)
 def _draft_class(entity: type[Entity]) -> type[Entity]:
-    """The entity, with fields that can be assigned to; no schema is built for it."""
+    """The entity with assignable fields; builds no schema."""
     spec = entity.__spec__
 
     def assign(self: Entity, name: str, value: Any) -> None:
@@ -86,7 +86,7 @@ def _draft_class(entity: type[Entity]) -> type[Entity]:
 
 
 def _assign(spec: EntitySpec, name: str, value: Any, before: Any) -> Any:
-    """The value as the field takes it; refused at once where an update would refuse it."""
+    """The validated value; refused here if the update would refuse it."""
     done = read_changes(spec, {name: value})
     if isinstance(done[name], change.Clear):
         return set() if spec.fields[name].kind.endswith("_set") else None
@@ -94,7 +94,7 @@ def _assign(spec: EntitySpec, name: str, value: Any, before: Any) -> Any:
 
 
 def _difference(item: Entity, draft: Entity) -> tuple[dict[str, Change], bool]:
-    """The changes that make the draft of the item, and whether one of them replaces a value."""
+    """The changes that turn the item into the draft, and whether any of them replaces a value."""
     spec, done, replaced = item.__spec__, dict[str, Any](), False
     for name in spec.fields:
         old, new = getattr(item, name), draft.__dict__[name]
@@ -120,7 +120,7 @@ def _operation(old: Any, new: Any) -> Any:
     return new
 
 
-# Numbers that remember what was added to them, so that `+=` is an addition
+# Numbers that remember what was added to them, so that `+=` becomes an addition
 
 
 class _Tracked:
@@ -186,7 +186,7 @@ class _Recording:
 
     def __setattr__(self, name: str, value: Any) -> None:
         if isinstance(value, _RecordedField) and value._is(self, name):
-            return  # the end of `draft.tags |= ...`, which is recorded already
+            return  # The end of `draft.tags |= ...`, which is already recorded.
         if isinstance(value, _RecordedField):
             raise _unread(self._ref, value._name)
         self._record(name, value)
@@ -197,13 +197,14 @@ class _Recording:
         joined = new if before is None or isinstance(new, change.Set) else _join(before, new)
         if joined is None:
             raise PlanError(
-                f"one block changes {name} of {self._ref} in two ways; read the item, and edit it"
+                f"one block changes {name} of {self._ref} in two ways; read the item first and "
+                "edit it"
             )
         self._done[name] = joined
 
 
 def _join(first: Change, second: Change) -> Change | None:
-    """Two operations on a field, as one; None where DynamoDB has none that does both."""
+    """Two operations on a field combined into one; None if DynamoDB has no such operation."""
     if isinstance(first, change.Append) and isinstance(second, change.Append):
         return change.Append((*first.elements, *second.elements))
     if isinstance(first, change.Remove) and isinstance(second, change.Remove):
@@ -216,7 +217,7 @@ def _join(first: Change, second: Change) -> Change | None:
 
 
 class _RecordedField:
-    """Stands for a field of an item that was not read; what needs its value is refused."""
+    """Stands for a field of an item that was not read; refuses what needs its value."""
 
     _draft: _Recording
     _name: str
@@ -284,4 +285,6 @@ class _RecordedField:
 
 
 def _unread(ref: Ref[Any], name: str) -> PlanError:
-    return PlanError(f"{name} of {ref} was not read; give db.edit the item instead of its address")
+    return PlanError(
+        f"{name} of {ref} was not read; pass the item to db.edit instead of its address"
+    )

@@ -1,4 +1,4 @@
-"""What an intent comes to: the step on its item, with what its maintainers have to say."""
+"""Expands an intent into the step on its item and the writes of its maintainers."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ from keyfold.runtime.write_requests import (
     stamp_update,
 )
 
-CHANGED = "{} was changed by somebody else since it was read"
+CHANGED = "{} was changed by another writer after it was read"
 
 
 def transactional(spec: EntitySpec) -> list[Maintainer]:
-    """The maintainers that join the writes of this entity."""
+    """The maintainers that join transactions of this entity."""
     return spec.table.design.joining(spec.entity)
 
 
@@ -72,7 +72,7 @@ def _expand_put(context: Context, plan: Plan, intent: Put[Entity]) -> Flow[Entit
         old = yield from find(context, intent.new.ref())
         if old is None:
             if version_of(intent.new):
-                raise VersionConflict(f"{intent.new.ref()} was deleted since it was read")
+                raise VersionConflict(f"{intent.new.ref()} was deleted after it was read")
             intent = replace(intent, absent=True, unless_raced=True)
         else:
             if version_of(intent.new) not in (None, 0, version_of(old)):
@@ -94,7 +94,7 @@ def _expand_put(context: Context, plan: Plan, intent: Put[Entity]) -> Flow[Entit
 
 
 def _as_update(spec: EntitySpec, old: Entity, intent: Put) -> Update:
-    """A put over an existing item, as the update that has the same result."""
+    """A put over an existing item, as the equivalent update."""
     ours = {stamp.name for stamp in (spec.version, spec.created, spec.updated) if stamp}
     changes: dict[str, Change] = {}
     for name, field in spec.fields.items():
@@ -122,7 +122,7 @@ def _expand_update(
     pending = plan.steps.get(address)
     if pending is not None and isinstance(pending.intent, Delete):
         if not plan.entailing:
-            raise PlanError(f"one transaction deletes {intent.ref} and writes it; do one of them")
+            raise PlanError(f"one transaction deletes and writes {intent.ref}; do only one")
         if intent.counting and not intent.lenient:
             raise PlanError(f"one transaction deletes {intent.ref}, on which it counts a new item")
         return None
@@ -132,7 +132,7 @@ def _expand_update(
     old = pending.new if pending is not None and pending.new is not None else intent.known or read
     if old is not None and old is intent.known:
         old = yield from _with_present_counts(context, intent, old)
-    # An item that this makes has all that follows from it.
+    # A new item gets all its consequences.
     made = intent.upsert and bool(maintainers)
     needs_old = made or bool(
         concerned
@@ -185,7 +185,7 @@ def _refuse_fixed(spec: EntitySpec, intent: Update) -> None:
 
 
 def first_item(intent: Update) -> Entity:
-    """The item that an update of a missing one makes."""
+    """The item that an upsert creates."""
     entity: type[Entity] = intent.ref.entity
     defaults = {
         name: info.get_default(call_default_factory=True)
@@ -201,8 +201,8 @@ def first_item(intent: Update) -> Entity:
             found = complaints(problem)
             raise ValueRefused(f"{intent.ref}: {in_one_line(found)}", found) from None
         raise PlanError(
-            f"{intent.ref} does not exist, and an update cannot create it: {missing} would have no "
-            "value. Give it a default, or create the item first"
+            f"{intent.ref} does not exist, and an update cannot create it: {missing} has no "
+            "default. Add a default, or create the item first"
         ) from None
 
 
@@ -212,7 +212,7 @@ def _expand_delete(context: Context, plan: Plan, intent: Delete) -> Flow[Entity 
     address = address_of(spec, intent.ref.wire())
     pending = plan.steps.get(address)
     if pending is not None and (pending.new is not None or plan.is_deleted(address)):
-        # What follows from it is reckoned from what it is by now: nothing, or changed.
+        # Consequences are computed from the item's current state: deleted, or changed.
         plan.add(address, Step(intent, pending.old))
         if pending.new is not None:
             plan.entail(maintainers, pending.new, None)
@@ -233,7 +233,9 @@ def _expand_delete(context: Context, plan: Plan, intent: Delete) -> Flow[Entity 
 
 
 def _with_present_counts(context: Context, intent: Update | Delete, known: Entity) -> Flow[Entity]:
-    """The caller's item may be older than its counters, which move without a new version."""
+    """The item with its current counts: counters move without a new version, so the caller's
+    may be stale.
+    """
     counts = steady_counts(known.__spec__, intent)
     if not counts:
         return known

@@ -1,4 +1,4 @@
-"""Predicates and changes rendered as DynamoDB expressions."""
+"""Renders predicates and changes as DynamoDB expressions."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Expressions:
         return placeholder
 
     def placeholders(self) -> dict[str, Any]:
-        """The request's members that give the placeholders their meaning."""
+        """The request members that define the placeholders."""
         members: dict[str, Any] = {}
         if self._names:
             members["ExpressionAttributeNames"] = self._names
@@ -92,21 +92,21 @@ class Expressions:
         return f"{path} {compare.operator} {operand}"
 
     def path(self, path: FieldPath, spec: EntitySpec) -> str:
-        """A place inside an item, as an expression names it."""
+        """A path inside an item, as an expression names it."""
         inside = (
             f"[{part}]" if isinstance(part, int) else f".{self.name(part)}" for part in path.stored
         )
         field = spec.fields[path.field]
         if field.reader is not None:
             raise PlanError(
-                f"{spec.name}.{field.name} stands only in the key {field.attribute}, so no "
-                "condition or filter can look at it; ask for it by the key"
+                f"{spec.name}.{field.name} is stored only in the key {field.attribute}, so "
+                "conditions and filters cannot use it; query by the key"
             )
         text = "".join([self.name(field.attribute), *inside])
         return f"size({text})" if path.sized else text
 
     def _operand(self, path: FieldPath, value: Any, spec: EntitySpec, *, element: bool) -> str:
-        """What a path is compared with: another path, or a value in the path's own form."""
+        """What a path is compared with: another path, or a value encoded like the path's own."""
         if isinstance(value, FieldPath):
             return self.path(value, spec)
         return self.value(wire_operand(path, value, spec, element=element))

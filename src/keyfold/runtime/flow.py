@@ -1,7 +1,7 @@
-"""Flows: work written once as generators that yield effects, driven by sync and async handles.
+"""Flows: logic written once as generators that yield effects, driven by sync and async handles.
 
-A flow never does I/O. It yields what it needs (`Call`, `Parallel`, `Pause`, `Invoke`) and is sent
-the answer; `drive` and `drive_async` are the only places that talk to a backend.
+A flow never does I/O. It yields what it needs (`Call`, `Parallel`, `Pause`, `Invoke`) and receives
+the answer. Only `drive` and `drive_async` talk to a backend.
 """
 
 from __future__ import annotations
@@ -25,35 +25,35 @@ Answer: TypeAlias = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One request to the backend; sent its answer, or thrown its error."""
+    """One request to the backend; yields its answer or raises its error."""
 
     operation: str
     request: Mapping[str, Any]
     excused: bool = False
-    """It is outside the budget."""
+    """Not counted against the budget."""
 
 
 @dataclass(frozen=True, slots=True)
 class Parallel:
-    """Several requests at once; sent the list of answers, or thrown the first error."""
+    """Several concurrent requests; yields the list of answers or raises the first error."""
 
     calls: Sequence[Call]
 
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """Wait before going on."""
+    """Wait before continuing."""
 
     seconds: float
 
 
 class Overdue(TimeoutError):
-    """Invoked code did not end in its time."""
+    """Invoked code exceeded its time limit."""
 
 
 @dataclass(frozen=True, slots=True)
 class Invoke:
-    """Somebody else's code, plain or a coroutine; Overdue when it takes too long."""
+    """User code, plain or a coroutine; raises Overdue when it takes too long."""
 
     function: Callable[[], Any]
     seconds: float
@@ -69,7 +69,7 @@ Send: TypeAlias = Callable[[str, Mapping[str, Any]], Answer]
 
 
 def drive(flow: Flow[T], call: Caller, pool: ThreadPoolExecutor | None = None) -> T:
-    """Run a flow to its end; without a pool, parallel calls go one after another."""
+    """Run a flow to its end; without a pool, parallel calls run one after another."""
 
     def perform(effect: Effect) -> Any:
         if isinstance(effect, Call):
@@ -97,12 +97,12 @@ def drive(flow: Flow[T], call: Caller, pool: ThreadPoolExecutor | None = None) -
 
 
 def run_by(send: Send, flow: Flow[T]) -> T:
-    """Run a flow by a client alone: nothing is counted and no budget holds."""
+    """Run a flow on a client alone, without counting or budget."""
     return drive(flow, lambda one: send(one.operation, one.request))
 
 
 async def drive_async(flow: Flow[T], call: AsyncCaller) -> T:
-    """The same on an event loop."""
+    """Run a flow to its end on an event loop."""
     try:
         effect = next(flow)
         while True:
@@ -161,10 +161,10 @@ def _in_thread(function: Callable[[], Any], name: str) -> Future[Any]:
 
 
 class _SpareThread:
-    """A thread for code that may hang; one that comes back is used again.
+    """A thread for code that may hang; reused when the code returns.
 
-    A thread cannot be stopped from outside: one that hangs is left behind, and as a daemon it keeps
-    no process alive.
+    A thread cannot be stopped from outside. One that hangs is abandoned; as a daemon it keeps no
+    process alive.
     """
 
     def __init__(self) -> None:

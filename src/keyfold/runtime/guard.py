@@ -1,4 +1,6 @@
-"""Guards: what a write asks of the item it was planned for, and what it means when it fails."""
+"""Guards: the conditions a write puts on the item it was planned for, and what their failure
+means.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,7 @@ WireItem = dict[str, Any]
 
 
 class StoredOtherwise(KeyfoldError):
-    """The item is what was read, in another form: a time of another writer, a NULL."""
+    """The item has the value that was read, stored in another form: another time format, a NULL."""
 
     def __init__(self, ref: Ref[Any], item: WireItem) -> None:
         super().__init__(f"{ref} is stored in another form than its declaration writes")
@@ -38,7 +40,7 @@ class StoredOtherwise(KeyfoldError):
 
 
 class Lingering(AlreadyExists):
-    """The place is taken by an item whose time is over, which nobody has deleted yet."""
+    """The key is taken by an expired item that has not been deleted yet."""
 
     def __init__(self, ref: Ref[Any], item: WireItem) -> None:
         super().__init__(f"{ref} has expired and is still there")
@@ -47,7 +49,7 @@ class Lingering(AlreadyExists):
 
 
 class CopiesMissing(KeyfoldError):
-    """Items that were to be changed are not there; they are written whole instead."""
+    """Copies to be updated do not exist; they are written in full instead."""
 
     def __init__(self, refs: Sequence[Ref[Any]]) -> None:
         super().__init__(
@@ -63,13 +65,16 @@ def unchanged_guards(
     stored: WireItem | None,
     intent: Update | Delete,
 ) -> list[str]:
-    """The guard that the item is still what was read."""
+    """The condition that the item is still what was read."""
     guarded = steady_counts(spec, intent)
     guards = []
     if spec.version is not None:
         name = expressions.name(spec.version.attribute)
-        version = {"N": str(getattr(old, spec.version.name))}
-        guards.append(f"{name} = {expressions.value(version)}")
+        version = getattr(old, spec.version.name)
+        same = f"{name} = {expressions.value({'N': str(version)})}"
+        # An item of another writer has no version, and is read with the default.
+        is_default = version == spec.entity.model_fields[spec.version.name].default
+        guards.append(f"(attribute_not_exists({name}) OR {same})" if is_default else same)
     guarded |= _told_apart(spec, intent)
     if not guarded:
         return guards
@@ -91,10 +96,10 @@ def unchanged_guards(
 
 
 def _told_apart(spec: EntitySpec, intent: Update | Delete) -> set[str]:
-    """The fields by which an item is what was read.
+    """The fields that identify the item as the one that was read.
 
-    An item that was deleted and made again counts from one again. So with a version, too, those
-    fields are compared that something else is written from.
+    An item that was deleted and created again restarts its version at one. So even with a version,
+    the fields that other items are derived from are compared too.
     """
     wanted = set(spec.fields) if isinstance(intent, Delete) else _guarded_fields(spec, intent)
     if spec.version is not None:
@@ -104,7 +109,7 @@ def _told_apart(spec: EntitySpec, intent: Update | Delete) -> set[str]:
 
 
 def _written_from(spec: EntitySpec) -> set[str]:
-    """The fields that index keys and transactional maintainers are written from."""
+    """The fields that index keys and transactional maintainers are derived from."""
     found = {name for placement in spec.placements.values() for name in placement.fields}
     for maintainer in spec.table.design.joining(spec.entity):
         found |= maintainer.fields
@@ -123,7 +128,9 @@ def _guarded_fields(spec: EntitySpec, intent: Update) -> set[str]:
 
 
 def steady_counts(spec: EntitySpec, intent: Update | Delete) -> frozenset[str]:
-    """Counted fields that must not move while this is written, as maintainers ask for it."""
+    """Counted fields that must not move during this write, because a maintainer needs them
+    stable.
+    """
     found = intent.steady if isinstance(intent, Update) else frozenset()
     if isinstance(intent, Update) and intent.counting:
         return found
@@ -134,9 +141,8 @@ def steady_counts(spec: EntitySpec, intent: Update | Delete) -> frozenset[str]:
 
 
 def is_counted(field: FieldSpec) -> bool:
-    """A field that a structure keeps: it moves while others edit the item."""
-    marks = field.marks
-    return bool(marks) and any(getattr(m, "kind", "") in ("counter", "kept") for m in marks)
+    """Whether a maintainer writes the field, so that it moves while others edit the item."""
+    return field.is_kept
 
 
 def refusal_of(
@@ -153,17 +159,17 @@ def refusal_of(
             return NotFound(f"{ref} does not exist")
         carried = intent.carried if isinstance(intent, Delete) else {}
         if any(item.get(name) != value for name, value in carried.items()):
-            return VersionConflict(f"{ref} was changed by somebody else since it was read")
+            return VersionConflict(f"{ref} was changed by another writer after it was read")
         if isinstance(intent, Update) and spec.states:
             refused = step_refused(spec, intent, spec.decode(item))
             if refused is not None:
                 return refused
         if old is not None and _differs(spec, old, item, intent):
-            return VersionConflict(f"{ref} was changed by somebody else since it was read")
+            return VersionConflict(f"{ref} was changed by another writer after it was read")
         if old is not None and not isinstance(intent, Check):
             found = spec.decode(item)
             if any(getattr(found, n) != getattr(old, n) for n in steady_counts(spec, intent)):
-                return TransactionConflict(f"the counters of {ref} moved meanwhile")
+                return TransactionConflict(f"the counters of {ref} changed in the meantime")
             objected = objection(spec, intent, item) if isinstance(intent, Update) else None
             if objected is not None:
                 return objected

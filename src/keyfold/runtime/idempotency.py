@@ -1,8 +1,8 @@
-"""Units of work that happen once: a request id is claimed, then holds the result.
+"""Idempotency: a request id is claimed, then stores the result.
 
-A claim is a lease: if its owner dies in the middle, the next attempt with the same id takes over
-after the lease and runs the work again, so the work's own writes should be guarded creates or
-conditional updates.
+A claim is a lease. If its owner dies, the next attempt with the same id takes over when the lease
+ends and runs the work again. So the work's own writes should be guarded creates or conditional
+updates.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ PREFIX = "ONCE#"
 
 @dataclass(frozen=True)
 class RequestClaim:
-    """A request id as this attempt holds it; `stored` is the result of an earlier attempt."""
+    """A request id claimed by this attempt; `stored` is the result of an earlier attempt."""
 
     table: str
     key: dict[str, Any]
@@ -41,9 +41,9 @@ class RequestClaim:
 
 
 def claim(context: Context, request_id: str, payload: Any, ttl: float) -> Flow[RequestClaim]:
-    """Take the id, or find its result; a different payload under one id is refused.
+    """Claim the id, or find its result; refuses an id that was used with another payload.
 
-    After `ttl` seconds the id is free, whether or not DynamoDB has removed its item by then.
+    The id is free again after `ttl` seconds, whether or not DynamoDB has removed its item by then.
     """
     table = support_table(context)
     name = context.physical(table.schema)
@@ -90,7 +90,7 @@ def claim(context: Context, request_id: str, payload: Any, ttl: float) -> Flow[R
 
 
 def finish(claimed: RequestClaim, result: Any) -> Flow[None]:
-    """Keep the result for later attempts."""
+    """Store the result for later attempts."""
     body = TypeAdapter[Any](type(result)).dump_json(result, by_alias=False)
     yield Call(
         "UpdateItem",
@@ -109,7 +109,7 @@ def finish(claimed: RequestClaim, result: Any) -> Flow[None]:
 
 
 def release(claimed: RequestClaim) -> Flow[None]:
-    """Give the id back after the work failed, so that it can be tried again."""
+    """Release the id after the work failed, so that it can be retried."""
     try:
         yield Call(
             "DeleteItem",
@@ -126,32 +126,32 @@ def release(claimed: RequestClaim) -> Flow[None]:
 
 
 def restore_result(stored: bytes, result: type[T]) -> T:
-    """The kept result as it was returned the first time."""
+    """The stored result, as the first call returned it."""
     return TypeAdapter(result).validate_json(stored, by_name=True, by_alias=False)
 
 
 def fingerprint(payload: Any) -> str:
-    """The same for equal payloads, in every process."""
+    """A hash that is equal for equal payloads, in every process."""
     options = orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS
     try:
         body = TypeAdapter[Any](type(payload)).dump_python(payload)
         written = orjson.dumps(body, default=_stable, option=options)
     except (PydanticSchemaGenerationError, PydanticSerializationError, TypeError) as problem:
         raise PlanError(
-            f"the payload of a request cannot be compared: {problem}; give plain values or models"
+            f"the payload of a request cannot be compared: {problem}; use plain values or models"
         ) from None
     return hashlib.sha256(written).hexdigest()
 
 
 def _stable(value: Any) -> Any:
-    # The order of a set's elements differs from process to process.
+    # Sets have no stable order across processes.
     if isinstance(value, set | frozenset):
         return sorted(value, key=repr)
     return to_jsonable_python(value)
 
 
 def support_table(context: Context) -> Table:
-    """The table that holds the framework's own items of a design."""
+    """The table that holds keyfold's own items for a design."""
     for table in context.design.tables.values():
         if table.schema.partition_type == "S" and table.schema.sort_type == "S":
             return table
@@ -163,7 +163,9 @@ def _key(table: Table, request_id: str) -> dict[str, Any]:
         raise PlanError("a request id cannot be empty")
     most = PARTITION_KEY_BYTES - len(PREFIX)
     if not isinstance(request_id, str) or len(request_id.encode(errors="replace")) > most:
-        raise PlanError(f"a request id is text of at most {most} bytes; got {request_id!r:.60}")
+        raise PlanError(
+            f"a request id must be text of at most {most} bytes; got {request_id!r:.60}"
+        )
     key = {table.schema.partition: {"S": f"{PREFIX}{request_id}"}}
     if table.schema.sort is not None:
         key[table.schema.sort] = {"S": "ONCE"}
@@ -177,7 +179,5 @@ def _stored_result(item: dict[str, Any], request_id: str, digest: str) -> bytes:
         )
     result = item.get("result", {}).get("S")
     if result is None:
-        raise TransactionInProgress(
-            f"the request {request_id!r} is in progress; try again in a moment"
-        )
+        raise TransactionInProgress(f"the request {request_id!r} is in progress; retry in a moment")
     return str(result).encode()

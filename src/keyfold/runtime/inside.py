@@ -1,4 +1,4 @@
-"""Changes inside a field: a field of a nested model, an entry of a map, a place in a list."""
+"""Changes inside a field: a field of a nested model, an entry of a map, an element of a list."""
 
 from __future__ import annotations
 
@@ -23,38 +23,38 @@ T = TypeVar("T")
 
 
 class PathChanges:
-    """`at.set(lambda order: order.address.city, "Oslo")`: one place changes, the rest stays."""
+    """`at.set(lambda order: order.address.city, "Oslo")` changes one path and leaves the rest."""
 
     @staticmethod
     def set(path: Callable[[E], T], value: T) -> PathChange[E]:
-        """A new value at this place."""
+        """Set the value at this path."""
         return PathChange(path, "set", value)
 
     @staticmethod
     def set_if_absent(path: Callable[[E], T], value: T) -> PathChange[E]:
-        """A value at this place, unless there is one."""
+        """Set the value at this path unless there is one."""
         return PathChange(path, "set_if_absent", value)
 
     @staticmethod
     def add(path: Callable[[E], T], amount: T) -> PathChange[E]:
-        """A number added to the one at this place, or to nothing."""
+        """Add to the number at this path; a missing one counts as zero."""
         return PathChange(path, "add", amount)
 
     @staticmethod
     def append(path: Callable[[E], list[T]], elements: Iterable[T]) -> PathChange[E]:
-        """Elements at the end of the list at this place."""
+        """Append to the list at this path."""
         return PathChange(path, "append", list(elements))
 
     @staticmethod
     def remove(path: Callable[[E], object]) -> PathChange[E]:
-        """Nothing at this place any more: no entry, no element, no value."""
+        """Remove the entry, element or value at this path."""
         return PathChange(path, "remove")
 
     @staticmethod
     def copy(
         path: Callable[[E], T], source: Callable[[E], T], *, plus: Any = None
     ) -> PathChange[E]:
-        """What another place holds at the moment of the write, with something added."""
+        """Copy the value of another path at the time of the write, plus an amount."""
         return PathChange(path, "copy", (source, plus))
 
 
@@ -62,7 +62,7 @@ at = PathChanges
 
 
 def changes_by_field(spec: EntitySpec, given: Iterable[PathChange[Any]]) -> dict[str, Any]:
-    """The changes by field: those inside one together, those of a whole field as usual."""
+    """The changes grouped by field: paths inside one field together, whole fields as usual."""
     whole: dict[str, Any] = {}
     inside: dict[str, list[PlacedChange]] = {}
     for one in given:
@@ -84,7 +84,7 @@ def changes_by_field(spec: EntitySpec, given: Iterable[PathChange[Any]]) -> dict
         inside.setdefault(path.field, []).append(PlacedChange(path, one.verb, value, checked))
     both = sorted(whole.keys() & inside.keys())
     if both:
-        raise PlanError(f"{both[0]} changes as a whole and inside; do one of the two")
+        raise PlanError(f"{both[0]} changes both as a whole and inside; do only one")
     return whole | {name: Inside(tuple(several)) for name, several in inside.items()}
 
 
@@ -98,7 +98,7 @@ def _value(spec: EntitySpec, one: PathChange[Any], path: FieldPath, annotation: 
             raise PlanError(f"{spec.name}.{path} is not of the type of {found}, its source")
         return FromField(found, plus)
     if len(path.names) == 1:
-        return one.value  # the field itself checks it
+        return one.value  # The field itself is validated.
     try:
         return check_of(annotation)(one.value)
     except Invalid as problem:
@@ -124,7 +124,7 @@ def _is_checked(model: type[BaseModel]) -> bool:
 
 
 def apply_inside(one: Inside, values: Mapping[str, Any]) -> Any:
-    """The field's value after the changes inside it; places are those of the old value."""
+    """The field's value after the changes inside it; list positions refer to the old value."""
     ordered = sorted(one.changes, key=lambda c: (c.verb == "remove", _backwards(c.path)))
     value = values[ordered[0].path.field]
     for each in ordered:
@@ -133,7 +133,7 @@ def apply_inside(one: Inside, values: Mapping[str, Any]) -> Any:
 
 
 def _backwards(path: FieldPath) -> tuple[Any, ...]:
-    """Later places of a list first, so that taking one away moves no other that is meant."""
+    """Later list positions first, so that removing one does not shift another."""
     return tuple((0, -name, "") if isinstance(name, int) else (1, 0, name) for name in path.names)
 
 
@@ -161,7 +161,7 @@ def _change_at(
         after = _change_at(inner, tuple(rest), each, values) if rest else _leaf(inner, each, values)
         return [*elements[:name], after, *elements[name + 1 :]]
     raise ValueRefused(
-        f"{each.path} cannot change: what contains it has no value",
+        f"{each.path} cannot change: its parent has no value",
         {each.path.field: "is None"},
     )
 
@@ -179,6 +179,6 @@ def _leaf(old: Any, each: PlacedChange, values: Mapping[str, Any]) -> Any:
 
 
 def copied_value(source: FromField, values: Mapping[str, Any]) -> Any:
-    """What another place holds, with something added."""
+    """The value of another path, plus an amount."""
     found = look_up(values, source.path)
     return found if source.plus is None or found is None else total(found, source.plus)

@@ -1,4 +1,4 @@
-"""What somebody wants written, before it is known which requests that takes."""
+"""Intents: what a caller wants written, before it is known which requests that takes."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ E = TypeVar("E", bound=Entity, default=Any)
 
 
 class Write(Generic[T_co]):
-    """Something to be written; T is what writing it gives."""
+    """An intent to write; T is the type of its result."""
 
 
 @dataclass(frozen=True)
 class Put(Write[E], Generic[E]):
-    """A whole item. `absent` makes it a create: it never overwrites.
+    """Write a whole item. `absent` makes it a create, which never overwrites.
 
-    `unless_raced` marks a put that found nothing to replace: meeting an item now, it starts over.
-    `counted` marks an item that only a count on it makes: nobody may rely on it being there.
-    `carried` are attributes that the design does not declare, from where the item was before.
-    `moved` marks an item that was there under another key: it does not begin now.
+    `unless_raced` marks a put that found nothing to replace: if it meets an item, the commit
+    restarts. `counted` marks an item that exists only because something is counted on it; others
+    may not rely on it. `carried` are undeclared attributes taken from the item's former key.
+    `moved` marks an item that existed under another key, so it is not new.
     """
 
     new: E
@@ -45,13 +45,13 @@ class Put(Write[E], Generic[E]):
 
 @dataclass(frozen=True)
 class Update(Write[T_co], Generic[T_co]):
-    """Changes to one item.
+    """Change one item.
 
-    `given` is the item as the caller saw it, and `known` the same where its version guards it.
-    `counting` marks a maintainer's own adjustment, which is no edit: it leaves version and stamps
-    alone. `upsert` lets it create the item; without it a missing item is an error, or, where
-    `lenient`, nothing, or, where `otherwise` gives it, the whole item. `steady` fields must be
-    what they were when it was planned, or the commit starts over.
+    `given` is the item as the caller saw it, `known` the same where its version guards it.
+    `counting` marks a maintainer's adjustment, which leaves version and timestamps alone. `upsert`
+    may create the item. Without it a missing item is an error; with `lenient` it is skipped; with
+    `otherwise` that whole item is written. If a `steady` field moved since planning, the commit
+    restarts.
     """
 
     ref: Ref[Any]
@@ -68,9 +68,9 @@ class Update(Write[T_co], Generic[T_co]):
 
 @dataclass(frozen=True)
 class Delete(Write[T_co], Generic[T_co]):
-    """One item gone; `must_exist` refuses to delete nothing, `returning` gives what it was.
+    """Delete one item; `must_exist` fails if there is none, `returning` returns the old item.
 
-    `carried` are its undeclared attributes that go elsewhere, and must be the same still.
+    `carried` are undeclared attributes that move elsewhere; they must be unchanged.
     """
 
     ref: Ref[Any]
@@ -83,7 +83,9 @@ class Delete(Write[T_co], Generic[T_co]):
 
 @dataclass(frozen=True)
 class Check(Write[None]):
-    """A condition on an item that is not written; `lasting`: it is there afterwards, too."""
+    """A condition on an item that is not written; `lasting`: the item must still exist after
+    the commit.
+    """
 
     ref: Ref[Any]
     condition: Predicate | None = None
@@ -92,7 +94,7 @@ class Check(Write[None]):
 
 @dataclass(frozen=True)
 class Marker(Write[None]):
-    """A support item outside the entities: a unique value's holder, a processed record."""
+    """A support item outside the entities: the holder of a unique value, a processed record."""
 
     table: Any
     action: Literal["Put", "Delete", "ConditionCheck", "Update"]
@@ -101,15 +103,15 @@ class Marker(Write[None]):
 
 
 Pending: TypeAlias = Callable[[type[Entity]], Iterable[tuple[Ref[Any], Entity | None]]]
-"""Items of an entity that a commit writes, as they will be; None for what it deletes."""
+"""The items of an entity that a commit writes, in their new state; None for deleted ones."""
 
 
 @dataclass(frozen=True)
 class Derived(Write[None]):
-    """Changes of an item that follow from what it is and from the rest of the commit.
+    """Changes of an item computed from its state and the rest of the commit.
 
-    The plan reads it; where one of the `steady` fields moved meanwhile, the commit starts over. An
-    item that is gone has nothing derived.
+    The plan reads the item. If one of the `steady` fields moved meanwhile, the commit restarts. A
+    deleted item gets no changes.
     """
 
     ref: Ref[Any]
@@ -118,10 +120,11 @@ class Derived(Write[None]):
 
 
 Intent: TypeAlias = Put | Update | Delete | Check | Marker | Derived
+"""One write that was asked for, or that follows from one."""
 
 
 def commit_label(intents: Sequence[Intent]) -> str:
-    """The words that metrics count a commit under: `create Order`, or `write` for several."""
+    """The label for a commit in metrics: `create Order`, or `write` for several."""
     for intent in intents:
         if not isinstance(intent, Put | Update | Delete | Check | Marker):
             raise PlanError(
@@ -140,19 +143,19 @@ def _words(intent: Put | Update | Delete) -> str:
 
 
 class Maintainer(Protocol):
-    """Keeps something right that follows from items of one entity.
+    """Maintains something that is derived from the items of one entity.
 
-    A structure is what must hold because of an item; a job is work over many items.
+    A structure states what must hold because of an item; a job is work over many items.
     """
 
     kind: str
-    """For words only."""
+    """For messages only."""
     label: str
     """Its name, stable across versions of the program."""
     source: type[Entity]
     sync: Literal["transaction", "stream"]
     overflow: Literal["refuse", "stream"]
-    """Whether the stream does the work where one transaction cannot hold it."""
+    """Whether the stream takes over where one transaction is too small."""
 
     @property
     def owner(self) -> str:
@@ -161,19 +164,19 @@ class Maintainer(Protocol):
 
     @property
     def fields(self) -> frozenset[str]:
-        """The source's fields whose change concerns it."""
+        """The fields of the source whose change concerns it."""
         ...
 
     def joins(
         self, context: Context, old: Entity | None, new: Entity | None
     ) -> Flow[Iterable[Intent]]:
-        """What joins the transaction of a change."""
+        """The writes that join the transaction of a change."""
         ...
 
     def afterwards(self, context: Context, gone: Entity) -> Flow[None] | None:
-        """What is to be looked at when the transaction that deleted an item is done."""
+        """What to check after the transaction that deleted an item."""
         ...
 
     def steady(self, touched: frozenset[str] | None) -> frozenset[str]:
-        """Counted fields that must not move while these are changed; None is a delete."""
+        """Counted fields that must not move while these fields change; None means a delete."""
         ...

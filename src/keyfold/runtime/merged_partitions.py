@@ -1,9 +1,9 @@
-"""Several partitions as one list: merged in key order, each thing once, one cursor.
+"""Several partitions merged into one list: in key order, without duplicates, with one cursor.
 
-A position is the sort value and the identity of the last item given out. Every partition goes on
-from the same position, so the cursor stays small for any number of partitions, and items that
-arrive behind it are never skipped. `maintain.feed.newest_first` merges ranges that are known before
-they are read, and says why it is another.
+A position is the sort value and identity of the last item returned. Every partition resumes from
+the same position, so the cursor stays small for any number of partitions, and items that arrive
+after it are never skipped. `maintain.feed.newest_first` merges ranges that are known in advance;
+its docstring says why it is separate.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class _Source:
     size: int | None
     spec_of: Callable[[dict[str, Any]], EntitySpec]
     decode: Callable[[dict[str, Any]], Any]
-    """Gives None for an item that was not asked for."""
+    """Returns None for an item that was not asked for."""
     sort: str
     unique: str
     backwards: bool
@@ -59,7 +59,7 @@ class _Source:
             if after is None or _follows(position, after, backwards=self.backwards):
                 self.waiting.append((position, item))
         if "FilterExpression" in self.walk.request:
-            # It left so much out that more is needed: then as much as one request gives.
+            # The filter dropped so much that more is needed: read a full page.
             self.size = None
 
     def position(self, item: dict[str, Any]) -> Position:
@@ -74,7 +74,7 @@ class _Source:
 
 
 def _thing(field: FieldSpec, item: dict[str, Any]) -> dict[str, Any]:
-    """The value by which an item is one thing, wherever it stands."""
+    """The value that identifies an item across partitions."""
     found: dict[str, Any] = item[field.attribute]
     return found if field.reader is None else {"": field.reader(item)}
 
@@ -169,7 +169,7 @@ def _request(
 def _readers(
     context: Context, one: Query[Any] | Collection[Any]
 ) -> tuple[Callable[[dict[str, Any]], EntitySpec], Callable[[dict[str, Any]], Any]]:
-    """What says of which entity an item is, and what reads it."""
+    """Functions that recognise and decode the entities of the merge."""
     spec: EntitySpec = one.keys[0].entity.__spec__
     if isinstance(one, Collection):
         return partial(recognise, spec), member_decoder(context, one)
@@ -177,7 +177,7 @@ def _readers(
 
 
 def _left_out(wanted: Merge[Any]) -> list[str]:
-    """Parameters that may change between two pages: the size, and which partitions there are."""
+    """Parameters that may change between two pages: the page size and the list of partitions."""
     spread = [v.values for q in wanted.queries for v in q.values.values() if isinstance(v, Each)]
     return [one.name for one in (*spread, wanted.size) if isinstance(one, Param)]
 
@@ -185,7 +185,7 @@ def _left_out(wanted: Merge[Any]) -> list[str]:
 def _expand(
     query: Query[Any] | Collection[Any], arguments: Mapping[str, Any]
 ) -> list[Query[Any] | Collection[Any]]:
-    """One query for each element of an `each` parameter."""
+    """One query per element of an `each` parameter."""
     for name, value in query.values.items():
         if isinstance(value, Each):
             elements = list(dict.fromkeys(resolve(value.values, arguments)))

@@ -1,4 +1,4 @@
-"""Counting what a handle sends: budgets of patterns, units of work, metrics by name."""
+"""Counts what a handle sends: pattern budgets, units of work, metrics by name."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from keyfold.runtime.flow import Answer, Call
 class Meter:
     """Usage by pattern or operation since the handle was opened.
 
-    Consumed units are asked for only while `measuring` or inside a unit of work.
+    Consumed capacity is requested only while `measuring` or inside a unit of work.
     """
 
     def __init__(self) -> None:
@@ -46,13 +46,13 @@ class Counted:
             meter.usage.setdefault(label, Usage()).calls += 1
 
     def before(self, call: Call) -> Mapping[str, Any]:
-        """Refuse what the budget does not allow; give the request to send."""
+        """Check the budget and return the request to send."""
         self._requests += not call.excused
         if self._budget is not None and self._requests > self._budget and not call.excused:
             raise BudgetExceeded(
                 f"the access pattern {self._label} is allowed {self._budget} requests; "
-                f"{call.operation} would be one more. Read a smaller page, or declare the pattern "
-                "with a larger budget"
+                f"{call.operation} would exceed that. Read a smaller page, or raise the pattern's "
+                "budget"
             )
         if self._work is None and not self._meter.measuring:
             return call.request

@@ -1,4 +1,4 @@
-"""An item gets another key: it is deleted and created in one transaction."""
+"""Moving an item to another key: delete and create in one transaction."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from keyfold.errors import (
     VersionConflict,
 )
 from keyfold.runtime import changes as change
+from keyfold.runtime.arguments import ref_of
 from keyfold.runtime.changes import validate
 from keyfold.runtime.context import Context
 from keyfold.runtime.counted_fields import initial_counts
@@ -25,8 +26,8 @@ from keyfold.runtime.writes import commit
 
 
 def move(context: Context, target: Entity | Ref[Any], changes: Mapping[str, Any]) -> Flow[Any]:
-    """The item under its new key: the old one deleted and the new one created, together."""
-    ref = target if isinstance(target, Ref) else target.ref()
+    """The item under its new key; the old item is deleted in the same transaction."""
+    ref = ref_of(target)
     item = yield from find_item(context, ref)
     if item is None:
         raise NotFound(f"{ref} does not exist")
@@ -42,7 +43,7 @@ def move(context: Context, target: Entity | Ref[Any], changes: Mapping[str, Any]
     if refused is not None:
         raise refused
     if new.ref().wire() == ref.wire():
-        raise PlanError(f"{ref} would not move: none of its key fields changes")
+        raise PlanError(f"{ref} would not move: no key field changes")
     results = yield from commit(
         context, [Delete(ref, known=old, carried=carried), Put(new, moved=True, carried=carried)]
     )

@@ -1,10 +1,10 @@
-"""Pages of queries: how much to ask for where a filter leaves something out.
+"""Pages of filtered queries: how much to request when a filter drops items.
 
-A filter is applied behind the limit, so a page of 10 may take any number of requests of 10.
-Here the first request asks for some more than the page, the next for as many as the share of
-matches so far makes likely, and the last for all that one request gives (1 MB). What is read beyond
-the page is cut off, and the cursor stands behind the last item given out. A page that is not full
-by then is given out short, with a cursor.
+A filter is applied after the limit, so a page of 10 can take any number of requests of 10. Here the
+first request asks for slightly more than the page, the next for as many as the match rate so far
+suggests, and the last for everything one request returns (1 MB). Items beyond the page are cut off,
+and the cursor points behind the last item returned. A page that is still not full is returned
+short, with a cursor.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ from keyfold.runtime.walk import Walk
 Item = dict[str, Any]
 
 PAGE_REQUESTS = 3
-"""What a page may take where its pattern declares no budget."""
+"""The request limit of a page whose pattern declares no budget."""
 FIRST_READ = 25
-"""About as many items as cost the same as a few."""
+"""Reading this many items costs about the same as reading a few."""
 
 
 @dataclass
 class QueryPage:
-    """One page in the making."""
+    """One page while it is being filled."""
 
     walk: Walk
     key: Sequence[str]
-    """The attributes of a position: of the index and of the table."""
+    """The attributes of a position: those of the index and of the table."""
     limit: int | None
     budget: int | None = None
     hidden: bool = False
-    """Only what has expired is left out, which is little where it is swept."""
+    """Only expired items are filtered out; there are few where a sweep runs."""
     found: list[Item] = field(default_factory=list)
     looked_at: int = 0
 
@@ -43,9 +43,9 @@ class QueryPage:
         return "FilterExpression" in self.walk.request and self.limit is not None
 
     def fill(self) -> Flow[Item | None]:
-        """Read on until the page is full, the partition ends, or the requests are used up.
+        """Read until the page is full, the partition ends, or the requests are used up.
 
-        Gives where the next page begins.
+        Returns where the next page begins.
         """
         allowed = (self.budget or PAGE_REQUESTS) if self.filtered else 1
         for turn in range(1, allowed + 1):

@@ -1,4 +1,4 @@
-"""The plan of one commit: each item once, with everything that is to happen to it."""
+"""The plan of one commit: each item once, with everything that happens to it."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ from keyfold.runtime.write_requests import (
 
 @dataclass
 class Step:
-    """One item to be written, with what is known of it."""
+    """One item to write, with what is known about it."""
 
     intent: Intent
     old: Entity | None = None
     new: Entity | None = None
     wire: dict[str, Any] | None = None
-    """The stored form of `new`, where it is known."""
+    """The stored form of `new`, if known."""
 
     def render(self, context: Context, stored: dict[str, Any] | None) -> WireWrite:
         intent = self.intent
@@ -60,12 +60,12 @@ class Plan:
         default_factory=deque
     )
     entailing: bool = False
-    """What the caller wants is in it, and what follows from that is being added."""
+    """The caller's intents are planned; their consequences are being added."""
     can_overflow: bool = False
     stored: Mapping[Any, dict[str, Any]] = dataclass_field(default_factory=dict)
-    """Items whose form in the table is another than their declaration's, as it was met."""
+    """Items stored in another form than declared, as they were read."""
     missing: frozenset[Any] = frozenset()
-    """Addresses of copies that are known not to be there."""
+    """Addresses of copies known to be missing."""
 
     def entail(
         self, maintainers: Sequence[Maintainer], old: Entity | None, new: Entity | None
@@ -81,7 +81,9 @@ class Plan:
             self.steps[address] = joined
 
     def pending(self, entity: type[Entity]) -> Iterator[tuple[Ref[Any], Entity | None]]:
-        """Items of an entity that are written, as they will be; None for what is deleted."""
+        """The items of an entity that this commit writes, in their new state; None for deleted
+        ones.
+        """
         for step in self.steps.values():
             if isinstance(step.intent, Put) and type(step.intent.new) is entity:
                 yield step.intent.new.ref(), step.intent.new
@@ -89,13 +91,13 @@ class Plan:
                 yield step.intent.ref, step.new
 
     def is_deleted(self, address: Any) -> bool:
-        """Whether the item is deleted already, with all that follows from it."""
+        """Whether the item is already deleted in this commit, with its consequences."""
         step = self.steps.get(address)
         return step is not None and isinstance(step.intent, Delete)
 
 
 def _join(first: Step, second: Step) -> Step | None:
-    """Two writes to one item as one: DynamoDB takes an item once per transaction."""
+    """Two writes to one item combined: DynamoDB accepts an item once per transaction."""
     if isinstance(first.intent, Check):
         return _with_check(second, first.intent)
     if isinstance(second.intent, Check):
@@ -136,8 +138,8 @@ def _join(first: Step, second: Step) -> Step | None:
             return None
         return Step(_joined_markers(first.intent, second.intent))
     raise PlanError(
-        f"one transaction writes {_subject(first.intent)} twice; DynamoDB takes one write of an "
-        "item, so join them"
+        f"one transaction writes {_subject(first.intent)} twice; DynamoDB allows one write per "
+        "item, so combine them"
     )
 
 
@@ -148,7 +150,7 @@ def _subject(intent: Intent) -> str:
 
 
 def _is_undone(first: Marker, second: Marker) -> bool:
-    """Whether what one item claimed is freed again by the same item."""
+    """Whether the same item both claimed and freed a value."""
     if first.action != "Put" or second.action != "Delete":
         return False
     claimed = first.request["ExpressionAttributeValues"].get(":holder")
@@ -156,7 +158,9 @@ def _is_undone(first: Marker, second: Marker) -> bool:
 
 
 def _joined_markers(first: Marker, second: Marker) -> Marker:
-    """A support item written twice: freed and claimed is handed over, claimed twice refused."""
+    """Two writes to one support item: free then claim becomes a hand-over, two claims are
+    refused.
+    """
     if first.action == second.action:
         if first.action == "Put" and first.request["Item"] != second.request["Item"]:
             assert second.refusal is not None, "a support item that others may claim says so"
@@ -172,7 +176,7 @@ def _joined_markers(first: Marker, second: Marker) -> Marker:
 
 
 def _with_check(step: Step, check: Check) -> Step:
-    """A write that also checks what a check of the same item asked for."""
+    """A write that includes the condition of a check on the same item."""
     intent = step.intent
     if isinstance(intent, Marker | Derived):
         return step
@@ -181,7 +185,7 @@ def _with_check(step: Step, check: Check) -> Step:
     if isinstance(intent, Delete):
         if check.lasting:
             raise PlanError(
-                f"one transaction deletes {check.ref} and adds an item to it; do one of them"
+                f"one transaction deletes {check.ref} and adds an item to it; do only one"
             )
         intent = replace(intent, must_exist=True)
     elif isinstance(intent, Update):
@@ -204,5 +208,5 @@ def _combine(first: Change | None, second: Change) -> Change:
             return change.Add(first.amount | second.amount)
         return change.Add(first.amount + second.amount)
     if first is not None and isinstance(second, change.Add | change.Remove | change.Append):
-        raise PlanError("one unit of work sets a field and adds to it; do one of the two")
+        raise PlanError("one unit of work sets a field and adds to it; do only one")
     return second

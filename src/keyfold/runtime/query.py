@@ -1,4 +1,4 @@
-"""Queries planned: from a read and its arguments to one wire request."""
+"""Query planning: from a read and its arguments to one wire request."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def query_request(
     at: dict[str, str] | None = None,
     fields: Sequence[str] = (),
 ) -> Request | None:
-    """The Query request without limit and start; None when the range holds nothing.
+    """The Query request without limit and start; None if the range is empty.
 
-    `at` narrows it to a sort value onwards; `fields` asks for these only.
+    `at` narrows it to a sort value onwards; `fields` limits the attributes.
     """
     declared = query.source.declared
     spec = query.entity.__spec__
@@ -39,7 +39,7 @@ def query_request(
     clauses = _partition(declared, declared.with_derived(given), owner, expressions)
     sought = sort_conditions(query, arguments)
     if at is not None:
-        # Merges are by keys of one sort attribute.
+        # Merges use keys with one sort attribute.
         sought = [(n, narrow(c, at, backwards=query.backwards)) for n, c in sought]
     if any(condition == NOTHING for _, condition in sought):
         return None
@@ -56,7 +56,7 @@ def query_request(
     if filters:
         request["FilterExpression"] = " AND ".join(filters)
     if fields:
-        # The key comes along, so that an item which cannot be read is reported with it.
+        # Include the key, so that an undecodable item can be reported with it.
         wanted = [*(spec.fields[f].attribute for f in fields), *spec.table.schema.key_attributes]
         names = dict.fromkeys(map(expressions.name, wanted))
         request["ProjectionExpression"] = ", ".join(names)
@@ -74,7 +74,7 @@ def collection_request(
     arguments: Mapping[str, Any],
     at: dict[str, str] | None = None,
 ) -> Request | None:
-    """One query over the sort-key span that the wanted entities cover, or over their range."""
+    """One query over the sort-key span of the wanted entities, or over their range."""
     first: EntitySpec = read.entities[0].__spec__
     declared = read.keys[0].declared
     expressions = Expressions()
@@ -88,7 +88,7 @@ def collection_request(
         high = span[1].literal_prefix + ("" if span[1].is_literal else HIGHEST)
         sought = ("BETWEEN", ({"S": low}, {"S": high}))
     if read.ranged is not None:
-        # A range of a collection is over the first sort field.
+        # A range on a collection applies to the first sort field.
         [(_, sought), *_] = sort_conditions(read.as_query(), arguments)
     if at is not None:
         sought = narrow(sought, at, backwards=read.backwards)
@@ -119,7 +119,7 @@ def collection_request(
 def _partition(
     declared: Key[Any], values: Mapping[str, Any], owner: str, expressions: Expressions
 ) -> list[str]:
-    """What a query asks of the partition key: every attribute of it is one value."""
+    """The partition key condition: one value for each of its attributes."""
     rendered = ((a.attribute, a.render(values, owner=owner)) for a in declared.partition_attributes)
     return [f"{expressions.name(name)} = {expressions.value(value)}" for name, value in rendered]
 
@@ -135,7 +135,7 @@ def _sort_text(expressions: Expressions, attribute: str, condition: Condition) -
 
 
 def _type_filter(spec: EntitySpec, declared: Key, expressions: Expressions) -> list[str]:
-    """A filter by type, only where another entity can stand in the same range."""
+    """A type filter, only where another entity can share the range."""
     type_attribute = spec.table.schema.type_attribute
     if type_attribute is None or not _shares_range(spec, declared, len(spec.table.entities)):
         return []
@@ -146,7 +146,8 @@ def _type_filter(spec: EntitySpec, declared: Key, expressions: Expressions) -> l
 def _shares_range(spec: EntitySpec, declared: Key, _entities: int) -> bool:
     """Whether items of another entity can appear among those of this key.
 
-    It is asked for every query; `_entities` makes it look again when the table got another one.
+    Called for every query; `_entities` invalidates the cached answer when the table gets another
+    entity.
     """
     for other in spec.table.entities:
         if other is spec.entity:
@@ -172,7 +173,7 @@ def _compatible(left: str, right: str) -> bool:
     """Whether a key with one prefix can also have the other.
 
     A prefix that ends in the delimiter is complete: `CRITERIA#` and `CRITERIA_COMBINED#` never
-    meet, and neither do `ROOM` and `ROOM#`.
+    overlap, nor do `ROOM` and `ROOM#`.
     """
     return left.startswith(right) or right.startswith(left)
 

@@ -1,4 +1,4 @@
-"""Sort-key conditions that stay inside their entity: ranges that cannot bleed."""
+"""Sort-key conditions that stay inside their entity, so that no range bleeds."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from keyfold.errors import PlanError
 from keyfold.limits import NUMBER_DIGITS
 
 Condition = tuple[str, tuple[dict[str, str], ...]]
-"""An operator (=, begins_with, BETWEEN, <, <=, >, >=) and its values; ("", ()) for none."""
+"""An operator (=, begins_with, BETWEEN, <, <=, >, >=) and its values; ("", ()) for no condition."""
 
-# The smallest step is then 1E-130, which is DynamoDB's smallest number.
+# The smallest step is 1E-130, DynamoDB's smallest number.
 _NUMBERS = Context(prec=NUMBER_DIGITS, Emin=-130 + NUMBER_DIGITS - 1)
 
 NOTHING: Condition = ("nothing", ())
-"""A range that holds nothing; DynamoDB refuses to be asked for one."""
+"""An empty range; DynamoDB rejects a request for one."""
 
 
 @dataclass(frozen=True)
 class _Asked:
-    """What a query asks of the sort key, with the parameters' values in place."""
+    """The query's sort-key condition with parameter values filled in."""
 
     values: Mapping[str, Any]
     ranged: str | None
@@ -38,7 +38,7 @@ class _Asked:
 
 
 def sort_conditions(query: Query[Any], arguments: Mapping[str, Any]) -> list[tuple[str, Condition]]:
-    """What the query asks of each attribute of the sort key: the given ones from the left."""
+    """The query's condition on each attribute of the sort key, from the left."""
     declared = query.source.declared
     given = {name: resolve(value, arguments) for name, value in query.values.items()}
     asked = _Asked(
@@ -54,7 +54,7 @@ def sort_conditions(query: Query[Any], arguments: Mapping[str, Any]) -> list[tup
         return []
     conditions = [(first.attribute, _condition(first, asked))]
     for attribute in others:
-        # DynamoDB asks no attribute after one that is open or a range.
+        # DynamoDB allows no condition after an attribute that is open or a range.
         if conditions[-1][1][0] != "=":
             break
         conditions.append((attribute.attribute, _condition(attribute, asked)))
@@ -110,7 +110,7 @@ def _text_range(
 
     lower, upper = prefix, prefix + HIGHEST
     if low is not None:
-        # Keys with this very value go on with the tail, so what follows them starts behind it.
+        # Keys with this exact value continue with the tail, so what follows starts behind it.
         beyond = text(low[0]) + (tail + HIGHEST if tail else "\x00")
         lower = text(low[0]) if low[1] else beyond
     if high is not None:
@@ -136,7 +136,7 @@ def _value_condition(
     high: tuple[Any, bool] | None,
     owner: str,
 ) -> Condition:
-    """A number or binary key is one value, so its own order is the order asked for."""
+    """A number or binary key is a single value, so its natural order applies."""
     field = attribute.template.fields[0]
     if field in values:
         return "=", (attribute.render(values, owner=owner),)
@@ -164,7 +164,7 @@ def _value_condition(
 
 
 def _next(number: Decimal, *, whole: bool) -> Decimal:
-    """The smallest number that is greater; DynamoDB's numbers have 38 digits."""
+    """The next larger number; DynamoDB's numbers have 38 digits."""
     return number + 1 if whole else _NUMBERS.next_plus(number)
 
 
@@ -173,7 +173,7 @@ def _previous(number: Decimal, *, whole: bool) -> Decimal:
 
 
 def narrow(condition: Condition, at: dict[str, str], *, backwards: bool) -> Condition:
-    """The part of a range from a position onwards, the position's own value included."""
+    """The part of a range from a position onwards, including the position's own value."""
     low, high = _ends(condition)
     low, high = (low, at) if backwards else (at, high)
     if low is not None and high is not None:

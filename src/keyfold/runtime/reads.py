@@ -36,7 +36,7 @@ T = TypeVar("T")
 
 
 class SteppedRead(Read[T], ABC):
-    """A read that takes steps of its own, for which there is no one request."""
+    """A read that takes several requests of its own."""
 
     @abstractmethod
     def steps(self, context: Context) -> Flow[T]: ...
@@ -52,9 +52,9 @@ def read(
     limit: int | None = None,
     budget: int | None = None,
 ) -> Flow[T]:
-    """What a read gives; `cursor` continues a paged one, `limit` overrides its page size.
+    """Run a read; `cursor` continues a paged one, `limit` overrides its page size.
 
-    `budget` is how many requests it may make: a filtered page ends short rather than exceed it.
+    `budget` limits its requests: a filtered page ends short rather than exceed it.
     """
     if not name:
         check_readable(wanted)
@@ -109,7 +109,10 @@ def _dispatch(
         return search(context, wanted, arguments, size)
     if isinstance(wanted, SteppedRead):
         return wanted.steps(context)
-    raise PlanError(f"{type(wanted).__name__} cannot be read")
+    raise PlanError(
+        f"{wanted!r} is not a read; give a query, as Order.key.query(user_id='1'), or another "
+        "read; use `get` for an item by address"
+    )
 
 
 def _first(
@@ -125,7 +128,7 @@ def _first(
     page = _page(request, query, 1, budget)
     yield from page.fill()
     while not page.walk.ended and not page.found:
-        # A short page would say that there is none. What has expired is nobody's fault.
+        # A short page would look like the end. Expired items do not count against the caller.
         yield from page.turn(None, excused=page.hidden)
     if isinstance(wanted, Exists):
         return bool(page.found)
@@ -133,7 +136,7 @@ def _first(
 
 
 def find(context: Context, ref: Ref[E], *, consistent: bool = True) -> Flow[E | None]:
-    """One item, or None; an expired item counts as gone."""
+    """One item, or None; an expired item counts as missing."""
     item = yield from find_item(context, ref, consistent=consistent)
     found: E | None = None if item is None else ref.entity.__spec__.decode(item)
     return found
@@ -142,7 +145,7 @@ def find(context: Context, ref: Ref[E], *, consistent: bool = True) -> Flow[E | 
 def find_item(
     context: Context, ref: Ref[Any], *, consistent: bool = True
 ) -> Flow[dict[str, Any] | None]:
-    """The same as it is stored, with attributes that the design does not declare."""
+    """The item as it is stored, including attributes that the design does not declare."""
     spec = ref.entity.__spec__
     request: Request = {"TableName": context.physical(spec.table.schema), "Key": ref.wire()}
     if consistent:
@@ -155,7 +158,7 @@ def find_item(
 def get(context: Context, ref: Ref[E], *, consistent: bool = True) -> Flow[E]:
     found = yield from find(context, ref, consistent=consistent)
     if found is None:
-        raise NotFound(f"{ref} does not exist")
+        raise NotFound(f"{ref} does not exist", entity=ref.entity.__name__, key=ref.values)
     return found
 
 
@@ -170,7 +173,7 @@ def read_query(
     budget: int | None = None,
     view: View[Any] | None = None,
 ) -> Flow[Page[Any]]:
-    """One page; where a filter leaves much out, it may be short and still have a cursor."""
+    """One page; if a filter drops many items it may be short and still have a cursor."""
     check_limit(limit)
     request = query_request(context, query, arguments, fields=view.fields if view else ())
     if request is None:
@@ -202,7 +205,7 @@ def _page(
 def _start(
     context: Context, bound: str, request: Request, key: Sequence[str], cursor: str | None
 ) -> Flow[dict[str, Any] | None]:
-    """Where a cursor goes on; one from before a migration, behind the item that it stood at."""
+    """Where a cursor continues; one from before a migration continues behind the same item."""
     if not cursor:
         return None
     place, position = unseal(context.cursor_key, bound, cursor)
@@ -273,7 +276,7 @@ def scope(name: str, wanted: Query[Any] | Collection[Any], arguments: Mapping[st
 
 
 def place_of(request: Request) -> str:
-    """What a position is in: the table or index, and the partition."""
+    """Where a position lies: the table or index, and the partition."""
     values = request.get("ExpressionAttributeValues", {})
     place = [request["TableName"], request.get("IndexName"), values.get(":0")]
     return hashlib.blake2b(orjson.dumps(place, default=plain), digest_size=8).hexdigest()

@@ -1,4 +1,4 @@
-"""Which entity an item is of, and whether it still counts."""
+"""Determines the entity of an item, and whether the item has expired."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from keyfold.runtime.context import Context
 
 
 def member_decoder(context: Context, wanted: Collection[Any]) -> Callable[[dict[str, Any]], Any]:
-    """Gives the entity that an item stands for, and None for what was not asked for."""
+    """A function that decodes an item of the wanted entities, and returns None for others."""
     specs = [entity.__spec__ for entity in wanted.entities]
 
     def decode(item: dict[str, Any]) -> Any:
@@ -23,13 +23,13 @@ def member_decoder(context: Context, wanted: Collection[Any]) -> Callable[[dict[
 
 
 def recognise(any_of_table: EntitySpec, item: dict[str, Any]) -> EntitySpec:
-    """The entity that an item of this table belongs to."""
+    """The entity of an item in this table."""
     for entity in any_of_table.table.entities:
         if entity.__spec__.recognises(item):
             return entity.__spec__
     key = {a: item.get(a) for a in any_of_table.table.schema.key_attributes}
     raise Undecodable(
-        f"the item {key} of {any_of_table.table.name} belongs to no declared entity", key
+        f"the item {key} of {any_of_table.table.name} matches no declared entity", key
     )
 
 

@@ -21,7 +21,7 @@ from keyfold.runtime.undecodable import complain, decode_all
 def search(
     context: Context, wanted: Nearest[Any], arguments: Mapping[str, Any], size: int
 ) -> Flow[list[Neighbour[Any]]]:
-    """Ask for the neighbours; what has expired is left out."""
+    """Search for neighbours; expired items are left out."""
     spec = wanted.entity.__spec__
     request = search_request(context, wanted, arguments, size)
     answer = yield Call("SearchVectors", request)
@@ -58,7 +58,7 @@ def search_request(
         operand = expressions.value({"S": spec.type_name})
         conditions.append(f"{expressions.name(kinds)} = {operand}")
     fields = wanted.view.fields if wanted.view else tuple(spec.fields)
-    # A search gives the vector only to whoever names it.
+    # A search returns the vector only if it is named.
     read = [*(spec.fields[name].attribute for name in fields), *spec.table.schema.key_attributes]
     read += [spec.ttl.attribute] if spec.ttl is not None else []
     request: Request = {

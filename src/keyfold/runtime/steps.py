@@ -1,4 +1,4 @@
-"""Steps of state machines: the condition that a write carries, and its refusal in words."""
+"""State machine steps: the conditions a write carries, and the errors when they fail."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from keyfold.runtime.intent import Update
 
 
 def _state_changes(spec: EntitySpec, intent: Update) -> Iterator[tuple[str, States[Any], Any]]:
-    """The fields with states that an update sets, with their new values."""
+    """The state fields that an update sets, with their new values."""
     if intent.counting or intent.upsert:
         return
     for name, states in spec.states.items():
@@ -27,14 +27,14 @@ def _state_changes(spec: EntitySpec, intent: Update) -> Iterator[tuple[str, Stat
 
 
 def step_conditions(expressions: Expressions, spec: EntitySpec, intent: Update) -> list[str]:
-    """What an update asks of the states that it leaves."""
+    """The conditions on the states that an update leaves."""
     found = []
     for name, states, value in _state_changes(spec, intent):
         field = spec.fields[name]
         before = states.before(value)
         if not before:
             raise StepRefused(
-                f"{intent.ref}: {name} cannot become {plain(value)}: no step leads there",
+                f"{intent.ref}: {name} cannot become {plain(value)}: no transition leads there",
                 field=name,
                 state="",
             )
@@ -44,7 +44,7 @@ def step_conditions(expressions: Expressions, spec: EntitySpec, intent: Update) 
 
 
 def step_refused(spec: EntitySpec, intent: Update, held: Entity) -> StepRefused | None:
-    """Why an item, as it is, cannot take the steps of an update; None where it can."""
+    """Why an item cannot take the steps of an update; None if it can."""
     for name, states, value in _state_changes(spec, intent):
         now = getattr(held, name)
         if plain(value) in map(plain, states.after(now)):
@@ -60,12 +60,12 @@ def step_refused(spec: EntitySpec, intent: Update, held: Entity) -> StepRefused 
 
 
 def refuse_start(new: Entity) -> None:
-    """A new item begins in a state in which items begin."""
+    """Refuse a new item whose state is not an initial one."""
     for name, states in new.__spec__.states.items():
         value = plain(getattr(new, name))
         if value not in map(plain, states.start):
             begin = " or ".join(map(plain, states.start))
             raise ValueRefused(
-                f"{new.ref()}: {name} cannot begin as {value}; a new item is {begin}",
+                f"{new.ref()}: {name} cannot start as {value}; a new item is {begin}",
                 {name: f"a new item is {begin}"},
             )

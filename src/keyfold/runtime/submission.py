@@ -1,4 +1,4 @@
-"""A plan is sent: one request for one item, one transaction for several; what a refusal means."""
+"""Sends a plan: one request for one item, one transaction for several; translates refusals."""
 
 from __future__ import annotations
 
@@ -38,10 +38,7 @@ def send(context: Context, plan: Plan, token: str | None) -> Flow[list[Entity | 
     if not writes:
         return plan.results
     if len(writes) > TRANSACTION_ITEMS:
-        raise TooManyWrites(
-            f"{len(writes)} items would be written at once; one transaction takes "
-            f"{TRANSACTION_ITEMS}. Declare the largest structure with sync='stream'"
-        )
+        raise _too_many(len(writes), len(plan.results))
     if len(writes) == 1 and writes[0].action in _SINGLE and token is None:
         return (yield from _send_single(plan, writes[0]))
     request: dict[str, Any] = {"TransactItems": [{w.action: dict(w.request)} for w in writes]}
@@ -52,6 +49,23 @@ def send(context: Context, plan: Plan, token: str | None) -> Flow[list[Entity | 
     except TransactionCanceled as cancelled:
         raise _explain(cancelled, writes) from cancelled
     return plan.results
+
+
+def _too_many(writes: int, given: int) -> TooManyWrites:
+    """The error for a transaction that is too large: because of the intents, or their
+    consequences.
+    """
+    takes = f"one transaction takes {TRANSACTION_ITEMS}"
+    if given > TRANSACTION_ITEMS:
+        return TooManyWrites(
+            f"{given} writes were passed; {takes}. Write them in several transactions, or use "
+            "bulk(...) if they need not be atomic"
+        )
+    fewer = "Give fewer writes at once, or declare" if given > 1 else "Declare"
+    return TooManyWrites(
+        f"{writes} items would be written in one transaction, {writes - given} of them maintained "
+        f"copies; {takes}. {fewer} the largest structure with sync='stream'"
+    )
 
 
 def _send_single(plan: Plan, write: WireWrite) -> Flow[list[Entity | None]]:
@@ -66,7 +80,7 @@ def _send_single(plan: Plan, write: WireWrite) -> Flow[list[Entity | None]]:
         if failed.item is None and isinstance(write.intent, Update) and write.intent.otherwise:
             raise CopiesMissing([write.intent.ref]) from failed
         raise _refusal(write, failed.item) from failed
-    # A delete of what is not there gives nothing.
+    # Deleting a missing item returns nothing.
     if (
         len(plan.results) == 1
         and isinstance(write.intent, Update | Delete)
@@ -77,7 +91,7 @@ def _send_single(plan: Plan, write: WireWrite) -> Flow[list[Entity | None]]:
 
 
 def _refusal(write: WireWrite, item: dict[str, Any] | None) -> Exception:
-    """What a failed condition means; where only our own read was stale, it is worth a retry."""
+    """The error for a failed condition; retryable if only our own read was stale."""
     problem, intent = write.refusal(item), write.intent
     if isinstance(problem, Lingering):
         return problem
@@ -90,7 +104,7 @@ def _refusal(write: WireWrite, item: dict[str, Any] | None) -> Exception:
 
 
 def _explain(cancelled: TransactionCanceled, writes: Sequence[WireWrite]) -> Exception:
-    """The first refusal in terms of its intent; conflicts and throttling are worth a retry."""
+    """The first refusal in terms of its intent; conflicts and throttling are retryable."""
     missing: list[Ref[Any]] = []
     for reason, write in zip(cancelled.reasons, writes, strict=False):
         if reason.code != "ConditionalCheckFailed":

@@ -14,11 +14,11 @@ from keyfold.runtime.walk import all_items
 Request = dict[str, Any]
 
 FIRST_UNITS = 5
-"""What a provisioned table and its indexes begin with, as in Amazon's console."""
+"""Initial capacity of a provisioned table and its indexes, as in Amazon's console."""
 MIGRATIONS = TableSchema("keyfold_migrations", partition="migration", sort="part")
-"""Where migrations keep what they know."""
+"""The table where migrations keep their state."""
 DROPPED = "dropped"
-"""The partition with the tables that migrations have taken away."""
+"""The partition that lists tables dropped by migrations."""
 _THROUGHPUT = {"ReadCapacityUnits": FIRST_UNITS, "WriteCapacityUnits": FIRST_UNITS}
 
 
@@ -48,7 +48,7 @@ def create_request(table: TableSchema, name: str) -> Request:
 
 
 def index_request(index: Index, billing: str) -> Request:
-    """An index of a table that is billed so."""
+    """An index definition for a table with this billing mode."""
     projection: Request = {"ProjectionType": index.projection}
     if index.projection == "INCLUDE":
         projection["NonKeyAttributes"] = list(index.included)
@@ -63,7 +63,7 @@ def index_request(index: Index, billing: str) -> Request:
 
 
 def vector_request(vector: VectorSchema) -> Request:
-    """A vector index of a table."""
+    """The definition of a vector index."""
     roles = {vector.within: "HASH", **dict.fromkeys(vector.filters, "INLINE_FILTER")}
     searched = [
         {"AttributeName": name, "SearchSchemaElementType": roles[name]}
@@ -85,7 +85,7 @@ def key_schema(owner: TableSchema | Index) -> list[Request]:
 
 
 def create_tables(context: Context) -> Flow[list[str]]:
-    """Create every table that is not there yet, with TTL; gives the names of the new ones."""
+    """Create every missing table, with TTL; returns the names of the new ones."""
     made = []
     for table in context.design.tables.values():
         name = context.physical(table.schema)
@@ -111,7 +111,7 @@ def create_tables(context: Context) -> Flow[list[str]]:
 
 
 def refuse_dropped(context: Context) -> Flow[None]:
-    """Refuse a design whose tables a migration has taken away: the data are newer than it."""
+    """Refuse a design whose tables a migration has dropped: the data is newer than the design."""
     request = {
         "TableName": context.physical(MIGRATIONS),
         "KeyConditionExpression": "migration = :m",
@@ -128,14 +128,13 @@ def refuse_dropped(context: Context) -> Flow[None]:
         name = context.physical(table.schema)
         if name in dropped:
             raise TableNotFound(
-                f"the migration {dropped[name]} has dropped the table {name}: this design is of "
-                "before it. Open the design of now; to have the table again, open this one with "
-                "create_tables=True"
+                f"the migration {dropped[name]} dropped the table {name}, and this design is "
+                "older. Open the current design, or create the table again with create_tables=True"
             )
 
 
 def create_replicas(context: Context) -> Flow[None]:
-    """Bring every replicated table to the regions of its design where it is not yet."""
+    """Create the missing replicas of every replicated table."""
     for table in context.design.tables.values():
         spread = table.schema.replication
         if spread is None:
@@ -150,12 +149,12 @@ def create_replicas(context: Context) -> Flow[None]:
 
 
 def replica_requests(spread: Replication, name: str, there: Collection[str]) -> list[Request]:
-    """The UpdateTable requests that add the regions where a table is not `there`."""
+    """The UpdateTable requests that add the missing regions of a table."""
     wanted = [{"Create": {"RegionName": r}} for r in spread.regions if r not in there]
     if spread.is_strong and wanted:
         strong = {"MultiRegionConsistency": "STRONG", "ReplicaUpdates": wanted}
         return [{"TableName": name, **strong}]
-    # DynamoDB takes one at a time.
+    # DynamoDB adds one region at a time.
     return [{"TableName": name, "ReplicaUpdates": [one]} for one in wanted]
 
 
@@ -169,15 +168,23 @@ def until_active(name: str) -> Flow[None]:
         pause = min(pause * 2, 2.0)
 
 
-def with_table_name(absent: TableNotFound, request: Mapping[str, Any]) -> TableNotFound:
-    """DynamoDB does not say which table is not there, nor what to do about it."""
+def with_table_name(
+    context: Context, absent: TableNotFound, request: Mapping[str, Any]
+) -> TableNotFound:
+    """Add the table's name and the remedy to DynamoDB's bare error."""
     if absent.message != "Requested resource not found":
         return absent
     wanted = {request.get("TableName"), *request.get("RequestItems", ())}
     for action in request.get("TransactItems", ()):
         wanted |= {member["TableName"] for member in action.values()}
     names = ", ".join(sorted(filter(None, wanted)))
+    design = context.design
+    if not wanted & {context.physical(table.schema) for table in design.tables.values()}:
+        return TableNotFound(
+            f"{absent.message}: {names}. The design {design.name} does not declare it. If the "
+            "entity belongs to another design, open that one"
+        )
     return TableNotFound(
-        f"{absent.message}: {names}. Make the design's tables with db.create_tables(), or open it "
-        "with create_tables=True"
+        f"{absent.message}: {names}. Create the tables with db.create_tables(), or open the "
+        "design with create_tables=True"
     )

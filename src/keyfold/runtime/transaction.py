@@ -1,4 +1,4 @@
-"""Intents as people write them, for `db.transact`."""
+"""The intents that callers pass to `db.transact`."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from keyfold.design.recorder import record
 from keyfold.design.signatures import Writable
 from keyfold.errors import PlanError
 from keyfold.runtime import writes
+from keyfold.runtime.arguments import checked_item, ref_of
 from keyfold.runtime.changes import apply_changes, read_changes
 from keyfold.runtime.context import Context
 from keyfold.runtime.expansion import first_item
@@ -28,17 +29,17 @@ T = TypeVar("T")
 
 
 def create(new: E) -> Put[E]:
-    """A new item; one with the same key is an error."""
+    """Create an item; fails if one with the same key exists."""
     return Put(checked_item(new))
 
 
 def put(new: E, *, where: Where[E] | None = None) -> Put[E]:
-    """An item, new or replaced."""
+    """Write an item, replacing the one that exists."""
     return Put(checked_item(new), absent=False, condition=_condition(type(new), where))
 
 
 def update(target: Writable[P, T], /, *args: P.args, **changes: P.kwargs) -> Update[T]:
-    """Changes to an item; given a versioned item itself, nobody may have changed it since."""
+    """Change an item; a versioned item passed itself must be unchanged since it was read."""
     given: dict[str, Any] = dict(changes)
     where = given.pop("where", None)
     ref, known = _target(target)
@@ -53,9 +54,9 @@ def update(target: Writable[P, T], /, *args: P.args, **changes: P.kwargs) -> Upd
 
 
 def upsert(target: Writable[P, T], /, *args: P.args, **changes: P.kwargs) -> Update[T]:
-    """Changes to an item, or, where there is none, the item that they make of its defaults.
+    """Change an item, or create it from these changes and its defaults.
 
-    A condition is asked of an item that is there.
+    A condition applies only to an existing item.
     """
     intent: Update[T] = update(target, *args, **changes)
     return replace(intent, otherwise=partial(first_item, intent))
@@ -65,7 +66,7 @@ def _changes_at(ref: Ref[Any], args: tuple[Any, ...], given: dict[str, Any]) -> 
     found = changes_by_field(ref.entity.__spec__, args) if args else {}
     twice = sorted(found.keys() & given.keys())
     if twice:
-        raise PlanError(f"{twice[0]} is given by name and by at; do one of the two")
+        raise PlanError(f"{twice[0]} is given by name and by at; use only one")
     return found
 
 
@@ -95,19 +96,19 @@ def delete(
     must_exist: bool = False,
     returning: bool = False,
 ) -> Delete[Any]:
-    """An item gone; `returning=True` gives what it was, or None."""
+    """Delete an item; `returning=True` returns the old item, or None."""
     ref, known = _target(target)
     must_exist = must_exist or where is not None
     return Delete(ref, _condition(ref.entity, where), known, must_exist, returning)
 
 
 def check(target: Ref[E], /, *, where: Where[E] | None = None) -> Check:
-    """The item exists, or meets a condition; it is not written."""
+    """Require that the item exists or meets a condition, without writing it."""
     return Check(address(target), _condition(target.entity, where))
 
 
 def commit(context: Context, intents: Sequence[Intent], token: str | None) -> Flow[tuple[Any, ...]]:
-    """Write all intents or none; gives what each of them wrote, as far as it is known."""
+    """Write all intents or none; returns what each of them wrote, as far as known."""
     written = yield from writes.commit(context, intents, token=token)
     return tuple(
         _as_given(intent) if new is None and isinstance(intent, Update) else new
@@ -116,32 +117,17 @@ def commit(context: Context, intents: Sequence[Intent], token: str | None) -> Fl
 
 
 def _as_given(intent: Update) -> Any:
-    """An item without a version as its caller saw it, changed: a transaction returns no items."""
+    """The caller's unversioned item with the changes applied: a transaction returns no items."""
     if intent.given is None:
         return None
     return intent.given.model_copy(update=apply_changes(intent.changes, intent.given.__dict__))
 
 
-def checked_item(given: E) -> E:
-    """What somebody gave as an item; anything else is refused in words."""
-    if isinstance(given, Entity) and hasattr(given, "__spec__"):
-        return given
-    if isinstance(given, Entity):
-        raise PlanError(f"{type(given).__name__} is declared without table=, and stored nowhere")
-    raise PlanError(f"{given!r} is not an item; give one of the design's entities")
-
-
 def _target(target: Any) -> tuple[Ref[Any], Any]:
-    """The address, and the item as the caller knows it where a version can guard it."""
-    if isinstance(target, Ref):
-        return target, None
-    if not isinstance(target, Entity):
-        raise PlanError(
-            f"{target!r} is neither an item nor its address; give an item that was read, or an "
-            "address, as Order.key(order_id='1')"
-        )
-    checked_item(target)
-    return target.ref(), target if target.__spec__.version is not None else None
+    """The address, and the caller's item where a version can guard it."""
+    ref = ref_of(target)
+    versioned = not isinstance(target, Ref) and ref.entity.__spec__.version is not None
+    return ref, target if versioned else None
 
 
 def _condition(entity: type[Entity], where: Callable[[Any], object] | None) -> Predicate | None:

@@ -1,4 +1,4 @@
-"""Many items read at once: one that cannot be read does not take the others with it."""
+"""Reading many items: one that cannot be decoded does not fail the others."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from keyfold.runtime.budget import current_work
 
 T = TypeVar("T")
 OnUndecodable: TypeAlias = Literal["raise", "skip"] | Callable[[Undecodable], object]
-"""What to do about items that cannot be read: raise, leave them out, or tell somebody too."""
+"""How to handle undecodable items: raise, skip, or call a function."""
 
 _log = logging.getLogger("keyfold.undecodable")
 
 
 def log_undecodable(problem: Undecodable) -> None:
-    """Leave an item out and say so in the log; its values stay out of it."""
+    """Skip the item and log its key, without its values."""
     names = ", ".join(name for name in problem.fields if name) or "the item as a whole"
     _log.error("%s %s cannot be read: %s", problem.entity, problem.key, names)
 
@@ -25,7 +25,7 @@ def log_undecodable(problem: Undecodable) -> None:
 def decode_all(
     on_undecodable: OnUndecodable, decode: Callable[[Any], T], items: Iterable[Any]
 ) -> tuple[list[T], list[Undecodable]]:
-    """The items that can be read, and what is wrong with the others, where that is to be raised."""
+    """The decoded items, and the problems of the others if they are to be raised."""
     good: list[T] = []
     wrong: list[Undecodable] = []
     for item in items:
@@ -43,7 +43,7 @@ def decode_all(
 
 
 def complain(wrong: list[Undecodable], good: list[Any], cursor: str | None = None) -> None:
-    """Raise the first of the problems, with all that could be read."""
+    """Raise the first problem, with all items that were decoded."""
     if wrong:
         wrong[0].items, wrong[0].cursor, wrong[0].others = good, cursor, wrong[1:]
         raise wrong[0]

@@ -1,8 +1,8 @@
-"""What makes an item readable: it is looked at as a whole before anything is sent.
+"""Validates an item as a whole before anything is sent, so that it can be read back.
 
-An operation on one field (an amount added, elements appended) that only a bound or a length limits
+An operation on one field (an added amount, appended elements) that only a bound or a length limits
 stays one request, with the limit as its condition. Where validators look at more than the changes,
-the item is read, and what they looked at is guarded.
+the item is read first, and the fields they looked at are guarded.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ _BOUNDS = {
 
 
 def settle(given: E, key: WireItem | None = None) -> tuple[E, WireItem]:
-    """The item as it will be read back, and its stored form: all validators passed.
+    """The item as it will be read back, and its stored form; all validators have passed.
 
-    A key that is known is not rendered again.
+    A known key is not rendered again.
     """
     spec = given.__spec__
     item = spec.encode(given, key)
@@ -44,7 +44,7 @@ def settle(given: E, key: WireItem | None = None) -> tuple[E, WireItem]:
         found: E = spec.decode(item)
     except Undecodable as problem:
         raise ValueRefused(
-            f"{given.ref()} is not written, since it could not be read again: "
+            f"{given.ref()} is not written, because it could not be read back: "
             f"{in_one_line(problem.fields)}",
             problem.fields,
         ) from None
@@ -56,7 +56,9 @@ def settle(given: E, key: WireItem | None = None) -> tuple[E, WireItem]:
 
 
 def apply_update(old: E, intent: Update) -> tuple[E, WireItem | None]:
-    """The item after an update, settled; what a counter adds is not looked at, nor encoded."""
+    """The item after an update, validated; a counter's adjustment is neither validated nor
+    encoded.
+    """
     after = old.model_copy(update=apply_changes(intent.changes, old.__dict__))
     if intent.counting:
         return after, None
@@ -67,7 +69,7 @@ def apply_update(old: E, intent: Update) -> tuple[E, WireItem | None]:
 
 
 def looked_at(spec: EntitySpec, intent: Update | Delete) -> set[str]:
-    """The fields whose present values decide whether the changed item can be read."""
+    """The fields whose stored values decide whether the changed item is valid."""
     if isinstance(intent, Delete) or intent.counting or intent.upsert:
         return set()
     validators = spec.validators
@@ -78,7 +80,7 @@ def looked_at(spec: EntitySpec, intent: Update | Delete) -> set[str]:
 
 
 def _needs_value(field: FieldSpec, one: Change) -> bool:
-    """Whether no condition can say what an operation on the field may do."""
+    """Whether the field's limits cannot be expressed as a condition."""
     if isinstance(one, change.Inside):
         checked = any(each.checked for each in one.changes)
         return checked or bool(field.constraints) or field.mark(AtMost) is not None
@@ -93,7 +95,7 @@ def _needs_value(field: FieldSpec, one: Change) -> bool:
 
 
 def limits(expressions: Expressions, spec: EntitySpec, intent: Update) -> list[str]:
-    """The conditions that keep operations within what their fields may hold."""
+    """The conditions that keep operations within their fields' limits."""
     if intent.counting or intent.upsert:
         return []
     found: list[str] = []
@@ -141,7 +143,7 @@ def _length(
 
 
 def objection(spec: EntitySpec, intent: Update, item: dict[str, Any]) -> ValueRefused | None:
-    """Why the changes cannot be made to this item, if that is the reason."""
+    """Why the changes are invalid for this item, if they are."""
     try:
         apply_update(spec.decode(item), intent)
     except ValueRefused as refused:

@@ -1,7 +1,7 @@
-"""What comes in parts: pages of a table, unprocessed rests of batches, transactions in conflict.
+"""Going through a table: pages, unprocessed rests of batches, conflicting transactions.
 
-Nobody else looks at `LastEvaluatedKey` or at unprocessed rests, or sends a refused transaction
-again as it is. Whoever holds a client takes `pages`; flows take the rest.
+Only this module looks at `LastEvaluatedKey` and unprocessed items, or resends a refused
+transaction. Code with a client uses `pages`; flows use the rest.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ Item = dict[str, Any]
 PASSING: Final = frozenset(
     {"TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"}
 )
-"""Reasons of a cancelled transaction that another attempt may not meet."""
+"""Cancellation reasons that a retry may not meet again."""
 
 _ATTEMPTS: Final = 10
 _LONGEST_PAUSE: Final = 5.0
 _REFILLING: Final = 0.02
-"""A first pause for capacity to come back."""
+"""The first pause while capacity refills."""
 
 
 @dataclass
 class Walk:
-    """A query or a scan, page by page from a position on."""
+    """A query or scan, page by page from a position."""
 
     operation: Literal["Query", "Scan"]
     request: Mapping[str, Any]
     position: Item | None = None
-    """Where to go on; None at the beginning and at the end."""
+    """Where to continue; None at the beginning and at the end."""
     ended: bool = False
 
     def call(self, limit: int | None = None, *, excused: bool = False) -> Call:
@@ -50,7 +50,7 @@ class Walk:
         return Call(self.operation, request, excused)
 
     def take(self, answer: Answer) -> Answer:
-        """Note where the page that came ends."""
+        """Record where the page that arrived ends."""
         self.position = position_of(answer)
         self.ended = self.position is None
         return answer
@@ -60,7 +60,7 @@ class Walk:
 
 
 def position_of(answer: Answer) -> Item | None:
-    """Where the next page begins; None behind the last one."""
+    """Where the next page begins; None after the last one."""
     position: Item | None = answer.get("LastEvaluatedKey")
     return position
 
@@ -75,7 +75,7 @@ def all_items(request: Mapping[str, Any], most: int | None = None) -> Flow[list[
 
 
 def rest(walk: Walk, answer: Answer) -> Flow[list[Item]]:
-    """The items of a page that came, and of those behind it."""
+    """The items of a page that arrived, and of the pages after it."""
     found: list[Item] = list(walk.take(answer)["Items"])
     while not walk.ended:
         found += (yield from walk.next())["Items"]
@@ -83,7 +83,7 @@ def rest(walk: Walk, answer: Answer) -> Flow[list[Item]]:
 
 
 def count_items(request: Mapping[str, Any]) -> Flow[int]:
-    """How many items a query has, without having them sent."""
+    """The number of items a query matches, without fetching them."""
     walk, found = Walk("Query", {**request, "Select": "COUNT"}), 0
     while not walk.ended:
         answer = yield from walk.next()
@@ -92,7 +92,7 @@ def count_items(request: Mapping[str, Any]) -> Flow[int]:
 
 
 def pages(send: Send, walk: Walk) -> Iterator[Answer]:
-    """The pages for whoever has a client at hand and no flow."""
+    """The pages, for code that has a client and no flow."""
     while not walk.ended:
         yield run_by(send, walk.next())
 
@@ -100,7 +100,7 @@ def pages(send: Send, walk: Walk) -> Iterator[Answer]:
 def get_batches(
     keys: Iterable[tuple[str, Item]], *, keys_alone: bool = False
 ) -> Flow[list[tuple[str, Item]]]:
-    """What is at these tables' keys, read consistently, in no order; absent items are left out."""
+    """The items at these keys, read consistently, unordered; missing items are left out."""
     found: list[tuple[str, Item]] = []
     for chunk in in_chunks(keys, BATCH_GET_ITEMS):
         requested: dict[str, Any] = {}
@@ -119,7 +119,7 @@ def get_batches(
 def write_batches(
     writes: Iterable[tuple[str, Item]], progress: Callable[[int], None] | None = None
 ) -> Flow[int]:
-    """Puts and deletes of tables' items, in batches; gives how many."""
+    """Puts and deletes in batches; returns how many."""
     done = 0
     for chunk in in_chunks(writes, BATCH_WRITE_ITEMS):
         requested: dict[str, list[Item]] = {}
@@ -133,7 +133,7 @@ def write_batches(
 
 
 def transact(operation: str, request: Mapping[str, Any]) -> Flow[Answer]:
-    """A transaction, sent again while it meets nothing but others in flight."""
+    """A transaction, retried while it only conflicts with others in flight."""
     for attempt in range(_ATTEMPTS):
         try:
             answer: Answer = yield Call(operation, request)
@@ -149,12 +149,12 @@ def transact(operation: str, request: Mapping[str, Any]) -> Flow[Answer]:
 
 
 def is_passing(cancelled: TransactionCanceled) -> bool:
-    """Whether nothing but others in flight refused it."""
+    """Whether only transactions in flight refused it."""
     return {reason.code for reason in cancelled.reasons} <= {"None", *PASSING}
 
 
 def again_after(attempt: int, first: float = 0.002) -> Pause:
-    """The pause before another attempt (0 was the first): any time up to a bound that doubles."""
+    """The pause before retry `attempt`: random, up to a bound that doubles."""
     return Pause(random.uniform(0, min(_LONGEST_PAUSE, first * 2**attempt)))
 
 
@@ -165,12 +165,12 @@ def in_chunks(things: Iterable[T], size: int) -> Iterator[list[T]]:
 
 
 def all_written() -> Answer:
-    """What BatchWriteItem answers when nothing is left to send."""
+    """BatchWriteItem's answer when nothing is left to send."""
     return {"UnprocessedItems": {}}
 
 
 def unprocessed_keys(answer: Answer, table: str) -> Sequence[Item]:
-    """The keys that a batch left out, for whoever goes on without them."""
+    """The keys that a batch left unprocessed, for callers that continue without them."""
     left: Sequence[Item] = answer.get("UnprocessedKeys", {}).get(table, {}).get("Keys", ())
     return left
 
@@ -181,7 +181,7 @@ def _key_projection(key: Sequence[str]) -> Item:
 
 
 def _until_processed(operation: str, requested: Item, unprocessed: str) -> Flow[list[Answer]]:
-    """Send the rest again, with growing pauses, until nothing is left or nothing moves."""
+    """Resend the rest, with growing pauses, until nothing is left or nothing progresses."""
     answers: list[Answer] = []
     stuck, left = 0, _size(requested)
     while True:

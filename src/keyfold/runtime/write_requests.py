@@ -1,4 +1,4 @@
-"""Writes planned: each intent as one wire write, with its guards."""
+"""Write planning: each intent as one wire write, with its guards."""
 
 from __future__ import annotations
 
@@ -41,11 +41,13 @@ class WireWrite:
     request: Mapping[str, Any]
     intent: Intent
     refusal: Callable[[WireItem | None], Exception]
-    """The error that a failed condition here means, given the stored item."""
+    """The error that a failed condition means here, given the stored item."""
 
 
 def stamp(context: Context, new: Entity) -> tuple[Entity, WireItem]:
-    """A new item as it will be read back, with version, times and expiry, and its stored form."""
+    """A new item as it will be read back, with version, timestamps and expiry, and its stored
+    form.
+    """
     spec = new.__spec__
     values: dict[str, Any] = {}
     now = context.now()
@@ -66,7 +68,7 @@ def stamp(context: Context, new: Entity) -> tuple[Entity, WireItem]:
 
 
 def expiry_of(context: Context, spec: EntitySpec, values: Mapping[str, Any]) -> Any:
-    """The computed expiry, or None where the declaration leaves it to the caller."""
+    """The computed expiry, or None if the caller sets it."""
     mark = spec.ttl.mark(markers.Ttl) if spec.ttl is not None else None
     if mark is None or mark.days is None:
         return None
@@ -75,7 +77,7 @@ def expiry_of(context: Context, spec: EntitySpec, values: Mapping[str, Any]) -> 
 
 
 def put_write(context: Context, intent: Put, wire: WireItem | None) -> WireWrite:
-    """A put of the item in its stored form, where that is known."""
+    """A put of the item in its stored form, if known."""
     spec = intent.new.__spec__
     expressions = Expressions()
     conditions = []
@@ -99,14 +101,14 @@ def put_write(context: Context, intent: Put, wire: WireItem | None) -> WireWrite
         if intent.absent and item is not None and is_expired(context, spec, item):
             return Lingering(intent.new.ref(), item)
         if intent.absent and (item is not None or intent.condition is None):
-            return AlreadyExists(f"{intent.new.ref()} exists already; update it instead")
+            return AlreadyExists(f"{intent.new.ref()} already exists; update it instead")
         return ConditionFailed(f"{intent.new.ref()}: {intent.condition} does not hold", item)
 
     return WireWrite("Update" if replacing else "Put", request, intent, refusal)
 
 
 def _replacing(spec: EntitySpec, item: WireItem, expressions: Expressions) -> str:
-    """The update that makes a stored item this one, and leaves what is not declared alone."""
+    """The update that turns a stored item into this one and leaves undeclared attributes alone."""
     actions = _Actions(expressions)
     for attribute in sorted(spec.attributes - set(spec.table.schema.key_attributes)):
         actions.attribute(attribute, item.get(attribute))
@@ -121,10 +123,10 @@ def update_write(
     stored: WireItem | None,
     wire: WireItem | None,
 ) -> WireWrite:
-    """An update; `old` is what the guard compares with, `new` gives whole index keys.
+    """An update; the guard compares with `old`, and `new` gives whole index keys.
 
-    `stored` is the form that `old` is known to have in the table, where that is another than ours,
-    and `wire` the form that `new` will have.
+    `stored` is the form of `old` in the table where it differs from ours, `wire` the stored form of
+    `new`.
     """
     spec = intent.ref.entity.__spec__
     expressions = Expressions()
@@ -150,8 +152,9 @@ def update_write(
         for attribute, value in _index_changes(spec, intent, new, key, wire).items():
             actions.attribute(attribute, value)
     type_attribute = spec.table.schema.type_attribute
-    if intent.upsert and type_attribute is not None:
-        actions.default(type_attribute, {"S": spec.type_name})
+    if intent.upsert:
+        if type_attribute is not None:
+            actions.default(type_attribute, {"S": spec.type_name})
         for field in spec.key.address:
             named = spec.fields[field]
             if named.attribute not in key and named.reader is None and field not in intent.changes:
@@ -214,7 +217,7 @@ def marker_write(context: Context, intent: Marker) -> WireWrite:
 
 
 def stamp_update(context: Context, intent: Update) -> Update:
-    """The intent with version, update stamp and expiry among its changes."""
+    """The intent with version, update timestamp and expiry among its changes."""
     spec = intent.ref.entity.__spec__
     if intent.counting or (intent.changes and intent.changes.keys() <= spec.unversioned):
         return intent
@@ -233,7 +236,7 @@ def stamp_update(context: Context, intent: Update) -> Update:
 
 
 def index_fields_missing(spec: EntitySpec, intent: Update) -> list[str]:
-    """Fields that an index key needs but neither the changes nor the key give."""
+    """Fields that an index key needs but that neither the changes nor the key provide."""
     missing: list[str] = []
     for placement in spec.placements.values():
         if not placement.fields & set(intent.changes):
@@ -253,7 +256,9 @@ def _index_changes(
     key: WireItem,
     wire: WireItem | None,
 ) -> dict[str, WireItem | None]:
-    """Whole index keys for every index that a change touches; None takes the item out."""
+    """Whole index keys for every index that a change touches; None removes the item from an
+    index.
+    """
     plain = {n: c.value for n, c in intent.changes.items() if isinstance(c, change.Set)}
     values = {**intent.ref.values, **plain} if new is None else new.__dict__
     written: dict[str, WireItem | None] = {}
@@ -269,12 +274,12 @@ def _index_changes(
         if wire is not None and placement.applies(values):
             written.update({a.attribute: wire[a.attribute] for a in placement.attributes})
         elif placement.applies(values):
-            written.update(placement.render(values, owner=f"{spec.name}.{placement.name}"))
+            written.update(placement.render(values))
         else:
             for attribute in placement.attributes:
                 written.setdefault(attribute.attribute, None)
-    # An attribute shared with another index that still applies keeps its value there; so does one
-    # that is a field's own, which the item has in any case.
+    # An attribute keeps its value if another index that still applies shares it, or if it is a
+    # field of the item itself.
     kept |= spec.by_attribute.keys()
     return {
         name: value
@@ -301,7 +306,7 @@ class _Actions:
     def change(self, spec: EntitySpec, field: str, one: Change) -> None:
         named = spec.fields[field]
         if named.reader is not None:
-            return  # The index key that holds it is written as a whole.
+            return  # The index key that contains it is written as a whole.
         name = self._expressions.name(named.attribute)
         value = self._expressions.value
         encode = spec.encoders[field]

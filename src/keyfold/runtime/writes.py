@@ -1,7 +1,7 @@
-"""The one write path: intents are expanded with their maintainers' writes and sent as one.
+"""The one write path: intents are expanded with their maintainers' writes and sent together.
 
 An update that maintainers or index keys depend on reads the item first and is guarded against
-changes in between; when the guard fails and the read was ours, it starts over.
+changes in between. If the guard fails and the read was ours, the commit restarts.
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ ATTEMPTS = 12
 def commit(
     context: Context, intents: Sequence[Intent], *, token: str | None = None
 ) -> Flow[list[Entity | None]]:
-    """Write all intents and what they entail, or nothing; gives each intent's new item."""
+    """Write all intents and their consequences, or nothing; returns each intent's new item."""
     context.design.complete()
     overflowing = False
     stored: dict[Any, dict[str, Any]] = {}
     missing: frozenset[Any] = frozenset()
     for attempt in range(ATTEMPTS):
         plan = Plan(results=[None] * len(intents), stored=stored, missing=missing)
-        # New items first, then all others, then what they entail, so that a count on an item
-        # made in the same breath meets it.
+        # New items first, then the other intents, then consequences, so that a count on an item
+        # created in the same commit finds it.
         for place in sorted(range(len(intents)), key=lambda i: not isinstance(intents[i], Put)):
             plan.results[place] = yield from expand(context, plan, intents[place])
         plan.entailing = True
@@ -92,9 +92,9 @@ def commit(
 
 
 def _delete_expired(context: Context, left: Lingering) -> Flow[None]:
-    """Delete an expired item with what is kept for it, as its time to live would have by now."""
+    """Delete an expired item with everything derived from it, as time to live would."""
     expired = left.ref.entity.__spec__.decode(left.item)
     try:
         yield from commit(context, [Delete(left.ref, known=expired)])
     except (ConditionFailed, NotFound, VersionConflict):
-        return  # somebody else was faster
+        return  # Another process was faster.

@@ -1,1 +1,1 @@
-"""What a design does under load, before it is built."""
+"""Simulates a design under load, before it is built."""

@@ -1,4 +1,4 @@
-"""What AWS has not published: the value that is taken, and the range that a sweep goes through."""
+"""Parameters that AWS has not published: the assumed value, and the range of a sweep."""
 
 from __future__ import annotations
 
@@ -14,47 +14,49 @@ ClientName = Literal["legacy", "2026"]
 
 @dataclass(frozen=True)
 class Assumptions:
-    """One set of values; the defaults are those that fit the published stories best."""
+    """One set of values; the defaults fit the published incidents best."""
 
     heat_threshold: float = 0.8
-    """The share of a partition's rate from which it counts as hot."""
+    """The share of its rate limit from which a partition counts as hot."""
     hot_seconds: float = 600.0
     """How long a partition is hot before it is split."""
     copy_seconds: float = 180.0
     """How long a split takes."""
     growth: Growth = "split"
-    """`doubling` grants twice the previous peak, after `peak_seconds`, and nothing before."""
+    """`doubling` allows twice the previous peak after `peak_seconds`, and no more before."""
     peak_seconds: float = 1800.0
-    """DynamoDB promises twice a peak that is so old."""
+    """The age of a peak before DynamoDB guarantees twice as much."""
     burst_seconds: float = 300.0
-    """Unused capacity that is kept (DG)."""
+    """Seconds of unused capacity that are kept (DG)."""
     index_buffer: float = 20_000.0
-    """Units that wait for an index before all writes of its table are refused."""
+    """Units buffered for an index before all writes of its table are throttled."""
     partition_reads: float = float(PARTITION_READ_UNITS)
-    """Read units of one partition: 3,000 are promised, 4,500 were measured with eventual reads."""
+    """Read units per partition: 3,000 are guaranteed, 4,500 were measured with eventual reads."""
     isolation: bool = True
-    """Whether hot keys get partitions of their own."""
+    """Whether hot keys get their own partitions."""
     admission: Admission = "global"
-    """`2017`: a table's capacity is shared out evenly among its partitions."""
+    """`2017`: a table's capacity is divided evenly among its partitions."""
     client: ClientName = "2026"
-    """How callers retry: as SDKs do by default since November 2026, or as botocore did before."""
+    """Client retries: the SDK defaults since November 2026, or botocore's before."""
     hold_seconds: float = 0.010
     """How long a transaction holds an item."""
     get_ms: tuple[float, float] = (2.5, 8.0)
     """Service time of a read: median and 99th percentile."""
     put_ms: tuple[float, float] = (4.5, 12.0)
     transaction_factor: float = 4.0
-    """How much longer a transaction takes than a put (P23 §5.3), beside 0.1 ms for each item."""
+    """How much longer a transaction takes than a put (P23 §5.3), plus 0.1 ms per item."""
     index_ms: tuple[float, float] = (20.0, 200.0)
-    """How long after its table an index is up to date."""
+    """The lag of an index behind its table."""
     stream_ms: float = 300.0
-    """From a write to the call of its consumer, without a queue."""
+    """From a write to its consumer's call, without a queue."""
     polls: float = 4.0
-    """Reads of a shard a second (LDG)."""
+    """Reads of a shard per second (LDG)."""
     leader_seconds: float = 2.0
-    """A partition whose leader is lost takes no writes so long (P22 §6.2: a couple of seconds)."""
+    """How long a partition accepts no writes after losing its leader (P22 §6.2: a couple of
+    seconds).
+    """
     expiry_seconds: tuple[float, float] = (600.0, 3600.0)
-    """From an item's time to live to its deletion; the guide says: within a few days."""
+    """From an item's expiry to its deletion; the guide says within a few days."""
 
     def but(self, **changes: Any) -> Assumptions:
         return replace(self, **changes)
@@ -84,7 +86,7 @@ SWEEPS: dict[str, tuple[Any, ...]] = {
 
 
 def swept(names: tuple[str, ...], start: Assumptions | None = None) -> list[Assumptions]:
-    """The defaults, and each other value of the named assumptions, one at a time."""
+    """The defaults, and each alternative value of the named assumptions, one at a time."""
     known = {field.name for field in fields(Assumptions)}
     unknown = [name for name in names if name not in known]
     if unknown:

@@ -1,4 +1,4 @@
-"""What could go wrong, on top of the load: each scenario is tried on the same days."""
+"""Failures on top of the load: each scenario runs on the same days."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from keyfold.simulate.run import Run
 from keyfold.simulate.traffic import KeySpace, Kind, ScaleModel, TrafficLine
 
 STARTS = DAY + 20 * 3600 + 300
-"""In the busiest minutes of the second day."""
+"""During the busiest minutes of the second day."""
 RATE = 1_000.0
-"""Items a second of a backfill or a migration, unless told."""
+"""Default rate of a backfill or migration, in items per second."""
 
 
 @dataclass
 class PartitionsDown(Disturbance):
-    """Leaders are lost: their partitions take no writes until others are elected."""
+    """Lost leaders: their partitions accept no writes until new ones are elected."""
 
     share: float = 0.0
-    """The share of all partitions; 0 is the hottest one of each table."""
+    """The share of all partitions; 0 means the hottest one of each table."""
 
     def begin(self, run: Run, now: float) -> None:
         factors = run.schedule.factors(now)
@@ -37,7 +37,7 @@ class PartitionsDown(Disturbance):
 
 @dataclass
 class ConsumersStopped(Disturbance):
-    """Nobody reads the streams."""
+    """No consumer reads the streams."""
 
     stops_consumers = True
 
@@ -51,7 +51,9 @@ class EndpointAway(Disturbance):
 
 @dataclass
 class RetryStorm(Disturbance):
-    """Every call is sent several times, as after a deploy that counts all answers as failures."""
+    """Every call is sent several times, as after a deployment that treats all answers as
+    failures.
+    """
 
     times: float = 4.0
 
@@ -65,7 +67,7 @@ Staged = tuple[ScaleModel, Schedule, tuple[Disturbance, ...]]
 
 @dataclass(frozen=True)
 class ChaosScenario:
-    """One thing that goes wrong."""
+    """One failure."""
 
     name: str
     about: str
@@ -77,7 +79,7 @@ def _plain(disturbance: Callable[[], Disturbance]) -> Callable[[DesignLoad, floa
 
 
 def _beside(name: str, reads: float, writes: float) -> Callable[[DesignLoad, float], Staged]:
-    """A job beside the traffic: it writes every item, and so every index entry, once."""
+    """A job beside the traffic that writes every item, and so every index entry, once."""
 
     def stage(load: DesignLoad, rate: float) -> Staged:
         profile = f"chaos: {name}"

@@ -1,4 +1,4 @@
-"""What a store is asked for: its traffic, by key and by partition."""
+"""The demand on a store: its traffic by key and by partition."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ Factors = Mapping[str, float]
 
 @dataclass(frozen=True)
 class HeavyKey:
-    """A key that is followed by itself."""
+    """A key that is tracked individually."""
 
     name: str
     space: str
     rank: int
     divisible: bool
     units: Mapping[tuple[Kind, str], float]
-    """Units a second by kind and profile, at a factor of 1."""
+    """Units per second by kind and profile, at a factor of 1."""
 
 
 class StoreDemand:
-    """The traffic of one store, shared out to its heavy keys and to all others."""
+    """The traffic of one store, divided between its heavy keys and all others."""
 
     def __init__(
         self, spec: StoreSpec, lines: Iterable[TrafficLine], limits: Mapping[Kind, float]
@@ -55,24 +55,24 @@ class StoreDemand:
         return keys, bulk
 
     def share(self, line: TrafficLine, rank: int) -> float:
-        """The share of a line that goes to a heavy key."""
+        """The share of a line for one heavy key."""
         shares = self._spaces[line.space].shares
         usual = shares[rank] if rank < len(shares) else 0.0
         return usual * (1 - line.focus) + (line.focus if rank == 0 else 0.0)
 
     def rest(self, line: TrafficLine) -> float:
-        """The share of a line that goes to all other keys."""
+        """The share of a line for all other keys."""
         return self._spaces[line.space].rest * (1 - line.focus)
 
     def load(self, partition: StorePartition, kind: Kind, factors: Factors) -> float:
-        """Units a second that one partition is asked for."""
+        """Units per second demanded of one partition."""
         total = 0.0
         for profile, units in self.loads(partition)[kind]:
             total += units * factors[profile]
         return total
 
     def loads(self, partition: StorePartition) -> dict[str, list[tuple[str, float]]]:
-        """Units a second by kind: of each profile, at a factor of 1."""
+        """Units per second by kind, for each profile at a factor of 1."""
         if partition.loads is None:
             found = {slot: units * partition.width for slot, units in self.bulk.items()}
             for key, part in partition.held.items():
@@ -82,7 +82,7 @@ class StoreDemand:
         return partition.loads
 
     def wanted(self, kind: Kind, factors: Factors) -> float:
-        """Units a second that the store is asked for."""
+        """Units per second demanded of the store."""
         return sum(units * factors[profile] for profile, units in self._all[kind])
 
     @cached_property
@@ -94,11 +94,11 @@ class StoreDemand:
         return by_kind(total)
 
     def heat(self, partition: StorePartition, factors: Factors) -> float:
-        """The share of its limits that a partition is asked for: of reads or of writes."""
+        """A partition's demand as a share of its limits, for reads or writes."""
         return max(self.load(partition, kind, factors) / self.limits[kind] for kind in KINDS)
 
     def key_heat(self, key: int, factors: Factors) -> float:
-        """The share of a partition's limits that one key is asked for."""
+        """One key's demand as a share of a partition's limits."""
         units = self.keys[key].units
         return max(
             sum(u * factors[p] for (of, p), u in units.items() if of == kind) / self.limits[kind]
@@ -106,7 +106,7 @@ class StoreDemand:
         )
 
     def bulk_heat(self, factors: Factors) -> float:
-        """The share of a partition's limits that all other keys are asked for."""
+        """The demand of all other keys as a share of a partition's limits."""
         return max(
             sum(u * factors[p] for (of, p), u in self.bulk.items() if of == kind)
             / self.limits[kind]
@@ -114,7 +114,7 @@ class StoreDemand:
         )
 
     def hottest_key(self, partition: StorePartition, kind: Kind, factors: Factors) -> str:
-        """The key that heats a partition; empty where many do."""
+        """The key that heats a partition; empty if many do."""
 
         def load_of(key: int) -> float:
             units = self.keys[key].units

@@ -1,7 +1,7 @@
-"""The same model in full detail: every call is drawn, with its key, and asks for its units.
+"""The same model in full detail: every call is drawn with its key.
 
-For few users only. It shows what the run in bulk leaves out: chance. Heat splits and capacity are
-the same code; arrival, keys and admission are not.
+For small numbers of users. It shows what the flow model leaves out: randomness. Splits and capacity
+are the same code; arrivals, keys and admission are not.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ class _Detail:
     def _call(
         self, call: str, lines: list[TrafficLine], spent: dict[tuple[Store, Kind, int], float]
     ) -> None:
-        """All parts of a call pass, or the call is refused and counts as lost."""
+        """Admit all parts of a call, or refuse the call and count it as lost."""
         seen = self.seen.calls[call]
         seen.calls += 1
         wanted = []
@@ -125,7 +125,7 @@ class _Detail:
         seen.lost += refused
 
     def _room(self, store: Store) -> float:
-        """What an index takes within the second without keeping anybody waiting."""
+        """What an index can take within the second without back-pressure."""
         return self.stores[store].limits["write"]
 
     def _drain(self) -> None:
@@ -137,7 +137,7 @@ class _Detail:
                     del queues[place]
 
     def _place(self, line: TrafficLine) -> int:
-        """The partition that a drawn key lies in."""
+        """The partition of a drawn key."""
         state, keys = self.stores[line.store], self.spaces[line.store, line.space]
         rank = 0 if line.focus and self.random.random() < line.focus else keys.draw(self.random)
         if rank < len(keys.space.shares) or (line.focus and rank == 0):
@@ -159,7 +159,7 @@ class _Detail:
 
 
 class _Keys:
-    """Draws keys of one template, by their ranks."""
+    """Draws keys of one template by popularity rank."""
 
     def __init__(self, space: KeySpace) -> None:
         self.space = space

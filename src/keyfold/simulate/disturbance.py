@@ -1,4 +1,4 @@
-"""What goes wrong during a run."""
+"""Failures during a run."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ if TYPE_CHECKING:
 
 @dataclass
 class Disturbance:
-    """Something that happens to a run for a while; what it does is said by those that follow."""
+    """A temporary failure; subclasses define its effect."""
 
     at: float
     seconds: float
     active: bool = field(default=False, init=False)
     stops_consumers = False
     is_away = False
-    """Nobody reaches the backend."""
+    """The backend is unreachable."""
 
     @property
     def ends(self) -> float:
         return self.at + self.seconds
 
     def disturb(self, run: Run, now: float, factors: dict[str, float]) -> None:
-        """Look at the time before each step."""
+        """Called before each step."""
         within = self.at <= now < self.ends
         if within and not self.active:
             self.begin(run, now)
@@ -34,7 +34,7 @@ class Disturbance:
             self.during(factors)
 
     def begin(self, run: Run, now: float) -> None:
-        """Once, when it starts."""
+        """Called once, when it starts."""
 
     def during(self, factors: dict[str, float]) -> None:
-        """In each of its steps."""
+        """Called in each of its steps."""

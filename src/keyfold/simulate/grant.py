@@ -1,4 +1,4 @@
-"""What a store gives of what it is asked for, and why it gives no more."""
+"""What a store grants of its demand, and what limits it."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ Reason = Literal["key range", "provisioned", "on-demand maximum", "previous peak
 
 @dataclass
 class Grant:
-    """What a store gives of what was asked, in one step."""
+    """What a store grants of its demand in one step."""
 
     wanted: float
     granted: float
     reason: Reason | None = None
     tightest: StorePartition | None = None
     fractions: list[float] | None = None
-    """The share that each partition takes; None where all is taken."""
+    """The share that each partition grants; None if everything is granted."""
 
     @property
     def refused(self) -> float:
@@ -32,11 +32,11 @@ class Grant:
 
 @dataclass(frozen=True)
 class Pressure:
-    """Writes that come from a table, in units a second."""
+    """Writes that arrive from a table, in units per second."""
 
     offered: float
     excess: float
-    """What cannot be written at once."""
+    """The rate that cannot be written at once."""
     spare: float
     held: float
-    """The share that can be taken for ever."""
+    """The share that is sustainable."""

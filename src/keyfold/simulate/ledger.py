@@ -1,4 +1,4 @@
-"""The units that stores gave and refused, added up and by the hour."""
+"""The units that stores granted and refused, in total and by hour."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ HOUR = 3600.0
 
 
 class UnitLedger:
-    """Counts units into the outcome of each store."""
+    """Counts units into each store's outcome."""
 
     def __init__(
         self, stores: Mapping[Store, SimulatedStore], outcomes: Mapping[Store, StoreOutcome]
@@ -25,7 +25,7 @@ class UnitLedger:
     def count(
         self, store: Store, kind: Kind, granted: float, refused: float, seconds: float
     ) -> None:
-        """Units a second that a store gave and refused for so long."""
+        """Count units per second granted and refused over a duration."""
         seen = self.outcomes[store]
         state = self.stores[store]
         if kind == "read":
@@ -55,7 +55,7 @@ class UnitLedger:
             self.flush(store)
 
     def flush(self, store: Store) -> None:
-        """Add what was counted since the last full hour to the store's series."""
+        """Add the counts since the last full hour to the store's series."""
         rows = self._hours.pop(store, [])
         if not rows:
             return

@@ -1,7 +1,7 @@
-"""A loader that writes rows in their order, as fast as it is let: a closed loop.
+"""A loader that writes rows in order, as fast as it is allowed: a closed loop.
 
-B1: the same rows sorted gave about 1,250 writes a second, shuffled 3,600: in sorted rows, one key
-after the other takes all of the load.
+B1: the same rows sorted reached about 1,250 writes per second, shuffled 3,600: in sorted order, one
+key after the other takes all the load.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class OrderedWriter:
-    """So many rows are under way at once; the next one starts when any is done."""
+    """A fixed number of rows in flight; the next starts when one is done."""
 
     rows: Sequence[int]
     """The partition of each row."""
     under_way: int = 500
     most: float = 12_000.0
-    """Rows a second that the loader itself can send."""
+    """The maximum rows per second of the loader itself."""
 
     def rate(self, limit: float, tick: float = 0.01) -> float:
-        """Rows a second on average, where each partition takes `limit` a second."""
+        """The average rows per second if each partition accepts `limit` per second."""
         waiting: dict[int, int] = {}
         tokens: dict[int, float] = {}
         at = active = done = 0
@@ -32,7 +32,7 @@ class OrderedWriter:
                 waiting[self.rows[at]] = waiting.get(self.rows[at], 0) + 1
                 at, active, started = at + 1, active + 1, started + 1
             for partition in list(waiting):
-                # What two ticks give, no more: a partition has no burst above its rate.
+                # The amount of two ticks, no more: a partition has no burst above its rate.
                 room = min(limit * tick * 2, tokens.get(partition, 0.0) + limit * tick)
                 taken = min(waiting[partition], int(room))
                 tokens[partition] = room - taken

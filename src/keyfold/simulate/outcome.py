@@ -1,4 +1,4 @@
-"""What a run saw."""
+"""The observations of a run."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from keyfold.simulate.traffic import Kind
 
 @dataclass(frozen=True)
 class FirstThrottle:
-    """The first refusal of one kind at one place."""
+    """The first throttle of one kind at one place."""
 
     at: float
     """Seconds after the first midnight."""
@@ -20,11 +20,11 @@ class FirstThrottle:
     reason: Reason
     key: str
     wanted: float
-    """Units a second that the tightest partition, or the whole store, was asked for."""
+    """Units per second demanded of the tightest partition, or of the whole store."""
     limit: float
     partitions: int
     through: Store | None = None
-    """The index that holds its table back."""
+    """The index that throttles its table."""
     calls: tuple[str, ...] = ()
 
     @property
@@ -41,7 +41,7 @@ class CallOutcome:
     sends: float = 0.0
     throttled_seconds: float = 0.0
     worst: float = 0.0
-    """The largest share of attempts that was refused in one step."""
+    """The largest share of attempts refused in one step."""
     worst_at: float = 0.0
 
     @property
@@ -51,7 +51,7 @@ class CallOutcome:
 
 @dataclass
 class Series:
-    """One store by the hour: means, and the largest step."""
+    """One store by hour: means, and the largest step."""
 
     read: list[float] = field(default_factory=list)
     written: list[float] = field(default_factory=list)
@@ -71,16 +71,16 @@ class StoreOutcome:
     peak_read: float = 0.0
     peak_write: float = 0.0
     hottest: float = 0.0
-    """The largest share of a partition's limit that was asked for."""
+    """The largest demand on a partition as a share of its limit."""
     hottest_key: str = ""
     partitions: int = 0
     splits: int = 0
     bytes: float = 0.0
     capacity_read: float = 0.0
     capacity_write: float = 0.0
-    """Unit-seconds that were provisioned."""
+    """Provisioned unit-seconds."""
     buffered: float = 0.0
-    """The most that waited for this index."""
+    """The most units that waited for this index."""
     series: Series = field(default_factory=Series)
 
 
@@ -108,7 +108,7 @@ class ContentionOutcome:
 
 @dataclass
 class RunOutcome:
-    """Everything that a run saw."""
+    """Everything a run observed."""
 
     seconds: float = 0.0
     steps: int = 0

@@ -1,8 +1,7 @@
-"""The run: time passes in steps of a minute or less, with constant load in each.
+"""The run: time advances in steps of a minute or less, with constant load in each.
 
-Calls on heavy keys are followed one by one, all others as a flow. Between two steps nothing is
-drawn by chance, so that a run is the same every time and the step does not have to follow the
-requests.
+Heavy keys are tracked individually, all others as a flow. Nothing is random, so a run is
+reproducible and its step length is independent of the request rate.
 """
 
 from __future__ import annotations
@@ -32,9 +31,9 @@ from keyfold.simulate.store import SimulatedStore
 from keyfold.simulate.traffic import Kind, ScaleModel, TrafficLine
 
 CallAt = tuple[str, str]
-"""A call and the profile of its load."""
+"""A call and its load profile."""
 SETTLED_STEPS = 10
-"""How much longer steps are where no partition is about to split."""
+"""How much longer steps are if no partition is about to split."""
 NEGLIGIBLE = 1e-4
 
 
@@ -48,12 +47,12 @@ def run(
     disturbances: Sequence[Disturbance] = (),
     seed: int = 0,
 ) -> RunOutcome:
-    """Let time pass over a system."""
+    """Simulate a system over time."""
     return Run(model, schedule, assumptions or Assumptions(), disturbances, seed).go(seconds, step)
 
 
 class Run:
-    """The state of a system while time passes."""
+    """The state of a system during a run."""
 
     def __init__(
         self,
@@ -154,7 +153,7 @@ class Run:
                 if line.kind == "write":
                     taken[line.at] = min(taken.get(line.at, 1.0), held)
             seen = self.outcome.stores[table]
-            # An index that took less has been counted with the table's own units.
+            # An index that accepted less is already counted with the table's own units.
             seen.refused_write += writes.granted * (1 - held) * seconds
             seen.write_units -= writes.granted * (1 - held) * seconds
         self._stream(table, factors, seconds, writes.fraction * held, taken)
@@ -202,7 +201,7 @@ class Run:
             grant = Grant(wanted, wanted, "key range", tightest)
         self._remember(table, "write", grant, factors, now, through=index)
 
-    # What is written down
+    # Recording
 
     def _note(
         self,
@@ -241,7 +240,7 @@ class Run:
     def _fraction(
         state: SimulatedStore, line: TrafficLine, tight: list[tuple[StorePartition, float]]
     ) -> float:
-        """The share of a line's calls that is taken; `tight` are the partitions that refuse."""
+        """The share of a line's calls that is accepted; `tight` are the refusing partitions."""
         rest, refused = state.demand.rest(line), 0.0
         for partition, lost in tight:
             part = rest * partition.width * partition.count

@@ -1,4 +1,4 @@
-"""One table or index under load: its partitions, its capacity, and how both grow."""
+"""One table or index under load: its partitions, its capacity, and their growth."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MOST_PARTITIONS = 500_000
 
 
 class SimulatedStore:
-    """The state of a store while time passes."""
+    """The state of a store during a run."""
 
     def __init__(
         self,
@@ -122,7 +122,7 @@ class SimulatedStore:
         return True
 
     def _bounds(self) -> dict[str, list[tuple[str, float]]]:
-        """No partition is asked for more, by kind and profile."""
+        """Upper bounds of any partition's demand, by kind and profile."""
         self._widest = max(partition.width for partition in self.partitions)
         found: dict[tuple[Kind, str], float] = {}
         for partition in self.partitions:
@@ -133,11 +133,11 @@ class SimulatedStore:
         return by_kind(found)
 
     def bound(self, kind: Kind, factors: Factors) -> float:
-        """Units a second that surely no partition is asked for more than."""
+        """An upper bound of any partition's demand, in units per second."""
         return sum(units * factors[profile] for profile, units in self._bound[kind])
 
     def is_cool(self, factors: Factors) -> bool:
-        """Whether surely no partition is near its limit, and none was just now."""
+        """Whether no partition can be near its limit, now or just before."""
         if self.down or self._warm:
             return False
         return all(
@@ -153,7 +153,7 @@ class SimulatedStore:
     # Time
 
     def grant(self, kind: Kind, factors: Factors, seconds: float) -> Grant:
-        """What is given of what the lines ask for."""
+        """What is granted of the lines' demand."""
         total = self.demand.wanted(kind, factors)
         ratio, reason = self._table_ratio(kind, total, seconds)
         if ratio >= 1 and self.assumptions.admission == "global" and self.is_cool(factors):
@@ -186,7 +186,7 @@ class SimulatedStore:
         return Grant(total, granted, found, tightest, fractions)
 
     def pressure(self, factors: Factors, share: float, seconds: float) -> Pressure:
-        """How well an index takes this share of the writes that its table was asked for."""
+        """How well an index absorbs this share of its table's writes."""
         limit, excess, most = self.limits["write"], 0.0, 0.0
         for partition in self.partitions:
             asked = self.demand.load(partition, "write", factors) * share
@@ -219,7 +219,7 @@ class SimulatedStore:
         return (possible / total, "provisioned") if total > possible else (1.0, None)
 
     def drain(self, rate: float, seconds: float) -> None:
-        """Write the units a second that have come from a table."""
+        """Write the units per second that arrived from a table."""
         self._take("write", rate, seconds)
 
     def _take(self, kind: Kind, rate: float, seconds: float) -> None:
@@ -228,7 +228,7 @@ class SimulatedStore:
         self._granted[kind] = rate
 
     def pass_time(self, now: float, seconds: float, factors: Factors) -> None:
-        """Heat and size split partitions; capacity follows."""
+        """Split partitions by heat and size; adjust capacity."""
         self.bytes += self.spec.growth * seconds
         self._size_splits()
         if self.assumptions.growth == "split":
@@ -264,7 +264,7 @@ class SimulatedStore:
         self._warm = any(p.hot_since is not None or p.splits_at for p in self.partitions)
 
     def _double(self, now: float) -> None:
-        """Twice the peak of some time ago is granted."""
+        """Grant twice an earlier peak."""
         self._peaks.append((now, self._granted["read"], self._granted["write"]))
         ready = now - self.assumptions.peak_seconds
         while self._peaks and self._peaks[0][0] <= ready:
@@ -276,7 +276,7 @@ class SimulatedStore:
             self._ensure(partitions_needed(self.allowed["read"], self.allowed["write"], 0))
 
     def _ensure(self, count: int) -> None:
-        """At least this number of partitions, evenly."""
+        """Have at least this number of partitions, evenly."""
         while self.count < min(count, MOST_PARTITIONS):
             widest = max(self.partitions, key=lambda p: p.width)
             if not self._split(widest, self._flat):

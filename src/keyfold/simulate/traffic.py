@@ -1,4 +1,4 @@
-"""What is simulated: tables and indexes, the keys in them, and the lines of load on them."""
+"""The input of a run: tables and indexes, their keys, and the lines of load."""
 
 from __future__ import annotations
 
@@ -11,19 +11,21 @@ from keyfold.simulate.model.shard_reader import ShardWork
 Kind = Literal["read", "write"]
 KINDS: tuple[Kind, ...] = ("read", "write")
 ALWAYS = "always"
-"""The profile of what follows the day and nothing else."""
+"""The profile that follows only the day."""
 
 
 @dataclass(frozen=True)
 class KeySpace:
-    """The partition keys of one template: the heaviest one by one, the rest in bulk."""
+    """The partition keys of one template: the heaviest individually, the rest in bulk."""
 
     template: str
     shares: tuple[float, ...] = ()
-    """The share of the traffic that each heavy key gets, largest first."""
+    """The traffic shares of heavy keys, largest first."""
     keys: float = 1.0
     divisible: bool = True
-    """Whether a key's items can lie in several partitions: not one item or a rising sort key."""
+    """Whether a key's items can be in several partitions: not a single item or a rising sort
+    key.
+    """
 
     @property
     def rest(self) -> float:
@@ -35,33 +37,33 @@ class KeySpace:
 
 @dataclass(frozen=True)
 class TrafficLine:
-    """Units that calls take on one table or index."""
+    """The units that calls take on one table or index."""
 
     call: str
     store: Store
     kind: Kind
     units: float
-    """Of one call."""
+    """Per call."""
     rate: float
-    """Calls a second on average."""
+    """Average calls per second."""
     space: str
     profile: str = ALWAYS
     streamed: bool = False
-    """Whether a stream's consumer does it, after the call."""
+    """Whether a stream consumer does it after the call."""
     focus: float = 0.0
     """The share of these calls that goes to the first key, whatever its usual share."""
     items: float = 1.0
-    """Items that one call writes: each makes a record of the stream."""
+    """Items that one call writes: each is a stream record."""
 
     @property
     def at(self) -> tuple[str, str]:
-        """Whose line it is: a call, and the profile of its load."""
+        """The line's call and load profile."""
         return self.call, self.profile
 
 
 @dataclass(frozen=True)
 class OnDemand:
-    """Capacity that grows with its traffic; warm throughput is what it takes from the start."""
+    """Capacity that grows with traffic; warm throughput is available from the start."""
 
     warm_read: float = 12_000.0
     warm_write: float = 4_000.0
@@ -71,12 +73,12 @@ class OnDemand:
 
 @dataclass(frozen=True)
 class Provisioned:
-    """Capacity that was bought, scaled by itself or not."""
+    """Provisioned capacity, with or without auto scaling."""
 
     read: float
     write: float
     target: float | None = None
-    """The utilisation that auto scaling keeps; None scales nothing."""
+    """The target utilisation of auto scaling; None disables it."""
     most: float = 40_000.0
 
 
@@ -85,16 +87,16 @@ Mode = OnDemand | Provisioned
 
 @dataclass(frozen=True)
 class StoreSpec:
-    """A table or an index before the first second."""
+    """The initial state of a table or index."""
 
     store: Store
     mode: Mode = field(default_factory=OnDemand)
     spaces: tuple[KeySpace, ...] = ()
     bytes: float = 0.0
     growth: float = 0.0
-    """Bytes a second that are added."""
+    """Bytes added per second."""
     local_indexes: bool = False
-    """A collection then has to fit into one partition."""
+    """A collection must then fit into one partition."""
     grown: bool = False
     """Whether it has seen this traffic before: its partitions fit, where splits can help."""
     partitions: int | None = None
@@ -102,27 +104,27 @@ class StoreSpec:
 
 @dataclass(frozen=True)
 class Contention:
-    """Transactions that meet on the hottest item of a kind."""
+    """Transactions that conflict on the hottest item of a kind."""
 
     call: str
     key: str
     rate: float
-    """Transactions a second on that item, on average."""
+    """Average transactions per second on that item."""
     profile: str = ALWAYS
     attempts: int = 1
     focus: float = 0.0
     whole: float = 0.0
-    """Transactions a second on all items: a burst sends a share of these to one."""
+    """Transactions per second on all items: a burst sends a share of these to one."""
 
 
 @dataclass(frozen=True)
 class FanOut:
-    """A write that is copied to many: the largest one."""
+    """The largest write that is copied to many items."""
 
     call: str
     store: Store
     copies: float
-    """Items that the largest call writes."""
+    """The items written by the largest call."""
     note: str = ""
 
 

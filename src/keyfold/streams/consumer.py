@@ -1,4 +1,4 @@
-"""Consumers: they follow the streams of a design's tables and keep what follows from them right."""
+"""Consumers: they follow the streams of a design's tables and apply the consequences."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from threading import Thread
 from keyfold.errors import PlanError
 from keyfold.runtime.async_db import AsyncDb
 from keyfold.runtime.db import Db
+from keyfold.runtime.handle import checked_handle
 from keyfold.streams.outbox import Round
 from keyfold.streams.pace import AsyncAlarm, WakeUp
 from keyfold.streams.policy import TRANSIENT
@@ -26,15 +27,10 @@ OnProgress = Callable[[Outcome], None]
 logger = logging.getLogger("keyfold.streams")
 
 
-class Consumer:
-    """Follows the streams of an open design: `Consumer(db).run()`."""
+class Following:
+    """What sync and async consumers share."""
 
-    def __init__(
-        self, db: Db, *, sinks: Sequence[Sink] = (), options: ConsumerOptions | None = None
-    ) -> None:
-        self.db = db
-        self._following = StreamWorker(db, options or ConsumerOptions(), sinks)
-        self._alarm = WakeUp()
+    _following: StreamWorker
 
     @property
     def worker(self) -> str:
@@ -44,6 +40,17 @@ class Consumer:
     def tables(self) -> list[str]:
         """The tables whose streams are read."""
         return [table.name for table in self._following.tables]
+
+
+class Consumer(Following):
+    """Follows the streams of an open design: `Consumer(db).run()`."""
+
+    def __init__(
+        self, db: Db, *, sinks: Sequence[Sink] = (), options: ConsumerOptions | None = None
+    ) -> None:
+        self.db = checked_handle(db, Db, "use AsyncConsumer")
+        self._following = StreamWorker(db, options or ConsumerOptions(), sinks)
+        self._alarm = WakeUp()
 
     def run_once(self, threads: ThreadPoolExecutor | None = None) -> Outcome:
         """Read one batch of every shard that this worker holds."""
@@ -63,7 +70,7 @@ class Consumer:
         return self.db.run(self._following.poll(reader), "streams")
 
     def drain(self) -> Outcome:
-        """Read until nothing is left, then give the shards back; for tests and jobs."""
+        """Read until nothing is left, then release the shards; for tests and jobs."""
         total, waits = Outcome(), 0
         self._following.greedy = True
         try:
@@ -81,9 +88,10 @@ class Consumer:
             self.close()
 
     def catch_up(self) -> Outcome:
-        """Read, or let others read, what was written up to now; what comes meanwhile may wait.
+        """Wait until everything written before this call has been processed, here or by other
+        workers.
 
-        Where `drain` wants a moment of rest, this ends under any traffic.
+        `drain` needs a quiet moment to end; this ends under any traffic.
         """
         total, waits, left = Outcome(), 0, True
         started = self.db.context.clock.now()
@@ -101,7 +109,7 @@ class Consumer:
             self.close()
 
     def run(self, *, threads: int = 1, on_progress: OnProgress | None = None) -> None:
-        """Read until `stop`; several processes may do so at once and share the shards."""
+        """Read until `stop`; several processes can run at once and share the shards."""
         if threads < 1:
             raise PlanError(f"threads must be at least 1, not {threads}")
         self._following.halted = lambda: self._alarm.stopped
@@ -128,7 +136,7 @@ class Consumer:
 
     @contextmanager
     def _bringing(self) -> Iterator[None]:
-        """Meanwhile events go to their sinks: a slow one keeps no record waiting."""
+        """Deliver events to their sinks in the background, so that a slow sink delays no record."""
         if not self._following.sinks:
             yield
             return
@@ -149,7 +157,7 @@ class Consumer:
                 made = self._deliver(lambda: alarm.stopped)
                 alarm.wait(pace.rest(Outcome(records=made.sent)))
         if not made.refused:
-            # What the last batch emitted.
+            # Deliver what the last batch emitted.
             self._deliver()
 
     def _deliver(self, halted: Callable[[], bool] = bool) -> Round:
@@ -160,35 +168,26 @@ class Consumer:
             return Round(refused=True)
 
     def stop(self) -> None:
-        """End `run` after the record at hand; safe in a signal handler and in other threads."""
+        """End `run` after the current record; safe in signal handlers and other threads."""
         self._alarm.stop()
 
     def status(self) -> StreamStatus:
         return self.db.run(status(self.db.context, self._following.options.name), "streams")
 
     def close(self) -> None:
-        """Give the shards back."""
+        """Release the shards."""
         self.db.run(self._following.leave(), "streams")
 
 
-class AsyncConsumer:
-    """The same for an event loop: `await AsyncConsumer(db).run()`."""
+class AsyncConsumer(Following):
+    """A consumer for an event loop: `await AsyncConsumer(db).run()`."""
 
     def __init__(
         self, db: AsyncDb, *, sinks: Sequence[Sink] = (), options: ConsumerOptions | None = None
     ) -> None:
-        self.db = db
+        self.db = checked_handle(db, AsyncDb, "use Consumer")
         self._following = StreamWorker(db, options or ConsumerOptions(), sinks)
         self._alarm = AsyncAlarm()
-
-    @property
-    def worker(self) -> str:
-        return self._following.worker
-
-    @property
-    def tables(self) -> list[str]:
-        """The tables whose streams are read."""
-        return [table.name for table in self._following.tables]
 
     async def run_once(self) -> Outcome:
         """Read one batch of every shard that this worker holds."""
@@ -207,7 +206,7 @@ class AsyncConsumer:
         return total
 
     async def drain(self) -> Outcome:
-        """Read until nothing is left, then give the shards back; for tests and jobs."""
+        """Read until nothing is left, then release the shards; for tests and jobs."""
         total, waits = Outcome(), 0
         self._following.greedy = True
         try:
@@ -225,7 +224,9 @@ class AsyncConsumer:
             await self.close()
 
     async def catch_up(self) -> Outcome:
-        """Read, or let others read, what was written up to now; what comes meanwhile may wait."""
+        """Wait until everything written before this call has been processed, here or by other
+        workers.
+        """
         total, waits, left = Outcome(), 0, True
         started = self.db.context.clock.now()
         self._following.greedy = True
@@ -267,7 +268,7 @@ class AsyncConsumer:
 
     @asynccontextmanager
     async def _bringing(self) -> AsyncIterator[None]:
-        """Meanwhile events go to their sinks: a slow one keeps no record waiting."""
+        """Deliver events to their sinks in the background, so that a slow sink delays no record."""
         if not self._following.sinks:
             yield
             return
@@ -287,7 +288,7 @@ class AsyncConsumer:
                 made = await self._deliver(lambda: alarm.stopped)
                 await alarm.wait(pace.rest(Outcome(records=made.sent)))
         if not made.refused:
-            # What the last batch emitted.
+            # Deliver what the last batch emitted.
             await self._deliver()
 
     async def _deliver(self, halted: Callable[[], bool] = bool) -> Round:
@@ -298,12 +299,12 @@ class AsyncConsumer:
             return Round(refused=True)
 
     def stop(self) -> None:
-        """End `run` after the record at hand."""
+        """End `run` after the current record."""
         self._alarm.stop()
 
     async def status(self) -> StreamStatus:
         return await self.db.run(status(self.db.context, self._following.options.name), "streams")
 
     async def close(self) -> None:
-        """Give the shards back."""
+        """Release the shards."""
         await self.db.run(self._following.leave(), "streams")

@@ -1,7 +1,7 @@
-"""Dead letters: records whose effect failed for good, kept with the reason until somebody decides.
+"""Dead letters: records whose effect failed permanently, kept with the reason until replayed.
 
 A letter and the record's processed marker are written together, and a replay deletes the letter
-together with the effect, so that the effect happens at most once whatever comes in between.
+together with the effect. So the effect happens at most once.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from keyfold.streams import support_table
 from keyfold.streams.marker import marker
 
 DECODING: Final = "decoding"
-"""The effect's name where the record itself could not be read."""
+"""The effect name for a record that could not be decoded."""
 
 _RECORD_BYTES: Final = 300 * KB
 _TRACEBACK_CHARACTERS: Final = 20_000
@@ -44,7 +44,7 @@ class DeadLetter:
     attempts: int
     at: float
     record: Mapping[str, Any] | None
-    """The wire record; None where it was too large to keep."""
+    """The wire record; None if it was too large to keep."""
 
 
 def _partition(context: Context) -> str:
@@ -64,7 +64,7 @@ class Failure:
 
 
 def keep_failure(context: Context, failed: Failure) -> Flow[None]:
-    """Keep a failed record."""
+    """Store a failed record as a dead letter."""
     now = context.clock.now()
     packed = zlib.compress(orjson.dumps(failed.wire, default=str))
     sort = f"{int(now * 1000):013d}#{failed.event_id}#{failed.effect}"
@@ -100,11 +100,12 @@ def letters(context: Context, limit: int | None = None) -> Flow[list[DeadLetter]
 
 
 def count(context: Context) -> Flow[int]:
-    """How many dead letters there are."""
+    """The number of dead letters."""
     return (yield from support_table.count(context, _partition(context)))
 
 
 def letter(context: Context, id: str) -> Flow[DeadLetter]:
+    """One dead letter by its id."""
     try:
         item = yield from support_table.find(context, support_table.key(_partition(context), id))
     except TableNotFound:
@@ -115,12 +116,12 @@ def letter(context: Context, id: str) -> Flow[DeadLetter]:
 
 
 def drop(context: Context, id: str) -> Flow[bool]:
-    """Forget a letter; False when it was gone."""
+    """Delete a letter; returns False if it did not exist."""
     return (yield from support_table.delete(context, support_table.key(_partition(context), id)))
 
 
 def removal(context: Context, id: str) -> Marker:
-    """The letter's end as a part of its effect's transaction."""
+    """The deletion of the letter, for its effect's transaction."""
     return Marker(
         support_table.table_of(context.design),
         "Delete",
@@ -128,7 +129,7 @@ def removal(context: Context, id: str) -> Marker:
             "Key": support_table.key(_partition(context), id),
             "ConditionExpression": "attribute_exists(PK)",
         },
-        lambda _: AlreadyProcessed(f"the dead letter {id} was replayed or dropped meanwhile"),
+        lambda _: AlreadyProcessed(f"the dead letter {id} was replayed or dropped in the meantime"),
     )
 
 

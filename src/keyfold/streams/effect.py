@@ -1,4 +1,4 @@
-"""What a record sets off: maintainers that follow the stream, and processors."""
+"""What a record triggers: stream maintainers and processors."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _INTENTS = get_args(Intent)
 
 @dataclass(frozen=True)
 class ReactionContext:
-    """The surroundings in which effects are carried out."""
+    """The environment in which effects run."""
 
     context: Context
     db: Db | AsyncDb
@@ -46,33 +46,33 @@ class Unit:
     change: Change[Any]
     effect: Reaction
     intents: Sequence[Intent] = ()
-    """The writes that are known without asking anybody."""
+    """The writes that are known without a read."""
     failures: int = 0
 
     @property
     def lane(self) -> tuple[str, str]:
-        """Units of one lane are carried out in order."""
+        """Units of one lane run in order."""
         return self.effect.name, self.record.address
 
 
 class Reaction(ABC):
-    """Something that is done for a change, exactly once as seen from outside."""
+    """Something done for a change, with exactly one effect."""
 
     name: str
     additive: bool = False
     """Several units may share a transaction, in any order."""
     foreign: bool = False
-    """It runs code that is not ours."""
+    """Runs user code."""
 
     @abstractmethod
     def apply(self, run: ReactionContext, unit: Unit, settled: Marker) -> Flow[None]:
-        """Carry the unit out together with `settled`, which is refused the second time."""
+        """Apply the unit together with `settled`, which is refused the second time."""
 
 
 class Maintained(Reaction):
-    """What a maintainer does for a change: it brings its structure to what is there now.
+    """A maintainer's reaction: it reconciles its structure with the current items.
 
-    Repeated and late records do no harm, so it needs no marker.
+    Repeated and late records are harmless, so it needs no marker.
     """
 
     def __init__(self, work: Reconciled) -> None:
@@ -85,7 +85,7 @@ class Maintained(Reaction):
 
 
 class Summed(Reaction):
-    """Amounts that a change moves: added once for each record, joined with the marker."""
+    """Amounts that a change moves: added once per record, in one transaction with the marker."""
 
     additive = True
 
@@ -106,7 +106,7 @@ class Summed(Reaction):
 
 
 def forgiving(intents: Sequence[Intent]) -> list[Intent]:
-    """The same, but a counter whose holder is gone is gone with it."""
+    """The same, but a missing holder is skipped."""
     return [
         replace(intent, lenient=True)
         if isinstance(intent, Update) and intent.counting and not intent.upsert
@@ -142,8 +142,8 @@ def _read_result(processor: Processor, result: object) -> list[Intent]:
     if not given:
         if not isinstance(result, Iterable) or isinstance(result, str | bytes):
             raise ProcessorFailed(
-                f"{processor.name} returned {result!r}; return writes (create, put, update, "
-                "delete, check), a list of them, or nothing"
+                f"{processor.name} returned {result!r}; return a write (create, put, update, "
+                "delete, check), a list of writes, or None"
             )
         given = list(result)
     for one in given:
@@ -171,7 +171,7 @@ class Effects:
         """Entities for which nothing but the stream does the work."""
 
     def units(self, record: Record) -> Iterator[Unit]:
-        """What is to be done for a record; Undecodable when its item cannot be read."""
+        """The units of work for a record; raises Undecodable if its item cannot be decoded."""
         for change in changes(record, self.entities):
             entity = change.spec.entity
             for summed in self.summed:
@@ -187,7 +187,7 @@ class Effects:
 
 
 def _follows(maintainer: Reconciled | SummedStructure, record: Record) -> bool:
-    """Expiry happens behind the transactions' back, so there the stream serves them too."""
+    """Expiry bypasses transactions, so the stream also handles transactional maintainers then."""
     return maintainer.sync == "stream" or record.expired or maintainer.overflow == "stream"
 
 

@@ -1,4 +1,4 @@
-"""Domain events, and the delivery in which a processor emits them."""
+"""Domain events, and the delivery through which a processor emits them."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Event:
-    """Something that happened; its id stays the same when it is delivered again."""
+    """Something that happened; a redelivered event keeps its id."""
 
     id: str
     name: str
     """What happened, in the past tense: HangoutCreated."""
     payload: Mapping[str, Any]
-    """Whom and what it concerns: ids, and what changed."""
+    """What it concerns: ids, and what changed."""
     at: datetime
     """When it was written."""
     key: str
-    """Events with one key reach a sink in order."""
+    """Events with the same key reach a sink in order."""
     order: str
     """Sorts the events of one key."""
     source: str = ""
-    """The design that it happened in."""
+    """The design that emitted it."""
 
     def body(self) -> bytes:
         """The event as JSON."""
@@ -74,7 +74,7 @@ def event_schema() -> dict[str, Any]:
 
 @dataclass
 class Delivery:
-    """What a processor is given besides the item: where the change came from, and `emit`."""
+    """A processor's second source of information: the origin of the change, and `emit`."""
 
     record: Record
     db: Db | AsyncDb
@@ -83,19 +83,19 @@ class Delivery:
 
     @property
     def expired(self) -> bool:
-        """Whether the item was removed because its time to live was over."""
+        """Whether the item was removed by time to live."""
         return self.record.expired
 
     async def find(self, ref: Ref[E]) -> E | None:
-        """The item, or None; for processors that run in plain and asynchronous consumers."""
+        """Return the item, or None; for processors in sync and async consumers."""
         return await _answer(self.db.find(ref))
 
     async def read(self, wanted: Read[T], *, cursor: str | None = None) -> T:
-        """What a query gives, likewise."""
+        """Run a read; for processors in sync and async consumers."""
         return await _answer(self.db.read(wanted, cursor=cursor))
 
     def emit(self, name: str, payload: Mapping[str, Any], *, key: str = "") -> Event:
-        """Send a domain event once the writes of this delivery are done."""
+        """Send a domain event, in the same transaction as the writes of this delivery."""
         if not name or not isinstance(payload, Mapping):
             raise ProcessorFailed(
                 f"{self.processor} emitted {name!r} with {type(payload).__name__}; an event has a "

@@ -1,4 +1,4 @@
-"""AWS Lambda: stream events, carried out by the same code as in the local consumer."""
+"""AWS Lambda: stream events, processed by the same code as in the local consumer."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ Handler = Callable[[Event, object], dict[str, Any]]
 def stream_handler(db: Db, policy: Policy | None = None, *, sinks: Sequence[Sink] = ()) -> Handler:
     """A handler for an event source mapping with `ReportBatchItemFailures`.
 
-    The mapping keeps its place in the stream; what makes a repeated record harmless, dead letters
-    and events are in the support table, which an exported stack has. Records that fail for good
-    become dead letters; those that the backend's trouble kept back are reported, so that Lambda
-    brings them again from there. Emitted events go to the sinks after each batch.
+    The mapping keeps the stream position; markers, dead letters and events are in the support
+    table, which an exported stack contains. Records that fail permanently become dead letters;
+    those that failed because of the backend are reported, so that Lambda retries from there.
+    Emitted events go to the sinks after each batch.
     """
     db.run(support_table.ensure(db.context), "streams")
     run = ReactionContext(db.context, db, policy or Policy())
@@ -57,7 +57,7 @@ def stream_handler(db: Db, policy: Policy | None = None, *, sinks: Sequence[Sink
 
 
 def _send(turns: Turns, db: Db, sinks: Sequence[Sink], policy: Policy) -> None:
-    """Empty the outbox; what a sink does not take now, the next batch brings."""
+    """Empty the outbox; what a sink refuses now is sent with the next batch."""
     sent = len(sinks)
     try:
         while sent:
@@ -70,7 +70,7 @@ def _records(event: Event) -> Sequence[Mapping[str, Any]]:
     found = event.get("Records") if isinstance(event, Mapping) else None
     if not isinstance(found, list):
         held = ", ".join(event) if isinstance(event, Mapping) else type(event).__name__
-        raise PlanError(f"this event is not of a DynamoDB stream, with a list of Records: {held}")
+        raise PlanError(f"this event is not from a DynamoDB stream (a list of Records): {held}")
     return found
 
 

@@ -30,16 +30,16 @@ class Group:
 
 @dataclass(frozen=True)
 class Lease:
-    """A worker's right to a shard until a moment, with the shard's checkpoint."""
+    """A worker's right to a shard until a given time, with the shard's checkpoint."""
 
     stream: str
     shard: str
     owner: str
     until: float
     sequence: str | None = None
-    """The last record that is settled; None at the beginning."""
+    """The last settled record; None at the beginning."""
     settled_at: float = 0.0
-    """When that record was made."""
+    """When that record was written."""
     caught_up: float = 0.0
     """When the shard was last seen read to its end."""
     finished: bool = False
@@ -60,7 +60,7 @@ def leases(context: Context, group: Group) -> Flow[dict[str, Lease]]:
 def take(
     context: Context, group: Group, stream: str, shard: str, worker: str, seconds: float
 ) -> Flow[Lease | None]:
-    """Get or renew the lease; None while another worker has it."""
+    """Acquire or renew the lease; None while another worker holds it."""
     now = context.clock.now()
     try:
         return (
@@ -85,7 +85,7 @@ def take(
 def save(
     context: Context, group: Group, lease: Lease, seconds: float, **noted: str | float | bool
 ) -> Flow[Lease]:
-    """Note progress and keep the lease; LeaseLost when another worker has it now."""
+    """Save progress and keep the lease; raises LeaseLost if another worker holds it now."""
     changes = {name: _wire(value) for name, value in noted.items()}
     changes["until"] = {"N": repr(context.clock.now() + seconds)}
     try:
@@ -104,7 +104,7 @@ def save(
 
 
 def release(context: Context, group: Group, lease: Lease) -> Flow[None]:
-    """Let others have the shard at once."""
+    """Release the shard for others."""
     try:
         yield from save(context, group, lease, -1.0)
     except LeaseLost:
@@ -112,9 +112,9 @@ def release(context: Context, group: Group, lease: Lease) -> Flow[None]:
 
 
 def resume(context: Context, name: str = "default") -> Flow[int]:
-    """Let shards that lost records be read again, from the oldest record that is kept.
+    """Read shards that lost records again, from the oldest record that is kept.
 
-    Gives how many there were. What the lost records would have done is for a rebuild.
+    Returns how many there were. A rebuild must replace the effects of the lost records.
     """
     group = Group(context.design.name, name)
     try:
@@ -127,7 +127,7 @@ def resume(context: Context, name: str = "default") -> Flow[int]:
 
 
 def beat(context: Context, group: Group, worker: str, seconds: float) -> Flow[int]:
-    """Say that a worker lives; gives how many do."""
+    """Record that a worker is alive; returns how many are."""
     now = context.clock.now()
     item = {
         **support_table.key(group.workers, worker),

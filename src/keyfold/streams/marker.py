@@ -1,4 +1,4 @@
-"""Processed markers: one item for each record and effect, written with the effect itself."""
+"""Processed markers: one item per record and effect, written with the effect itself."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def key(context: Context, event_id: str, effect: str) -> dict[str, Any]:
 
 
 def marker(context: Context, event_id: str, effect: str) -> Marker:
-    """Refused when the record had this effect before."""
+    """A write that is refused if the record already had this effect."""
     expires = int(context.clock.now()) + KEPT_SECONDS
     return Marker(
         support_table.table_of(context.design),
@@ -40,7 +40,7 @@ def _already_processed(_: Mapping[str, Any] | None) -> Exception:
 
 
 def find_marked(context: Context, wanted: list[tuple[str, str]]) -> Flow[set[tuple[str, str]]]:
-    """Which of these events and effects have their marker."""
+    """Which of these events and effects have a marker."""
     table = context.physical(support_table.TABLE)
     found = yield from get_batches((table, key(context, *one)) for one in wanted)
     prefix = f"DONE#{context.design.name}#"

@@ -1,4 +1,4 @@
-"""The transactional outbox: events wait here from their transaction until their sinks have them."""
+"""The transactional outbox: events wait here until all sinks have received them."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ def _key(context: Context, event: Event) -> dict[str, Any]:
 
 
 def intent(context: Context, event: Event) -> Marker:
-    """The event as a part of the transaction that it belongs to."""
+    """The event as a part of its transaction."""
     item = {**_key(context, event), "event": {"S": event.body().decode()}}
     return Marker(support_table.table_of(context.design), "Put", {"Item": item})
 
 
 def waiting(context: Context) -> Flow[list[Event]]:
-    """Events that no sink has taken yet, in order by key."""
+    """Events that no sink has received yet, in order by key."""
     found: list[Event] = []
     for bucket in range(BUCKETS):
         try:
@@ -54,7 +54,7 @@ def waiting(context: Context) -> Flow[list[Event]]:
 
 
 def count(context: Context) -> Flow[int]:
-    """How many events wait."""
+    """The number of waiting events."""
     found = 0
     for bucket in range(BUCKETS):
         found += yield from support_table.count(context, _partition(context, bucket))
@@ -62,31 +62,31 @@ def count(context: Context) -> Flow[int]:
 
 
 def forget(context: Context, id: str) -> Flow[None]:
-    """Drop an event that no sink will ever take, so that those behind it go on."""
+    """Drop an event that no sink accepts, so that later ones can proceed."""
     for event in (yield from waiting(context)):
         if event.id == id and (yield from support_table.delete(context, _key(context, event))):
             return
-    raise NotFound(f"no event {id} waits; `keyfold streams events` shows all")
+    raise NotFound(f"no event {id} is waiting; `keyfold streams events` shows all")
 
 
 @dataclass(frozen=True)
 class Round:
-    """What became of the events that waited."""
+    """The result of one delivery round."""
 
     sent: int = 0
     refused: bool = False
-    """A sink did not take an event."""
+    """A sink refused an event."""
     held: bool = False
-    """Another worker is bringing some of them."""
+    """Another worker is delivering some of them."""
 
 
 def deliver(
     turns: Turns, sinks: Sequence[Sink], policy: Policy, halted: Callable[[], bool] = bool
 ) -> Flow[Round]:
-    """Hand waiting events to every sink, in order by key, until all are gone or `halted`.
+    """Hand waiting events to every sink, in order by key, until none is left or `halted`.
 
-    An event leaves the outbox when all sinks have it. A sink that fails keeps the events of its
-    bucket waiting, so that their order holds. One that hangs ends the round: the others of its
+    An event leaves the outbox when all sinks have received it. A failing sink keeps the events of
+    its bucket waiting, which preserves their order. A hanging sink ends the round, since its other
     events would hang too.
     """
     total = Round()
@@ -112,7 +112,7 @@ def _empty(
     policy: Policy,
     halted: Callable[[], bool],
 ) -> Flow[_Emptied]:
-    """One bucket, by one worker at a time, lest every worker bring every event."""
+    """Deliver one bucket; one worker at a time, so that no event is sent by all workers."""
     context, named = turns.context, f"OUTBOX#{bucket}"
     if not (yield from support_table.partition(context, _partition(context, bucket), limit=1)):
         return _Emptied()
@@ -148,7 +148,7 @@ def _refusal(
     policy: Policy,
     halted: Callable[[], bool],
 ) -> Flow[Exception | None]:
-    """Why a sink did not take the event, after it was tried a few times."""
+    """Why a sink refused the event, after a few attempts."""
     for sink in sinks:
         problem: Exception | None = None
         for attempt in range(policy.attempts):

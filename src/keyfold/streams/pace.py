@@ -1,4 +1,4 @@
-"""How long a consumer rests between two polls, and what ends its rest."""
+"""How long a consumer waits between polls, and what ends the wait."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from keyfold.clients.protocol import AsyncClient, Client, Notifying
 from keyfold.streams.record_batch import Outcome
 
 QUICK_SECONDS: Final = 0.05
-"""The rest after records, where nobody tells of new ones: at most 20 polls a second."""
+"""The wait after records, if nothing announces new ones: at most 20 polls per second."""
 
 
 class Pace:
-    """Short rests while records come, longer and longer ones while none do."""
+    """Short waits while records arrive, increasing ones while none do."""
 
     def __init__(self, longest: float, batch: int) -> None:
         self._longest, self._batch = longest, batch
         self._shortest = self._next = min(QUICK_SECONDS, longest)
 
     def rest(self, outcome: Outcome) -> float:
-        """Seconds until the next poll; none after a full batch, behind which more may wait."""
+        """Seconds until the next poll; zero after a full batch, which more may follow."""
         if outcome.records >= self._batch:
             return 0.0
         if outcome.records:
@@ -34,12 +34,14 @@ class Pace:
 
 
 def spacing(rest: float) -> float:
-    """The part of a rest that no commit ends: 200 polls a second, 20 where few bring a record."""
+    """The part of a wait that no commit ends: at most 200 polls per second, 20 if few bring
+    records.
+    """
     return min(rest / 10, QUICK_SECONDS)
 
 
 class WakeUp:
-    """Ends a thread's rest: at a commit of this process, or for good."""
+    """Ends a thread's wait: at a commit of this process, or for good."""
 
     def __init__(self) -> None:
         self.stopped = False
@@ -50,7 +52,7 @@ class WakeUp:
         self._woken.set()
 
     def wind(self) -> None:
-        """Before a poll, which may miss what is committed from now on."""
+        """Call before a poll, which may miss what is committed from now on."""
         self._woken.clear()
 
     def wait(self, seconds: float) -> None:
@@ -66,7 +68,7 @@ class WakeUp:
 
 
 class AsyncAlarm:
-    """The same for a task of an event loop."""
+    """`WakeUp` for a task of an event loop."""
 
     def __init__(self) -> None:
         self.stopped = False
@@ -97,7 +99,7 @@ class AsyncAlarm:
         loop = asyncio.get_running_loop()
 
         def notify() -> None:
-            # Commits come from any thread, and waking the loop for each would cost them time.
+            # Commits come from any thread; waking the loop for each would slow them down.
             if not self._notified:
                 self._notified = True
                 loop.call_soon_threadsafe(self._woken.set)

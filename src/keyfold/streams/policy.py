@@ -1,4 +1,4 @@
-"""How hard a consumer tries, and which failures pass by themselves."""
+"""Retry limits of a consumer, and which failures are transient."""
 
 from __future__ import annotations
 
@@ -39,19 +39,19 @@ TRANSIENT: Final = (
     Busy,
     IndexBehind,
 )
-"""The backend's trouble, not the record's: waited for, never dead-lettered."""
+"""Backend failures, not the record's fault: retried, never dead-lettered."""
 
 _LONGEST_PAUSE: Final = 5.0
 
 
 @dataclass(frozen=True)
 class Policy:
-    """Bounds of retrying."""
+    """Retry limits."""
 
     attempts: int = 5
-    """How often an effect may fail before its record is a dead letter."""
+    """How often an effect may fail before its record becomes a dead letter."""
     patience: int = 8
-    """How often a transient failure is retried before the batch is left for later."""
+    """How often a transient failure is retried before the batch is postponed."""
     backoff: float = 0.05
     """The first pause in seconds; it doubles, with jitter."""
     seconds: float = 30.0
@@ -63,7 +63,7 @@ class Policy:
 
 
 def patiently(policy: Policy, start: Callable[[], Flow[T]]) -> Flow[T]:
-    """A flow started anew while it fails transiently."""
+    """Restart a flow while it fails transiently."""
     for attempt in range(policy.patience - 1):
         try:
             return (yield from start())

@@ -29,12 +29,12 @@ class Record:
     new_image: WireItem | None
     at: datetime
     expired: bool
-    """The service removed the item because its time to live was over."""
+    """Removed by the service because its time to live ended."""
     wire: Mapping[str, Any]
 
     @property
     def address(self) -> str:
-        """The item's identity: records with one address are kept in order."""
+        """The item's identity: records with the same address stay in order."""
         return f"{self.table.name} {sorted((k, repr(v)) for k, v in self.keys.items())}"
 
 
@@ -54,7 +54,7 @@ class Change(Generic[E]):
 
 
 def parse(table: Table, wire: Mapping[str, Any]) -> Record:
-    """The record of a wire record; Undecodable when it lacks what every record has."""
+    """Parse a wire record; raises Undecodable if required members are missing."""
     try:
         body = wire["dynamodb"]
         sequence = str(body["SequenceNumber"])
@@ -78,7 +78,9 @@ def parse(table: Table, wire: Mapping[str, Any]) -> Record:
 
 
 def changes(record: Record, entities: Iterable[type[Entity]]) -> Iterator[Change[Entity]]:
-    """The record by entity; an item that changed its type was removed as one and is another."""
+    """The changes by entity; an item that changed its type is removed as one and added as
+    another.
+    """
     for entity in entities:
         spec = entity.__spec__
         if spec.table is not record.table:

@@ -1,6 +1,6 @@
-"""A batch of records carried out: together where possible, one by one where not.
+"""Processes a batch of records: together where possible, one by one otherwise.
 
-The same flow serves the local consumer and the Lambda handler.
+The local consumer and the Lambda handler share this flow.
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ from keyfold.streams.policy import TRANSIENT, patiently
 from keyfold.streams.record import parse
 
 TOGETHER: Final = TRANSACTION_ITEMS - 10
-"""Writes of one transaction: a marker for each unit, and what they write; some room is left."""
+"""Writes per transaction: a marker and the writes of each unit, with some room left."""
 
 
 @dataclass
 class Outcome:
-    """What became of a batch."""
+    """The result of a batch."""
 
     records: int = 0
     applied: int = 0
     repeated: int = 0
     dead: int = 0
     unresolved: list[str] = field(default_factory=list)
-    """Sequence numbers of records that the backend's trouble kept from being carried out."""
+    """Sequence numbers of records that backend failures kept from being processed."""
     lag_seconds: float = 0.0
-    """The age of the newest settled record of the shard that is farthest behind."""
+    """The age of the newest settled record of the shard that is furthest behind."""
 
     def __iadd__(self, other: Outcome) -> Outcome:
         self.records += other.records
@@ -55,7 +55,7 @@ class Outcome:
 def process(
     run: ReactionContext, effects: Effects, table: Table, records: Iterable[Mapping[str, Any]]
 ) -> Flow[Outcome]:
-    """Carry out the effects of records, each in the order of its key."""
+    """Apply the effects of records, in order per key."""
     outcome = Outcome()
     units: list[Unit] = []
     seen: set[str] = set()
@@ -80,7 +80,7 @@ def process(
 
 
 def _batches(units: list[Unit]) -> Iterator[list[Unit]]:
-    """Units for one transaction each; those that write the same item share that write."""
+    """Units grouped into transactions; units that write the same item share that write."""
     batch: list[Unit] = []
     targets: set[str] = set()
     for unit in sorted(units, key=_target):
@@ -99,7 +99,7 @@ def _target(unit: Unit) -> str:
 
 
 def _drop_processed(run: ReactionContext, outcome: Outcome, units: list[Unit]) -> Flow[list[Unit]]:
-    """Without those whose processor ran before: it may do what no transaction takes back."""
+    """The units without those whose processor already ran: its effects cannot be undone."""
     foreign = [(u.record.event_id, u.effect.name) for u in units if u.effect.foreign]
     if not foreign:
         return units
@@ -115,7 +115,7 @@ def _drop_processed(run: ReactionContext, outcome: Outcome, units: list[Unit]) -
 def _together(
     run: ReactionContext, outcome: Outcome, units: Sequence[Unit], *, forgive: bool = False
 ) -> Flow[None]:
-    """One transaction for all; halves when it fails, so that the culprit is found."""
+    """One transaction for all; split in half on failure, to find the culprit."""
     if len(units) == 1:
         return (yield from _in_lanes(run, outcome, units))
     if not units:
@@ -152,7 +152,7 @@ def _fresh_ones(run: ReactionContext, outcome: Outcome, units: Sequence[Unit]) -
 
 
 def _in_lanes(run: ReactionContext, outcome: Outcome, units: Sequence[Unit]) -> Flow[None]:
-    """One by one, in order within a lane; a failing unit waits and the other lanes go on."""
+    """One by one, in order within a lane; a failing unit waits while other lanes proceed."""
     waiting: dict[tuple[str, str], deque[Unit]] = {}
     for unit in units:
         waiting.setdefault(unit.lane, deque()).append(unit)
@@ -170,7 +170,7 @@ def _in_lanes(run: ReactionContext, outcome: Outcome, units: Sequence[Unit]) -> 
 
 
 def _advance(run: ReactionContext, outcome: Outcome, queue: deque[Unit]) -> Flow[None]:
-    """Carry out a lane's units until one fails and may be tried again."""
+    """Apply a lane's units until one fails and may be retried."""
     while queue:
         if run.halted():
             outcome.unresolved += sequences(list(queue))
@@ -188,7 +188,7 @@ def _advance(run: ReactionContext, outcome: Outcome, queue: deque[Unit]) -> Flow
             return
         except Exception as problem:
             unit.failures += 1
-            # What hangs once would hang again, and a hanging thread stays.
+            # Code that hangs once would hang again, and its thread cannot be stopped.
             final = isinstance(problem, Overdue) or unit.failures >= run.policy.attempts
             if not final:
                 return

@@ -1,4 +1,4 @@
-"""Dead letters tried again."""
+"""Replays dead letters."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from keyfold.streams.record_batch import process
 
 
 def replay(db: Db | AsyncDb, letter: DeadLetter, policy: Policy | None = None) -> Flow[None]:
-    """Carry the effect out now; the letter goes with it. A failure is raised and leaves it."""
+    """Apply the effect and delete the letter in one transaction. On failure the letter stays."""
     context = db.context
     run = ReactionContext(context, db, policy or Policy())
     effects = Effects(context.design)
@@ -25,11 +25,11 @@ def replay(db: Db | AsyncDb, letter: DeadLetter, policy: Policy | None = None) -
         reason = "its record was too large to keep" if table else f"{letter.table} is gone"
         raise StreamError(f"the dead letter {letter.id} cannot be replayed: {reason}")
     if letter.effect == DECODING:
-        # Raises where the record still cannot be read.
+        # Raises if the record still cannot be decoded.
         list(effects.units(parse(table, letter.record)))
         outcome = yield from process(run, effects, table, [letter.record])
         if outcome.unresolved:
-            raise StreamError(f"the dead letter {letter.id} could not be replayed yet; try again")
+            raise StreamError(f"the dead letter {letter.id} could not be replayed yet; retry")
         yield from deadletter.drop(context, letter.id)
         return
     units = [
@@ -40,7 +40,7 @@ def replay(db: Db | AsyncDb, letter: DeadLetter, policy: Policy | None = None) -
     if not units:
         raise StreamError(
             f"the dead letter {letter.id} cannot be replayed: the design has no {letter.effect} "
-            "for its record any more; drop it"
+            "for its record; drop it"
         )
     removal = deadletter.removal(context, letter.id)
     yield from patiently(run.policy, lambda: units[0].effect.apply(run, units[0], removal))

@@ -1,4 +1,4 @@
-"""Streams: which there are, their shards, and the records of one shard in order."""
+"""Streams of tables, their shards, and the records of a shard in order."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Shard:
     stream: str
     id: str
     follows: tuple[str, ...] = ()
-    """Shards that hold older records of the same items, and are read first."""
+    """Shards with older records of the same items, which are read first."""
 
     @property
     def sort(self) -> str:
@@ -30,7 +30,7 @@ class Shard:
 
 
 def shards(context: Context, tables: Sequence[Table]) -> Flow[list[Shard]]:
-    """The shards of the tables' streams, those of streams that were turned off included."""
+    """The shards of the tables' streams, including disabled streams."""
     found: list[Shard] = []
     for table in tables:
         older: tuple[str, ...] = ()
@@ -45,7 +45,7 @@ def shards(context: Context, tables: Sequence[Table]) -> Flow[list[Shard]]:
 
 
 def streams_of(table: str) -> Flow[list[str]]:
-    """The streams of a table by its name on the backend, oldest first."""
+    """The streams of a table by its physical name, oldest first."""
     request: dict[str, Any] = {"TableName": table}
     found: list[dict[str, Any]] = []
     while True:
@@ -58,7 +58,7 @@ def streams_of(table: str) -> Flow[list[str]]:
 
 
 def shards_of(stream: str) -> Flow[dict[str, str | None]]:
-    """The shards of a stream, each with the one it follows, where that is still there."""
+    """The shards of a stream, each with its parent if that still exists."""
     request: dict[str, Any] = {"StreamArn": stream}
     found: dict[str, str | None] = {}
     while True:
@@ -73,22 +73,22 @@ def shards_of(stream: str) -> Flow[dict[str, str | None]]:
 
 @dataclass
 class ShardRecords:
-    """The records of one shard behind a sequence number, batch by batch."""
+    """The records of one shard after a sequence number, in batches."""
 
     stream: str
     shard: str
     after: str | None = None
     start: Literal["TRIM_HORIZON", "LATEST"] = "TRIM_HORIZON"
-    """Where reading begins, as long as no record was read."""
+    """Where reading begins until the first record is read."""
     ended: bool = False
     _iterator: str | None = None
 
     def seek(self) -> Flow[None]:
-        """Take the place to read from now, so that it does not move until the first read."""
+        """Fix the reading position now, so that it does not move before the first read."""
         self._iterator = yield from self._behind()
 
     def next(self, limit: int | None = None) -> Flow[list[WireRecord]]:
-        """The next batch; TrimmedData where the place to go on from is gone."""
+        """The next batch; raises TrimmedData if the position no longer exists."""
         iterator = self._iterator or (yield from self._behind())
         try:
             answer = yield _read(iterator, limit)

@@ -1,4 +1,4 @@
-"""Reading one leased shard from its checkpoint on."""
+"""Reads one leased shard from its checkpoint."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from keyfold.streams.record_batch import Outcome, process
 from keyfold.streams.shard import Shard, ShardRecords, WireRecord
 
 _NOTED_EVERY: Final = 60.0
-"""How often an idle shard's progress is noted, in seconds."""
+"""How often an idle shard's progress is saved, in seconds."""
 
 
 @dataclass
@@ -32,10 +32,10 @@ class ShardReader:
     limit: int
     seconds: float
     records: ShardRecords | None = None
-    """None: read from the checkpoint on."""
+    """None: read from the checkpoint."""
 
     def poll(self) -> Flow[Outcome]:
-        """Read one batch, carry it out, note the checkpoint."""
+        """Read one batch, process it, save the checkpoint."""
         asked = self.run.context.clock.now()
         records, ended = yield from self._batch()
         outcome = yield from process(self.run, self.effects, self.shard.table, records)
@@ -80,7 +80,7 @@ class ShardReader:
         return ShardRecords(self.shard.stream, self.shard.id, sequence)
 
     def _check_nothing_lost(self) -> Flow[None]:
-        """The checkpoint's own record is gone; records behind it may be gone too."""
+        """Called when the checkpoint's record is gone: later records may be gone too."""
         context = self.run.context
         known = max(self.lease.caught_up, self.lease.settled_at)
         if context.clock.now() - known < STREAM_RETENTION_SECONDS:
@@ -96,7 +96,7 @@ class ShardReader:
 
 
 def _last_settled(records: list[dict[str, Any]], unresolved: list[str]) -> dict[str, Any] | None:
-    """The last record before which nothing is left to do, by sequence and not by arrival."""
+    """The last record, by sequence, before which everything is settled."""
     left = set(unresolved)
     last: dict[str, Any] | None = None
     bodies = [record["dynamodb"] for record in records if _has_sequence(record)]

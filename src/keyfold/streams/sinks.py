@@ -1,4 +1,4 @@
-"""Sinks: where domain events go. Delivery is at least once; an event's id stays the same."""
+"""Sinks: destinations of domain events. Delivery is at least once; an event keeps its id."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ EVENT_HEADER: Final = "X-Keyfold-Event"
 
 
 class Sink(Protocol):
-    """A place that takes events; an error means that it did not take this one."""
+    """Receives events; an error means that it did not accept this one."""
 
     name: str
 
@@ -26,7 +26,7 @@ class Sink(Protocol):
 
 
 class Queue:
-    """A durable queue beside the data, to look into and to take from."""
+    """A durable queue beside the data."""
 
     def __init__(self, name: str = "events") -> None:
         self.name = name
@@ -42,12 +42,12 @@ class Queue:
         yield from support_table.put(context, {**self._key(context, event), "event": body})
 
     def messages(self, context: Context, limit: int | None = None) -> Flow[list[Event]]:
-        """What is in the queue, oldest first."""
+        """The queued events, oldest first."""
         items = yield from support_table.partition(context, self._partition(context), limit=limit)
         return [read_event(item) for item in items]
 
     def done(self, context: Context, event: Event) -> Flow[bool]:
-        """Take an event out; False when somebody else did."""
+        """Remove an event; returns False if another worker did."""
         return (yield from support_table.delete(context, self._key(context, event)))
 
 
@@ -56,12 +56,12 @@ class Webhook:
 
     def __init__(self, url: str, secret: str, *, name: str = "", seconds: float = 10.0) -> None:
         if not url.startswith(("http://", "https://")):
-            raise KeyfoldError(f"a webhook posts to http:// or https://, not to {url!r}")
+            raise KeyfoldError(f"a webhook URL must start with http:// or https://, not {url!r}")
         self.url, self.name, self.seconds = url, name or url, seconds
         self._secret = secret.encode()
 
     def signature(self, body: bytes) -> str:
-        """What a receiver compares with the signature header."""
+        """The expected value of the signature header."""
         return f"sha256={hmac.new(self._secret, body, hashlib.sha256).hexdigest()}"
 
     def deliver(self, context: Context, event: Event) -> Flow[None]:  # noqa: ARG002
@@ -107,7 +107,7 @@ class EventBridge:
 
 
 class Sqs:
-    """Sends events to an SQS queue; a FIFO queue keeps the order of a key."""
+    """Sends events to an SQS queue; a FIFO queue keeps the order per key."""
 
     def __init__(self, url: str, *, client: Any = None, seconds: float = 10.0) -> None:
         self.url, self.name, self.seconds = url, f"queue {url}", seconds
@@ -130,6 +130,6 @@ def _aws_client(service: str) -> Any:
         from botocore.session import get_session
     except ImportError:
         raise KeyfoldError(
-            f"events go to AWS {service} through botocore, which is not installed"
+            f"sending events to AWS {service} needs botocore, which is not installed"
         ) from None
     return get_session().create_client(service)

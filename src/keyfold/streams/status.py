@@ -1,4 +1,4 @@
-"""How a design's consumers are doing: shards, owners, lag, dead letters, waiting events."""
+"""The state of a design's consumers: shards, owners, lag, dead letters, waiting events."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ class ShardStatus:
     stream: str
     shard: str
     owner: str
-    """The worker that has it now, or nobody."""
+    """The worker that holds it, or ""."""
     sequence: str | None
     lag_seconds: float
-    """The age of the oldest record that waits; zero when none does."""
+    """The age of the oldest waiting record; zero if none waits."""
     behind: bool
-    """Whether a record waits."""
+    """Whether a record is waiting."""
     finished: bool
     lost: str
 
 
 @dataclass(frozen=True)
 class StreamStatus:
-    """All shards, and what waits for somebody."""
+    """All shards, and what needs attention."""
 
     shards: tuple[ShardStatus, ...]
     dead_letters: int
@@ -43,7 +43,7 @@ class StreamStatus:
 
 
 def status(context: Context, name: str = "default") -> Flow[StreamStatus]:
-    """Read the consumers' state; looks at each stream for the oldest waiting record."""
+    """Read the consumers' state; reads each stream for its oldest waiting record."""
     group = Group(context.design.name, name)
     try:
         known = yield from leases(context, group)
@@ -72,7 +72,7 @@ def status(context: Context, name: str = "default") -> Flow[StreamStatus]:
 
 
 def _lag(context: Context, lease: Lease) -> Flow[float | None]:
-    """The age of the oldest record behind the checkpoint; None when there is none."""
+    """The age of the oldest record after the checkpoint; None if there is none."""
     try:
         records = yield from ShardRecords(lease.stream, lease.shard, lease.sequence).next(1)
     except TrimmedData:

@@ -1,6 +1,6 @@
 """The support table: leases, processed markers, dead letters, outbox and queues of a design.
 
-It has no stream of its own, so what the consumer notes down never comes back to it as a record.
+It has no stream, so the consumer never sees its own bookkeeping as records.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def put(context: Context, item: Mapping[str, Any]) -> Flow[None]:
 
 
 def delete(context: Context, at: WireItem) -> Flow[bool]:
-    """Delete an item; gives whether there was one."""
+    """Delete an item; returns whether it existed."""
     answer = yield Call(
         "DeleteItem",
         {"TableName": context.physical(TABLE), "Key": at, "ReturnValues": "ALL_OLD"},
@@ -77,7 +77,7 @@ def delete(context: Context, at: WireItem) -> Flow[bool]:
 
 
 def count(context: Context, named: str) -> Flow[int]:
-    """How many items a partition has, without reading them all into memory."""
+    """The number of items in a partition, without loading them."""
     return (yield from count_items(_whole(context, named)))
 
 

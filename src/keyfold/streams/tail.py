@@ -1,7 +1,7 @@
-"""The newest changes as they are made, for whoever watches now.
+"""The newest changes as they happen, for live subscribers.
 
 A consumer shares shards, keeps checkpoints and misses nothing. A tail does neither: it begins at
-the end of the streams, notes nothing down, and is gone with its process.
+the end of the streams, stores nothing, and ends with its process.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from keyfold.streams.shard import Shard, ShardRecords, shards
 
 BATCH: Final = 500
 LOOK_SECONDS: Final = 10.0
-"""How often shards that split off are looked for."""
+"""How often new shards are looked for."""
 logger = logging.getLogger("keyfold.streams")
 Tell = Callable[[Change[Any]], None]
 
 
 class Tail:
-    """Tells of each change of some entities, from `start` on until `stop`."""
+    """Reports each change of some entities, from `start` until `stop`."""
 
     def __init__(
         self,
@@ -49,7 +49,7 @@ class Tail:
         self._task: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
-        """Go to the end of the streams; what is written after this is told."""
+        """Seek to the end of the streams; later writes are reported."""
         await self._look(first=True)
         self._task = asyncio.create_task(self._run(), name="keyfold-tail")
 
@@ -77,7 +77,9 @@ class Tail:
             return 0
 
     async def _look(self, *, first: bool = False) -> None:
-        """Find the shards: those of the beginning are read from their end, later ones whole."""
+        """Find the shards: the initial ones are read from their end, later ones from the
+        beginning.
+        """
         for shard in await self._db.run(shards(self._db.context, self._tables), "streams"):
             if shard.sort not in self._known:
                 begin = ShardRecords(shard.stream, shard.id)
@@ -95,7 +97,7 @@ class Tail:
         except TRANSIENT:
             raise
         except KeyfoldError as problem:
-            # The stream was dropped, or its records are gone: what comes next has a new shard.
+            # The stream was dropped or its records expired; a new shard follows.
             logger.warning("the shard %s cannot be read on: %s", shard.id, problem)
             del self._reading[sort]
             return 0

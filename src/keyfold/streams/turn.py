@@ -1,4 +1,4 @@
-"""Turns: what several workers could do, one of them does at a time."""
+"""Turns: work that any worker could do, done by one of them at a time."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from keyfold.streams import support_table
 
 @dataclass(frozen=True)
 class Turns:
-    """One worker's turns; each lasts for so many seconds unless it is given back or taken anew."""
+    """One worker's turns; each lasts a number of seconds unless released or renewed."""
 
     context: Context
     worker: str
     seconds: float
 
     def take(self, what: str) -> Flow[float | None]:
-        """Until when this worker may; None while it is another's turn."""
+        """Until when this worker has the turn; None while another worker has it."""
         now = self.context.clock.now()
         until = now + self.seconds
         request: dict[str, Any] = {
@@ -49,7 +49,7 @@ class Turns:
         return until
 
     def give_back(self, what: str) -> Flow[None]:
-        """Let others have their turn at once."""
+        """Release the turn for others."""
         try:
             yield Call(
                 "DeleteItem",

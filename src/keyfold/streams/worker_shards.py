@@ -1,4 +1,4 @@
-"""Following streams: which shards a worker reads, shared between consumers of both kinds."""
+"""Which shards a worker reads; shared by sync and async consumers."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ IMAGES: Final = "NEW_AND_OLD_IMAGES"
 _WAITS: Final = 40
 _WAIT_SECONDS: Final = 0.25
 _STAMP_SECONDS: Final = 1.0
-"""How exactly a record tells when it was made."""
+"""The resolution of a record's creation time."""
 
 
 @dataclass(frozen=True)
@@ -49,11 +49,11 @@ class ConsumerOptions:
     """How a consumer reads."""
 
     name: str = "default"
-    """Workers with one name share the shards."""
+    """Workers with the same name share the shards."""
     batch: int = 500
     lease_seconds: float = 30.0
     poll_seconds: float = 0.5
-    """The longest rest between two polls; it is shorter while records come."""
+    """The longest wait between polls; shorter while records arrive."""
     policy: Policy = field(default_factory=Policy)
 
     def __post_init__(self) -> None:
@@ -65,7 +65,7 @@ class ConsumerOptions:
 
 
 class StreamWorker:
-    """One worker's part in reading the streams of a design, as flows."""
+    """One worker's share of a design's streams, as flows."""
 
     def __init__(self, db: Db | AsyncDb, options: ConsumerOptions, sinks: Sequence[Sink]) -> None:
         self.context = db.context
@@ -89,7 +89,7 @@ class StreamWorker:
         """Take every free shard, whatever other workers there may be."""
 
     def assignment(self) -> Flow[list[ShardReader]]:
-        """The shards to read now, after leases were taken, renewed and shared."""
+        """The shards to read now, after leases were acquired, renewed and balanced."""
         return (yield from patiently(self.options.policy, self._assignment))
 
     def _assignment(self) -> Flow[list[ShardReader]]:
@@ -134,12 +134,12 @@ class StreamWorker:
                 )
 
     def poll(self, reader: ShardReader) -> Flow[Outcome]:
-        """One batch of one shard; a lost lease or a troubled backend leaves it for later."""
+        """One batch of one shard; a lost lease or a failing backend postpones it."""
         try:
             outcome = yield from reader.poll()
         except (LeaseLost, TableNotFound, ExpiredIterator):
-            # Another worker has the shard, its stream was dropped a day after its end, or this
-            # worker's clock is wrong.
+            # Another worker has the shard, its stream was dropped a day after it was disabled, or
+            # this worker's clock is wrong.
             self.readers.pop(reader.shard.sort, None)
             return Outcome()
         except TRANSIENT:
@@ -151,7 +151,7 @@ class StreamWorker:
         return outcome
 
     def deliver(self, halted: Callable[[], bool] = bool) -> Flow[Round]:
-        """Bring waiting events to the sinks."""
+        """Deliver waiting events to the sinks."""
         if not self.sinks or not self._prepared:
             return Round()
         turns = Turns(self.context, self.worker, self.options.lease_seconds)
@@ -163,7 +163,7 @@ class StreamWorker:
         return made
 
     def others_behind(self, waits: int) -> Flow[bool]:
-        """Wait a moment for shards that other workers hold and have not read to the end."""
+        """Wait briefly for shards that other workers hold and have not finished."""
         now = yield from patiently(
             self.options.policy, lambda: status(self.context, self.options.name)
         )
@@ -175,8 +175,8 @@ class StreamWorker:
             return False
         if waits >= _WAITS and not behind:
             raise StreamError(
-                "another worker brings events to its sinks and does not go on; stop it, or wait "
-                f"for the end of its turn ({self.options.lease_seconds:g} seconds)"
+                "another worker that delivers events has stopped responding; stop its process, or "
+                f"wait until its turn expires ({self.options.lease_seconds:g} seconds)"
             )
         if waits >= _WAITS:
             raise _standing_still(behind[0])
@@ -185,7 +185,7 @@ class StreamWorker:
         return True
 
     def left_from(self, started: float, waits: int) -> Flow[bool]:
-        """Whether a record waits that was made before this moment; one of others is waited for."""
+        """Whether a record from before this moment is waiting; waits for those of other workers."""
         now = yield from patiently(
             self.options.policy, lambda: status(self.context, self.options.name)
         )
@@ -205,7 +205,7 @@ class StreamWorker:
         return True
 
     def leave(self) -> Flow[None]:
-        """Give the leases back, so that others need not wait for their end."""
+        """Release the leases, so that others need not wait for them to end."""
         if not self._prepared:
             return
         yield from patiently(self.options.policy, self._leave)
@@ -219,18 +219,18 @@ class StreamWorker:
 
 def _standing_still(shard: ShardStatus) -> StreamError:
     return StreamError(
-        f"the shard {shard.shard} is held by the worker {shard.owner}, which does not read on; "
-        "stop it, or wait for the end of its lease"
+        f"the shard {shard.shard} is held by the worker {shard.owner}, which stopped reading; "
+        "stop its process, or wait until its lease expires"
     )
 
 
 def _followed_tables(effects: Effects) -> list[Table]:
-    """The tables whose streams are read; those that are needed must show both images."""
+    """The tables whose streams are read; required streams must contain both images."""
     for entity in effects.needed:
         declared = entity.__table__.schema
         if declared.stream != IMAGES:
             raise PlanError(
-                f"{entity.__name__} is followed by stream, but the table {declared.name} is "
+                f"{entity.__name__} needs a stream, but the table {declared.name} is "
                 f"declared with stream={declared.stream!r}; declare it with stream={IMAGES!r}"
             )
     tables = dict.fromkeys(entity.__table__ for entity in effects.entities)
@@ -238,7 +238,7 @@ def _followed_tables(effects: Effects) -> list[Table]:
 
 
 def _is_ready(shard: Shard, leases: Mapping[str, Lease]) -> bool:
-    """A shard is read when it is not finished and those that it follows are."""
+    """Whether a shard can be read: it is unfinished and its parents are finished."""
 
     def is_finished(sort: str) -> bool:
         lease = leases.get(sort)

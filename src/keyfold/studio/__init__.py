@@ -1,4 +1,4 @@
-"""The studio: a design, its data and what follows from both, in the browser."""
+"""The studio: a design, its data and its consequences, in the browser."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What came of running an access pattern: figures, items, and the call as code."""
+"""The result of an access pattern: figures, items, and the call as code."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from keyfold.prices import SECONDS_A_MONTH, prices
 from keyfold.review.cost.bill import PatternLine
 from keyfold.studio.detail import value_of
 from keyfold.studio.invocation import AnswerRow, Argument, PatternRun
-from keyfold.studio.items import KnownItem, shown
+from keyfold.studio.items import KnownItem, value_text
 from keyfold.studio.markup import Child, Html, el, text
 from keyfold.studio.notation import count, dollars, size, units
 from keyfold.studio.parts import banner, code, empty, grid, link, panel, stats, tabs
 from keyfold.studio.reasons import AccessPattern
-from keyfold.studio.snippets import aws_command, boto3_code, coloured, python_code, wire_text
+from keyfold.studio.snippets import aws_command, boto3_code, colour, python_code, wire_text
 from keyfold.studio.view import PageView
 
 COLUMNS = 9
@@ -103,7 +103,7 @@ def _table(view: PageView, rows: list[AnswerRow]) -> Html:
 
 
 def _item_link(view: PageView, item: KnownItem | None, *, sort_only: bool) -> Child:
-    """The way to an item; among items of one partition its sort key says which."""
+    """The link to an item; within one partition its sort key identifies it."""
     if item is None:
         return "–"
     key = view.item_key(item)
@@ -123,7 +123,7 @@ def _item(view: PageView, entity: Entity | None) -> KnownItem | None:
 def _cell(view: PageView, item: KnownItem | None, row: AnswerRow, name: str) -> Child:
     attribute = item.entity.by_field.get(name) if item and item.entity else None
     if item is None or attribute is None:
-        return el("span", shown(row.values.get(name)), class_="nowrap")
+        return el("span", value_text(row.values.get(name)), class_="nowrap")
     if name not in item.values:
         return el("span", "–", class_="faint")
     return el("span", value_of(view, item, attribute), class_="cell")
@@ -133,15 +133,15 @@ def _code(
     view: PageView, declared: Pattern[Any, Any], wanted: list[Argument], ran: PatternRun
 ) -> Html:
     wire = "\n\n".join(wire_text(one) for one in ran.requests)
-    first = ran.requests[:1]
     panels: list[tuple[str, Child]] = [
         (
             f"Requests, {len(ran.requests)}",
-            code(coloured(wire) if wire else "No request was sent."),
+            code(colour(wire) if wire else "No request was sent."),
         ),
         ("Python", code(python_code(view.system, declared, wanted))),
-        ("boto3", code("\n\n".join(boto3_code(one) for one in first))),
-        ("aws", code("\n\n".join(aws_command(one) for one in first))),
     ]
+    if ran.requests:
+        panels.append(("boto3", code(boto3_code(view.system, ran.requests))))
+        panels.append(("aws", code(aws_command(view.system, ran.requests))))
     copy = el("button", "Copy", class_="btn quiet", type="button", data_copy="tab")
     return tabs("code", panels, copy, label="As code")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections import defaultdict
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Final
 from urllib.parse import parse_qsl
 
@@ -14,7 +15,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from keyfold.errors import KeyfoldError, TransportError
+from keyfold.errors import KeyfoldError, TableNotFound, TransportError
 from keyfold.studio import (
     data,
     drift,
@@ -23,7 +24,6 @@ from keyfold.studio import (
     home,
     lapse,
     layout,
-    letters,
     map,
     migrations,
     partitions,
@@ -36,8 +36,9 @@ from keyfold.studio import (
 )
 from keyfold.studio.asset import KEPT, asset
 from keyfold.studio.gate import HEADERS, Gate
+from keyfold.studio.late import LatePages
 from keyfold.studio.markup import Html, el, text
-from keyfold.studio.parts import banner, head
+from keyfold.studio.parts import banner, head, link, panel
 from keyfold.studio.system import StudioSystem
 from keyfold.studio.view import NotWritable, PageMissing, PageView
 
@@ -46,15 +47,22 @@ Page = Callable[[PageView], Html | Response]
 FORM_BYTES: Final = 2_000_000
 
 
-def create_studio(systems: Sequence[StudioSystem], gate: Gate) -> Starlette:
-    """The pages of some systems, behind a gate."""
-    return _Studio(systems, gate).app()
+def create_studio(
+    systems: Sequence[StudioSystem], gate: Gate, patience: float | None = None
+) -> Starlette:
+    """The pages of some systems, behind a gate.
+
+    A page that takes more than `patience` seconds arrives as a notice in its frame, and the browser
+    asks again until it is ready. Without `patience`, every page is waited for.
+    """
+    return _Studio(systems, gate, patience).app()
 
 
 class _Studio:
-    def __init__(self, systems: Sequence[StudioSystem], gate: Gate) -> None:
+    def __init__(self, systems: Sequence[StudioSystem], gate: Gate, patience: float | None) -> None:
         self.systems = {system.slug: system for system in systems}
         self.gate = gate
+        self.late = None if patience is None else LatePages(patience)
 
     def app(self) -> Starlette:
         pages: list[tuple[str, Page, str]] = [
@@ -68,20 +76,20 @@ class _Studio:
             ("/s/{system}/edit", edit.edit, "GET"),
             ("/s/{system}/new", edit.new, "GET"),
             ("/s/{system}/plan", edit.plan, "POST"),
-            ("/s/{system}/send", edit.sent, "POST"),
+            ("/s/{system}/send", edit.send_plan, "POST"),
             ("/s/{system}/streams", streams.streams, "GET"),
             ("/s/{system}/verify", drift.verify, "POST"),
-            ("/s/{system}/repair", drift.repaired, "POST"),
+            ("/s/{system}/repair", drift.repair_chosen, "POST"),
             ("/s/{system}/drift", lapse.lapse, "GET"),
-            ("/s/{system}/drift", lapse.lapsed, "POST"),
-            ("/s/{system}/letters", letters.letter_decided, "POST"),
+            ("/s/{system}/drift", lapse.write_past, "POST"),
+            ("/s/{system}/letters", streams.decide_letter, "POST"),
             ("/s/{system}/review", review.review, "GET"),
             ("/s/{system}/rules/{code}", review.rule, "GET"),
             ("/s/{system}/scale", scale.scale, "GET"),
             ("/s/{system}/migrations", migrations.migrations, "GET"),
-            ("/s/{system}/migrations", migrations.migrated, "POST"),
+            ("/s/{system}/migrations", migrations.take_step, "POST"),
             ("/s/{system}/partitions", partitions.partitions, "GET"),
-            ("/s/{system}/heat", heat.switched, "POST"),
+            ("/s/{system}/heat", heat.switch, "POST"),
             ("/s/{system}/try", trial.trial, "GET"),
         ]
         routes = [
@@ -114,7 +122,11 @@ class _Studio:
             refused = await self._read_form(request, view, session)
             if refused is not None:
                 return refused
-        return await run_in_threadpool(self._render, page, view)
+        if self.late is None or request.method == "POST" or view.partial:
+            return await run_in_threadpool(self._render, page, view)
+        asked = session, str(request.url)
+        made = await self.late.get(asked, partial(self._render, page, view))
+        return await run_in_threadpool(_waiting, view) if made is None else made
 
     def _view(self, request: Request, csrf: str) -> PageView:
         return PageView(
@@ -123,7 +135,8 @@ class _Studio:
             systems=self.systems,
             query=dict(request.query_params),
             path={name: str(value) for name, value in request.path_params.items()},
-            partial=request.headers.get("x-part") == "1",
+            partial="x-part" in request.headers,
+            asked=frozenset(request.headers.get("x-part", "").split()),
         )
 
     async def _read_form(self, request: Request, view: PageView, session: str) -> Response | None:
@@ -150,6 +163,8 @@ class _Studio:
         except TransportError as problem:
             says = f"The backend does not answer: {problem} Pages of the design still work."
             return HTMLResponse(_problem(view, "Backend away", says), 503)
+        except TableNotFound:
+            return HTMLResponse(_problem(view, "Table missing", _missing_tables(view)), 404)
         except KeyfoldError as problem:
             return HTMLResponse(_problem(view, "This did not work", str(problem)), 400)
         except Exception:
@@ -230,10 +245,42 @@ def _closed(request: Request, *, password: bool, wrong: bool = False) -> Html:
     return layout.document(base, "Sign in", text(head("Sign in", "This studio is served."), box))
 
 
+def _missing_tables(view: PageView) -> str:
+    system = view.system
+    seen = system.survey.describe()
+    missing = [system.physical(one.table) for one in seen.values() if one.missing]
+    return (
+        f"{', '.join(missing) or 'A table of this page'} is not in {system.place}. Opening the "
+        "design makes a table that was never there; a migration takes one away."
+    )
+
+
+def _waiting(view: PageView) -> Response:
+    """The frame of a page that is not ready, with links to pages that need no data."""
+    systems = list(view.systems.values())
+    says = (
+        f"{', '.join(sorted({one.place for one in systems}))} has not answered yet. This page "
+        "appears by itself when it has. Pages of the design work meanwhile. "
+    )
+    again = link("", "Load it again", class_="link", data_late=True)
+    maps = (
+        el("li", link(layout.href(view.base, "s", one.slug, "map"), one.title, class_="link"))
+        for one in systems
+    )
+    listed = None if "system" in view.path else panel("Maps", el("ul", maps, class_="links pad"))
+    title = "Waiting for the backend"
+    body = text(head(title, ""), el("div", banner("warn", says, again), listed, class_="stack"))
+    return HTMLResponse(_framed(view, title, body), 202)
+
+
 def _problem(view: PageView, title: str, says: str) -> Html:
     if view.partial:
         return banner("bad", says)
-    body = text(head(title, ""), banner("bad", says))
+    return _framed(view, title, text(head(title, ""), banner("bad", says)))
+
+
+def _framed(view: PageView, title: str, body: Html) -> Html:
+    """A page in the frame of its system, or of all."""
     if view.path.get("system") in view.systems:
         return view.page(title, body)
     crumbs = [("All systems", view.home()), (title, None)]

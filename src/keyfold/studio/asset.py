@@ -1,4 +1,4 @@
-"""Style and script of the pages; with the digest in its address each is asked for once."""
+"""Styles and scripts; a digest in the address makes them cacheable for ever."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Asset:
 
 @cache
 def asset(name: str) -> Asset | None:
-    """The file of this name; None for any other."""
+    """The file of this name; None if unknown."""
     if name not in ASSETS:
         return None
     package, media_type = ASSETS[name]

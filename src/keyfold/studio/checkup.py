@@ -1,17 +1,19 @@
-"""The verification of a system: run beside the pages, its last report kept."""
+"""A system's verification: runs in the background and keeps its last report."""
 
 from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Mapping
+from typing import Any
 
-from keyfold.maintain import DriftReport, verify
+from keyfold.maintain import Drift, DriftReport, verify
 from keyfold.runtime import Db
 from keyfold.streams import Consumer
 
 
 class Checkup:
-    """One verification at a time, in a thread of its own."""
+    """One verification at a time, in its own thread."""
 
     def __init__(self) -> None:
         self.last: DriftReport | None = None
@@ -26,8 +28,13 @@ class Checkup:
     def is_running(self) -> bool:
         return self._thread is not None and self._thread.is_alive()
 
+    def drift_of(self, table: str, key: Mapping[str, Any]) -> Drift | None:
+        """What the last verification found of an item."""
+        found = self.last.drifts if self.last is not None else ()
+        return next((one for one in found if one.table == table and one.key == key), None)
+
     def start(self, db: Db, *, settle: bool, wait: float) -> None:
-        """Verify; a short one is done when this returns."""
+        """Start a verification; a short one is done when this returns."""
         with self._lock:
             if not self.is_running:
                 self.scanned, self.problem = 0, ""

@@ -1,4 +1,4 @@
-"""Pages of items: of a partition, through an index, or of one entity, and what they cost."""
+"""Pages of items: of a partition, through an index, or of one entity, and their cost."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ from keyfold.studio.view import PageMissing
 ROWS = 100
 """Items of a page."""
 LOOKS = (ROWS, 5 * ROWS, 5 * ROWS, 5 * ROWS)
-"""Items that are looked at, one request after the other, for one page of an entity's items."""
+"""The most items examined, in successive requests, for one page of an entity's items."""
 
 
 @dataclass
 class ItemPage:
-    """Some items in order, and what it took to read them."""
+    """Some items in order, and what reading them cost."""
 
     items: list[KnownItem] = field(default_factory=list)
     units: float = 0.0
     requests: int = 0
     read: int = 0
-    """Items that were read, filtered ones included."""
+    """Items read, including filtered ones."""
     after: str = ""
-    """Where the next page begins; nothing at the end."""
+    """Where the next page begins; empty at the end."""
 
 
 @dataclass(frozen=True)
 class FieldFilter:
-    """Items whose attribute holds a text, or is a number."""
+    """Items whose attribute contains a text or equals a number."""
 
     attribute: str
     value: str
@@ -92,7 +92,7 @@ def entity_page(
     after: str = "",
     only: FieldFilter | None = None,
 ) -> ItemPage:
-    """A page of one entity's items, or of those that no entity declares, in the table's order."""
+    """A page of one entity's items, or of undeclared ones, in the table's order."""
     request: dict[str, Any] = {
         "TableName": system.physical(table),
         "ReturnConsumedCapacity": "TOTAL",
@@ -112,7 +112,7 @@ def entity_page(
             break
     if len(page.items) > ROWS:
         del page.items[ROWS:]
-        page.after = sealed(page.items[-1].key)
+        page.after = seal(page.items[-1].key)
     return page
 
 
@@ -134,21 +134,21 @@ def _read(
     page: ItemPage,
     after: str,
 ) -> None:
-    walk = Walk(operation, request, opened(after) if after else None)
+    walk = Walk(operation, request, unseal(after) if after else None)
     answer = run_by(system.call, walk.next())
     page.items += [system.reader.read(table, wire) for wire in answer["Items"]]
     page.units += float(answer.get("ConsumedCapacity", {}).get("CapacityUnits", 0.0))
     page.requests += 1
     page.read += int(answer.get("ScannedCount", len(answer["Items"])))
-    page.after = sealed(walk.position) if walk.position else ""
+    page.after = seal(walk.position) if walk.position else ""
 
 
-def sealed(key: dict[str, Any]) -> str:
-    """A place in a table, as it stands in an address."""
+def seal(key: dict[str, Any]) -> str:
+    """A position in a table, as used in addresses."""
     return base64.urlsafe_b64encode(orjson.dumps(key)).decode().rstrip("=")
 
 
-def opened(text: str) -> dict[str, Any]:
+def unseal(text: str) -> dict[str, Any]:
     try:
         found = orjson.loads(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
     except ValueError:
@@ -158,7 +158,7 @@ def opened(text: str) -> dict[str, Any]:
     return found
 
 
-def stored(
+def find_item(
     system: StudioSystem, table: TableSchema, partition: str, sort: str | None
 ) -> KnownItem | None:
     """One item by its key."""

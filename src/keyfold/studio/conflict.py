@@ -1,13 +1,14 @@
-"""A write that came too late: what was read, what is stored now, and what was wanted."""
+"""A write conflict: what was read, what is stored now, and what was wanted."""
 
 from __future__ import annotations
 
-from keyfold.studio.collection import stored
-from keyfold.studio.draft import ItemDraft, hidden, of_item
-from keyfold.studio.entry import written
+from keyfold.studio.collection import find_item
+from keyfold.studio.draft import ItemDraft, hidden, hidden_boxes, of_item
+from keyfold.studio.entry import value_words
 from keyfold.studio.markup import Child, Html, el
 from keyfold.studio.parts import grid, panel, state
-from keyfold.studio.relatives import typed
+from keyfold.studio.relatives import read_entity
+from keyfold.studio.shape import is_given
 from keyfold.studio.view import PageView
 
 
@@ -16,15 +17,15 @@ def conflict_panel(view: PageView, draft: ItemDraft, problem: str) -> Html:
     rows: list[tuple[Child, ...]] = []
     now = None
     if draft.read is not None:
-        now = stored(view.system, draft.read.table, draft.read.partition, draft.read.sort)
-    present = typed(view.system, now) if now is not None else None
+        now = find_item(view.system, draft.read.table, draft.read.partition, draft.read.sort)
+    present = read_entity(view.system, now) if now is not None else None
     wanted = draft.values if draft.before is not None else {}
     spec = draft.entity.__spec__
     for name, field in spec.fields.items() if present and draft.before else ():
         if field in (spec.created, spec.updated):
             continue
-        read, theirs = written(getattr(draft.before, name)), written(getattr(present, name))
-        yours = written(wanted[name]) if name in wanted else read
+        read, theirs = value_words(getattr(draft.before, name)), value_words(getattr(present, name))
+        yours = value_words(wanted[name]) if name in wanted else read
         if theirs == read and yours == read:
             continue
         outcome = "keeps yours" if yours != read else "takes theirs"
@@ -40,17 +41,16 @@ def conflict_panel(view: PageView, draft: ItemDraft, problem: str) -> Html:
     again: Child = None
     if now is not None:
         mine = {
-            n: t
-            for n, t in draft.typed.items()
-            if draft.before is not None
-            and n in draft.entity.model_fields
-            and t != written(getattr(draft.before, n))
+            path: texts
+            for name in (draft.changes if draft.before is not None else ())
+            for path, texts in draft.given.items()
+            if is_given(name, {path: texts})
         }
         fresh = of_item(view, now, "update")
         again = view.form_for(
             view.at("plan"),
             hidden(fresh),
-            [el("input", type="hidden", name=f"f-{n}", value=t) for n, t in mine.items()],
+            hidden_boxes(mine),
             el("input", type="hidden", name="verb", value=draft.verb),
             el("button", "Plan again on what is stored", class_="btn main", type="submit"),
         )

@@ -10,19 +10,20 @@ from keyfold.studio.collection import (
     entity_page,
     partition_page,
 )
+from keyfold.studio.declaration import declaration
 from keyfold.studio.detail import detail
 from keyfold.studio.findings import finding_list, findings_about
 from keyfold.studio.item_list import chosen_item, filter_of, split
 from keyfold.studio.items import KnownItem, partition_of
 from keyfold.studio.markup import Child, Html, el, text
-from keyfold.studio.notation import count, place_words, plural, size, sized, units
-from keyfold.studio.parts import banner, bar, empty, grid, head, link, panel, state, stats
+from keyfold.studio.notation import count, plural, size, size_with_unit, units
+from keyfold.studio.parts import banner, bar, empty, grid, head, link, panel, state, stats, words
 from keyfold.studio.view import PageMissing, PageView
 
 PARTITIONS = 60
 PARTITION_COLUMNS = (
     ("Partition", False),
-    ("Of the largest", False),
+    ("Beside the largest", False),
     ("Items", True),
     ("Size", True),
 )
@@ -74,7 +75,7 @@ def _partition(view: PageView, table: TableSchema) -> Html | Response:
         ),
         el(
             "div",
-            _figures(page),
+            _figures(view, page),
             split(view, table, page, chosen, f"Items of {key} in sort order"),
             class_="stack",
         ),
@@ -98,7 +99,7 @@ def partition_key(view: PageView, page: ItemPage, key: str, index: Index | None)
 def _switch(
     view: PageView, table: TableSchema, index: Index | None, key: str, chosen: KnownItem | None
 ) -> Html | None:
-    """The same partition, or that of the chosen item, through the table and each index."""
+    """The same partition, or the chosen item's, through the table and each index."""
     if not table.indexes:
         return None
     first = chosen.partition if chosen is not None else key
@@ -122,7 +123,9 @@ def _switch(
     return el("span", ways, class_="tabs", role="group", aria_label="Read through")
 
 
-def _figures(page: ItemPage) -> Html:
+def _figures(view: PageView, page: ItemPage) -> Html:
+    checkup = view.system.checkup
+    drifts = [one for one in page.items if checkup.drift_of(one.table.name, one.key) is not None]
     sizes = [item.size for item in page.items]
     whole, whole_unit = size(sum(sizes))
     largest, largest_unit = size(max(sizes, default=0))
@@ -138,6 +141,11 @@ def _figures(page: ItemPage) -> Html:
                 "Undeclared",
                 state("warn", count(unknown)) if unknown else state("ok", "0"),
                 "",
+            ),
+            (
+                "Drift here",
+                "–" if checkup.last is None else state("bad" if drifts else "ok", str(len(drifts))),
+                "not verified yet" if checkup.last is None else "",
             ),
         ]
     )
@@ -162,7 +170,8 @@ def _entity(view: PageView) -> Html | Response:
     acts: list[Child] = []
     if entity is not None and view.system.design is not None and entity.copy is None:
         acts.append(link(view.at("new", entity=entity.name), "New item…", class_="btn"))
-    acts.append(link(view.at("map", lit=title), "On the map", class_="btn quiet"))
+    if entity is not None:
+        acts.append(link(view.at("map", lit=title), "On the map", class_="btn quiet"))
     if entity is None and len(tables) > 1:
         ways = (
             link(
@@ -189,7 +198,7 @@ def _entity(view: PageView) -> Html | Response:
 
 
 def _findings(view: PageView, entity: EntitySchema | None) -> Child:
-    """What the reviewer says of the entity."""
+    """The reviewer's findings for the entity."""
     found = findings_about(view, entity.name) if entity is not None else ()
     return panel("Findings", finding_list(view, found)) if found else None
 
@@ -204,12 +213,18 @@ def _declared(view: PageView, entity: EntitySchema | None) -> Child:
         (separator, view.template(entity, sort)) if sort else None,
     )
     kept = [f for f in view.system.schema.follows if entity.name in (f.source, f.target)]
+    read_by = [
+        link(view.at("patterns", one.name), one.name, class_="link")
+        for one in view.system.schema.patterns
+        if entity.name in one.entities
+    ]
     said = [
         el("span", key),
         el("span", plural(len(kept), "consequence"), class_="muted small"),
-        el("span", place_words(entity.place), class_="muted small") if entity.place.file else None,
+        el("span", "read by ", words(read_by), class_="small") if read_by else None,
+        declaration(view.system, entity.place, entity.name),
     ]
-    return el("p", said, class_="declared")
+    return el("div", said, class_="declared")
 
 
 def _tables(view: PageView) -> Html:
@@ -225,7 +240,7 @@ def _tables(view: PageView) -> Html:
                 link(view.partition(table.name, key), view.partition_key(table, key)),
                 bar(number / max(found.partitions.values())),
                 count(number),
-                sized(found.partition_bytes[key]),
+                size_with_unit(found.partition_bytes[key]),
             )
             for key, number in sorted(found.partitions.items(), key=lambda one: (-one[1], one[0]))[
                 :PARTITIONS
@@ -269,11 +284,20 @@ def _tables(view: PageView) -> Html:
                 ),
             )
         )
-    problem = view.system.survey.problem
+    notice = view.system.survey.notice
     return view.page(
         "Data",
-        head("Data", "Choose a partition, an entity at the left, or search with /."),
-        banner("bad", f"The backend does not answer: {problem}") if problem else None,
-        el("div", tables, class_="stack"),
+        head("Data", "Choose a partition or an entity, or search with /."),
+        banner("bad", notice) if notice else None,
+        el("div", _entities(view), tables, class_="stack"),
         current="data",
     )
+
+
+def _entities(view: PageView) -> Html:
+    """The way to each entity where there is no room for it beside the page."""
+    ways = (
+        link(view.at("data", entity=one.name), view.ent(one.name), class_="tag")
+        for one in view.system.schema.entities
+    )
+    return el("nav", ways, class_="entities", aria_label="Entities")

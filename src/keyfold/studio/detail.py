@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import orjson
-
 from keyfold.design.schema import AttributeSchema, EntitySchema
 from keyfold.studio import relatives
-from keyfold.studio.collection import stored
-from keyfold.studio.items import KnownItem, WireItem, partition_of, scalar, shown
-from keyfold.studio.likeness import shortened
+from keyfold.studio.collection import find_item
+from keyfold.studio.items import KnownItem, WireItem, partition_of, plain, scalar, value_text
+from keyfold.studio.likeness import vector_text
 from keyfold.studio.markup import Child, Html, el, text
 from keyfold.studio.notation import plural, size, units
 from keyfold.studio.parts import banner, fields, link, state
+from keyfold.studio.snippets import wire_json
 from keyfold.studio.view import PageView
 
 
@@ -30,15 +29,11 @@ def detail(view: PageView, item: KnownItem) -> Html:
         el(
             "details",
             el("summary", "Wire JSON"),
-            el("pre", wire_json(item.wire), id="wire-json", tabindex="0"),
+            el("pre", wire_json(dict(sorted(item.wire.items()))), id="wire-json", tabindex="0"),
             el("button", "Copy", class_="btn quiet", type="button", data_copy="#wire-json"),
         ),
         class_="pad stack tight",
     )
-
-
-def wire_json(wire: WireItem) -> str:
-    return orjson.dumps(wire, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS).decode()
 
 
 def _head(view: PageView, item: KnownItem) -> Html:
@@ -78,14 +73,14 @@ def _problem(view: PageView, item: KnownItem) -> Child:
     if item.entity is None and not item.support:
         return banner("warn", "No entity declares this item. Nothing is known of what it means.")
     runs = view.system.design is not None and item.entity is not None
-    if runs and relatives.typed(view.system, item) is None:
+    if runs and relatives.read_entity(view.system, item) is None:
         return banner("bad", f"This item cannot be read as {item.kind}.")
     return None
 
 
 def _fields(view: PageView, item: KnownItem) -> Html:
     if item.entity is None:
-        rows = ((name, shown(value)) for name, value in item.values.items())
+        rows = ((name, value_text(value)) for name, value in item.values.items())
         return el("div", fields(rows), class_="links fieldset")
     copy = item.entity.copy
     copied = set(copy.fields) if copy is not None else set()
@@ -104,7 +99,7 @@ def _fields(view: PageView, item: KnownItem) -> Html:
     extra = sorted(set(item.wire) - declared - keys - {item.table.type_attribute})
     if extra:
         more.append(el("h3", "Not declared"))
-        more.append(fields((name, shown(item.wire[name])) for name in extra))
+        more.append(fields((name, value_text(plain(item.wire[name]))) for name in extra))
     return el("div", fields(_rows(view, item, own)), *more, class_="links fieldset")
 
 
@@ -120,16 +115,16 @@ def _rows(
 
 
 def value_of(view: PageView, item: KnownItem, attribute: AttributeSchema) -> Child:
-    """A field's value; an id leads to what it names."""
-    if short := shortened(item, attribute.name):
+    """A field's value; an id links to its item."""
+    if short := vector_text(item, attribute.name):
         return short
     value = item.values.get(attribute.field)
     values: list[Any] = value if isinstance(value, list) else [value]
     if value is None or not all(isinstance(one, str) for one in values):
-        return shown(value, attribute)
+        return value_text(value, attribute)
     links = [_reference(view, item, attribute.field, one) for one in values]
     if not any(links):
-        return shown(value, attribute)
+        return value_text(value, attribute)
     out: list[Child] = []
     for at, (one, made) in enumerate(zip(values, links, strict=True)):
         out += [", " if at else None, made or one]
@@ -137,7 +132,7 @@ def value_of(view: PageView, item: KnownItem, attribute: AttributeSchema) -> Chi
 
 
 def _reference(view: PageView, item: KnownItem, field: str, value: str) -> Html | None:
-    found = relatives.referred(view.system, item, field, value)
+    found = relatives.references(view.system, item, field, value)
     if found is None:
         return None
     target, key = found
@@ -155,7 +150,7 @@ def _relatives(view: PageView, item: KnownItem) -> Html:
         table = view.system.schema.by_table[entity.table]
         parts.append(el("h3", "Canonical"))
         sort = None if table.sort is None else scalar(key[table.sort])
-        found = stored(view.system, table, scalar(key[table.partition]), sort)
+        found = find_item(view.system, table, scalar(key[table.partition]), sort)
         parts.append(_jump(view, entity.name, key, found, "" if found else "missing"))
         source = found or item
     made = relatives.copies(view.system, source)
@@ -164,7 +159,7 @@ def _relatives(view: PageView, item: KnownItem) -> Html:
         for one in made:
             here = one.key == item.key and one.table.name == item.table.name
             parts.append(_copy(view, one, here=here))
-    holders = relatives.counted_on(view.system, item)
+    holders = relatives.counters_of(view.system, item)
     if holders:
         parts.append(el("h3", "Counted on"))
         for holder, field, sync in holders:

@@ -1,4 +1,4 @@
-"""What somebody wants changed: the item as it was read, what was typed, and the writes of both."""
+"""A pending change: the item as it was read, the input, and the resulting writes."""
 
 from __future__ import annotations
 
@@ -12,39 +12,43 @@ from keyfold.design.entity import Entity
 from keyfold.design.validation import complaints
 from keyfold.runtime import transaction
 from keyfold.runtime.intent import Intent
-from keyfold.studio.entry import read_fields, written
+from keyfold.studio.entry import read_fields
 from keyfold.studio.items import KnownItem
 from keyfold.studio.markup import Html, el, text
-from keyfold.studio.relatives import typed
+from keyfold.studio.relatives import read_entity
+from keyfold.studio.shape import Given
 from keyfold.studio.view import PageMissing, PageView
 
 Verb = Literal["create", "update", "delete"]
+BOX = "f-"
+"""The name prefix of form fields that hold a value."""
 
 
 class ItemDraft:
-    """What somebody wants changed, as the form says it."""
+    """A pending change, from the form."""
 
     def __init__(self, view: PageView, entity: type[Entity], verb: Verb) -> None:
         self.view, self.entity, self.verb = view, entity, verb
         self.read: KnownItem | None = None
         """The item as it was when the form was opened."""
         self.before: Entity | None = None
-        self.typed: dict[str, str] = {}
+        self.given: dict[str, list[str]] = {}
+        """What the boxes of the form hold, by their paths."""
         self.problems: dict[str, str] = {}
 
     @property
     def values(self) -> dict[str, Any]:
-        found, problems = read_fields(self.entity, self.typed, is_new=self.verb == "create")
+        found, problems = read_fields(self.entity, self.given, is_new=self.verb == "create")
         self.problems |= problems
         return found
 
     @property
     def changes(self) -> dict[str, Any]:
-        """The fields whose value is another than was read."""
+        """The fields whose value differs from what was read."""
         return {
             name: value
             for name, value in self.values.items()
-            if written(value) != written(getattr(self.before, name))
+            if value != getattr(self.before, name)
         }
 
     def intents(self) -> list[Intent]:
@@ -67,7 +71,7 @@ class ItemDraft:
 
 
 def _unchanged(before: Entity, changes: Mapping[str, Any]) -> Any:
-    """Without a version, the fields that change must be what they were."""
+    """Without a version, changed fields must still have their old values."""
     if before.__spec__.version is not None:
         return None
     plain = {
@@ -100,13 +104,13 @@ def of_item(view: PageView, item: KnownItem, verb: Verb) -> ItemDraft:
     if item.entity is None:
         raise PageMissing("No entity declares this item, so nothing knows how to write it.")
     draft = ItemDraft(view, class_of(view, item.entity.name), verb)
-    draft.read, draft.before = item, typed(view.system, item)
+    draft.read, draft.before = item, read_entity(view.system, item)
     if draft.before is None:
         raise PageMissing(f"This item cannot be read as {item.entity.name}: see its wire JSON.")
     return draft
 
 
-def posted(view: PageView) -> ItemDraft:
+def draft_of_form(view: PageView) -> ItemDraft:
     verb: Verb = "update"
     for known in ("create", "update", "delete"):
         if view.form.get("verb") == known:
@@ -123,15 +127,28 @@ def posted(view: PageView) -> ItemDraft:
         if table is None or not isinstance(item, dict):
             raise PageMissing("Not found: the item that this form was opened for.")
         draft = of_item(view, view.system.reader.read(table, item), verb)
-    draft.typed = {n.removeprefix("f-"): v for n, v in view.form.items() if n.startswith("f-")}
+    draft.given = {
+        name.removeprefix(BOX): list(texts)
+        for name, texts in view.lists.items()
+        if name.startswith(BOX)
+    }
     return draft
 
 
 def hidden(draft: ItemDraft) -> Html:
-    """What the form was opened for, which a later write must still find."""
+    """The state that the form was opened with, which a later write must still find."""
     parts = [el("input", type="hidden", name="entity", value=draft.entity.__name__)]
     if draft.read is not None:
         parts.append(el("input", type="hidden", name="table", value=draft.read.table.name))
         wire = orjson.dumps(draft.read.wire).decode()
         parts.append(el("input", type="hidden", name="read", value=wire))
     return text(*parts)
+
+
+def hidden_boxes(given: Given) -> Html:
+    """The same fields, submitted without being shown."""
+    return text(
+        el("input", type="hidden", name=f"{BOX}{path}", value=one)
+        for path, texts in given.items()
+        for one in texts or ("",)
+    )

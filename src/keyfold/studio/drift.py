@@ -1,4 +1,4 @@
-"""Drift: what verification found, the request that repairs each difference, and the repair."""
+"""Drift: the differences that verification found, the requests that repair them, and the repair."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from keyfold.maintain import Drift, DriftReport, repair
 from keyfold.maintain.repair import fix
 from keyfold.maintain.repair import plan as repair_plan
 from keyfold.runtime import Db
-from keyfold.studio.items import KnownItem, plain, scalar, shown
+from keyfold.studio.items import KnownItem, plain, scalar, value_text
 from keyfold.studio.markup import Child, Html, el
 from keyfold.studio.notation import moment
 from keyfold.studio.parts import banner, code, diff, empty, link, panel, state
@@ -25,15 +25,15 @@ PREVIEWED = 20
 
 
 PATIENCE = 2.0
-"""A verification that takes longer goes on while the page counts."""
+"""A longer verification continues while the page counts."""
 
 
 SHOWN = 100
-"""Differences that stand on the page."""
+"""Differences shown on the page."""
 
 
 def verify(view: PageView) -> Response:
-    """Begin a verification; a short one is done when the page comes back."""
+    """Start a verification; a short one is done when the page returns."""
     db = view.system.open()
     if db is None:
         raise PageMissing("Only a design in Python can be verified.")
@@ -44,7 +44,7 @@ def verify(view: PageView) -> Response:
 def drift_panel(view: PageView, db: Db) -> Html:
     checkup = view.system.checkup
     if checkup.is_running:
-        says = f"{checkup.scanned:,} items compared so far. The page loads again by itself."
+        says = f"{checkup.scanned:,} items compared so far; they are counted here as it goes on."
         return panel("Drift", empty("Verifying", says), note=state("run", "running"))
     if checkup.problem:
         return panel("Drift", banner("bad", f"The verification failed: {checkup.problem}"))
@@ -93,6 +93,7 @@ def _difference(view: PageView, db: Db, at: int, one: Drift) -> Html:
             value=f"{at}:{_digest(one)}",
             data_fix=True,
             checked=True,
+            disabled=not view.system.writable,
             aria_label=f"Repair {one.structure}",
         )
     name = item.entity.name if item is not None and item.entity is not None else ""
@@ -122,7 +123,7 @@ def _present(view: PageView, one: Drift) -> KnownItem | None:
 
 
 def _changes(one: Drift) -> list[tuple[str, str | None, str | None]]:
-    """What is found and what is expected, by attribute where both are items."""
+    """What is found and what is expected, by attribute if both are items."""
     if isinstance(one.expected, dict) and isinstance(one.found, dict):
         names = {**one.expected, **one.found}
         return [(name, _said(one.found.get(name)), _said(one.expected.get(name))) for name in names]
@@ -134,13 +135,13 @@ def _said(value: Any) -> str | None:
         return None
     if isinstance(value, dict):
         if len(value) == 1 and next(iter(value)) in ("S", "N", "B", "BOOL", "SS", "NS", "L", "M"):
-            return shown(plain(value))
+            return value_text(plain(value))
         return ", ".join(f"{name}: {_said(inner)}" for name, inner in value.items())
-    return shown(value) if isinstance(value, str | bool | list) else str(value)
+    return value_text(value) if isinstance(value, str | bool | list) else str(value)
 
 
 def _request(db: Db, one: Drift) -> Child:
-    """The request that would repair it, made by the repair itself and held back."""
+    """The request that would repair it, built by the repair itself and held back."""
     client = RecordedClient(db.client)
     watched = Db(db.context, client)
     try:
@@ -156,8 +157,8 @@ def _digest(one: Drift) -> str:
     return hashlib.sha256(str(one).encode()).hexdigest()[:16]
 
 
-def repaired(view: PageView) -> Response:
-    """Repair what was chosen, verify again, and say what came of it."""
+def repair_chosen(view: PageView) -> Response:
+    """Repair the chosen differences, verify again, and report the result."""
     view.require_write()
     db, report = view.system.open(), view.system.checkup.last
     if db is None or report is None:

@@ -1,24 +1,35 @@
-"""Changing an item: a form, the plan of what would be written, and the sending of just that."""
+"""Editing an item: a form, the plan of its writes, and sending exactly that plan."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from keyfold.design.entity import Entity
 from keyfold.errors import (
     KeyfoldError,
     TransportError,
 )
-from keyfold.studio.collection import stored
+from keyfold.studio.collection import find_item
 from keyfold.studio.conflict import conflict_panel
-from keyfold.studio.draft import ItemDraft, class_of, hidden, of_item, posted
-from keyfold.studio.entry import LISTED, FormField, form_fields, written
+from keyfold.studio.draft import (
+    ItemDraft,
+    class_of,
+    draft_of_form,
+    hidden,
+    hidden_boxes,
+    of_item,
+)
+from keyfold.studio.entry import FormField, field_shape, form_fields
+from keyfold.studio.invocation import offers
 from keyfold.studio.items import KnownItem
 from keyfold.studio.markup import Child, Html, el, text
 from keyfold.studio.notation import plural, unit_words
 from keyfold.studio.outline import OutlineStep, WriteOutline, outline, send
 from keyfold.studio.parts import banner, fields, head, link, panel
 from keyfold.studio.plan import CONFLICTS, later_panel, no_plan, plan_of, step_row
+from keyfold.studio.shape import EACH, boxes
 from keyfold.studio.view import PageMissing, PageView
-
-TYPED_EXACTLY = ("timestamp", "number", "binary", *LISTED)
+from keyfold.studio.widget import field_widget
 
 
 def edit(view: PageView) -> Html:
@@ -26,7 +37,7 @@ def edit(view: PageView) -> Html:
     table = view.system.table(view.query.get("table", ""))
     if table is None:
         raise PageMissing("Not found: the table of this item.")
-    item = stored(view.system, table, view.query.get("pk", ""), view.query.get("sk"))
+    item = find_item(view.system, table, view.query.get("pk", ""), view.query.get("sk"))
     if item is None:
         raise PageMissing(f"Not found: {view.query.get('pk')} {view.query.get('sk') or ''}")
     draft = of_item(view, item, "update")
@@ -47,21 +58,24 @@ def new(view: PageView) -> Html:
         chosen = el("div", ways, class_="panel pad links")
         return view.page("New item", head("New item", "Of which entity?"), chosen, current="data")
     draft = ItemDraft(view, class_of(view, name), "create")
-    draft.typed = {k: v for k, v in view.query.items() if k in draft.entity.model_fields}
+    for name, given in view.query.items():
+        if name in draft.entity.__spec__.fields:
+            shape = field_shape(draft.entity, draft.entity.__spec__.fields[name])
+            draft.given[f"{name}{EACH}" if shape.kind == "several" else name] = [given]
     return _page(view, draft)
 
 
 def plan(view: PageView) -> Html:
-    """The plan of what the form says; nothing is sent."""
+    """The plan for the form's input; nothing is sent."""
     view.require_write()
-    draft = posted(view)
+    draft = draft_of_form(view)
     return _page(view, draft, planned=True)
 
 
-def sent(view: PageView) -> Html:
-    """Send the plan that was shown; another plan is shown instead of being sent."""
+def send_plan(view: PageView) -> Html:
+    """Send the plan that was shown; if the plan has changed, show it instead."""
     view.require_write()
-    draft = posted(view)
+    draft = draft_of_form(view)
     intents = draft.intents()
     if not intents:
         return _page(view, draft, planned=True)
@@ -96,7 +110,12 @@ def _page(
         shown_plan = plan_of(view, draft, note)
     elif conflict:
         shown_plan = conflict_panel(view, draft, conflict)
-    made = form_fields(draft.entity, draft.before, draft.typed, draft.problems)
+    made = [
+        replace(one, offered=offers(view.system, one.name))
+        if _is_reference(draft.entity, one)
+        else one
+        for one in form_fields(draft.entity, draft.before, draft.given, draft.problems)
+    ]
     says: Child = "Nothing is sent before its plan is shown."
     back = view.at("data", entity=name)
     if draft.read is not None:
@@ -109,7 +128,7 @@ def _page(
         el(
             "div",
             _form(view, draft, made),
-            el("div", shown_plan, class_="stack"),
+            el("div", shown_plan, class_="stack", id="plan"),
             class_="cols wide-right",
         ),
     ]
@@ -129,7 +148,7 @@ def _form(view: PageView, draft: ItemDraft, made: list[FormField]) -> Html:
     body = el(
         "div",
         banner("bad", common) if common else None,
-        [_field(one) for one in edited],
+        [field_widget(one) for one in edited],
         fields(
             (one.name, text(_shown(one), " ", el("span", one.kept, class_="faint nowrap")))
             for one in kept
@@ -161,7 +180,7 @@ def _form(view: PageView, draft: ItemDraft, made: list[FormField]) -> Html:
             )
         )
     return view.form_for(
-        view.at("plan"),
+        f"{view.at('plan')}#plan",
         hidden(draft),
         el("header", el("h2", "Fields"), el("span", f"{changed} changed", class_="small muted")),
         body,
@@ -171,39 +190,17 @@ def _form(view: PageView, draft: ItemDraft, made: list[FormField]) -> Html:
     )
 
 
+def _is_reference(entity: type[Entity], one: FormField) -> bool:
+    """Whether it refers to an existing item; a key's only field is the item's own."""
+    own = tuple(entity.__spec__.key.address) == (one.name,)
+    named = one.name.endswith(("_id", "_ids")) and one.shape.kind in ("text", "several")
+    return named and not own and not one.kept
+
+
 def _shown(one: FormField) -> str:
-    """A value that nobody types: times to the second."""
+    """A read-only value: times to the second."""
     is_time = one.kind == "timestamp" and "T" in one.text
     return f"{one.text[:10]} {one.text[11:19]} UTC" if is_time else one.text or "–"
-
-
-def _field(one: FormField) -> Html:
-    name = f"f-{one.name}"
-    wrong = "true" if one.problem else None
-    box: Html
-    if one.choices:
-        options = [el("option", v, value=v, selected=v == one.text) for v in ("", *one.choices)]
-        box = el("select", options, id=name, name=name, aria_invalid=wrong)
-    elif one.rows > 1:
-        box = el("textarea", one.text, id=name, name=name, rows=one.rows, aria_invalid=wrong)
-    else:
-        box = el(
-            "input",
-            type="text",
-            id=name,
-            name=name,
-            value=one.text,
-            class_="mono" if one.kind in TYPED_EXACTLY else None,
-            aria_invalid=wrong,
-        )
-    return el(
-        "div",
-        el("label", one.name, " ", el("code", one.asks), for_=name),
-        box,
-        el("small", f"was “{one.was}”", class_="muted") if one.was is not None else None,
-        el("small", one.problem, class_="err") if one.problem else None,
-        class_="changed" if one.was is not None else None,
-    )
 
 
 def _done(view: PageView, draft: ItemDraft, made: WriteOutline, done: str) -> Html:
@@ -212,7 +209,7 @@ def _done(view: PageView, draft: ItemDraft, made: WriteOutline, done: str) -> Ht
     where = view.at("data", entity=name)
     if draft.verb != "delete":
         where = view.by_key(first.table, first.key)
-    after = stored(view.system, first.table, *_texts(first)) if draft.verb != "delete" else None
+    after = find_item(view.system, first.table, *_texts(first)) if draft.verb != "delete" else None
     steps = el(
         "ol", [step_row(view, at, one) for at, one in enumerate(made.steps, 1)], class_="plan"
     )
@@ -242,22 +239,24 @@ def _texts(step: OutlineStep) -> tuple[str, str | None]:
 
 
 def _undo(view: PageView, draft: ItemDraft, after: KnownItem | None) -> Child:
-    """The way back, as a plan of its own, while the old item is known."""
+    """The way back, as a separate plan, while the old item is known."""
     if draft.verb == "delete" and draft.before is not None:
         back = ItemDraft(view, draft.entity, "create")
-        names = {n for n, f in draft.entity.__spec__.fields.items()}
-        values = {n: written(getattr(draft.before, n)) for n in names}
+        wanted = list(draft.entity.__spec__.fields)
     elif after is None:
         return None
     elif draft.verb == "create":
-        back, values = of_item(view, after, "delete"), {}
+        back, wanted = of_item(view, after, "delete"), []
     else:
         back = of_item(view, after, "update")
-        values = {name: written(getattr(draft.before, name)) for name in draft.changes}
+        wanted = list(draft.changes)
+    for name in wanted:
+        shape = field_shape(draft.entity, draft.entity.__spec__.fields[name])
+        back.given |= boxes(shape, name, getattr(draft.before, name))
     return view.form_for(
         view.at("plan"),
         hidden(back),
-        [el("input", type="hidden", name=f"f-{n}", value=v) for n, v in values.items()],
+        hidden_boxes(back.given),
         el("input", type="hidden", name="verb", value=back.verb),
         el("button", "Undo…", class_="btn", type="submit"),
     )

@@ -1,11 +1,10 @@
-"""Fields of an item as texts of a form, and back."""
+"""Item fields as form fields, and the submitted values."""
 
 from __future__ import annotations
 
-import types
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Union, get_args, get_origin
+from typing import Annotated, Any
 
 import orjson
 from pydantic import TypeAdapter, ValidationError
@@ -14,17 +13,17 @@ from pydantic_core import PydanticUndefined, to_jsonable_python
 from keyfold.design.entity import Entity
 from keyfold.design.entity_spec import EntitySpec
 from keyfold.design.fields import FieldSpec
+from keyfold.design.vector import Vector
 from keyfold.runtime.guard import is_counted
+from keyfold.studio.shape import Given, ValueShape, boxes, is_given, shape_of, value_in
 
 SETS = {
-    "string_set": "texts, with commas",
-    "number_set": "numbers, with commas",
-    "binary_set": "base64, with commas",
+    "string_set": "set of texts",
+    "number_set": "set of numbers",
+    "binary_set": "set of base64 texts",
 }
 LONG = 300
-"""A text that may be longer has several lines."""
-LISTED = ("string_set", "number_set", "binary_set")
-NESTED = ("list", "map", "model", "any")
+"""A longer text gets several lines."""
 
 
 @dataclass(frozen=True)
@@ -33,59 +32,84 @@ class FormField:
 
     name: str
     kind: str
+    shape: ValueShape
+    given: Given
+    """The contents of its inputs."""
     text: str
+    """Its value in words."""
     kept: str = ""
-    """Why it is not for people to write: counted, a version, a part of the key."""
-    choices: tuple[str, ...] = ()
+    """Why it is read-only: counted, a version, a part of the key."""
     problem: str = ""
     was: str | None = None
-    """What it was, where it has been changed."""
-    rows: int = 1
+    """Its old value, if changed."""
+    is_long: bool = False
     limits: str = ""
-    """What its type allows, in words."""
+    """The constraints of its type, in words."""
+    offered: Sequence[tuple[str, str]] = ()
+    """Values from the data, with their titles."""
 
     @property
     def asks(self) -> str:
-        """What is to be typed."""
+        """What is to be given."""
         words = SETS.get(self.kind, self.kind)
         return f"{words}, {self.limits}" if self.limits else words
+
+
+def field_shape(entity: type[Entity], spec: FieldSpec) -> ValueShape:
+    """How a field is entered; a vector's numbers are not typed one by one."""
+    if spec.mark(Vector) is not None:
+        return ValueShape("json", optional=spec.optional)
+    return shape_of(entity.model_fields[spec.name].annotation)
 
 
 def form_fields(
     entity: type[Entity],
     item: Entity | None,
-    typed: Mapping[str, str],
+    given: Given,
     problems: Mapping[str, str],
 ) -> list[FormField]:
-    """The fields of an item, or of a new one, with what was typed."""
+    """The fields of an item, or of a new one, with the input."""
     spec = entity.__spec__
     made = []
-    for name, field in spec.fields.items():
-        kept = _kept(spec, field, is_new=item is None)
+    for name, one in spec.fields.items():
+        kept = _kept(spec, one, is_new=item is None)
+        shape = field_shape(entity, one)
         stored = getattr(item, name) if item is not None else _default(entity, name)
-        before = written(stored)
-        text = before if kept else typed.get(name, before)
-        was = before if item is not None and text != before else None
+        before = boxes(shape, name, stored)
+        typed = not kept and is_given(name, given)
+        shown = {path: list(texts) for path, texts in given.items()} if typed else before
+        was = value_words(stored) or "nothing"
         longest = _limit(entity, name, "max_length")
-        long = field.kind == "string" and (longest or 0) > LONG
+        text = value_words(stored)
+        long = one.kind == "string" and ((longest or 0) > LONG or len(text) > 80)
         made.append(
             FormField(
                 name,
-                field.kind,
+                one.kind,
+                shape,
+                shown,
                 text,
                 kept,
-                ("true", "false") if field.kind == "boolean" else tuple(field.values),
                 problems.get(name, ""),
-                was,
-                3 if field.kind in NESTED or long or len(text) > 80 else 1,
+                was
+                if item is not None and typed and _differs(shape, name, shown, before)
+                else None,
+                long,
                 _limits(entity, name),
             )
         )
     return made
 
 
+def _differs(shape: ValueShape, name: str, given: Given, before: Given) -> bool:
+    try:
+        return bool(value_in(shape, name, given) != value_in(shape, name, before))
+    except orjson.JSONDecodeError:
+        return True
+
+
 def _limit(entity: type[Entity], name: str, of: str) -> int | None:
-    """A bound that the annotation gives."""
+    """A bound from the annotation."""
     found = (getattr(one, of, None) for one in entity.model_fields[name].metadata)
     return next((one for one in found if one is not None), None)
 
@@ -119,65 +143,66 @@ def _default(entity: type[Entity], name: str) -> Any:
     return None if found is PydanticUndefined else found
 
 
-def written(value: Any) -> str:
-    """A value as it is typed."""
+def value_words(value: Any) -> str:
+    """A value in words, the same for the same value."""
     if value is None:
         return ""
     plain = to_jsonable_python(value, fallback=str)
     if isinstance(value, set | frozenset):
         return ", ".join(sorted(map(str, plain)))
+    if isinstance(plain, list) and all(isinstance(one, str) for one in plain):
+        return ", ".join(plain)
     if isinstance(plain, bool):
         return "true" if plain else "false"
     if isinstance(plain, dict | list):
-        return orjson.dumps(plain, option=orjson.OPT_INDENT_2).decode()
+        return orjson.dumps(plain).decode()
     return str(plain)
 
 
 def read_fields(
-    entity: type[Entity], typed: Mapping[str, str], *, is_new: bool
+    entity: type[Entity], given: Given, *, is_new: bool
 ) -> tuple[dict[str, Any], dict[str, str]]:
-    """The values that were typed, and what is wrong with the others."""
+    """The submitted values, and the errors of the others."""
     spec = entity.__spec__
     values: dict[str, Any] = {}
     problems: dict[str, str] = {}
     for name, field in spec.fields.items():
-        if name not in typed or _kept(spec, field, is_new=is_new):
+        if not is_given(name, given) or _kept(spec, field, is_new=is_new):
             continue
-        if not typed[name] and _is_missing(entity, field):
-            problems[name] = f"Give {name}."
-            continue
+        shape = field_shape(entity, field)
         try:
-            values[name] = _read(entity, field, typed[name])
+            found = value_in(shape, name, given)
+            if found in (None, "") and _is_needed(entity, field, shape):
+                problems[name] = f"Give {name}."
+            else:
+                values[name] = _typed(entity, field, shape, found)
         except ValidationError as wrong:
-            problems[name] = wrong.errors()[0]["msg"]
+            problems[name] = _complaint(wrong)
         except orjson.JSONDecodeError:
             problems[name] = 'This is not JSON, as ["a", "b"] or {"a": 1}.'
     return values, problems
 
 
-def _is_missing(entity: type[Entity], field: FieldSpec) -> bool:
-    """Whether nothing was typed where something has to stand; an empty text is something."""
-    info = entity.model_fields[field.name]
-    if _is_optional(info.annotation) or field.kind in LISTED:
+def _complaint(wrong: ValidationError) -> str:
+    """The first error, with the part it concerns."""
+    first = wrong.errors()[0]
+    place = ".".join(str(part + 1 if isinstance(part, int) else part) for part in first["loc"])
+    return f"{place}: {first['msg']}" if place else first["msg"]
+
+
+def _is_needed(entity: type[Entity], field: FieldSpec, shape: ValueShape) -> bool:
+    """Whether a value is required; an empty text is a value."""
+    if shape.optional or field.optional:
         return False
     return field.kind != "string" or field.name in entity.__spec__.key.address
 
 
-def _read(entity: type[Entity], field: FieldSpec, text: str) -> Any:
+def _typed(entity: type[Entity], field: FieldSpec, shape: ValueShape, found: Any) -> Any:
     info = entity.model_fields[field.name]
     hint: Any = info.annotation
     if info.metadata:
         hint = Annotated[(hint, *info.metadata)]
     adapter: TypeAdapter[Any] = TypeAdapter(hint)
-    if not text and _is_optional(info.annotation):
-        return None
-    if field.kind in LISTED:
-        return adapter.validate_python([one.strip() for one in text.split(",") if one.strip()])
-    if field.kind in NESTED:
-        return adapter.validate_python(orjson.loads(text or "null"))
-    return adapter.validate_strings(text)
-
-
-def _is_optional(annotation: Any) -> bool:
-    origin = get_origin(annotation)
-    return origin in (Union, types.UnionType) and type(None) in get_args(annotation)
+    if shape.kind in ("text", "date", "flag") and isinstance(found, str):
+        return adapter.validate_strings(found)
+    return adapter.validate_python(found)

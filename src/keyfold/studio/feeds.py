@@ -1,4 +1,4 @@
-"""Feeds: who is pushed, who is pulled, and why."""
+"""Feeds: which pairs are pushed, which are pulled, and why."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from keyfold.design.flow import FeedSchema
 from keyfold.maintain.feed.maintainers import FeedMaintainer
 from keyfold.runtime import Db
-from keyfold.studio.items import KnownItem, shown
+from keyfold.studio.items import KnownItem, value_text
 from keyfold.studio.markup import Child, Html, el, text
 from keyfold.studio.notation import count
 from keyfold.studio.parts import banner, empty, grid, link, panel, state
@@ -19,7 +19,7 @@ WAYS = {"push": "copied to the reader", "pull": "gathered when the reader reads"
 
 
 def feeds_panel(view: PageView, db: Db) -> Child:
-    """Each feed with readers and sources, by the way that posts take between them."""
+    """Each feed with pairs of readers and sources, by delivery."""
     feeds = view.system.schema.feeds
     if not feeds:
         return None
@@ -45,7 +45,7 @@ def _feed(view: PageView, db: Db, feed: FeedSchema) -> Iterator[Child]:
 
 
 def _support(view: PageView, feed: FeedSchema, kind: str) -> tuple[str, str]:
-    """The table and the name of one of the feed's own entities."""
+    """The table and name of one of the feed's support entities."""
     entity = view.system.entity(dict(feed.support).get(kind, ""))
     return ("", "") if entity is None else (entity.table, entity.name)
 
@@ -66,7 +66,7 @@ def _row(view: PageView, feed: FeedSchema, kind: str, item: KnownItem) -> tuple[
     way = "push" if kind == "subscription" else str(item.values.get("state", ""))
     reader, source = _reader(item), str(item.values.get("source", ""))
     why = view.at("streams", feed=feed.name, reader=reader, source=source)
-    named = el("code", shown(reader))
+    named = el("code", value_text(reader))
     return (
         link(view.item(item), named),
         el("code", source),
@@ -76,13 +76,13 @@ def _row(view: PageView, feed: FeedSchema, kind: str, item: KnownItem) -> tuple[
 
 
 def _reader(item: KnownItem) -> str:
-    """The field of the key that is not the source."""
+    """The key field that is not the source."""
     fields = item.entity.key.fields if item.entity is not None and item.entity.key else ()
     return str(next((item.values.get(f, "") for f in fields if f != "source"), ""))
 
 
 def _told(view: PageView, db: Db, feed: FeedSchema) -> Html | None:
-    """Why the pair that the address names goes the way it goes."""
+    """Why the requested pair is pushed or pulled."""
     asked = view.query
     if asked.get("feed") != feed.name or "reader" not in asked or "source" not in asked:
         return None

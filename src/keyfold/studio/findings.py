@@ -11,7 +11,7 @@ from keyfold.studio.notation import place_words
 from keyfold.studio.parts import link, state
 from keyfold.studio.view import PageView
 
-KINDS = {"error": ("bad", "error"), "warning": ("warn", "warning"), "info": ("note", "note")}
+KINDS = {"error": ("bad", "error"), "warning": ("warn", "warning"), "note": ("note", "note")}
 """States of severities; others are notes of their own name."""
 
 
@@ -20,7 +20,7 @@ def finding_list(view: PageView, findings: Iterable[Finding]) -> Html:
 
 
 def findings_about(view: PageView, name: str) -> list[Finding]:
-    """Those that name an entity or a pattern."""
+    """Findings about an entity or pattern."""
     named = re.compile(rf"\b{re.escape(name)}\b")
     return [one for one in view.system.review.findings if named.search(one.subject)]
 
@@ -51,6 +51,6 @@ def _finding(view: PageView, one: Finding) -> Html:
 
 
 def with_code(message: str) -> Html:
-    """Text in which backquotes mark code."""
+    """Text with code in backquotes."""
     parts = message.split("`")
     return text(*(el("code", part) if at % 2 else part for at, part in enumerate(parts)))

@@ -1,4 +1,4 @@
-"""Who gets in: a token that is exchanged for a cookie, and nothing from other sites."""
+"""Access: a token is exchanged for a cookie; requests from other sites are refused."""
 
 from __future__ import annotations
 
@@ -37,18 +37,18 @@ PAUSE_SECONDS: Final = 60.0
 
 @dataclass
 class Gate:
-    """The way in. With a password people sign in; without one, only this machine is served."""
+    """Access control. With a password people sign in; without one, only this machine is served."""
 
     token: str = field(default_factory=lambda: secrets.token_urlsafe(24), repr=False)
     password: str = field(default="", repr=False)
     secure: bool = False
-    """Behind TLS: the cookie never travels without it."""
+    """Behind TLS: the cookie is never sent without it."""
     _secret: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
     _sessions: OrderedDict[str, None] = field(default_factory=OrderedDict, repr=False)
     _wrong: list[float] = field(default_factory=list, repr=False)
 
     def is_expected_host(self, request: Request) -> bool:
-        """Without sign-in, a name that leads here from elsewhere is refused (DNS rebinding)."""
+        """Without sign-in, unexpected host names are refused (DNS rebinding)."""
         host = request.headers.get("host", "").lower()
         name, colon, port = host.rpartition(":")
         return bool(self.password) or (
@@ -56,7 +56,7 @@ class Gate:
         )
 
     def is_same_origin(self, request: Request) -> bool:
-        """Whether a request that changes something comes from a page of ours."""
+        """Whether a state-changing request comes from one of our pages."""
         wanted = f"{request.url.scheme}://{request.headers.get('host', '')}"
         site = request.headers.get("sec-fetch-site", "same-origin")
         return request.headers.get("origin") == wanted and site == "same-origin"
@@ -72,7 +72,7 @@ class Gate:
         return hmac.compare_digest(self.csrf(session).encode(), given.encode())
 
     def exchange(self, request: Request) -> Response | None:
-        """The cookie for a token in the address, which then is gone from the address."""
+        """Exchange a token in the address for a cookie, and remove it from the address."""
         given = request.query_params.get("token")
         if given is None or self.password:
             return None

@@ -1,4 +1,4 @@
-"""Heat: the busiest keys, as the engine counted them and as the workload foresees them."""
+"""Heat: the busiest keys, as counted by the engine and as predicted by the workload."""
 
 from __future__ import annotations
 
@@ -80,8 +80,8 @@ def _is_on(view: PageView, table: TableSchema) -> bool:
     return str(answer["ContributorInsightsStatus"]).startswith("ENABL")
 
 
-def switched(view: PageView) -> Response:
-    """Begin to count keys, or stop."""
+def switch(view: PageView) -> Response:
+    """Enable or disable counting by key."""
     view.require_write()
     act = "DISABLE" if view.form.get("act") == "DISABLE" else "ENABLE"
     if _engine(view) is not None:

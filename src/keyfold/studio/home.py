@@ -1,4 +1,4 @@
-"""Home: which systems are here, are they well, what needs somebody."""
+"""Home: the systems, their state, and what needs attention."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from keyfold.errors import KeyfoldError
 from keyfold.studio import layout
 from keyfold.studio.findings import KINDS, with_code
 from keyfold.studio.markup import Child, Html, el, text
-from keyfold.studio.notation import count, dollars, plural, sized
-from keyfold.studio.parts import empty, head, link, panel, state
+from keyfold.studio.notation import count, dollars, plural, size_with_unit
+from keyfold.studio.parts import empty, head, link, live_part, panel, state
 from keyfold.studio.system import StudioSystem
 from keyfold.studio.view import PageView
 
@@ -52,26 +52,41 @@ def home(view: PageView) -> Html:
         aria_label="Systems",
     )
     says = "Each is a design document that runs. Choose one, or press / to search."
-    body = text(
-        head(title, says, *_access(systems)),
-        el(
-            "div",
-            listed,
-            el(
-                "div",
-                _needs(view, systems),
-                _steps(view, _simplest(systems)),
-                class_="cols wide-left",
-            ),
-            class_="stack",
-            data_refresh="1" if any(one.is_behind() for one in systems) else None,
-        ),
+    below = el(
+        "div",
+        _needs(view, systems),
+        _steps(view, _simplest(systems), systems),
+        class_="cols wide-left",
     )
-    return layout.document(view.base, "Systems", body, crumbs=[("All systems", None)])
+    behind = any(one.is_behind() for one in systems)
+    state_now = live_part("systems", listed, below, lasting=behind)
+    if view.partial:
+        return state_now
+    body = text(head(title, says, *_access(systems)), state_now)
+    return layout.document(
+        view.base,
+        "Systems",
+        body,
+        crumbs=[("All systems", None)],
+        hits=layout.hits([hit for one in systems for hit in _hits(view, one)]),
+    )
+
+
+def _hits(view: PageView, system: StudioSystem) -> Iterator[tuple[str, Child, str]]:
+    """What the search finds from here: a system, its patterns and its entities."""
+
+    def at(*path: str, **query: str) -> str:
+        return layout.href(view.base, "s", system.slug, *path, **query)
+
+    yield at("map"), system.title, "system"
+    for pattern in system.schema.access_patterns:
+        yield at("patterns", pattern.name), pattern.name, f"pattern of {system.title}"
+    for entity in system.schema.entities:
+        yield at("data", entity=entity.name), entity.name, f"entity of {system.title}"
 
 
 def _access(systems: list[StudioSystem]) -> list[Html]:
-    """Whether something can be changed here."""
+    """Whether data can be changed here."""
     writable = sum(one.writable for one in systems)
     if writable == len(systems):
         return [state("ok", "writable")]
@@ -79,7 +94,7 @@ def _access(systems: list[StudioSystem]) -> list[Html]:
 
 
 def _simplest(systems: list[StudioSystem]) -> StudioSystem:
-    """The system to begin with: a small one that keeps copies."""
+    """The system to begin with: a small one with copies."""
     copying = [one for one in systems if any(e.copy for e in one.schema.entities)]
     return min(copying or systems, key=lambda one: len(one.schema.entities))
 
@@ -90,7 +105,7 @@ def _row(view: PageView, system: StudioSystem) -> Html:
 
     items: int | None
     try:
-        tables = system.survey.described()
+        tables = system.survey.describe()
         items, bytes = sum(t.items for t in tables.values()), sum(t.bytes for t in tables.values())
         health: Child = _health(system, at("streams"))
     except KeyfoldError as problem:
@@ -111,7 +126,7 @@ def _row(view: PageView, system: StudioSystem) -> Html:
         (count(len(system.schema.patterns)), "num"),
         (count(len(system.schema.tables)), "num"),
         (count(items), "num"),
-        (sized(bytes) if items is not None else "–", "num"),
+        (size_with_unit(bytes) if items is not None else "–", "num"),
         (dollars(system.bill.dollars) if system.bill else "–", "num"),
         (_findings(system, at("review")), "findings"),
         (health, "health"),
@@ -129,7 +144,7 @@ def _findings(system: StudioSystem, where: str) -> Html:
     found = system.review.findings
     worst = next((f.severity for s in ("error", "warning") for f in found if f.severity == s), "")
     kind = {"error": "bad", "warning": "warn", "": "note" if found else "ok"}[worst]
-    said = state(kind, plural(len(found), "finding") if found else "none")
+    said = state(kind, plural(len(found), "finding") if found else "None")
     written = system.written_review
     more = el("span", f"of {len(written.findings)} as written", class_="of") if written else None
     return text(link(where, said), more)
@@ -137,17 +152,17 @@ def _findings(system: StudioSystem, where: str) -> Html:
 
 def _health(system: StudioSystem, where: str) -> Html:
     if system.is_behind():
-        return link(where, state("run", "catching up"))
+        return link(where, state("run", "Catching up"))
     checkup = system.checkup.last
     if checkup is None:
-        return link(where, state("note", "not verified yet"))
+        return link(where, state("note", "Not verified yet"))
     drifts = len(checkup.drifts)
-    said = state("bad", plural(drifts, "difference")) if drifts else state("ok", "consistent")
+    said = state("bad", plural(drifts, "difference")) if drifts else state("ok", "Consistent")
     return link(where, said)
 
 
 def _needs(view: PageView, systems: list[StudioSystem]) -> Html:
-    """What somebody should look at: differences, findings, items that nobody declares."""
+    """What needs attention: differences, findings, undeclared items."""
     rows = [row for system in systems for row in _of_system(view, system)]
     rows.sort(key=lambda row: WORST_FIRST.index(row[0]))
     body = (
@@ -167,19 +182,19 @@ def _of_system(view: PageView, system: StudioSystem) -> Iterator[tuple[str, Html
     checkup = system.checkup.last
     if checkup is not None and checkup.drifts:
         says = f": {plural(len(checkup.drifts), 'difference')} in {checkup.scanned:,} items"
-        yield _need("bad", "drift", system.title, says, at("streams"), "Look")
+        yield _need("bad", "Drift", system.title, says, at("streams"), "Look")
     for severity, (kind, word) in KINDS.items():
         found = [one for one in system.review.findings if one.severity == severity]
         if found:
             more = f", and {len(found) - 1} more" if len(found) > 1 else ""
             first = found[0]
             says = text(f": {first.subject}: ", with_code(first.message), f" ({first.code}){more}")
-            yield _need(kind, word, system.title, says, at("review"), "Read")
+            yield _need(kind, word.capitalize(), system.title, says, at("review"), "Read")
     unknown = sum(one.count("undeclared") for one in system.survey.tables(0.0).values())
     if unknown:
         says = f": {plural(unknown, 'item')} that no entity declares"
         where = at("data", entity="undeclared")
-        yield _need("warn", "unknown", system.title, says, where, "Open")
+        yield _need("warn", "Unknown", system.title, says, where, "Open")
 
 
 def _need(kind: str, word: str, title: str, says: Child, where: str, act: str) -> tuple[str, Html]:
@@ -187,11 +202,14 @@ def _need(kind: str, word: str, title: str, says: Child, where: str, act: str) -
     return kind, el("li", state(kind, word), said, link(where, act, class_="link"))
 
 
-def _steps(view: PageView, system: StudioSystem) -> Html:
+def _steps(view: PageView, system: StudioSystem, systems: list[StudioSystem]) -> Html:
     def at(*path: str, **query: str) -> str:
         return layout.href(view.base, "s", system.slug, *path, **query)
 
-    pattern = next((p for p in system.schema.patterns if p.kind == "query"), None)
+    copies = {e.name for e in system.schema.entities if e.copy}
+    asked = [p for p in system.schema.patterns if p.kind == "query"]
+    # One that reads copies has something to show.
+    pattern = next((p for p in asked if copies & {*p.entities}), asked[0] if asked else None)
     copied = next((e.copy.of for e in system.schema.entities if e.copy), "")
     entity = copied or (system.schema.entities[0].name if system.schema.entities else "")
     steps = [
@@ -205,6 +223,10 @@ def _steps(view: PageView, system: StudioSystem) -> Html:
         ("Change a value with its plan in view", "Edit…", at("data", entity=entity)),
         ("Cause a drift and repair it", "verify", at("streams")),
     ]
+    moved = next((one for one in systems if one.migrations), None)
+    if moved is not None:
+        where = layout.href(view.base, "s", moved.slug, "migrations")
+        steps.append(("Migrate a table while people use it", moved.title, where))
     rows = (
         el("li", link(where, el("span", says), el("span", beside, class_="faint")))
         for says, beside, where in steps

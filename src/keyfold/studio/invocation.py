@@ -1,4 +1,4 @@
-"""Running a pattern from texts: its arguments read by their types, its answer as rows."""
+"""Runs a pattern from form input: parses arguments by type, returns rows."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from keyfold.studio.system import StudioSystem
 
 @dataclass(frozen=True)
 class Argument:
-    """One parameter of a pattern, as it was typed and as it is."""
+    """One parameter of a pattern, as typed and as parsed."""
 
     name: str
     type: str
@@ -36,7 +36,7 @@ class Argument:
 
 @dataclass(frozen=True)
 class AnswerRow:
-    """One thing that a pattern gave."""
+    """One result of a pattern."""
 
     values: Mapping[str, Any]
     entity: Entity | None
@@ -44,7 +44,7 @@ class AnswerRow:
 
 @dataclass
 class PatternRun:
-    """What came of one call."""
+    """The result of one call."""
 
     rows: list[AnswerRow] = field(default_factory=list)
     cursor: str = ""
@@ -58,7 +58,7 @@ class PatternRun:
 def arguments(
     pattern: Pattern[Any, Any], given: Mapping[str, str], system: StudioSystem
 ) -> list[Argument]:
-    """The parameters with what was typed, or their defaults, or values that the data has."""
+    """The parameters with their input, defaults, or values from the data."""
     hints = get_type_hints(pattern.function)
     search = next((one for one in system.schema.searches if one.name == pattern.name), None)
     made = []
@@ -87,7 +87,7 @@ def arguments(
 
 
 def offers(system: StudioSystem, name: str) -> list[tuple[str, str]]:
-    """Values that fields of this name have in the data, each with its item's title."""
+    """Values of fields with this name in the data, each with its item's title."""
     found: dict[str, str] = {}
     plural = name.removesuffix("s") if name.endswith("_ids") else name
     for seen in system.survey.tables().values():
@@ -131,7 +131,7 @@ def _type_name(hint: Any) -> str:
 def invoke(
     system: StudioSystem, pattern: Pattern[Any, Any], given: list[Argument], after: str
 ) -> PatternRun:
-    """Run it, watched; what it refuses is part of the answer."""
+    """Run it and record its requests; a refusal is part of the answer."""
     client = RecordedClient(system.client)
     db = system.open(client)
     assert db is not None, "only patterns of a design that runs are invoked"

@@ -1,4 +1,4 @@
-"""A list of items beside the one that is chosen: rows, filters, what reading them took."""
+"""A list of items beside the chosen one: rows, filters, and the cost of reading them."""
 
 from __future__ import annotations
 
@@ -9,35 +9,35 @@ from keyfold.design.schema import TableSchema
 from keyfold.studio.collection import (
     FieldFilter,
     ItemPage,
-    stored,
+    find_item,
 )
 from keyfold.studio.detail import detail
-from keyfold.studio.items import KnownItem, names_of, shown
+from keyfold.studio.items import KnownItem, names_of, value_text
 from keyfold.studio.markup import Child, Html, el
-from keyfold.studio.notation import plural, sized, unit_words
+from keyfold.studio.notation import plural, size_with_unit, unit_words
 from keyfold.studio.parts import empty, link, state
 from keyfold.studio.view import PageView
 
 FIELDS = 3
-"""Fields of an item that stand in its row, beside its title."""
+"""Fields shown in an item's row, beside its title."""
 
 
 def chosen_item(view: PageView, table: TableSchema, page: ItemPage, key: str) -> KnownItem | None:
-    """The item that the address names, or the first."""
+    """The item in the address, or the first."""
     if "isk" not in view.query and "ipk" not in view.query:
         return page.items[0] if page.items else None
     partition, sort = view.query.get("ipk", key), view.query.get("isk")
     for item in page.items:
         if item.partition == partition and item.sort == sort:
-            return stored(view.system, table, partition, sort) or item
-    return stored(view.system, table, partition, sort)
+            return find_item(view.system, table, partition, sort) or item
+    return find_item(view.system, table, partition, sort)
 
 
 def split(
     view: PageView, table: TableSchema, page: ItemPage, chosen: KnownItem | None, label: str
 ) -> Html:
     kinds = Tally(item.kind for item in page.items)
-    chips = (
+    chips = [
         el(
             "button",
             view.chip(name if view.system.entity(name) else ""),
@@ -48,34 +48,39 @@ def split(
             data_show=name,
         )
         for name, number in kinds.items()
-    )
+    ]
     rows = [_row(view, item, chosen) for item in page.items]
     read_on = None
     if page.after:
         query = {**view.query, "after": page.after}
         read_on = link(view.at("data", **query), "Next page", class_="btn")
     took = f"{plural(page.read, 'item')} read for {unit_words(page.units)}"
+    listed: Child = el("nav", rows, class_="rows", aria_label=label)
     if not page.items:
-        says = [f"{took}. "]
-        title = "Nothing yet" if page.after else "Nothing here"
-        listed: Child = empty(title, *says)
-    else:
-        listed = el("nav", rows, class_="rows", aria_label=label)
+        title, says = (
+            ("Nothing yet", "none fits; more follow")
+            if page.after
+            else ("Nothing here", "none fits" if page.read else "no items")
+        )
+        listed = empty(title, f"{took}: {says}.")
     section = el(
         "section",
-        el("header", el("h2", "Items", class_="hide"), el("div", chips, class_="acts")),
+        el("header", el("h2", "Items", class_="hide"), el("div", chips, class_="acts"))
+        if chips
+        else None,
         _filter_form(view, table),
         listed,
         el("footer", el("span", took, class_="small"), read_on),
         class_="panel",
         aria_label="Items",
     )
+    if chosen is None:
+        return section
     back = el("button", "‹ All items", class_="btn quiet back", type="button", data_back=True)
-    inner = detail(view, chosen) if chosen is not None else empty("No item", "Choose one.")
     aside = el(
         "aside",
         back,
-        el("div", inner, id="detail"),
+        el("div", detail(view, chosen), id="detail"),
         class_="panel detail",
         aria_label="Selected item",
     )
@@ -145,7 +150,10 @@ def _row(view: PageView, item: KnownItem, chosen: KnownItem | None) -> Html:
         key = el("span", view.index_key(item, index, index.sort_types or index.partition_types))
     above = _above(view, item)
     title = item.called(above)
+    drift = view.system.checkup.drift_of(item.table.name, item.key)
     flag = state("warn", "undeclared") if item.kind == "undeclared" else None
+    if drift is not None:
+        flag = state("bad", drift.kind)
     return link(
         view.at("data", **query),
         view.chip(item.entity.name if item.entity else ""),
@@ -156,7 +164,7 @@ def _row(view: PageView, item: KnownItem, chosen: KnownItem | None) -> Html:
             el("span", flag, class_="flag small"),
             class_="what",
         ),
-        el("span", sized(item.size), class_="size num muted"),
+        el("span", size_with_unit(item.size), class_="size num muted"),
         class_=f"row {colour} {shape}",
         data_kind=item.kind,
         aria_current="true" if chosen is not None and chosen.key == item.key else None,
@@ -164,7 +172,7 @@ def _row(view: PageView, item: KnownItem, chosen: KnownItem | None) -> Html:
 
 
 def _above(view: PageView, item: KnownItem) -> Collection[str]:
-    """The fields that all rows of the list share: those of the partition's key."""
+    """The fields that all rows share: those of the partition key."""
     if item.entity is None:
         return ()
     placed = item.entity.placement(view.query["index"]) if "index" in view.query else []
@@ -173,19 +181,19 @@ def _above(view: PageView, item: KnownItem) -> Collection[str]:
 
 
 def summary(item: KnownItem, title: str, above: Collection[str]) -> str:
-    """A few values that tell an item from its neighbours."""
+    """A few values that distinguish an item from its neighbours."""
     if item.entity is None:
-        held = [shown(v) for n, v in item.values.items() if n not in item.table.key_attributes]
+        held = [value_text(v) for n, v in item.values.items() if n not in item.table.key_attributes]
         return ", ".join(held[:FIELDS])[:120]
     in_key = set(item.entity.key.fields) if item.entity.key else set()
     said: list[str] = []
     for attribute in item.entity.attributes:
         value = item.values.get(attribute.field)
         dull = value in (None, "", [], title) or attribute.field in in_key
-        dull = dull or names_of(attribute.field, above)
+        dull = dull or names_of(attribute.field, above) or attribute.type == "id"
         if dull or isinstance(value, dict | bool) or attribute.field == item.entity.version:
             continue
-        words = shown(value, attribute).removesuffix(" UTC")
+        words = value_text(value, attribute).removesuffix(" UTC")
         if len(words) > 40:
             continue
         is_number = attribute.type in ("number", "integer")

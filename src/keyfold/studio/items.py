@@ -1,4 +1,4 @@
-"""Stored items read by the declaration: what they are, what they hold, what they weigh."""
+"""Stored items, decoded by the declaration: entity, values, size."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ from keyfold.values.size import item_size
 from keyfold.values.units import read_units, write_units
 
 WireItem = dict[str, Any]
+TITLE_LETTERS = 200
+VALUE_LETTERS = 2_000
 TITLES = ("name", "title", "text", "subject", "label", "body", "description", "email")
 
 
@@ -28,7 +30,7 @@ class KnownItem:
     wire: WireItem
     entity: EntitySchema | None
     support: bool
-    """It is keyfold's own: a remembered request, the marker of a unique value."""
+    """One of keyfold's own items: a stored request, a unique marker."""
 
     @cached_property
     def size(self) -> int:
@@ -54,7 +56,7 @@ class KnownItem:
 
     @cached_property
     def values(self) -> dict[str, Any]:
-        """The values of its fields; those that stand only in keys are read from them."""
+        """The values of its fields, including those stored only in keys."""
         if self.entity is None:
             return {name: plain(value) for name, value in self.wire.items()}
         found = self._from_keys()
@@ -73,16 +75,16 @@ class KnownItem:
 
     @cached_property
     def title(self) -> str:
-        """What a person calls it."""
+        """Its title."""
         key = self.entity.key if self.entity is not None else None
         return self.called(key.partition.fields if key is not None else ())
 
     def called(self, above: Collection[str]) -> str:
-        """What tells it from others below the same fields: a member's name in its group."""
+        """What distinguishes it among items with the same parent: a member's name in its group."""
         named = [f for f in TITLES if isinstance(self.values.get(f), str) and self.values[f]]
         ending = [f for f in self.values if f.endswith(("_name", "_title", "Name", "Title"))]
         ending.sort(key=lambda f: names_of(f, above))
-        return next((str(self.values[field]) for field in (*named, *ending)), "")
+        return next((str(self.values[field]) for field in (*named, *ending)), "")[:TITLE_LETTERS]
 
     @property
     def read_units(self) -> float:
@@ -103,7 +105,7 @@ class KnownItem:
 
 
 def names_of(field: str, above: Collection[str]) -> bool:
-    """Whether a field says what one of those ids is called: `group_name` beside `group_id`."""
+    """Whether a field names one of those ids: `group_name` beside `group_id`."""
     return f"{field.removesuffix('_name').removesuffix('_title')}_id" in above
 
 
@@ -192,8 +194,15 @@ def plain(value: Mapping[str, Any]) -> Any:
     return content
 
 
-def shown(value: Any, attribute: AttributeSchema | None = None) -> str:
-    """A value as pages show it."""
+def value_text(value: Any, attribute: AttributeSchema | None = None) -> str:
+    """A value as pages show it; a long one is cut, and says how long it is."""
+    shown = _value_text(value, attribute)
+    if len(shown) <= VALUE_LETTERS:
+        return shown
+    return f"{shown[:VALUE_LETTERS]}… ({len(shown):,} characters)"
+
+
+def _value_text(value: Any, attribute: AttributeSchema | None) -> str:
     if value is None:
         return "nothing"
     if attribute is not None and attribute.type == "timestamp":

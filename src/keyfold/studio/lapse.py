@@ -1,20 +1,20 @@
-"""A lapse: a copy written past the design, as a program that does not know it would."""
+"""A lapse: a copy written without the design, as an unaware program would."""
 
 from __future__ import annotations
 
 from starlette.responses import RedirectResponse, Response
 
-from keyfold.studio.items import KnownItem, plain, scalar, shown
+from keyfold.studio.items import KnownItem, plain, scalar, value_text
 from keyfold.studio.markup import Html, el
 from keyfold.studio.parts import diff, head, link, panel, state
 from keyfold.studio.view import PageMissing, PageView
 
 
 def lapse(view: PageView) -> Html:
-    """What a program that does not know the design could do to a copy: the plan of a drift."""
+    """The plan of a drift: what a program without the design could do to a copy."""
     item, name = _victim(view)
     says = "A copy is written past the design, as a program that does not know it would."
-    changed = [(name, shown(plain(item.wire[name])), _drifted(item, name))]
+    changed = [(name, value_text(plain(item.wire[name])), _drifted(item, name))]
     submit = view.form_for(
         view.at("drift"),
         el("input", type="hidden", name="table", value=item.table.name),
@@ -44,8 +44,8 @@ def lapse(view: PageView) -> Html:
     )
 
 
-def lapsed(view: PageView) -> Response:
-    """Write a copy past the design."""
+def write_past(view: PageView) -> Response:
+    """Write a copy without the design."""
     view.require_write()
     item, name = _victim(view)
     given = view.form
@@ -67,7 +67,7 @@ def lapsed(view: PageView) -> Response:
 
 
 def _victim(view: PageView) -> tuple[KnownItem, str]:
-    """A copy with a text that it has from its canonical."""
+    """A copy with a text from its canonical."""
     for seen in view.system.survey.tables(5.0).values():
         for items in seen.examples.values():
             for item in items:

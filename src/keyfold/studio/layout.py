@@ -5,20 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from urllib.parse import quote, urlencode
 
+from keyfold.api.pages.html import MARK
+from keyfold.maintain import Drift
 from keyfold.studio.asset import address
 from keyfold.studio.markup import Child, Html, el, text
 from keyfold.studio.notation import count
 from keyfold.studio.parts import link, state
 from keyfold.studio.system import StudioSystem
 
-MARK = Html(
-    '<svg width="20" height="20" viewBox="0 0 20 20" aria-hidden="true">'
-    '<path d="M3 2h9l5 5v11H3z" fill="none" stroke="var(--text)" stroke-width="1.5" '
-    'stroke-linejoin="round"/><path d="M12 2v5h5z" fill="var(--accent)" stroke="var(--accent)" '
-    'stroke-width="1.5" stroke-linejoin="round"/><path d="M6.5 9.5v5.5M6.5 12.5l4-3M8 11.5l3 3.5" '
-    'fill="none" stroke="var(--text)" stroke-width="1.5" stroke-linecap="round" '
-    'stroke-linejoin="round"/></svg>'
-)
 GLASS = Html(
     '<svg width="14" height="14" viewBox="0 0 14 14" aria-hidden="true"><circle cx="6" cy="6" '
     'r="4.2" fill="none" stroke="currentColor" stroke-width="1.4"/><path d="M9.2 9.2 13 13" '
@@ -52,7 +46,7 @@ KEYS = (
 
 
 def href(base: str, *path: str, **query: str | int | None) -> str:
-    """An address of the studio, with what is given in its query."""
+    """An address of the studio with a query."""
     given = {name: str(value) for name, value in query.items() if value is not None}
     where = "/".join(quote(part, safe="") for part in path)
     return f"{base}/{where}" + (f"?{urlencode(given)}" if given else "")
@@ -115,7 +109,7 @@ def _top(
         "header",
         el(
             "a",
-            MARK,
+            Html(MARK),
             el("b", "keyfold"),
             class_="brand",
             href=f"{base}/",
@@ -163,6 +157,7 @@ def _side(base: str, system: StudioSystem, current: str) -> Html:
         "data": total,
         "patterns": count(len(system.schema.access_patterns)),
         "review": count(len(system.review.findings)),
+        "streams": count(len(drifts)) if (drifts := _drifts(system)) else "",
         "migrations": count(len(system.migrations)) if system.migrations else "",
     }
     pages = (
@@ -196,6 +191,11 @@ def _side(base: str, system: StudioSystem, current: str) -> Html:
         class_="side",
         aria_label=system.title,
     )
+
+
+def _drifts(system: StudioSystem) -> Sequence[Drift]:
+    last = system.checkup.last
+    return last.drifts if last is not None else ()
 
 
 def _entity(base: str, system: StudioSystem, name: str, number: str) -> Html:
@@ -250,7 +250,7 @@ def _hit(where: str, words: Child, kind: str) -> Html:
 
 
 def hits(found: Sequence[tuple[str, Child, str]]) -> Html:
-    """Answers to a search, as the dialog shows them."""
+    """Search results, as the dialog shows them."""
     return text(*(_hit(where, words, kind) for where, words, kind in found))
 
 

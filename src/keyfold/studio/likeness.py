@@ -1,19 +1,19 @@
-"""The vector of a search, given as numbers or by an item that has it."""
+"""The vector of a search: typed numbers, or the vector of an item."""
 
 from __future__ import annotations
 
 from keyfold.design.schema import SearchSchema, VectorSchema
-from keyfold.studio.collection import stored
+from keyfold.studio.collection import find_item
 from keyfold.studio.items import KnownItem, plain
 from keyfold.studio.system import StudioSystem
 
 JOINT = " › "
-"""Between the two parts of an item's key."""
+"""Separates the two parts of an item's key."""
 FIRST = 3
-"""Numbers of a vector that a page shows."""
+"""The numbers of a vector that a page shows."""
 
 
-def named(item: KnownItem) -> str:
+def item_address(item: KnownItem) -> str:
     """An item by its key, in one line."""
     return JOINT.join(part for part in (item.partition, item.sort) if part is not None)
 
@@ -24,17 +24,17 @@ def index_of(system: StudioSystem, search: SearchSchema) -> VectorSchema | None:
 
 
 def items_like(system: StudioSystem, search: SearchSchema) -> list[tuple[str, str]]:
-    """Items of the data that have a vector, each with its title."""
+    """Items with a vector, each with its title."""
     seen = system.survey.tables().get(search.table)
     index = index_of(system, search)
     if seen is None or index is None:
         return []
     known = seen.examples.get(search.entity, [])
-    return [(named(item), item.title) for item in known if index.attribute in item.wire]
+    return [(item_address(item), item.title) for item in known if index.attribute in item.wire]
 
 
 def vector_of(system: StudioSystem, search: SearchSchema, typed: str) -> list[float]:
-    """What was typed as numbers; ValueError says what is wrong with it."""
+    """The typed numbers; ValueError says what is wrong."""
     try:
         return [float(one) for one in typed.strip("[] ").split(",") if one.strip()]
     except ValueError:
@@ -45,7 +45,9 @@ def _vector_of_item(system: StudioSystem, search: SearchSchema, typed: str) -> l
     table, index = system.table(search.table), index_of(system, search)
     partition, _, sort = typed.partition(JOINT)
     whole = table is not None and bool(sort) == (table.sort is not None)
-    found = stored(system, table, partition, sort or None) if table is not None and whole else None
+    found = (
+        find_item(system, table, partition, sort or None) if table is not None and whole else None
+    )
     if found is None or index is None or index.attribute not in found.wire:
         raise ValueError(
             f"No item {typed} with a vector. Give {index.dimensions if index else 'its'} numbers "
@@ -54,8 +56,8 @@ def _vector_of_item(system: StudioSystem, search: SearchSchema, typed: str) -> l
     return [float(one) for one in plain(found.wire[index.attribute])]
 
 
-def shortened(item: KnownItem, attribute: str) -> str:
-    """The beginning of a vector and its length; nothing where the attribute is none."""
+def vector_text(item: KnownItem, attribute: str) -> str:
+    """The beginning of a vector and its length; empty if the attribute is not a vector."""
     if not any(one.attribute == attribute for one in item.table.vectors):
         return ""
     numbers = plain(item.wire[attribute]) if attribute in item.wire else None

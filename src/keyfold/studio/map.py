@@ -1,4 +1,4 @@
-"""The map: what lies together in tables and indexes, what is a copy of what, who keeps it."""
+"""The map: the contents of tables and indexes, copies, and what maintains them."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from keyfold.studio.parts import empty, head, link, words
 from keyfold.studio.view import PageMissing, PageView
 
 COMPACT = 12
-"""From more entities on, each has one line."""
+"""With more entities, each takes one line."""
 QUIET = 40
-"""From more entities on, lines are drawn for the one that is pointed at."""
+"""With more entities, lines are drawn only for the hovered one."""
 PATIENCE = 1.5
-"""Seconds that the first look at the tables is waited for, so that entities have their numbers."""
+"""Seconds to wait for the first read of the tables, so that entities show counts."""
 EDGES = {"copy": "copy", "amount": "count", "shown": "field", "best": "field"}
 PROJECTIONS = {"ALL": "all attributes", "KEYS_ONLY": "keys only", "INCLUDE": "some attributes"}
 
@@ -70,7 +70,7 @@ def design_map(view: PageView) -> Html:
 
 
 def _lanes(view: PageView, table: TableSchema, ids: dict[str, str]) -> list[Html]:
-    """A table, and beside it its indexes."""
+    """A table, with its indexes beside it."""
     own = el("section", _table(view, table, ids), class_="lane", aria_label=table.name)
     placed = el(
         "section",
@@ -82,7 +82,7 @@ def _lanes(view: PageView, table: TableSchema, ids: dict[str, str]) -> list[Html
 
 
 def _pictures(view: PageView, tables: list[TableSchema]) -> Html:
-    """The ways to take the design along, for a document or a wall."""
+    """Downloads of the design's diagrams."""
     ways = [
         link(view.at("map", f"{name}.svg"), words, class_="link")
         for name, words in (
@@ -94,7 +94,7 @@ def _pictures(view: PageView, tables: list[TableSchema]) -> Html:
 
 
 def picture(view: PageView) -> Response:
-    """The entities, or the keys of a table, as a file."""
+    """The entity diagram, or the keys of a table, as a file."""
     asked = view.path.get("picture", "")
     table = view.system.table(asked.removeprefix("keys-").removesuffix(".svg"))
     if asked == "entities.svg":
@@ -262,7 +262,7 @@ def _node(
 
 
 def _kept(view: PageView, entity: EntitySchema) -> Child:
-    """What is kept on an entity, in words: by the transaction, then by the stream."""
+    """What is maintained on an entity, in words: by transaction, then by stream."""
     said: dict[str, list[Child]] = {"transaction": [], "stream": []}
     fields: dict[tuple[str, str, str], list[Child]] = {}
     for one in view.system.schema.follows:
@@ -287,7 +287,7 @@ def _kept(view: PageView, entity: EntitySchema) -> Child:
 
 
 def _ends(one: Follows) -> tuple[str, str]:
-    """Where a value comes from, and where it is kept; an item shows what another one says."""
+    """Where a value comes from, and where it is stored."""
     return (one.target, one.source) if one.fact == "shown" else (one.source, one.target)
 
 
@@ -306,7 +306,7 @@ def _folded(view: PageView, table: TableSchema, ids: dict[str, str]) -> Iterator
 
 
 def _edges(view: PageView, ids: dict[str, str]) -> list[Html]:
-    """What the script draws: pairs of nodes, with the kind of line and its colour."""
+    """What the script draws: pairs of nodes, with the kind and colour of the line."""
     made: dict[tuple[str, str, str], str] = {}
     for one in view.system.schema.follows:
         kind = EDGES.get(one.fact)

@@ -1,4 +1,4 @@
-"""HTML as values: text is escaped where it enters, and only markup made here goes in as it is."""
+"""HTML as values: text is escaped on entry; only markup built here is inserted unescaped."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import TypeAlias
 
 VOID = frozenset({"input", "link", "meta", "br"})
 DRAWN = frozenset({"rect", "path", "circle"})
-"""Parts of pictures, which end in themselves."""
+"""SVG elements, which are self-closing."""
 
 
 class Html(str):
-    """Text that is markup already."""
+    """Text that is already markup."""
 
     __slots__ = ()
 

@@ -9,157 +9,115 @@ from starlette.responses import RedirectResponse, Response
 
 from keyfold.clients.embedded import EmbeddedClient
 from keyfold.errors import KeyfoldError
-from keyfold.migrations import (
-    PHASES,
-    Migration,
-    MigrationStatus,
-    Migrator,
-    Phase,
-    Side,
-    backend_of,
-)
-from keyfold.migrations.applications import consequences
-from keyfold.studio.markup import Child, Html, el, text
+from keyfold.migrations import PHASES, Migration, MigrationStatus, Migrator, Phase, Side, backend_of
+from keyfold.migrations.runner import QUIET_SECONDS
+from keyfold.studio import layout
+from keyfold.studio.lag import LagSamples
+from keyfold.studio.markup import Child, Html, el
+from keyfold.studio.migration_report import MigrationReport
 from keyfold.studio.migration_run import MigrationRun
-from keyfold.studio.notation import count
-from keyfold.studio.parts import banner, empty, grid, head, state, stats
+from keyfold.studio.parts import empty, head, link, live_part, panel, state
 from keyfold.studio.system import StudioSystem
 from keyfold.studio.view import PageMissing, PageView
 
-SHOWN = 8
-"""Problems of a migration that stand on its page."""
 SETTLE_SECONDS = 2.0
 """How long a backend far away is given before both sides are compared."""
 
+QUIET_NEAR = 5.0
+"""How long other applications of a file on this machine wrote nothing before a switch."""
+
 
 def migrations(view: PageView) -> Html:
-    """Every migration of the system."""
+    """The migration that the address names, or the first that is not complete."""
     known = view.system.migrations
-    says = "Traffic goes on while a migration runs; the way back is open until contract."
     if not known:
+        says = "Traffic goes on while a migration runs; the way back is open until contract."
         how = "Start the studio with --migration module:name to watch, apply and take back a plan."
-        body = [head("Migrations", says), empty("No migration here", how)]
+        others = [one for one in view.systems.values() if one.migrations]
+        ways = [
+            (" ", link(layout.href(view.base, "s", one.slug, "migrations"), f"{one.title} has one"))
+            for one in others
+        ]
+        nothing = panel("Plans", empty("No migration here", how, *ways))
+        body = [head("Migrations", says), nothing]
         return view.page("Migrations", *body, current="migrations")
-    running = any(
-        view.system.runs[one.name].is_running for one in known if one.name in view.system.runs
+    found = {one.name: _migrator(view.system, one).status() for one in known}
+    one = _chosen(view, found)
+    run = _run_of(view.system, one)
+    status, migrator = found[one.name], _migrator(view.system, one)
+    report = MigrationReport(view, migrator, run, status)
+    now = live_part(
+        "migration",
+        _list(view, one, found) if len(known) > 1 else None,
+        report.phases(el("footer", _acts(view, one, run, status))),
+        report.body(),
     )
-    parts = [_migration(view, one) for one in known]
+    if view.partial:
+        return now
+    says = f"{one.description} Traffic goes on; the way back is open until contract."
+    dry = link(view.at("migrations", migration=one.name, dry="1"), "Dry run", class_="btn")
     return view.page(
-        "Migrations",
-        head("Migrations", says),
-        el("div", parts, class_="stack", data_refresh="1" if running else None),
+        one.name,
+        head(el("code", one.name, class_="h"), says.strip(), dry),
+        el("div", report.estimate() if "dry" in view.query else None, now, class_="stack"),
         current="migrations",
+        crumbs=[("Migrations", view.at("migrations")), (one.name, None)],
     )
+
+
+def _chosen(view: PageView, found: dict[str, MigrationStatus]) -> Migration:
+    known = {one.name: one for one in view.system.migrations}
+    name = view.query.get("migration", "")
+    if name and name not in known:
+        raise PageMissing(f"Not found: migration {name!r}. Here are {', '.join(known)}.")
+    open_ones = (n for n, status in found.items() if status.state.phase != "contract")
+    return known[name or next(open_ones, next(iter(known)))]
+
+
+def _list(view: PageView, chosen: Migration, found: dict[str, MigrationStatus]) -> Html:
+    """All migrations in their order, each with where it is."""
+    kinds = {"planned": "note", "contract": "ok"}
+    rows = []
+    for one in view.system.migrations:
+        phase = found[one.name].state.phase
+        rows.append(
+            link(
+                view.at("migrations", migration=one.name),
+                el("code", one.name),
+                state(kinds.get(phase, "run"), phase.replace("-", " ")),
+                el("small", one.description),
+                aria_current="page" if one is chosen else None,
+            )
+        )
+    return el("nav", rows, class_="panel plans", aria_label="Migrations")
 
 
 def _migrator(
-    system: StudioSystem, migration: Migration, run: MigrationRun, *, without_routers: bool = False
+    system: StudioSystem,
+    migration: Migration,
+    *,
+    without_routers: bool = False,
+    run: MigrationRun | None = None,
 ) -> Migrator:
     backend = backend_of(system.client, prefix=system.table_prefix, names=system.table_names)
     near = isinstance(system.client, EmbeddedClient)
+    told = run or _run_of(system, migration)
     return Migrator(
         migration,
         backend,
         settle=0.0 if near else SETTLE_SECONDS,
+        quiet=QUIET_NEAR if near else QUIET_SECONDS,
         without_routers=without_routers,
-        report=run.report,
-        say=run.say,
+        report=told.report,
+        say=told.say,
     )
 
 
 def _run_of(system: StudioSystem, migration: Migration) -> MigrationRun:
-    return system.runs.setdefault(migration.name, MigrationRun())
-
-
-def _migration(view: PageView, one: Migration) -> Html:
-    run = _run_of(view.system, one)
-    status = _migrator(view.system, one, run).status()
-    at = PHASES.index(status.state.phase)
-    steps = (
-        el(
-            "li",
-            phase.replace("-", " "),
-            el("small", "no way back") if phase == "contract" else None,
-            class_="done" if place <= at else "now" if run.is_running and place == at + 1 else None,
-            aria_current="step" if place == at else None,
-        )
-        for place, phase in enumerate(PHASES)
-    )
-    return el(
-        "section",
-        el(
-            "header",
-            el("h2", el("code", one.name)),
-            el("span", one.description, class_="small muted"),
-        ),
-        el("div", el("ol", steps, class_="phases"), class_="pad"),
-        stats(_figures(status, run), inset=True),
-        banner("bad", run.problem) if run.problem else None,
-        banner("warn", _waiting(one, run.waits)) if run.waits else None,
-        _back_first(status),
-        _words(one),
-        _segments(status),
-        _problems(status),
-        el("footer", _acts(view, one, run, status)),
-        class_="panel",
-        aria_label=one.name,
-    )
-
-
-def _figures(status: MigrationStatus, run: MigrationRun) -> list[tuple[str, Child, Child]]:
-    done = run.progress
-    return [
-        ("Reads", status.state.reads, "side"),
-        ("Writes", status.state.writes, "side"),
-        ("Copying is behind", "–" if status.lag is None else f"{status.lag:.1f}", "s"),
-        ("Done", count(done.done if done else None), f"of {done.expected:,}" if done else ""),
-        ("Rate", count(done.rate if done else None), "items/s"),
-        ("Routers seen", count(status.routers), ""),
-        ("Problems", state("bad" if status.problems else "ok", count(len(status.problems))), ""),
-    ]
-
-
-def _waiting(one: Migration, why: str) -> Html:
-    """What the step waits for, and what follows where nobody waits."""
-    told = " ".join(f"Without routers, {words}." for words in consequences(one))
-    return text(f"{why[:1].upper()}{why[1:]}. ", told)
-
-
-def _back_first(status: MigrationStatus) -> Child:
-    if not status.state.returning:
-        return None
-    return banner("warn", "On its way back: finish that with Roll back.")
-
-
-def _words(one: Migration) -> Html:
-    """What the migration does, step by step."""
-    steps = [el("li", words) for words in one.words()]
-    return el("details", el("summary", "Steps"), el("ol", steps), class_="pad")
-
-
-def _segments(status: MigrationStatus) -> Child:
-    if not status.segments:
-        return None
-    rows = (
-        (
-            part.partition(":")[2] or part,
-            count(float(one["done"])),
-            state("ok", "finished") if one["finished"] else state("run", "under way"),
-        )
-        for part, one in status.segments.items()
-    )
-    return grid([("Segment", False), ("Items", True), ("State", False)], rows)
-
-
-def _problems(status: MigrationStatus) -> Child:
-    """Items that could not be copied: the first of them, and how many there are."""
-    if not status.problems:
-        return None
-    rows = ((str(one),) for one in status.problems[:SHOWN])
-    listed = grid([("Problem", False)], rows)
-    left = len(status.problems) - SHOWN
-    more = el("p", f"and {left:,} more", class_="pad small muted") if left > 0 else None
-    return text(listed, more)
+    if migration.name not in system.runs:
+        lag = LagSamples(lambda: _migrator(system, migration).status().lag)
+        system.runs[migration.name] = MigrationRun(lag)
+    return system.runs[migration.name]
 
 
 def _acts(
@@ -173,9 +131,14 @@ def _acts(
     if following is not None and not status.state.returning:
         word = f"Continue to {following.replace('-', ' ')}"
         yield _step(view, one, "apply", word, "btn main", sure=following == "contract")
-        if following == "switch-reads" and one.concerns_application:
+        alone = one.concerns_application and not status.routers
+        if following == "switch-reads" and alone:
             yield _step(view, one, "apply-alone", "Switch without routers", "btn", sure=True)
-    if status.state.phase != "contract" and status.state.phase != "planned":
+    if run.is_copying:
+        yield _step(view, one, "stop", "Stop copying", "btn")
+    elif status.lag is not None and one.moves:
+        yield _step(view, one, "copy", "Copy what is written", "btn")
+    if status.state.phase not in ("contract", "planned"):
         keep = _kept_side() if status.state.writes == "new" else None
         yield _step(view, one, "rollback", "Roll back", "btn danger", keep, sure=True)
 
@@ -230,7 +193,7 @@ def _step(
     )
 
 
-def migrated(view: PageView) -> Response:
+def take_step(view: PageView) -> Response:
     """Take a step, stop, or go back."""
     if not view.system.writable:
         view.require_write()
@@ -240,24 +203,26 @@ def migrated(view: PageView) -> Response:
         raise PageMissing(f"Not found: migration {name!r}.")
     run = _run_of(view.system, one)
     act = view.form.get("act", "")
-    migrator = _migrator(view.system, one, run, without_routers=act == "apply-alone")
+    migrator = _migrator(view.system, one, without_routers=act == "apply-alone", run=run)
     following = _following(migrator.status())
     if act in ("rollback", "apply-alone") or (act == "apply" and following == "contract"):
         _require_sure(view, one)
     if act == "stop":
         run.stop()
+    elif act == "copy":
+        run.copy(migrator)
     elif act == "rollback":
         keep = view.form.get("keep", "")
         side: Side | None = "new" if keep == "new" else "old" if keep == "old" else None
-        run.roll_back(partial(migrator.rollback, keep=side))
+        run.roll_back(migrator, partial(migrator.rollback, keep=side))
     elif act in ("apply", "apply-alone") and following is not None:
         run.apply(migrator, following)
     else:
         raise KeyfoldError(
-            f"{one.name} is complete, or the step {act!r} is none. Nothing was done."
+            f"{one.name} is complete, or {act!r} is not one of its steps. Nothing was done."
         )
     view.system.survey.forget()
-    return RedirectResponse(view.at("migrations"), 303)
+    return RedirectResponse(view.at("migrations", migration=one.name), 303)
 
 
 def _require_sure(view: PageView, one: Migration) -> None:

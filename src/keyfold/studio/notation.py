@@ -30,7 +30,7 @@ def size(bytes: float | None) -> tuple[str, str]:
     return (f"{value:.0f}" if value >= 100 else f"{value:.1f}"), unit
 
 
-def sized(bytes: float | None) -> Html:
+def size_with_unit(bytes: float | None) -> Html:
     number, unit = size(bytes)
     return text(number, el("span", unit, class_="unit"))
 

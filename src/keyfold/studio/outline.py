@@ -19,7 +19,7 @@ from keyfold.design.schema import TableSchema
 from keyfold.errors import AlreadyExists, KeyfoldError, TransactionCanceled, VersionConflict
 from keyfold.runtime import Db
 from keyfold.runtime.intent import Delete, Intent, Put, Update
-from keyfold.studio.items import KnownItem, WireItem, plain, shown
+from keyfold.studio.items import KnownItem, WireItem, plain, value_text
 from keyfold.studio.system import StudioSystem
 
 _PLACEHOLDER = re.compile(r"[#:]\w+")
@@ -142,7 +142,7 @@ def _tried(
             {"TransactItems": [{action: asked}], "ReturnConsumedCapacity": "INDEXES"},
         )
     except TransactionCanceled:
-        key = " ".join(shown(plain(value)) for value in where["Key"].values())
+        key = " ".join(value_text(plain(value)) for value in where["Key"].values())
         if action == "Put":
             raise AlreadyExists(f"{key} exists already") from None
         raise VersionConflict(f"{key} is not what it was when it was read") from None
@@ -166,7 +166,7 @@ def _sentence(body: Mapping[str, Any], table: TableSchema) -> str:
         token = match[0]
         if token in names:
             return str(names[token])
-        return shown(plain(values[token])) if token in values else token
+        return value_text(plain(values[token])) if token in values else token
 
     parts = [_PLACEHOLDER.sub(spelled, part) for part in asked.split(" AND ")]
     there = f"attribute_exists({table.partition})"
@@ -212,4 +212,4 @@ def send(system: StudioSystem, intents: Sequence[Intent]) -> tuple[SentRequest, 
 
 
 def _text(value: Mapping[str, Any] | None) -> str | None:
-    return None if value is None else shown(plain(value))
+    return None if value is None else value_text(plain(value))

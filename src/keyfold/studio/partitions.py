@@ -6,7 +6,7 @@ from keyfold.limits import GB
 from keyfold.studio.heat import counted_panel, foreseen_panel
 from keyfold.studio.items import KnownItem
 from keyfold.studio.markup import Child, Html, el
-from keyfold.studio.notation import count, plural, size, sized
+from keyfold.studio.notation import count, plural, size, size_with_unit
 from keyfold.studio.parts import banner, bar, empty, grid, head, link, panel, state
 from keyfold.studio.survey import TableSurvey
 from keyfold.studio.view import PageView
@@ -19,7 +19,7 @@ COLLECTION_BYTES = 10 * GB
 def partitions(view: PageView) -> Html:
     """What is large and what is busy, by partition key."""
     seen = view.system.survey.tables(10.0)
-    problem = view.system.survey.problem
+    notice = view.system.survey.notice
     parts = [_table(view, one) for one in seen.values() if one.seen]
     rough = any(not one.complete for one in seen.values())
     says = (
@@ -33,8 +33,8 @@ def partitions(view: PageView) -> Html:
         head("Partitions", says),
         el(
             "div",
-            banner("bad", f"The backend does not answer: {problem}") if problem else None,
-            parts or nothing,
+            banner("bad", notice) if notice else None,
+            parts or (None if notice else nothing),
             counted_panel(view),
             foreseen_panel(view),
             class_="stack",
@@ -51,7 +51,7 @@ def _table(view: PageView, one: TableSurvey) -> Html:
             link(view.partition(one.table.name, key), view.partition_key(one.table, key)),
             bar(bytes / ranked[0][1]),
             count(one.partitions[key]),
-            sized(bytes),
+            size_with_unit(bytes),
             f"{bytes / total:.1%}",
         )
         for key, bytes in ranked
@@ -75,7 +75,7 @@ def _table(view: PageView, one: TableSurvey) -> Html:
 
 def _largest(view: PageView, one: TableSurvey) -> Html:
     rows = (
-        (_item_link(view, item), sized(item.size), f"{item.size / ITEM_BYTES:.1%}")
+        (_item_link(view, item), size_with_unit(item.size), f"{item.size / ITEM_BYTES:.1%}")
         for item in one.largest
     )
     columns = [("Item", False), ("Size", True), ("Of 400 KB", True)]
@@ -83,7 +83,8 @@ def _largest(view: PageView, one: TableSurvey) -> Html:
 
 
 def _item_link(view: PageView, item: KnownItem) -> Html:
-    return link(view.item(item), view.chip(item.kind), " ", view.item_key(item))
+    key = el("span", view.item_key(item))
+    return link(view.item(item), view.chip(item.kind), key, class_="wraps")
 
 
 def _growing(view: PageView, one: TableSurvey) -> Child:
@@ -101,7 +102,8 @@ def _growing(view: PageView, one: TableSurvey) -> Child:
         said: Child = f"{declared:,} declared" if declared else el("span", "none", class_="muted")
         if declared and number > declared:
             said = state("bad", f"over the {declared:,} declared")
-        where = link(view.partition(one.table.name, key), view.partition_key(one.table, key))
+        shown = view.partition_key(one.table, key)
+        where = link(view.partition(one.table.name, key), shown, class_="wraps")
         rows.append((view.ent(kind if entity else "", kind), count(number), where, said))
-    columns = [("Entity", False), ("Most together", True), ("In", False), ("Limit", False)]
+    columns = [("Entity", False), ("Most", True), ("In", False), ("Limit", False)]
     return panel("Collections that grow", grid(columns, rows))

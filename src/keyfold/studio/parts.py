@@ -155,6 +155,11 @@ def tabs(name: str, panels: Sequence[tuple[str, Child]], *beside: Child, label: 
     )
 
 
+def live_part(name: str, *body: Child, lasting: bool = True) -> Html:
+    """A part that the script asks for again and again, until it comes as one that stays."""
+    return el("div", *body, id=name, class_="stack", data_live=lasting)
+
+
 def empty(title: str, *says: Child) -> Html:
     """What would be here, and how it comes here."""
     return el("p", el("b", title), *says, class_="empty")

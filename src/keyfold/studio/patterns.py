@@ -92,11 +92,19 @@ def _declared(view: PageView, chosen: AccessPattern) -> Html:
     """A pattern of a design file: its request is known, and nothing can run it."""
     return text(
         _title(view, chosen),
-        banner("", "A design file cannot run. Declare it in Python to run its patterns here."),
+        banner("", f"{_why_idle(view)} Declare it in Python to run its patterns here."),
         panel("Request", code(request_text(view, chosen))),
         why(view, chosen),
         _findings(view, chosen.name),
     )
+
+
+def _why_idle(view: PageView) -> str:
+    if view.system.drafted:
+        return (
+            "This design was drafted from the data (keyfold inspect prints it); a draft cannot run."
+        )
+    return "A design file cannot run."
 
 
 def _runnable(view: PageView, chosen: AccessPattern, declared: Pattern[Any, Any]) -> Html:

@@ -12,7 +12,7 @@ from keyfold.errors import (
     VersionConflict,
 )
 from keyfold.studio.conflict import conflict_panel
-from keyfold.studio.draft import ItemDraft, hidden
+from keyfold.studio.draft import ItemDraft, hidden, hidden_boxes
 from keyfold.studio.markup import Child, Html, el, text
 from keyfold.studio.notation import unit_words, units
 from keyfold.studio.outline import OutlineStep, WriteOutline, outline
@@ -64,14 +64,10 @@ def _plan_panel(view: PageView, draft: ItemDraft, made: WriteOutline) -> Html:
     assert made.request is not None, "a plan without a request is shown otherwise"
     atomic = made.request.operation == "TransactWriteItems"
     words = "1 transaction" if atomic else f"1 {made.request.operation}"
-    typed = [
-        el("input", type="hidden", name=f"f-{name}", value=value)
-        for name, value in draft.typed.items()
-    ]
     submit = view.form_for(
         view.at("send"),
         hidden(draft),
-        typed,
+        hidden_boxes(draft.given),
         el("input", type="hidden", name="verb", value=draft.verb),
         el("input", type="hidden", name="digest", value=made.digest),
         el(

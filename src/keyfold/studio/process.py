@@ -32,6 +32,8 @@ PROMPT: Final = ClientOptions(
     retries=RetryPolicy(attempts=4, deadline=8.0), connect_seconds=2.0, answer_seconds=8.0
 )
 """Somebody waits for the page: a backend that is away is said to be so soon."""
+PATIENCE: Final = 2.0
+"""Seconds that a page waits for a server before a notice is shown."""
 SAMPLE: Final = 1000
 TABLES: Final = 20
 """Tables that are drafted where none is named."""
@@ -62,7 +64,10 @@ def run_studio(options: StudioOptions, say: Callable[[str], None]) -> None:
     with _listen(options.host, options.port) as listener:
         client = connect(options.backend, PROMPT)
         try:
-            app = create_studio(open_systems(options, client), gate)
+            local = isinstance(parse(options.backend), Embedded)
+            app = create_studio(
+                open_systems(options, client), gate, patience=None if local else PATIENCE
+            )
             where = f"http://{options.host}:{listener.getsockname()[1]}/"
             opened = where if gate.password else f"{where}?token={gate.token}"
             say(f"Studio: {opened} (Ctrl-C stops)")
@@ -90,8 +95,7 @@ def _password(options: StudioOptions) -> str:
     if options.password_file is None:
         if not _is_loopback(options.host):
             raise KeyfoldError(
-                f"--host {options.host} is open to others: give --password-file FILE, so that "
-                "people sign in."
+                f"--host {options.host} is reachable from other machines: set --password-file FILE."
             )
         return ""
     try:
@@ -142,6 +146,7 @@ def _system(
     address = parse(options.backend)
     local = isinstance(address, Embedded)
     place = Path(address.path).name if isinstance(address, Embedded) else address.endpoint.url
+    opened = str(Path(address.path).resolve()) if isinstance(address, Embedded) else options.backend
     return StudioSystem(
         slug=_slug(schema.name),
         title=schema.name,
@@ -149,6 +154,7 @@ def _system(
         client=client,
         place=place,
         writable=(local or options.write) and not options.read_only,
+        address=opened,
         design=design,
         description=schema.description,
         workload=load_workload(options.workload, schema) if options.workload else None,

@@ -8,9 +8,10 @@ from keyfold.design.condition import condition_text
 from keyfold.design.schema import PatternSchema, SearchSchema
 from keyfold.prices import prices
 from keyfold.review.docs.requests import read_units, request, search_request
+from keyfold.studio.declaration import declaration
 from keyfold.studio.likeness import index_of
 from keyfold.studio.markup import Child, Html, el, text
-from keyfold.studio.notation import place_words, plural
+from keyfold.studio.notation import plural
 from keyfold.studio.parts import fields, panel
 from keyfold.studio.view import PageView
 
@@ -44,7 +45,7 @@ def why(view: PageView, chosen: AccessPattern) -> Html:
     else:
         told = [*_read_reasons(view, chosen)]
     if chosen.place.file:
-        told.append(("Declared", el("code", place_words(chosen.place))))
+        told.append(("Declared", declaration(view.system, chosen.place, chosen.name)))
     return panel("Why it is like this", fields(told, pad=True))
 
 

@@ -34,7 +34,7 @@ class Relative:
     by: str = ""
 
 
-def typed(system: StudioSystem, item: KnownItem) -> Entity | None:
+def read_entity(system: StudioSystem, item: KnownItem) -> Entity | None:
     """The item as its class reads it, where the design is Python and the item can be read."""
     if system.design is None or item.entity is None:
         return None
@@ -75,7 +75,7 @@ def address(system: StudioSystem, entity: EntitySchema, values: dict[str, Any]) 
     return key
 
 
-def referred(
+def references(
     system: StudioSystem, item: KnownItem, field: str, value: str
 ) -> tuple[EntitySchema, WireItem] | None:
     """The item that a field's value leads to."""
@@ -95,7 +95,7 @@ def referred(
 
 def copies(system: StudioSystem, item: KnownItem) -> list[Relative]:
     """All copies that an item must have, each with what is stored."""
-    entity = typed(system, item)
+    entity = read_entity(system, item)
     if entity is None or system.design is None:
         return []
     facts = [
@@ -123,9 +123,9 @@ def _stale(fact: CopyFact, wire: WireItem) -> Iterator[str]:
             yield spec.by_attribute[name].name
 
 
-def counted_on(system: StudioSystem, item: KnownItem) -> list[tuple[Ref[Any], str, str]]:
+def counters_of(system: StudioSystem, item: KnownItem) -> list[tuple[Ref[Any], str, str]]:
     """The items that count this one: their address, the field, and how it is kept."""
-    entity = typed(system, item)
+    entity = read_entity(system, item)
     if entity is None:
         return []
     return [

@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields, replace
 from starlette.responses import HTMLResponse, Response
 
 from keyfold.design.schema import Schema
+from keyfold.errors import KeyfoldError
 from keyfold.review.advise import Advice, advise
 from keyfold.review.check import SEVERITIES, Finding, check
 from keyfold.review.check.page import page as rule_page
@@ -17,7 +18,7 @@ from keyfold.studio.findings import finding_list, rule_link, with_code
 from keyfold.studio.markup import Child, Html, el, text
 from keyfold.studio.notation import count, dollars, plural, units
 from keyfold.studio.parts import bar, code, empty, grid, head, link, panel, state, tabs
-from keyfold.studio.view import PageView
+from keyfold.studio.view import PageMissing, PageView
 
 LINES = 14
 
@@ -41,7 +42,7 @@ class Sliders:
                 continue
         return cls(**found)
 
-    def moved(self, workload: Workload) -> Workload:
+    def move(self, workload: Workload) -> Workload:
         """The workload with rates, sizes, pages and copies multiplied."""
         return replace(
             workload,
@@ -89,7 +90,7 @@ class Sliders:
             },
         )
 
-    def loaded(self, schema: Schema, workload: Workload) -> Schema:
+    def load(self, schema: Schema, workload: Workload) -> Schema:
         """The design with what the workload says of it, which rules then look at."""
         entities = tuple(
             replace(one, bytes=load.bytes)
@@ -220,7 +221,7 @@ def _cost(view: PageView) -> Html:
         says = "Give the studio a workload file (--workload), and the bill stands here."
         return panel("Cost", empty("No workload", says))
     given = Sliders.read(view.query)
-    moved = given.moved(workload)
+    moved = given.move(workload)
     made = bill(view.system.schema, moved)
     before = view.system.bill
     assert before is not None, "a workload makes a bill"
@@ -266,7 +267,7 @@ def _bill(made: Bill, said: str) -> Html:
 def _consequences(view: PageView, given: Sliders, moved: Workload, made: Bill) -> Html:
     """What the moved workload brings about: hot keys, and findings that were not there before."""
     known = {one.fingerprint for one in view.system.review.findings}
-    loaded = check(given.loaded(view.system.schema, moved))
+    loaded = check(given.load(view.system.schema, moved))
     new = [one for one in loaded.findings if one.fingerprint not in known]
     hot = [one for one in made.hot if one.share >= WARM]
     rows = [
@@ -320,7 +321,10 @@ def _alternatives(advice: Advice) -> Html:
 
 def rule(view: PageView) -> Html:
     """A rule's page: why, a wrong and a right example, and the right one in Python."""
-    found = rule_page(view.path["code"])
+    try:
+        found = rule_page(view.path["code"])
+    except KeyfoldError as problem:
+        raise PageMissing(f"Not found: {problem}.") from None
     opening, _, _ = found.text.partition("\n## ")
     title, *reasons = opening.strip().split("\n\n")
     why = el("div", [el("p", with_code(one)) for one in reasons], class_="prose")

@@ -82,7 +82,7 @@ def _tried(tried: Cure | None) -> Child:
             state("ok", "helps") if each.helps else state("warn", "no help"),
             f"{each.lost_before:.2%}",
             f"{each.lost_after:.2%}",
-            el("span", each.note, class_="small"),
+            el("span", each.note, class_="small remark"),
         )
         for each in tried.tried[:ROWS]
     )

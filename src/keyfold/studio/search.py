@@ -6,8 +6,8 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from keyfold.studio import layout, relatives
 from keyfold.studio.collection import (
+    find_item,
     partition_page,
-    stored,
 )
 from keyfold.studio.data import partition_key
 from keyfold.studio.items import KnownItem, scalar
@@ -57,7 +57,7 @@ def _found(view: PageView, asked: str) -> list[tuple[str, Child, str]]:
             continue
         table = system.schema.by_table[entity.table]
         sort = None if table.sort is None else scalar(key[table.sort])
-        item = stored(system, table, scalar(key[table.partition]), sort)
+        item = find_item(system, table, scalar(key[table.partition]), sort)
         if item is not None:
             named = text(view.item_key(item), " ", item.title)
             found[view.item(item)] = (view.item(item), named, entity.name)

@@ -2,21 +2,43 @@
 
 from __future__ import annotations
 
+from starlette.responses import RedirectResponse, Response
+
 from keyfold.streams import StreamStatus, status
 from keyfold.studio.drift import SHOWN, drift_panel
 from keyfold.studio.expiry import expiry_panel
 from keyfold.studio.feeds import feeds_panel
-from keyfold.studio.letters import letters_panel
-from keyfold.studio.markup import Child, Html, el
+from keyfold.studio.lag import lag_panel
+from keyfold.studio.letters import decide, letters_panel
+from keyfold.studio.markup import Child, Html, el, text
 from keyfold.studio.notation import count, plural
-from keyfold.studio.parts import banner, empty, grid, head, link, panel, state, stats, words
+from keyfold.studio.parts import (
+    banner,
+    empty,
+    grid,
+    head,
+    link,
+    live_part,
+    panel,
+    state,
+    stats,
+    words,
+)
 from keyfold.studio.view import PageView
 
 BESIDE = (" orphans", " late", " now", " new")
 """Parts of a consequence that stands on the page already."""
 
 
-def streams(view: PageView) -> Html:
+def decide_letter(view: PageView) -> Html | Response:
+    """Replay or drop a dead letter; what fails is said above the others."""
+    told, problem = decide(view)
+    if problem:
+        return streams(view, problem)
+    return RedirectResponse(view.at("streams", told=told), 303)
+
+
+def streams(view: PageView, problem: str = "") -> Html:
     """The state of everything that follows from a write."""
     system = view.system
     db = system.open()
@@ -25,8 +47,22 @@ def streams(view: PageView) -> Html:
         body = [head("Streams and drift", says), _kept_table(view, None)]
         return view.page("Streams and drift", *body, current="streams")
     now = db.run(status(db.context))
-    checkup = system.checkup
-    drift_link = link(view.at("drift"), "Cause a drift…", class_="btn")
+    parts = {
+        "figures": lambda: _figures(view, now),
+        "keepers": lambda: text(
+            lag_panel("Behind, seconds", system.lag.look()), _kept_table(view, now), _shards(now)
+        ),
+        "drifts": lambda: drift_panel(view, db),
+    }
+    lasting = {"figures", "keepers"} | ({"drifts"} if system.checkup.is_running else set())
+    if problem:  # the address is that of an act, and cannot be asked again
+        lasting = set()
+
+    def live(name: str) -> Html:
+        return live_part(name, parts[name](), lasting=name in lasting)
+
+    if view.partial:
+        return text(live(name) for name in parts if name in view.asked)
     verify = view.form_for(
         view.at("verify"), el("button", "Verify now", class_="btn main", type="submit")
     )
@@ -34,26 +70,31 @@ def streams(view: PageView) -> Html:
     told = view.query.get("told")
     return view.page(
         "Streams and drift",
-        head("Streams and drift", says, drift_link, verify),
+        head(
+            "Streams and drift",
+            says,
+            link(view.at("drift"), "Cause a drift…", class_="btn"),
+            verify,
+        ),
         el(
             "div",
+            banner("bad", problem) if problem else None,
             banner("ok", told) if told else None,
-            _figures(view, now),
+            live("figures"),
             el(
                 "div",
                 el(
                     "div",
-                    drift_panel(view, db),
+                    live("drifts"),
                     letters_panel(view, db),
+                    feeds_panel(view, db),
                     expiry_panel(view),
                     class_="stack",
                 ),
-                el("div", _kept_table(view, now), _shards(now), class_="stack"),
+                live("keepers"),
                 class_="cols wide-left",
             ),
-            feeds_panel(view, db),
             class_="stack",
-            data_refresh="1" if checkup.is_running else None,
         ),
         current="streams",
     )

@@ -20,7 +20,7 @@ PAGES = 4
 FRESH_SECONDS = 30.0
 RETRY_SECONDS = 5.0
 PATIENCE = 0.4
-"""Seconds that a page waits for a look before it shows dashes instead of numbers."""
+"""Seconds after its start that a page waits for a look; then it shows dashes, not numbers."""
 EXAMPLES = 60
 LARGEST = 10
 
@@ -93,37 +93,48 @@ class DataSurvey:
         self._made: dict[str, TableSurvey] = {}
         self._due = 0.0
         self._running: threading.Thread | None = None
-        self.problem = ""
-        """Why the last look failed."""
+        self._started = 0.0
+        self._problem = ""
 
     def forget(self) -> None:
         """Look again the next time: something was written."""
         self._due = 0.0
 
     def tables(self, wait: float = PATIENCE) -> dict[str, TableSurvey]:
-        """What is known by now; a look that is due is waited for a moment, and no longer."""
+        """What is known by now; pages wait for a look until `wait` seconds after its start."""
         with self._lock:
             if time.monotonic() >= self._due and self._running is None:
                 self._running = threading.Thread(target=self._renew, name="survey", daemon=True)
+                self._started = time.monotonic()
                 self._running.start()
             running = self._running
-        if running is not None:
-            running.join(wait)
+            left = self._started + wait - time.monotonic()
+        if running is not None and left > 0:
+            running.join(left)
         return self._made
+
+    @property
+    def notice(self) -> str:
+        """Why numbers are missing; empty where they are not."""
+        if self._problem:
+            return f"The backend does not answer: {self._problem}"
+        if not self._made and self._running is not None:
+            return "The backend has not answered yet. Load this page again in a moment."
+        return ""
 
     def _renew(self) -> None:
         self._due = float("inf")
         try:
             self._made = {table.name: self._look(table) for table in self._tables}
-            self.problem, lasts = "", FRESH_SECONDS
+            self._problem, lasts = "", FRESH_SECONDS
         except Exception as problem:
-            self.problem, lasts = str(problem), RETRY_SECONDS
+            self._problem, lasts = str(problem), RETRY_SECONDS
         with self._lock:
             if self._due:  # not forgotten meanwhile
                 self._due = time.monotonic() + lasts
             self._running = None
 
-    def described(self) -> dict[str, TableSurvey]:
+    def describe(self) -> dict[str, TableSurvey]:
         """Counts alone, as DescribeTable gives them."""
         return {table.name: self._describe(table) for table in self._tables}
 

@@ -15,8 +15,10 @@ from keyfold.review.advise import Advice
 from keyfold.review.check import Review, check
 from keyfold.review.cost import Bill, Workload, bill
 from keyfold.runtime import Db, Design
+from keyfold.streams import status
 from keyfold.studio.checkup import Checkup
 from keyfold.studio.items import ItemReader
+from keyfold.studio.lag import LagSamples
 from keyfold.studio.migration_run import MigrationRun
 from keyfold.studio.palette import Palette
 from keyfold.studio.survey import DataSurvey
@@ -45,6 +47,8 @@ class StudioSystem:
     place: str
     """Where the data is, in a word: the file's name, the server's address."""
     writable: bool
+    address: str = ""
+    """How a program opens it, where the place alone does not say."""
     design: Design | None = None
     """The design that runs; without it, a design file or a draft, nothing can be written."""
     description: str = ""
@@ -75,6 +79,16 @@ class StudioSystem:
     def survey(self) -> DataSurvey:
         names = {table.name: self.physical(table) for table in self.schema.tables}
         return DataSurvey(self.client, self.schema.tables, names, self.reader)
+
+    @cached_property
+    def lag(self) -> LagSamples:
+        """How far the consumers of the design are behind."""
+        return LagSamples(self._lag_seconds)
+
+    def _lag_seconds(self) -> float | None:
+        db = self.open()
+        now = None if db is None else db.run(status(db.context))
+        return now.lag_seconds if now is not None and now.shards else None
 
     @cached_property
     def review(self) -> Review:

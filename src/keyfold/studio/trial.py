@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from keyfold.studio.markup import Html, el
 from keyfold.studio.parts import empty, grid, head, link, panel
+from keyfold.studio.system import StudioSystem
 from keyfold.studio.view import PageView
 
 EXAMPLES = 5
+LOOKED_AT = 20
+"""Items of each entity among which values are looked for."""
 
 
 def trial(view: PageView) -> Html:
@@ -57,6 +62,26 @@ def trial(view: PageView) -> Html:
         ),
         current="try",
     )
+
+
+def example_values(system: StudioSystem, fields: Sequence[str], user: str) -> dict[str, str]:
+    """Values of fields that one item has together, an item of the user if there is one."""
+    found: list[Mapping[str, object]] = [{"user_id": user}] if user else []
+    for seen in system.survey.tables(1.0).values():
+        found += [one.values for items in seen.examples.values() for one in items[:LOOKED_AT]]
+
+    def held(values: Mapping[str, object]) -> dict[str, str]:
+        return {
+            name: value for name in fields if isinstance(value := values.get(name), str) and value
+        }
+
+    found.sort(key=lambda values: (-len(held(values)), user not in values.values()))
+    made: dict[str, str] = {}
+    for values in found:
+        made = held(values) | made
+        if len(made) == len(fields):
+            break
+    return made
 
 
 def _ids(view: PageView) -> Html:

@@ -37,6 +37,8 @@ class PageView:
     """Fields of the form that were given several times."""
     partial: bool = False
     """The script asks for the part that changes, not for the page."""
+    asked: frozenset[str] = frozenset()
+    """The names of the parts it asks for, where a page has several."""
 
     @cached_property
     def system(self) -> StudioSystem:

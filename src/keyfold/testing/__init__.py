@@ -1,4 +1,4 @@
-"""What tests of a design need: a fresh engine, a clock that obeys, lag and faults on request."""
+"""For tests of a design: a fresh engine, a manual clock, index lag and faults on request."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["Sandbox"]
 
 
 def __getattr__(name: str) -> object:
-    # pytest loads the plugin in every session; the rest is loaded by those who use it.
+    # pytest loads the plugin in every session; the rest is imported on use.
     if name == "Sandbox":
         from keyfold.testing.sandbox import Sandbox
 

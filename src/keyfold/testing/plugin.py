@@ -1,4 +1,4 @@
-"""The pytest plugin: a sandbox, a design opened in it, and the marker that says what it is like."""
+"""The pytest plugin: a sandbox, a design opened in it, and a marker with its options."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture
 def keyfold_sandbox(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
-    """A fresh embedded engine with a clock that stands still; see keyfold.testing.Sandbox."""
-    # Sessions that do not use the fixture load nothing of keyfold.
+    """A fresh embedded engine with a manual clock; see keyfold.testing.Sandbox."""
+    # Sessions that do not use the fixture import nothing of keyfold.
     from keyfold.testing.sandbox import Sandbox
 
     options: dict[str, object] = {}
@@ -48,13 +48,13 @@ def keyfold_sandbox(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
 
 @pytest.fixture
 def sandbox(keyfold_sandbox: Sandbox) -> Sandbox:
-    """The same by a short name."""
+    """Short name of `keyfold_sandbox`."""
     return keyfold_sandbox
 
 
 @pytest.fixture
 def keyfold_design(request: pytest.FixtureRequest) -> Design:
-    """The design that `keyfold_db` opens: of the ini option, unless a project has its own."""
+    """The design that `keyfold_db` opens: from the ini option, unless a project overrides it."""
     named = str(request.config.getini("keyfold_design"))
     if not named:
         raise pytest.UsageError(

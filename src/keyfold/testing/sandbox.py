@@ -20,7 +20,7 @@ Request = tuple[str, Mapping[str, Any]]
 
 
 class FaultOptions(TypedDict, total=False):
-    """How often requests meet which fault; see `keyfold.engine.Faults`."""
+    """How often requests meet each fault; see `keyfold.engine.Faults`."""
 
     seed: int
     throttle: float
@@ -34,7 +34,7 @@ class FaultOptions(TypedDict, total=False):
 
 
 class Sandbox:
-    """An engine in memory with a clock that stands still, and designs opened on it.
+    """An in-memory engine with a manual clock, and designs opened on it.
 
     `requests` lists every request of the opened designs, in order: the operation and its body.
     """
@@ -57,32 +57,32 @@ class Sandbox:
         self._clients: list[_AsyncRecorder] = []
 
     def open(self, design: Design) -> Db:
-        """A design in the sandbox; a loop of single reads is an error here."""
+        """Open a design in the sandbox; a loop of single reads is an error here."""
         return design.open(_Recorder(self), clock=self.clock, on_loop="raise")
 
     async def open_async(self, design: Design) -> AsyncDb:
-        """The same for an event loop."""
+        """Open a design in the sandbox for an event loop."""
         client = _AsyncRecorder(self)
         self._clients.append(client)
         return await design.open_async(client, clock=self.clock, on_loop="raise")
 
     def items(self, table: str) -> list[dict[str, Any]]:
-        """Everything a table holds, as it is stored."""
+        """Everything a table holds, as stored."""
         return list(self.engine.call("Scan", {"TableName": table})["Items"])
 
     def close(self) -> None:
-        """End it; in a running event loop that is `aclose`."""
+        """Close it; in a running event loop use `aclose`."""
         if self._clients:
             if _in_event_loop():
                 raise KeyfoldError(
-                    "a sandbox that was opened in an event loop ends there: say "
+                    "a sandbox opened in an event loop must be closed there: use "
                     "`async with Sandbox() as sandbox`, or `await sandbox.aclose()`"
                 )
             asyncio.run(self._close_clients())
         self.engine.close()
 
     async def aclose(self) -> None:
-        """End it in a running event loop."""
+        """Close it in a running event loop."""
         await self._close_clients()
         self.engine.close()
 

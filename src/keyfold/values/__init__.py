@@ -1,4 +1,4 @@
-"""Wire values: numbers, order, size, validation, and the way to and from Python."""
+"""Wire values: numbers, order, size, validation, and conversion to and from Python."""
 
 from __future__ import annotations
 

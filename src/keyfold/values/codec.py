@@ -37,7 +37,7 @@ def decode_item(item: Mapping[str, AttributeValue]) -> dict[str, Any]:
 
 
 def _encode_by_nature(value: object) -> AttributeValue:
-    """Subclasses (enums of str, named tuples, ordered dicts) encode as what they derive from."""
+    """Encode a subclass (str enums, named tuples, ordered dicts) as its base type."""
     if isinstance(value, bool):
         return {"BOOL": bool(value)}
     if isinstance(value, str):
@@ -73,7 +73,7 @@ def _encode_map(value: Mapping[Any, Any]) -> AttributeValue:
 
 def _encode_set(members: Set[Any]) -> AttributeValue:
     if not members:
-        raise ValidationError("DynamoDB has no empty set; leave the attribute out")
+        raise ValidationError("DynamoDB has no empty sets; omit the attribute")
     encoded = [encode(member) for member in members]
     kinds = {kind for member in encoded for kind in member}
     if len(kinds) != 1 or (kind := kinds.pop()) not in ("S", "N", "B"):

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 
 def levels(value: object) -> int:
-    """The most maps and lists around anything in a value, or in the values of a request."""
+    """The deepest nesting of maps and lists in a value, or in a request's values."""
     deepest = 0
-    # Without recursion: what is too deep is what this is asked about.
+    # Iterative, because it must handle values that are too deep.
     waiting: list[tuple[object, int]] = [(value, 0)]
     while waiting:
         content, depth = waiting.pop()

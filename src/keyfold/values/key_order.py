@@ -1,4 +1,4 @@
-"""The order DynamoDB keeps keys in: strings by UTF-8, numbers by value, binary by unsigned byte."""
+"""DynamoDB's key order: strings by UTF-8, numbers by value, binary by unsigned byte."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def sort_key(value: AttributeValue) -> Any:
 
 
 def in_set_order(kind: str, members: list[str]) -> list[str]:
-    """A set's members as DynamoDB keeps them; the same list if it was in that order already."""
+    """A set's members in DynamoDB's order; the same list if it was already sorted."""
     ordered = sorted(members, key=_SET_ORDERS[kind])
     return members if ordered == members else ordered
 

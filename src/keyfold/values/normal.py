@@ -1,8 +1,8 @@
-"""Items in normal form, and the one look that finds most of them to be in it already.
+"""Items in normal form, with a fast path for those that already are.
 
-Nearly all that comes in is right and written canonically. One walk sees that and measures the
-item on its way; only what is not plainly right goes the long way, which finds out what is wrong
-in DynamoDB's order (`shapes.types`, then `values.wire`), or normalises it.
+Nearly all incoming items are valid and canonical. One walk verifies that and measures the item.
+Anything else takes the slow path, which finds the error in DynamoDB's order of checks
+(`shapes.types`, then `values.wire`) or normalises the item.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from keyfold.values.size import COLLECTION_OVERHEAD, ELEMENT_OVERHEAD, number_si
 
 
 class NormalItem(dict[str, AttributeValue]):
-    """A map of attribute values, all right and canonical, and the bytes it counts for."""
+    """A valid, canonical map of attribute values, and its size in bytes."""
 
     __slots__ = ("size",)
 
@@ -31,7 +31,7 @@ class NormalItem(dict[str, AttributeValue]):
 
 
 class _LongWay(ValueError):
-    """Something that is not plainly right."""
+    """The item needs the slow path."""
 
 
 def at_sight(entries: dict[str, Any]) -> NormalItem | None:
@@ -42,7 +42,7 @@ def at_sight(entries: dict[str, Any]) -> NormalItem | None:
             return None
         return NormalItem(entries, size)
     except (LookupError, TypeError, ValueError, AttributeError):
-        # Whatever the walk trips over has a complaint of its own on the long way.
+        # Whatever trips the walk gets its proper error on the slow path.
         return None
 
 
@@ -54,7 +54,7 @@ def _entries(entries: dict[str, Any], depth: int) -> int:
             texts.append(value[kind])
         else:
             total += _MEASURES[kind](value[kind], depth)
-    # One join sees that all of them are texts, and measures them.
+    # One join verifies that all are strings, and measures them.
     return total + text_size("".join(texts))
 
 
@@ -94,12 +94,12 @@ def _binary(content: str, _depth: int) -> int:
     return length
 
 
-# The last characters that leave no stray bits behind one and two bytes.
+# The last characters that leave no stray bits after one and two bytes.
 _WHOLE = {1: frozenset("AEIMQUYcgkosw048"), 2: frozenset("AQgw")}
 
 
 def binary_length(text: str) -> int | None:
-    """How many bytes a base64 text stands for; None if bits are left over."""
+    """The number of bytes in a base64 text; None if stray bits remain."""
     padding = text.count("=", -2)
     if padding and text[-padding - 1] not in _WHOLE[padding]:
         return None

@@ -31,11 +31,11 @@ _LARGEST_DECIMAL_EXPONENT = 2**31 - 1
 
 
 class TooManyDigits(ValidationError):
-    """A number of the right magnitude with more digits than DynamoDB keeps."""
+    """A number of valid magnitude with more digits than DynamoDB keeps."""
 
 
 def normalise(text: str) -> str:
-    """The canonical text of a number, or DynamoDB's complaint about it."""
+    """The canonical text of a number; raises DynamoDB's error for an invalid one."""
     if _PLAIN_INTEGER(text):
         return text
     sign, digits, exponent = _parts(text)
@@ -60,24 +60,24 @@ def _result(text: str) -> str:
     try:
         return normalise(text)
     except TooManyDigits:
-        # DynamoDB's words for a sum it cannot hold, although its magnitude would be right.
+        # DynamoDB's message for a sum that it cannot store although its magnitude is valid.
         raise ValidationError(_OVERFLOW) from None
 
 
 def significant(text: str) -> tuple[bool, str, int]:
-    """Whether it is negative, its significant digits, and the exponent of the first of them."""
+    """Its sign, its significant digits, and the exponent of the first digit."""
     sign, digits, exponent = _parts(text)
     return sign == "-", digits, exponent + len(digits) - 1
 
 
 def order_bytes(text: str) -> bytes:
-    """Bytes that compare as the numbers do; no encoding is a prefix of another one."""
+    """Bytes that compare like the numbers; no encoding is a prefix of another."""
     negative, digits, exponent = significant(text)
     if digits == "0":
         return b"\x80"
     if len(digits) % 2:
         digits += "0"
-    # Two digits a byte, from 1 to 100: 0 is the terminator, below every pair that could follow.
+    # Two digits per byte, from 1 to 100: the terminator 0 sorts below every pair.
     pairs = [int(digits[at : at + 2]) + 1 for at in range(0, len(digits), 2)]
     body = bytes([exponent - NUMBER_MIN_EXPONENT, *pairs, 0])
     if negative:
@@ -86,9 +86,9 @@ def order_bytes(text: str) -> bytes:
 
 
 def decimal_complaint(text: str) -> str | None:
-    """What is wrong with a number, if anything, where it is read as Java's BigDecimal does.
+    """The error, if any, for a number that is parsed like Java's BigDecimal.
 
-    Its exponent and scale have 32 bits, and so has the magnitude that DynamoDB makes of them, which
+    Exponent and scale have 32 bits, as has the magnitude that DynamoDB computes from them, which
     wraps round.
     """
     match = _NUMBER(text)
@@ -138,7 +138,7 @@ def _parts(text: str) -> tuple[str, str, int]:
 
 
 def _power(text: str, largest: int) -> int | None:
-    """An exponent; None if it is beyond the largest one, on either side."""
+    """An exponent; None if its absolute value is too large."""
     magnitude = text.lstrip("+-").lstrip("0")
     # Numbers of thousands of digits are not worth reading.
     if len(magnitude) > len(str(largest)):

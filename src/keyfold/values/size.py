@@ -1,4 +1,4 @@
-"""The size of items as DynamoDB counts it: names and values, with its own rule for numbers."""
+"""Item sizes as DynamoDB counts them: names and values, with its rule for numbers."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ ELEMENT_OVERHEAD = 1
 
 
 def item_size(item: Mapping[str, AttributeValue]) -> int:
-    """Bytes that an item counts for."""
+    """The size of an item in bytes."""
     total = 0
-    # Names, texts and numbers are counted without a detour: every write comes through here.
+    # Names, texts and numbers are counted inline: every write comes through here.
     for name, value in item.items():
         total += len(name) if name.isascii() else len(name.encode())
         for kind, content in value.items():
@@ -29,7 +29,7 @@ def item_size(item: Mapping[str, AttributeValue]) -> int:
 
 
 def attribute_size(value: AttributeValue) -> int:
-    """Bytes that one value counts for, without its name."""
+    """The size of one value in bytes, without its name."""
     [(kind, content)] = value.items()
     return _content_size(kind, content)
 
@@ -67,10 +67,10 @@ def _binary_size(encoded: str) -> int:
 
 
 def number_size(text: str) -> int:
-    """A byte, another for every two digits on either side of the point, one for a minus.
+    """One byte, plus one per two digits on either side of the point, plus one for a minus.
 
-    Zeros at the ends do not count; the developer guide's rule leaves out that digits before and
-    behind the point are rounded up apart.
+    Leading and trailing zeros do not count. The developer guide omits that digits before and after
+    the point are rounded up separately.
     """
     if text.isdecimal():
         return 1 + (len(text.rstrip("0")) + 1) // 2

@@ -1,4 +1,4 @@
-"""Read and write units of so many bytes: the arithmetic that the engine and the adviser share."""
+"""Read and write units for a number of bytes, shared by the engine and the cost model."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ from keyfold.limits import READ_UNIT_BYTES, WRITE_UNIT_BYTES
 
 
 def read_units(size: int, *, consistent: bool) -> float:
-    """Units of a read of so many bytes; reading nothing costs as much as the first block."""
+    """Read units for this many bytes; reading nothing costs one block."""
     blocks = -(-size // READ_UNIT_BYTES) or 1
     return float(blocks) if consistent else blocks / 2
 
 
 def write_units(size: int) -> float:
-    """Units of a write of so many bytes."""
+    """Write units for this many bytes."""
     return float(-(-size // WRITE_UNIT_BYTES) or 1)
 
 
 def entry_units(before: int | None, after: int | None, *, moved: bool, changed: bool) -> float:
-    """Units of what a write does to an index entry, from its sizes before and after.
+    """Write units for an index entry, from its sizes before and after.
 
-    A new place costs a delete and a put; the same place costs if what it holds changed.
+    A changed key costs a delete and a put; an unchanged key costs only if its contents changed.
     """
     if before is not None and after is not None and not moved:
         return write_units(max(before, after)) if changed else 0.0

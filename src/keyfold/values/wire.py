@@ -1,7 +1,7 @@
-"""Validation of wire values: what DynamoDB refuses, in its words, and the normal form of the rest.
+"""Validates wire values with DynamoDB's messages, and normalises them.
 
-Types (a string under "S", a list under "L" ...) were checked with the request's shape; here are
-the rules about what the values say.
+Types (a string under "S", a list under "L" ...) were checked with the request's shape; this module
+checks the values.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _SCALARS_WITHOUT_RULES = frozenset(("S", "B", "BOOL"))
 
 
 def check_item(item: Item) -> NormalItem:
-    """The item in normal form, measured; the same object if it was in it already."""
+    """The item in normal form, with its size; the same object if it already was."""
     if isinstance(item, NormalItem):
         return item
     for name in item:
@@ -33,7 +33,7 @@ def check_item(item: Item) -> NormalItem:
 
 
 def check_name(name: str) -> None:
-    """Refuse what cannot be the name of an attribute."""
+    """Refuse an invalid attribute name."""
     if not name:
         raise RequestInvalid("Empty attribute name")
     if text_size(name) > ATTRIBUTE_NAME_BYTES:
@@ -43,7 +43,7 @@ def check_name(name: str) -> None:
 
 
 def _entries(item: Item, depth: int) -> Item:
-    """The entries in normal form; the same object if they were in it already."""
+    """The entries in normal form; the same object if they already were."""
     changed: Item | None = None
     for name, value in item.items():
         if len(value) == 1 and ("S" in value or "BOOL" in value):
@@ -57,7 +57,7 @@ def _entries(item: Item, depth: int) -> Item:
 
 
 def check_value(value: AttributeValue, depth: int = 0) -> AttributeValue:
-    """The value in normal form: canonical numbers, nothing DynamoDB would refuse."""
+    """The value in normal form; raises DynamoDB's error for an invalid one."""
     if len(value) != 1:
         return _check_all_types(value, depth)
     for kind, content in value.items():
@@ -134,7 +134,7 @@ def _binaries(members: list[str], _depth: int) -> list[str]:
 
 
 def _as_added(kind: str, members: list[str]) -> list[str]:
-    """Members as DynamoDB lists those of a wrong set: in order up to the first repeated one."""
+    """Members in the order DynamoDB lists a set with duplicates: up to the first repeated one."""
     repeated = next(at for at, member in enumerate(members) if member in members[:at])
     return [*in_set_order(kind, members[:repeated]), *members[repeated:]]
 

@@ -1,4 +1,4 @@
-"""DynamoDB's own API, served: JSON 1.0 and Streams on one port."""
+"""Serves DynamoDB's own API: JSON 1.0 and Streams on one port."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ _CLOSE = b"Connection: close\r\n"
 
 
 def request_ids() -> Callable[[], bytes]:
-    """Makes ids shaped as DynamoDB's: 52 capitals and digits, never the same twice."""
+    """Generates unique ids in DynamoDB's format: 52 capitals and digits."""
     shape = b32encode(os.urandom(25)) + b"%012X"
     return map(shape.__mod__, count()).__next__
 
@@ -57,7 +57,7 @@ def render(
     extra: bytes = b"",
     keep_alive: bool = True,
 ) -> bytes:
-    """A whole HTTP answer; `extra` are whole header lines."""
+    """A whole HTTP answer; `extra` are complete header lines."""
     return _ANSWER % (
         _STATUS_LINES[status],
         _http_date(int(time.time())),
@@ -68,6 +68,14 @@ def render(
         crc32(body),
         body,
     )
+
+
+class Refusal(Exception):
+    """An error whose answer another worker rendered."""
+
+    def __init__(self, status: int, body: bytes) -> None:
+        super().__init__(status)
+        self.status, self.body = status, body
 
 
 def error_body(error: OperationError | StorageError) -> tuple[int, bytes]:

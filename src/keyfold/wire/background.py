@@ -1,14 +1,12 @@
-"""A server in a thread of this process, for tests and for programs that bring their own."""
+"""A server in a thread of this process, for tests and embedding programs."""
 
 from __future__ import annotations
 
-import asyncio
 import threading
-from types import TracebackType
 from typing import Self
 
 from keyfold.engine import Engine
-from keyfold.wire.server import Server, loop_runner
+from keyfold.wire.server import Server
 from keyfold.wire.settings import ServerSettings
 
 
@@ -25,8 +23,7 @@ class BackgroundServer:
         self._thread = threading.Thread(target=self._run, name="keyfold-server", daemon=True)
         self._started = threading.Event()
         self._failure: BaseException | None = None
-        self._loop: asyncio.AbstractEventLoop
-        self._stop: asyncio.Event
+        self._server: Server
         self.port = 0
 
     @property
@@ -42,28 +39,17 @@ class BackgroundServer:
             raise self._failure
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self._loop.call_soon_threadsafe(self._stop.set)
+    def __exit__(self, *_: object) -> None:
+        self._server.stop()
         self._thread.join()
 
     def _run(self) -> None:
         try:
-            loop_runner()(self._serve())
+            self._server = Server(self._engine, self._settings).start()
+            self.port = self._server.port
+            self._started.set()
+            self._server.run()
         except BaseException as error:
             self._failure = error
         finally:
             self._started.set()
-
-    async def _serve(self) -> None:
-        self._loop = asyncio.get_running_loop()
-        self._stop = asyncio.Event()
-        server = await Server(self._engine, self._settings).start()
-        self.port = server.port
-        self._started.set()
-        await self._stop.wait()
-        await server.drain()

@@ -1,4 +1,4 @@
-"""Compressed bodies, of requests and of answers."""
+"""Compressed requests and answers."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from keyfold.errors import SerializationError
 from keyfold.limits import KB
 
 FROM = 8 * KB
-"""DynamoDB compresses large answers only, and does not say from which size on."""
+"""DynamoDB compresses only large answers, from an unpublished size."""
 _LEVEL = 1
-# More than anybody sends: each costs a copy of those behind it.
+# More than any client sends: each costs a copy of the bytes after it.
 _MEMBERS = 16
 
 
 def is_wanted(headers: Mapping[bytes, bytes]) -> bool:
-    """Whether who sent these headers takes a large answer compressed."""
+    """Whether the client accepts compressed answers."""
     accepted = headers.get(b"accept-encoding")
     if accepted is None:
         return False
@@ -28,12 +28,12 @@ def is_wanted(headers: Mapping[bytes, bytes]) -> bool:
 
 
 def compress(body: bytes) -> bytes:
-    """As DynamoDB, whose checksum is that of the compressed bytes."""
+    """Compress as DynamoDB does, whose checksum covers the compressed bytes."""
     return zlib.compress(body, _LEVEL, zlib.MAX_WBITS | 16)
 
 
 def decompress(body: bytes, encoding: bytes, limit: int) -> bytes:
-    """The body that was sent in this encoding; never more than the limit."""
+    """The decoded body; never more than the limit."""
     encoding = encoding.strip().lower()
     if encoding in (b"", b"identity"):
         return body

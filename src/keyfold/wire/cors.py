@@ -1,4 +1,4 @@
-"""Pages of other origins that may ask, and the headers that tell their browsers so."""
+"""CORS: the origins that may call this server, and the headers for their browsers."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ PREFLIGHT = (
     b"x-amzn-platform-id,x-amzn-trace-id,amz-sdk-invocation-id,amz-sdk-request\r\n"
     b"Access-Control-Max-Age: 172800\r\n"
 )
-"""What a browser is told that asks whether it may."""
+"""Headers of the answer to a preflight request."""
 
 
 def allows(origins: Collection[str], origin: str) -> bool:
-    """Whether a page of this origin may ask; one that is listed without a port may from any."""
+    """Whether this origin is allowed; an origin listed without a port matches any port."""
     if "*" in origins or origin in origins:
         return True
     without_port, _, port = origin.rpartition(":")
@@ -25,7 +25,7 @@ def allows(origins: Collection[str], origin: str) -> bool:
 
 
 def permission(origin: bytes) -> bytes:
-    """The headers by which an answer can be read by the page that asked."""
+    """The headers that let the calling page read the answer."""
     return (
         b"Access-Control-Allow-Origin: %b\r\nVary: Origin\r\n"
         b"Access-Control-Expose-Headers: x-amzn-RequestId,x-amz-crc32\r\n" % origin

@@ -1,18 +1,15 @@
-"""The front door: what a request is, whether it may come in, and what it is answered."""
+"""The front door: routes, authenticates and answers requests."""
 
 from __future__ import annotations
 
-import asyncio
-import logging
 import re
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from time import perf_counter
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from keyfold.clock import Clock
-from keyfold.engine.commit_group import GuardedEngine, Result, Writes, bare
+from keyfold.engine.commit_group import Done, GuardedEngine, Result, Writes, bare
 from keyfold.engine.lane import (
     LOOP_SECONDS,
     CallerGone,
@@ -38,36 +35,42 @@ from keyfold.errors import (
 from keyfold.limits import KB
 from keyfold.wire import answer, compression, cors, signature
 from keyfold.wire.log import RequestLog
+from keyfold.wire.loop import Loop
 from keyfold.wire.metrics import Metrics
-from keyfold.wire.protocol import WireRequest
+from keyfold.wire.request import WireRequest
 from keyfold.wire.settings import ServerSettings
 from keyfold.wire.targets import TARGETS, OperationRunner, Target
+from keyfold.wire.threads import Threads
 from keyfold.wire.trouble import TroubleLog
 
 if TYPE_CHECKING:
     from keyfold.wire.sigv4 import SignatureVerifier
 
-logger = logging.getLogger(__name__)
-
 T = TypeVar("T")
 
-# Reading a larger body, or sending a larger answer, would keep the loop from other clients.
+# Parsing a larger body, or sending a larger answer, would block the loop.
 _LARGE = 64 * KB
 
-# What every client sends: only the 64 digits at the end are others with each request.
+# The authorization header of most clients: only the last 64 digits vary per request.
 _is_usual_signature = re.compile(
     rb"AWS4-HMAC-SHA256 Credential=[!-+\--~]+, SignedHeaders=[!-+\--~]+, Signature=[0-9a-f]{64}"
 ).fullmatch
 _SIGNATURES_REMEMBERED = 1000
 
-# Members of an enumeration are slow to look up.
+# Enum members are slow to look up.
 _INLINE, _THREAD = OperationRunner.INLINE, OperationRunner.THREAD
 
-# What calls raise without a fault of the server.
+# Expected errors of calls.
 _EXPECTED = (OperationError, WouldStall, CallerGone)
 
 Rendered = tuple[bytes, int, int, bytes]
-"""An answer, ready to be sent: its id, its status, the size of its body, and all of it."""
+"""A rendered answer: its id, its status, its body size, and its bytes."""
+
+
+class WriteQueue(Protocol):
+    """Receives writes."""
+
+    def submit(self, operation: str, body: bytes, done: Done) -> None: ...
 
 
 class FrontDoor:
@@ -81,13 +84,15 @@ class FrontDoor:
         clock: Clock,
         logs: Sequence[RequestLog],
         *,
-        loop: asyncio.AbstractEventLoop,
-        writer: ThreadPoolExecutor | None,
-        threads: ThreadPoolExecutor,
+        loop: Loop,
+        writer: Threads | None,
+        threads: Threads,
     ) -> None:
         self._engine, self._settings, self._metrics, self._logs = engine, settings, metrics, logs
         self._loop, self._threads = loop, threads
-        self._writes = Writes(engine, loop, writer)
+        self.writes = Writes(engine, loop, writer)
+        """Those that are carried out here."""
+        self.queue: WriteQueue = self.writes
         self._verifier = (
             _verifier(settings, settings.region, clock) if settings.credentials else None
         )
@@ -98,7 +103,7 @@ class FrontDoor:
         self._trouble = TroubleLog()
         self._clock, self._regions = clock, engine.has_regions
         self._verifiers: dict[str, SignatureVerifier] = {}
-        # Another worker may make a policy, and this one would not know.
+        # Another worker may create a policy without this one knowing.
         self._is_shared = settings.workers > 1
 
     def handle(self, request: WireRequest) -> None:
@@ -154,19 +159,19 @@ class FrontDoor:
                 self._finish(request, target, started, result)
             else:
                 done = partial(self._finish, request, target, started)
-                self._writes.submit(target.operation, body, done)
+                self.queue.submit(target.operation, body, done)
         except Exception as error:
-            # Whatever it is, the client gets an answer, and the log the reason.
+            # The client always gets an answer, and the log the reason.
             self._finish(request, None, started, error)
 
     def _finish(
         self, request: WireRequest, target: Target | None, started: float, result: Result
     ) -> None:
-        """Send what came out of a request; what is too long for the loop goes to a thread."""
+        """Send the result of a request; large ones are rendered in a thread."""
         if isinstance(result, bytes):
             size = len(result)
             if size < compression.FROM or not compression.is_wanted(request.headers):
-                # The way of most answers.
+                # The common case.
                 request_id = self._request_id()
                 data = answer.render(
                     200, result, request_id, request.content_type, request.extra, request.keep_alive
@@ -181,7 +186,7 @@ class FrontDoor:
             self._send(request, target, started, self._rendered(request, result))
 
     def _in_thread(self, request: WireRequest, target: Target, started: float) -> None:
-        """Do all of a request in a thread, unless its client has gone before its turn comes."""
+        """Handle a request in a thread, unless its client disconnects first."""
         connection = request.connection
 
         def work() -> Rendered | None:
@@ -200,16 +205,11 @@ class FrontDoor:
         self._submit(work, partial(self._send, request, target, started))
 
     def _rendered(self, request: WireRequest, result: Result) -> Rendered:
-        """The answer of what came out."""
+        """The rendered result."""
         request_id = self._request_id()
         status = 200
         if not isinstance(result, bytes):
-            if isinstance(result, StorageError):
-                self._trouble.note(request_id.decode(), result)
-            elif not isinstance(result, OperationError):
-                logger.error("request %s failed", request_id.decode(), exc_info=result)
-                result = InternalFailure("Internal server error")
-            status, result = answer.error_body(result)
+            status, result = self.refusal(result, request_id)
         elif len(result) >= compression.FROM and compression.is_wanted(request.headers):
             request.extra += b"Content-Encoding: gzip\r\n"
             result = compression.compress(result)
@@ -218,10 +218,23 @@ class FrontDoor:
         )
         return request_id, status, len(result), data
 
+    def refusal(self, error: Exception, request_id: bytes) -> tuple[int, bytes]:
+        """The status and body for an error."""
+        if isinstance(error, answer.Refusal):
+            return error.status, error.body
+        if isinstance(error, StorageError):
+            self._trouble.note(request_id.decode(), error)
+        elif not isinstance(error, OperationError):
+            self._trouble.note_fault(request_id.decode(), error)
+            error = InternalFailure("Internal server error")
+        return answer.error_body(error)
+
     def _send(
         self, request: WireRequest, target: Target | None, started: float, made: Rendered | None
     ) -> None:
-        """Count the answer, log it and send it: who has it finds it counted."""
+        """Count, log and send the answer, in this order, so that a client that has it finds it
+        counted.
+        """
         if made is None:
             request.connection.reply(b"", keep_alive=False)
             return
@@ -235,7 +248,7 @@ class FrontDoor:
         request.connection.reply(data, request.keep_alive)
 
     def _admit(self, request: WireRequest) -> bool:
-        """Whether the page that asks may do so; its answer then says that it may."""
+        """Whether the calling page is allowed; its answer then carries the CORS headers."""
         origin = request.headers[b"origin"]
         if not cors.allows(self._settings.origins, origin.decode("latin-1")):
             self._plain(request, 403, b"origin %b is not allowed here" % origin)
@@ -244,12 +257,12 @@ class FrontDoor:
         return True
 
     def _unpacked(self, request: WireRequest) -> bytes:
-        """The body of a request, whatever it was sent in."""
+        """The decoded body of a request."""
         encoding = request.headers.get(b"content-encoding", b"")
         return compression.decompress(request.body, encoding, self._settings.clients.body_bytes)
 
     def _check_signature(self, request: WireRequest) -> Principal | None:
-        """Who signed a request, if that is known; a signature that is wrong is refused."""
+        """The signer of a request, if known; refuses an invalid signature."""
         headers = request.headers
         if self._verifier is not None:
             verifier = self._verifier_of(request, self._verifier)
@@ -274,20 +287,20 @@ class FrontDoor:
         return None
 
     def _is_at_home(self, request: WireRequest) -> bool:
-        """Whether a request is for the account and region that the server was started for."""
+        """Whether a request is for the server's own account and region."""
         access_key, region = signature.scope_of(request.url, request.headers)
         is_here = region not in REGIONS or region == self._settings.region
         return is_here and self._account(access_key) == HOME_ACCOUNT
 
     def _serving(self, request: WireRequest) -> GuardedEngine:
-        """Who answers a request: where there are regions and accounts, its own."""
+        """The engine for a request: that of its region and account if these are separate."""
         if not self._regions:
             return self._engine
         access_key, region = signature.scope_of(request.url, request.headers)
         return self._engine.of_caller(self._account(access_key), region)
 
     def _verifier_of(self, request: WireRequest, usual: SignatureVerifier) -> SignatureVerifier:
-        """Who checks a signature, before anything is opened for it: signatures name a region."""
+        """The signature verifier of a request's region, found before any engine is opened."""
         if not self._regions:
             return usual
         _, region = signature.scope_of(request.url, request.headers)
@@ -298,7 +311,7 @@ class FrontDoor:
         return self._verifiers[region]
 
     def _account(self, access_key: str) -> str:
-        """The account of whoever has an access key."""
+        """The account that an access key belongs to."""
         if not self._settings.accounts:
             return HOME_ACCOUNT
         for known in self._settings.credentials:
@@ -328,14 +341,14 @@ class FrontDoor:
         running.add_done_callback(lambda ran: self._loop.call_soon_threadsafe(done, ran.result()))
 
     def _other(self, request: WireRequest) -> None:
-        """Requests that are not the API: health, metrics, and a browser asking whether it may."""
+        """Requests outside the API: health, metrics, CORS preflight."""
         path = request.url.partition(b"?")[0]
         asks = request.method in (b"GET", b"HEAD")
         if request.method == b"OPTIONS" and b"origin" in request.headers:
             request.extra += cors.PREFLIGHT
             self._plain(request, 200, b"")
         elif asks and path == b"/":
-            # The blank at the end is DynamoDB's.
+            # The trailing blank is DynamoDB's.
             region = self._settings.region.encode()
             self._plain(request, 200, b"healthy: dynamodb.%b.amazonaws.com " % region)
         elif asks and path == b"/healthz":
@@ -359,13 +372,13 @@ class FrontDoor:
 
 
 def _verifier(settings: ServerSettings, region: str, clock: Clock) -> SignatureVerifier:
-    # Most servers have no credentials, and start without this.
+    # Most servers have no credentials, and start without this module.
     from keyfold.wire.sigv4 import SignatureVerifier
 
     return SignatureVerifier(settings.credentials, region, clock)
 
 
 def _json_kind(content_type: bytes) -> bytes:
-    """The content type of the answer to one; empty if it is no JSON."""
+    """The content type of the answer; empty if the request is not JSON."""
     kind = content_type.partition(b";")[0].strip().lower()
     return kind if kind in (answer.JSON_1_0, answer.JSON) else b""

@@ -1,4 +1,4 @@
-"""The request log: one JSON line for each answer."""
+"""The request log: one JSON line per answer."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from keyfold.clock import Clock
 
 
 class RequestLog(Protocol):
-    """Something that is told of every answer."""
+    """Receives every answer."""
 
     def write(
         self, request_id: str, operation: str, status: int, sent: int, seconds: float
@@ -23,7 +23,7 @@ class RequestLog(Protocol):
 
 
 class RequestLines:
-    """Writes whole lines, gathered until `flush` so that a busy server does not pay for each."""
+    """Writes whole lines, buffered until `flush` to save system calls."""
 
     def __init__(self, target: str, clock: Clock) -> None:
         self._out = sys.stdout.buffer if target == "-" else open(target, "ab")  # noqa: PTH123, SIM115
@@ -89,7 +89,7 @@ class SpanLog:
         span.end(int(ended * 1e9))
 
     def flush(self) -> None:
-        """Spans leave by their own exporter."""
+        """Nothing to do: spans have their own exporter."""
 
     def close(self) -> None:
-        """The provider belongs to the process."""
+        """Nothing to do: the provider belongs to the process."""

@@ -1,4 +1,4 @@
-"""Memory that worker processes share: a file that never reaches a disk and does not stay."""
+"""Memory shared by worker processes: a file that never reaches a disk and is removed at exit."""
 
 from __future__ import annotations
 
@@ -15,18 +15,23 @@ _PREFIX = "keyfold-"
 _STARTING_SECONDS = 10.0
 
 
+def is_there(folder: Path = FOLDER) -> bool:
+    """Whether shared memory is available."""
+    return folder.is_dir() and os.access(folder, os.W_OK)
+
+
 @contextlib.contextmanager
 def shared_memory(folder: Path = FOLDER) -> Iterator[Path]:
-    """The path of a data file in memory, for as long as this process lives.
+    """A private directory in memory, for the lifetime of this process.
 
-    The folder made for it is locked. The lock ends with the last process that holds it, however
-    that ends, so that the next server knows what was left behind.
+    It is locked. The lock ends with the last process that holds it, so the next server recognises
+    leftovers.
     """
     import fcntl
     import shutil
     import tempfile
 
-    if not folder.is_dir() or not os.access(folder, os.W_OK):
+    if not is_there(folder):
         raise ServeError(
             f"workers share memory in {folder}, which cannot be written here: use --workers 1, or "
             "give them a file with --data"
@@ -36,19 +41,19 @@ def shared_memory(folder: Path = FOLDER) -> Iterator[Path]:
     lock = os.open(made, os.O_RDONLY)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        yield made / "memory.db"
+        yield made
     finally:
         shutil.rmtree(made, ignore_errors=True)
         os.close(lock)
 
 
 def remove_leftovers(folder: Path) -> None:
-    """Remove what servers left that could not tidy up."""
+    """Remove what crashed servers left behind."""
     import fcntl
     import shutil
 
     for left in folder.glob(f"{_PREFIX}*"):
-        # Another user's, or one that another server removes: not ours to complain about.
+        # It belongs to another user, or another server is removing it.
         with contextlib.suppress(OSError):
             if time.time() - left.stat().st_mtime < _STARTING_SECONDS:
                 continue

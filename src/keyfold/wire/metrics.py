@@ -1,4 +1,4 @@
-"""Counts and latencies of all workers, in memory they share, written as Prometheus text."""
+"""Counts and latencies of all workers, in shared memory, rendered as Prometheus text."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _ROW: Final = _TICKS + 1
 
 
 class Metrics:
-    """One row of numbers for each worker.
+    """One row of numbers per worker.
 
-    A worker counts in a list of its own, and publishes it every second and when it is asked.
+    A worker counts in its own list, and publishes it every second and on request.
     """
 
     def __init__(self, workers: int = 1) -> None:
@@ -35,13 +35,13 @@ class Metrics:
         self.work_as(0)
 
     def work_as(self, worker: int) -> None:
-        """Be this worker from now on, and go on where the one before it ended."""
+        """Count as this worker from now on, continuing its predecessor's numbers."""
         self._start = worker * _ROW
         self._own = list[float](self._numbers[self._start : self._start + _ROW])
         self._own[_PLACES["connections"]] = 0.0
 
     def answered(self, slot: int, status: int, seconds: float) -> None:
-        """One answer to an operation."""
+        """Count one answer to an operation."""
         at = slot * _WIDTH
         own = self._own
         own[at + (0 if status < 400 else 1 if status < 500 else 2)] += 1.0
@@ -49,20 +49,20 @@ class Metrics:
         own[at + _BUCKET + bisect_left(BUCKETS, seconds)] += 1.0
 
     def add(self, gauge: str, amount: float) -> None:
-        """Change one of the counts that belong to no operation."""
+        """Change a count that belongs to no operation."""
         self._own[_PLACES[gauge]] += amount
 
     def tick(self) -> None:
-        """Show that this worker is alive."""
+        """Signal that this worker is alive."""
         self._own[_TICKS] += 1.0
         self.publish()
 
     def ticks(self, worker: int) -> float:
-        """A number that changes as long as a worker is alive."""
+        """A number that changes while a worker is alive."""
         return self._numbers[worker * _ROW + _TICKS]
 
     def publish(self) -> None:
-        """Show the other workers what this one has counted."""
+        """Publish this worker's counts to the others."""
         self._numbers[self._start : self._start + _ROW] = array("d", self._own)
 
     def render(self) -> bytes:

@@ -1,69 +1,35 @@
-"""HTTP/1.1 on one connection: bytes to requests, answers in order, and no patience for abuse."""
+"""HTTP/1.1 on one connection: parses requests, sends answers in order, enforces limits."""
 
 from __future__ import annotations
 
-import asyncio
 from collections import deque
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any
 
 import httptools
 
 from keyfold.limits import KB
 from keyfold.wire import answer
 from keyfold.wire.registry import ConnectionRegistry
+from keyfold.wire.request import WireRequest
+
+if TYPE_CHECKING:
+    from keyfold.wire.transport import Transport
 
 _PIPELINE = 16
 _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
-# The parser gets no more at once, so that a head is measured before it is read to its end.
+# The parser gets at most this much at once, so that a head is measured before it is parsed
+# completely.
 _PIECE = 8 * KB
-# Bodies and answers up to this size are not worth counting one by one.
+# Bodies and answers up to this size are not counted against the budget.
 _SMALL = 64 * KB
 _VERSIONS = ("1.1", "1.0")
 _LINGER_SECONDS = 2.0
 
 
-class WireRequest:
-    """One whole request, and how its answer is to be."""
-
-    __slots__ = (
-        "body",
-        "connection",
-        "content_type",
-        "extra",
-        "headers",
-        "held",
-        "keep_alive",
-        "method",
-        "url",
-    )
-
-    def __init__(
-        self,
-        connection: Connection,
-        method: bytes,
-        url: bytes,
-        headers: dict[bytes, bytes],
-        body: bytes,
-        keep_alive: bool,
-        held: int,
-    ) -> None:
-        self.connection = connection
-        self.method = method
-        self.url = url
-        self.headers = headers
-        self.body = body
-        self.keep_alive = keep_alive
-        self.held = held
-        """Bytes that it takes of the budget."""
-        self.content_type = answer.JSON_1_0
-        self.extra = b""
-        """Header lines of the answer."""
-
-
-class Connection(asyncio.Protocol):
+class Connection:
     """One client's connection."""
 
-    # As a dictionary they are too many for Python to find quickly.
+    # Slots: Python shares dictionaries only up to 30 keys.
     __slots__ = (
         "_admitted", "_answered", "_body", "_busy", "_choked", "_closed", "_ended", "_fields",
         "_front", "_half_closed", "_headers", "_held_answer", "_held_body", "_held_request",
@@ -73,20 +39,20 @@ class Connection(asyncio.Protocol):
     )  # fmt: skip
 
     def __init__(self, registry: ConnectionRegistry, *, admitted: bool = False) -> None:
-        """`admitted` has been counted already."""
+        """`admitted` means that it is already counted."""
         self._registry = registry
         self._admitted = admitted
         self._limits = registry.limits
         self._front = registry.front
         self._fields: dict[bytes, bytes] = {}
-        # The parser calls these for every header, and for each piece of a URL: no Python runs, and
-        # of two headers the last one counts.
+        # The parser calls these C functions for every header and URL fragment: no Python runs. If a
+        # header is repeated, the last one counts.
         self.on_header = self._fields.__setitem__
         self._url: list[bytes] = []
         self.on_url = self._url.append
-        # It holds this object, and this object holds it until the connection is lost.
+        # A reference cycle with the parser until the connection is lost.
         self._parser: Any = httptools.HttpRequestParser(self)
-        self._transport: asyncio.Transport = None  # type: ignore[assignment]
+        self._transport: Transport = None  # type: ignore[assignment]
         self._waiting: deque[WireRequest] = deque()
         self._busy = False
         self._ended = False
@@ -115,12 +81,19 @@ class Connection(asyncio.Protocol):
         self.deadline = 0.0
 
     @property
-    def held(self) -> int:
-        """Bytes of the budget that end with this connection."""
+    def held_bytes(self) -> int:
+        """Bytes of the budget that this connection holds."""
         return self._held_body + self._held_answer + sum(each.held for each in self._waiting)
 
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = cast("asyncio.Transport", transport)
+    @property
+    def address(self) -> str:
+        """The peer's address."""
+        return self._transport.address
+
+    # Called by the transport.
+
+    def connection_made(self, transport: Transport) -> None:
+        self._transport = transport
         registry = self._registry
         if not self._admitted and not registry.admits():
             self._refuse(503, "too many connections")
@@ -128,13 +101,7 @@ class Connection(asyncio.Protocol):
         registry.enter(self)
         self.deadline = registry.now + self._limits.idle_seconds
 
-    @property
-    def address(self) -> str:
-        """Of the other side."""
-        peer = self._transport.get_extra_info("peername")
-        return str(peer[0]) if peer else ""
-
-    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002
+    def connection_lost(self) -> None:
         self._closed = self.gone = True
         self._registry.leave(self)
         self._let_go()
@@ -148,7 +115,7 @@ class Connection(asyncio.Protocol):
             return
         try:
             if len(data) <= _PIECE:
-                # The way of most requests, which are whole then.
+                # The common case: a complete request.
                 self._parser.feed_data(data)
                 if self._receiving:
                     self._measure(data)
@@ -157,29 +124,29 @@ class Connection(asyncio.Protocol):
         except httptools.HttpParserUpgrade:
             self._stop(400, "this server speaks HTTP/1.1 and nothing else")
         except httptools.HttpParserError:
-            # Behind a last request anything may follow.
+            # Anything may follow a final request.
             if not self._ended:
                 self._stop(*(self._refusal or (400, "not an HTTP request")))
 
     def eof_received(self) -> bool:
         self._half_closed = self._ended = True
-        return self._busy and self._transport.can_write_eof()
+        return self._busy and self._transport.can_end
 
     def pause_writing(self) -> None:
         self._choked = True
-        self._transport.pause_reading()
+        self._transport.pause()
         self._wait_for_client(self._limits.send_seconds)
 
     def resume_writing(self) -> None:
         self._choked = False
         self._hold_answer(0)
         self._wait_for_nobody()
-        self._transport.resume_reading()
+        self._transport.resume()
         if self._answered:
             self._answered = False
             self._go_on()
 
-    # What the parser calls.
+    # Called by the parser.
 
     def on_message_begin(self) -> None:
         self._receiving = self._in_head = True
@@ -238,17 +205,17 @@ class Connection(asyncio.Protocol):
         if self._busy:
             self._waiting.append(request)
             if len(self._waiting) >= _PIPELINE:
-                self._transport.pause_reading()
+                self._transport.pause()
             return
         self._busy = True
         self.waits_since = self.deadline = 0.0
         self._held_request = held
         self._front.handle(request)
 
-    # What whoever answers calls.
+    # Called by the front door.
 
     def reply(self, data: bytes, keep_alive: bool) -> None:
-        """Send a whole answer and go on with the next request."""
+        """Send a whole answer and continue with the next request."""
         if self._held_request:
             self._registry.hold(-self._held_request)
             self._held_request = 0
@@ -264,7 +231,7 @@ class Connection(asyncio.Protocol):
             self._close(lingers=self._unread > 0)
             return
         if self._choked:
-            self._hold_answer(self._transport.get_write_buffer_size())
+            self._hold_answer(self._transport.unsent_bytes)
             self._answered = True
         else:
             self._go_on()
@@ -274,7 +241,7 @@ class Connection(asyncio.Protocol):
         if self._waiting:
             request = self._waiting.popleft()
             if len(self._waiting) < _PIPELINE // 2:
-                self._transport.resume_reading()
+                self._transport.resume()
             self._held_request = request.held
             self._front.handle(request)
             return
@@ -288,10 +255,10 @@ class Connection(asyncio.Protocol):
         else:
             self.deadline = self._registry.now + self._limits.idle_seconds
 
-    # What the registry calls.
+    # Called by the registry.
 
     def expire(self) -> None:
-        """End a connection that is idle or too slow; one that is still there next time, hard."""
+        """Close a connection that is idle or too slow; if it still exists next time, abort it."""
         if not self._closed and (self._receiving or self._choked):
             self._registry.metrics.add("slow_clients", 1)
         if self._receiving and not self._ended:
@@ -300,36 +267,36 @@ class Connection(asyncio.Protocol):
         self.drop()
 
     def probe(self) -> None:
-        """Find out whether a client that sends nothing more still waits for its answer."""
+        """Check whether a silent client is still waiting for its answer."""
         if self._half_closed and self._busy and not self._closed and not self._choked:
-            # A client that has gone refuses it, any other passes over it.
+            # A disconnected client resets the connection; others ignore it.
             self._transport.write(_CONTINUE)
 
     def drop(self) -> None:
-        """Close without a word."""
+        """Close without an answer."""
         self._closed = self._ended = self.gone = True
         self._let_go()
         self._transport.abort()
 
     def close_when_idle(self) -> None:
-        """Close now, or after the answer under way."""
+        """Close now, or after the answer in progress."""
         if self._busy:
             return
         self._closed = self._ended = True
-        if self._transport.get_write_buffer_size():
+        if self._transport.unsent_bytes:
             self._transport.close()
         else:
-            # A TLS client that is not listening would let a polite close wait.
+            # A graceful close would wait for a TLS client that is not reading.
             self._transport.abort()
 
     # Reading.
 
     def _measure(self, data: bytes) -> None:
-        """Look at what has come of a request that is not whole yet."""
+        """Check the size of an incomplete request."""
         if not self._ended:
             self._overhead += len(data)
             if self._in_head:
-                # Those of requests before it, up to the end of the last whole head, do not count.
+                # Bytes of earlier requests, up to the end of the last complete head, do not count.
                 self._lines += data.count(b"\n", data.rfind(b"\r\n\r\n") + 1)
             if self._overhead > self._limits.head_bytes or self._lines > self._limits.headers:
                 self._stop(431, "the request line and headers are too large")
@@ -365,23 +332,23 @@ class Connection(asyncio.Protocol):
         self._held_body = size
 
     def _leave_parser(self, status: int, message: str) -> None:
-        """Called within the parser, which stops on an exception and reports it to us."""
+        """Raised inside the parser, which stops and reports the exception."""
         self._refusal = (status, message)
         raise OverflowError(message)
 
     def _discard(self, amount: int) -> None:
-        """Take what a refused client still sends, so that it comes to read why, up to a limit."""
+        """Drain what a refused client still sends, up to a limit, so that it reads the error."""
         self._unread += amount
         if self._unread > 4 * self._limits.body_bytes:
             if self._busy:
-                self._transport.pause_reading()
+                self._transport.pause()
             else:
                 self.drop()
 
     # Ending.
 
     def _stop(self, status: int, message: str) -> None:
-        """Read no more; refuse when the requests before have their answers."""
+        """Stop reading; refuse once earlier requests have their answers."""
         self._ended = True
         self._refusal = (status, message)
         self._registry.hold(-self._held_body)
@@ -403,19 +370,21 @@ class Connection(asyncio.Protocol):
         )
 
     def _close(self, *, lingers: bool) -> None:
-        """Close when the answers are sent; a client that still sends would lose them if at once."""
+        """Close once the answers are sent; closing at once would lose them for a client that
+        still sends.
+        """
         self._closed = self._ended = True
         self._busy = False
         if not lingers or self._half_closed:
             self._transport.close()
             return
-        if self._transport.can_write_eof():
-            self._transport.write_eof()
+        if self._transport.can_end:
+            self._transport.end()
         self.deadline = self._registry.now + _LINGER_SECONDS
 
     def _let_go(self) -> None:
-        """Give back what is held for this client, but for the request that is being answered."""
-        self._registry.hold(-self.held)
+        """Release what is held for this client, except for the request being answered."""
+        self._registry.hold(-self.held_bytes)
         self._waiting.clear()
         self._body = b""
         self._held_body = self._held_answer = 0

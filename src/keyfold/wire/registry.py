@@ -1,8 +1,7 @@
-"""The connections of a worker: how many there may be, what they may hold, and who goes first."""
+"""A worker's connections: their number, their memory budget, and which are closed first."""
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING, Protocol
 
 from keyfold.wire import answer
@@ -10,30 +9,38 @@ from keyfold.wire.settings import ClientLimits
 
 if TYPE_CHECKING:
     from keyfold.wire.metrics import Metrics
-    from keyfold.wire.protocol import Connection, WireRequest
+    from keyfold.wire.protocol import Connection
+    from keyfold.wire.request import WireRequest
+    from keyfold.wire.tls import Handshake
 
-# Who has kept the server waiting for less is not yet slow.
+# A client counts as slow only after this time.
 _SLOW_SECONDS = 1.0
 
 
 class Front(Protocol):
-    """Whoever answers requests, now or later, by `request.connection.reply`."""
+    """Answers requests, now or later, through `request.connection.reply`."""
 
     def handle(self, request: WireRequest) -> None: ...
 
 
-class ConnectionRegistry:
-    """The connections of a worker, their budget, and a coarse clock that ticks once a second.
+class Slow(Protocol):
+    """A client that the server waits for."""
 
-    The budget is one number of bytes for requests that are not answered yet and answers that are
-    not taken yet. What it has no room for is refused, unless closing the slowest client makes room.
+    def drop(self) -> None: ...
+
+
+class ConnectionRegistry:
+    """A worker's connections, their budget, and a clock that ticks once a second.
+
+    The budget counts the bytes of unanswered requests and unsent answers. Requests beyond it are
+    refused, unless closing the slowest client makes room.
     """
 
     def __init__(self, front: Front, limits: ClientLimits, metrics: Metrics) -> None:
         self.front, self.limits, self.metrics = front, limits, metrics
         self.request_id = answer.request_ids()
         self.open: set[Connection] = set()
-        self.handshakes: dict[asyncio.Task[None], float] = {}
+        self.handshakes: dict[Handshake, float] = {}
         """TLS connections that have not shown who they are, and since when."""
         self.now = 0.0
         self.draining = False
@@ -41,24 +48,27 @@ class ConnectionRegistry:
         self._was_large = False
 
     def tick(self, now: float) -> None:
-        """Note the time and end the connections whose time is up."""
+        """Update the clock and close connections that timed out."""
         self.now = now
         for connection in list(self.open):
             if connection.deadline and now > connection.deadline:
                 connection.expire()
             else:
                 connection.probe()
+        for handshake, since in list(self.handshakes.items()):
+            if now > since + self.limits.receive_seconds:
+                handshake.drop()
 
     def drain(self) -> None:
-        """Answer what is under way, then close; idle connections close at once."""
+        """Answer requests in progress, then close; idle connections close at once."""
         self.draining = True
         for handshake in list(self.handshakes):
-            handshake.cancel()
+            handshake.drop()
         for connection in list(self.open):
             connection.close_when_idle()
 
     def admits(self) -> bool:
-        """Whether one more connection may come in."""
+        """Whether one more connection is allowed."""
         if not self.draining and (
             len(self.open) + len(self.handshakes) < self.limits.connections or self._close_slowest()
         ):
@@ -76,44 +86,40 @@ class ConnectionRegistry:
             self.metrics.add("connections", -1)
 
     def has_room(self, amount: int) -> bool:
-        """Whether the budget has room for more bytes, if need be after closing others."""
+        """Whether the budget has room for more bytes, if necessary after closing others."""
         while self._held + amount > self.limits.held_bytes:
             if not self._close_slowest(holding=True):
                 return False
         return True
 
     def hold(self, amount: int) -> None:
-        """Bytes that are held from now on; less than nothing gives them back."""
+        """Add bytes to the budget in use; negative numbers release them."""
         self._held += amount
         self.note_large()
 
     def note_large(self) -> None:
-        """Something large came or goes: the allocator has a lot once it is over."""
+        """Note a large request or answer: memory can be returned once it is done."""
         self._was_large = True
 
     def is_calm_again(self) -> bool:
-        """Whether large requests or answers came since this was asked, and all have gone."""
+        """Whether large requests or answers occurred since the last call, and all are done."""
         calm = self._was_large and not self._held
         if calm:
             self._was_large = False
         return calm
 
     def _close_slowest(self, *, holding: bool = False) -> bool:
-        """Close whoever keeps the server waiting longest; whether there was anybody."""
-        waits: list[tuple[float, Connection | asyncio.Task[None]]] = [
+        """Close the slowest client; returns whether there was one."""
+        waits: list[tuple[float, Slow]] = [
             (connection.waits_since, connection)
             for connection in self.open
-            if connection.waits_since and (connection.held or not holding)
+            if connection.waits_since and (connection.held_bytes or not holding)
         ]
         if not holding:
-            waits += [(since, task) for task, since in self.handshakes.items()]
+            waits += [(since, handshake) for handshake, since in self.handshakes.items()]
         since, slowest = min(waits, key=lambda each: each[0], default=(self.now, None))
         if slowest is None or since > self.now - _SLOW_SECONDS:
             return False
         self.metrics.add("slow_clients", 1)
-        if isinstance(slowest, asyncio.Task):
-            del self.handshakes[slowest]
-            slowest.cancel()
-        else:
-            slowest.drop()
+        slowest.drop()
         return True

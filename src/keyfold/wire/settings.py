@@ -1,14 +1,16 @@
-"""What a server is told: where the data is, who may ask, how much of what."""
+"""Server settings: data location, access, limits."""
 
 from __future__ import annotations
 
 import socket
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from keyfold.engine import dialects
+from keyfold.engine.delays import DelaySetting
 from keyfold.engine.engine import Dialect, Durability
 from keyfold.engine.policies.principal import HOME_ACCOUNT
+from keyfold.engine.vectors.index import VectorSearch
 from keyfold.errors import KeyfoldError
 from keyfold.limits import KB, MB, REQUEST_BYTES
 from keyfold.wire.cors import LOOPBACK_ORIGINS
@@ -20,31 +22,31 @@ if TYPE_CHECKING:
 
 
 class ServeError(KeyfoldError):
-    """The server cannot start as it was asked to."""
+    """The server cannot start with these settings."""
 
 
 class ClientLimits(NamedTuple):
-    """What clients may take from a worker."""
+    """What clients may use of one worker."""
 
     body_bytes: int = REQUEST_BYTES
     head_bytes: int = 64 * KB
     headers: int = 100
     connections: int = 1000
-    """With those of TLS that have not said who they are yet."""
+    """Includes TLS connections before their handshake."""
     held_bytes: int = 256 * MB
-    """Of all clients: requests that are not answered yet, and answers that are not taken yet."""
+    """For all clients: unanswered requests and unsent answers."""
     receive_seconds: float = 30.0
     """From a request's first byte to its last."""
     send_seconds: float = 30.0
-    """For a client to take an answer that does not fit the socket's buffer."""
+    """For a client to read an answer that does not fit the socket's buffer."""
     idle_seconds: float = 120.0
     """Between two requests on a connection."""
     drain_seconds: float = 10.0
-    """For the requests under way when the server is told to stop."""
+    """For requests in progress when the server stops."""
 
 
 class ServerSettings(NamedTuple):
-    """Everything `keyfold serve` can be told."""
+    """All settings of `keyfold serve`."""
 
     data: str = ":memory:"
     host: str = "127.0.0.1"
@@ -52,38 +54,39 @@ class ServerSettings(NamedTuple):
     workers: int = 1
     region: str = "us-east-1"
     regions: bool = False
-    """Whether each region that callers sign for has tables of its own."""
+    """Whether each signing region has its own tables."""
     accounts: bool = False
-    """Whether each account that callers come from has tables of its own, in each region."""
+    """Whether each caller's account has its own tables, per region."""
     dialect: Dialect = "current"
     durability: Durability = "full"
     credentials: tuple[Credentials, ...] = ()
-    """Who may ask; with none of them every well-formed signature is accepted."""
+    """The accepted credentials; without any, every well-formed signature is accepted."""
     tls_certificate: Path | None = None
     tls_key: Path | None = None
     insecure_bind: bool = False
     origins: tuple[str, ...] = LOOPBACK_ORIGINS
-    """Origins whose pages may ask; `*` for all. Ports do not matter."""
+    """Allowed origins; `*` for all. Ports are ignored."""
     request_log: str | None = None
     """A file, or `-` for standard output."""
     tracing: bool = False
     buckets: Path | None = None
-    """A directory whose directories stand for S3's buckets."""
+    """A directory whose subdirectories stand for S3 buckets."""
     kinesis: str | None = None
-    """Where Kinesis destinations deliver to: a directory, or a server of this machine."""
-    delays: Literal["at once", "amazon"] = "at once"
-    """How long changes of tables take."""
+    """Where Kinesis destinations deliver: a directory, or a server on this machine."""
+    delays: DelaySetting = "at once"
+    """The duration of table changes."""
+    vector_search: VectorSearch = "exact"
     clients: ClientLimits = ClientLimits()
 
     def check(self) -> None:
-        """Refuse what would be unsafe or cannot work."""
+        """Refuse unsafe or impossible settings."""
         if not 0 <= self.port <= 65535:
             raise ServeError(f"port {self.port} is not between 0 and 65535")
         if self.workers < 1:
-            raise ServeError(f"{self.workers} workers cannot answer; use --workers 1 or more")
+            raise ServeError(f"{self.workers} workers: use --workers 1 or more")
         if (self.regions or self.accounts) and self.workers > 1:
             option = "--regions" if self.regions else "--accounts"
-            raise ServeError(f"{option} needs one worker: changes go between regions in a process")
+            raise ServeError(f"{option} needs --workers 1: regions replicate within one process")
         if self.workers > 1 and not hasattr(socket, "SO_REUSEPORT"):
             raise ServeError("this system cannot share a port between workers: use --workers 1")
         if bool(self.tls_certificate) != bool(self.tls_key):
@@ -113,7 +116,7 @@ def _is_loopback(host: str) -> bool:
 
 
 def read_credentials(file: Path | None, environment: Mapping[str, str]) -> tuple[Credentials, ...]:
-    """From a file as AWS tools keep it, or from `KEYFOLD_CREDENTIALS`."""
+    """From a file in AWS format, or from `KEYFOLD_CREDENTIALS`."""
     if file is not None:
         return _from_file(file)
     text = environment.get("KEYFOLD_CREDENTIALS", "")
@@ -157,5 +160,5 @@ def _from_file(file: Path) -> tuple[Credentials, ...]:
 
 
 def _principal(name: str) -> str:
-    """Who somebody is that no ARN was given for: a user of the server's account."""
+    """The principal of a key without an ARN: a user of the server's account."""
     return f"arn:aws:iam::{HOME_ACCOUNT}:user/{name}"

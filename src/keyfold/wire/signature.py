@@ -1,4 +1,4 @@
-"""What a request says of its signature, refused in DynamoDB's words if it does not say enough."""
+"""Parses a request's signature; raises DynamoDB's error if it is incomplete."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _QUERY_PARTS = (
 
 
 class Signed(NamedTuple):
-    """What a request says about its signature, wherever it says so."""
+    """A request's signature, from headers or query string."""
 
     algorithm: str
     credential: str
@@ -33,13 +33,13 @@ class Signed(NamedTuple):
     signature: str
     timestamp: str
     token: str | None
-    """Of temporary credentials."""
+    """The session token of temporary credentials."""
     expires: int | None
     """Seconds, for presigned requests."""
 
 
 def read(url: bytes, headers: Mapping[bytes, bytes]) -> Signed:
-    """The signature's parts; raises what DynamoDB answers when they are not all there."""
+    """The signature's parts; raises DynamoDB's error if any is missing."""
     header = headers.get(b"authorization")
     if header is not None and b"?" not in url:
         return _from_header(header.decode("latin-1"), headers)
@@ -63,7 +63,7 @@ _SCOPE = re.compile(rb"Credential=([^/,\s]+)/\d{8}/([a-z0-9-]+)/").search
 
 
 def scope_of(url: bytes, headers: Mapping[bytes, bytes]) -> tuple[str, str]:
-    """The access key and region that a request is signed with, right or wrong; empty if not."""
+    """The access key and region that a request claims, valid or not; empty if none."""
     found = _SCOPE(headers.get(b"authorization", b"")) or _SCOPE(url.replace(b"%2F", b"/"))
     return (found[1].decode("latin-1"), found[2].decode()) if found else ("", "")
 
@@ -127,7 +127,7 @@ def _from_query(query: Mapping[str, str]) -> Signed:
 
 def split(url: bytes) -> SplitResult:
     """A URL's parts."""
-    # Few requests have a URL that is worth it.
+    # Few requests have a URL with more than a path.
     from urllib.parse import urlsplit
 
     try:

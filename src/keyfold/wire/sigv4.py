@@ -1,4 +1,4 @@
-"""Who asks: signatures verified by the keys a server knows, in DynamoDB's words and its order."""
+"""Verifies signatures with the server's keys, with DynamoDB's messages and order of checks."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from keyfold.clock import Clock
 from keyfold.errors import IncompleteSignature, InvalidSignature, UnrecognizedClient
 from keyfold.wire.signature import SKEW_SECONDS, Signed, read, split
 
-# Amazon asks for the host and every header that says what to do.
+# Amazon requires the host and every header that affects the request to be signed.
 _MUST_BE_SIGNED = (("host", "Host"), ("x-amz-target", "X-Amz-Target"))
 
 
 class SignatureVerifier:
-    """Checks signatures against the access keys this server knows."""
+    """Verifies signatures with the access keys of this server."""
 
     def __init__(self, known: Iterable[Credentials], region: str, clock: Clock) -> None:
         self._known = {credentials.access_key: credentials for credentials in known}
@@ -36,7 +36,7 @@ class SignatureVerifier:
     def verify(
         self, method: str, url: bytes, headers: Mapping[bytes, bytes], body: bytes
     ) -> Credentials:
-        """The known key that the request is signed by; raises DynamoDB's refusal otherwise."""
+        """The known key that signed the request; raises DynamoDB's error otherwise."""
         signed = read(url, headers)
         self._check_time(signed)
         names = signed.signed_headers.lower().split(";")
@@ -60,8 +60,8 @@ class SignatureVerifier:
         key = signing_key(known.secret_key, date, self._region)
         expected = key.signature(text.encode())
         if not _same(expected, signed.signature):
-            # DynamoDB adds the canonical strings it computed; they hold nothing secret, and they
-            # are what finds the mistake.
+            # Like DynamoDB, add the canonical strings: they contain no secret and help to find the
+            # mistake.
             raise InvalidSignature(
                 "The request signature we calculated does not match the signature you provided. "
                 "Check your AWS Secret Access Key and signing method. Consult the service "
@@ -122,7 +122,7 @@ class SignatureVerifier:
 def canonical_request(
     method: str, url: bytes, headers: Mapping[bytes, bytes], names: list[str], body: bytes
 ) -> str:
-    """The request in the one form both sides hash; `names` are the signed headers."""
+    """The canonical request that both sides hash; `names` are the signed headers."""
     parts = split(url)
     pairs = sorted(
         (quote(name, safe="-_.~"), quote(value, safe="-_.~"))
@@ -139,7 +139,7 @@ def canonical_request(
 
 
 def _same(expected: str, given: str) -> bool:
-    """Compares in a time that tells nothing of what was expected."""
+    """Comparison in constant time."""
     return hmac.compare_digest(expected.encode(), given.encode())
 
 

@@ -1,4 +1,4 @@
-"""The operations a request can ask for in `X-Amz-Target`, and how each is run."""
+"""The operations that `X-Amz-Target` can name, and how each runs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from keyfold.engine import operations
 
 
 class OperationRunner(Enum):
-    """Where the work of an operation is done."""
+    """Where an operation runs."""
 
     INLINE = "on the event loop: a read of microseconds"
     COMMIT = "with the other writes of the moment, sharing their commit"
@@ -23,18 +23,27 @@ class Target(NamedTuple):
     operation: str
     run: OperationRunner
     slot: int
-    """Its place in the metrics."""
+    """Its index in the metrics."""
 
 
-_INLINE: Final = {"GetItem", "Query", "BatchGetItem", "TransactGetItems", *STREAM_OPERATIONS}
-_COMMIT: Final = {"PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "TransactWriteItems"}
+_INLINE: Final = {
+    "BatchGetItem",
+    "GetItem",
+    "ListTables",
+    "Query",
+    "TransactGetItems",
+    *STREAM_OPERATIONS,
+}
+COMMITTED: Final = {"PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "TransactWriteItems"}
 
 
 def _target(operation: str, slot: int) -> Target:
     if operation in _INLINE:
         return Target(operation, OperationRunner.INLINE, slot)
     return Target(
-        operation, OperationRunner.COMMIT if operation in _COMMIT else OperationRunner.THREAD, slot
+        operation,
+        OperationRunner.COMMIT if operation in COMMITTED else OperationRunner.THREAD,
+        slot,
     )
 
 

@@ -1,73 +1,108 @@
-"""TLS: the certificate, and connections that count before their handshake is over."""
+"""TLS: the certificate, handshakes under the connection limits, and encryption."""
 
 from __future__ import annotations
 
-import asyncio
 import socket
 import ssl
 from contextlib import suppress
 
+from keyfold.limits import KB
+from keyfold.wire.loop import READ, WRITE, Loop
 from keyfold.wire.protocol import Connection
 from keyfold.wire.registry import ConnectionRegistry
 from keyfold.wire.settings import ServeError, ServerSettings
+from keyfold.wire.transport import Receiver, Transport
 
-# After an accept that failed, for want of file handles: others may be closed meanwhile.
-_PAUSE_SECONDS = 0.1
+# The size of one encryption step.
+_PIECE = 64 * KB
 
 
-class TlsListener:
-    """Takes connections one by one, and lets each shake hands beside the others."""
+class Handshake:
+    """A client during its handshake."""
 
     def __init__(
         self,
+        loop: Loop,
         registry: ConnectionRegistry,
-        listener: socket.socket,
         context: ssl.SSLContext,
-        backlog: int,
+        accepted: socket.socket,
     ) -> None:
-        self._registry, self._context, self._listener = registry, context, listener
-        listener.setblocking(False)
-        listener.listen(backlog)
-        self._accepting = asyncio.create_task(self._accept_forever())
+        self._loop, self._registry = loop, registry
+        self._socket = context.wrap_socket(
+            accepted, server_side=True, do_handshake_on_connect=False
+        )
+        registry.handshakes[self] = registry.now
+        loop.watch(self._socket, READ, self._on_ready)
 
-    def close(self) -> None:
-        self._accepting.cancel()
-        self._listener.close()
+    def drop(self) -> None:
+        """Close without an answer."""
+        self._end()
+        self._socket.close()
 
-    async def _accept_forever(self) -> None:
-        loop, registry = asyncio.get_running_loop(), self._registry
-        while True:
-            try:
-                accepted, _ = await loop.sock_accept(self._listener)
-            except OSError:
-                await asyncio.sleep(_PAUSE_SECONDS)
-                continue
-            if not registry.admits():
-                accepted.close()
-                continue
-            handshake = asyncio.create_task(self._shake_hands(accepted))
-            registry.handshakes[handshake] = registry.now
-            handshake.add_done_callback(self._shaken)
+    def _on_ready(self, _: int) -> None:
+        if self not in self._registry.handshakes:
+            return
+        try:
+            self._socket.do_handshake()
+        except ssl.SSLWantReadError:
+            self._loop.watch_for(self._socket, READ, self._on_ready)
+        except ssl.SSLWantWriteError:
+            self._loop.watch_for(self._socket, WRITE, self._on_ready)
+        except OSError:
+            # A client that fails or disconnects is not an error of the server.
+            self.drop()
+        else:
+            self._end()
+            connection = Connection(self._registry, admitted=True)
+            TlsTransport(self._loop, self._socket, connection).start()
 
-    def _shaken(self, handshake: asyncio.Task[None]) -> None:
-        self._registry.handshakes.pop(handshake, None)
+    def _end(self) -> None:
+        self._registry.handshakes.pop(self, None)
         self._registry.note_large()
-
-    async def _shake_hands(self, accepted: socket.socket) -> None:
-        # A client that does not know how, takes too long or has gone is nobody's fault here.
-        with suppress(OSError, ssl.SSLError, asyncio.IncompleteReadError):
-            await asyncio.get_running_loop().connect_accepted_socket(
-                lambda: Connection(self._registry, admitted=True),
-                accepted,
-                ssl=self._context,
-                ssl_handshake_timeout=self._registry.limits.receive_seconds,
-            )
+        self._loop.forget(self._socket)
 
 
-def tls_context(settings: ServerSettings) -> ssl.SSLContext | None:
-    """TLS by the settings' certificate, if there is one."""
-    if settings.tls_certificate is None:
-        return None
+class TlsTransport(Transport):
+    """A socket with TLS on a loop."""
+
+    __slots__ = ()
+    _socket: ssl.SSLSocket
+
+    @property
+    def can_end(self) -> bool:
+        return False
+
+    def resume(self) -> None:
+        super().resume()
+        # Already decrypted bytes do not wake the loop.
+        if not self._closing and self._socket.pending():
+            self._loop.call_soon(self._on_ready, READ)
+
+    def _receive(self) -> None:
+        while self._events & READ:
+            try:
+                data = self._socket.recv(_PIECE)
+            except (ssl.SSLWantReadError, ssl.SSLWantWriteError):
+                return
+            self._give(data)
+            if self._closing or not self._socket.pending():
+                return
+
+    def _send(self, data: bytes | memoryview) -> int:
+        try:
+            return self._socket.send(memoryview(data)[:_PIECE])
+        except (ssl.SSLWantReadError, ssl.SSLWantWriteError):
+            return 0
+
+    def _leave(self, connection: Receiver) -> None:
+        with suppress(OSError, ValueError):
+            self._socket.unwrap()
+        super()._leave(connection)
+
+
+def tls_context(settings: ServerSettings) -> ssl.SSLContext:
+    """TLS with the settings' certificate."""
+    assert settings.tls_certificate is not None
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     try:
         context.load_cert_chain(settings.tls_certificate, settings.tls_key)

@@ -1,20 +1,21 @@
-"""What the log says of a data file that cannot be used: a line now and then, not one a request."""
+"""Rate-limited log of data file errors: occasional lines, not one per request."""
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 from time import monotonic
+from typing import TYPE_CHECKING
 
 from keyfold.errors import StorageError
 
-_QUIET_SECONDS = 10.0
+if TYPE_CHECKING:
+    from logging import Logger
 
-logger = logging.getLogger(__name__)
+_QUIET_SECONDS = 10.0
 
 
 class TroubleLog:
-    """Tells of each kind of trouble at once, and then at most every ten seconds."""
+    """Logs each kind of error at once, then at most every ten seconds."""
 
     def __init__(self, now: Callable[[], float] = monotonic) -> None:
         self._now = now
@@ -27,5 +28,17 @@ class TroubleLog:
             self._untold += 1
             return
         more = f" ({self._untold} more requests failed since the last line)" if self._untold else ""
-        logger.error("request %s failed: %s%s", request_id, error, more)
+        _logger().error("request %s failed: %s%s", request_id, error, more)
         self._told[kind], self._untold = now, 0
+
+    @staticmethod
+    def note_fault(request_id: str, error: Exception) -> None:
+        """Log an unexpected error each time, with its traceback."""
+        _logger().error("request %s failed", request_id, exc_info=error)
+
+
+def _logger() -> Logger:
+    # Importing it takes a tenth of the start time, and most servers never log.
+    import logging
+
+    return logging.getLogger(__name__)

@@ -1,58 +1,74 @@
-"""Several worker processes on one port, watched by one that serves nothing itself."""
+"""Several worker processes on one port, supervised by one that serves nothing itself."""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import signal
+import socket
 import sys
 import time
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from keyfold.engine import Engine
-from keyfold.engine.item_cache import Marks
+from keyfold.wire.listener import bind
 from keyfold.wire.metrics import Metrics
-from keyfold.wire.server import bind, run_worker
+from keyfold.wire.server import run_worker, tls_of
 from keyfold.wire.settings import ServeError, ServerSettings
-from keyfold.wire.tls import tls_context
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from keyfold.wire.relay import Relay
 
 HANG_SECONDS = 30.0
-"""Long work is in threads: a loop that has not turned for this time does not turn any more."""
+"""A loop that made no iteration for this long is considered hung; long work runs in threads."""
 _WATCH_SECONDS = 0.1
 _RESTART_SECONDS = 1.0
 _STOPS = (signal.SIGTERM, signal.SIGINT)
 
 
 def serve(settings: ServerSettings, on_ready: Callable[[int], None]) -> None:
-    """Serve until SIGTERM or SIGINT; `on_ready` is told the port once every worker listens."""
+    """Serve until SIGTERM or SIGINT; calls `on_ready` with the port once every worker listens."""
     settings.check()
-    tls_context(settings)
+    tls_of(settings)
     if settings.workers == 1:
         with bind(settings) as listener:
             run_worker(settings, listener, Metrics(), 0, on_ready)
         return
-    # A shared port would let a second server in unnoticed: first see that nobody has it.
+    from keyfold.wire import memory
+
+    # A shared port would silently let a second server in: first check that it is free.
     bind(settings).close()
     with bind(settings, shared=True) as reserved, contextlib.ExitStack() as stack:
         settings = settings._replace(port=reserved.getsockname()[1])
-        marks = None
-        if settings.data == ":memory:":
-            from keyfold.wire.memory import shared_memory
-
-            marks = Marks(settings.workers)
-            data = stack.enter_context(shared_memory())
-            settings = settings._replace(data=str(data), durability="memory")
-        # Creates the file, and finds out here and once whether it can be used.
-        Engine.open(settings.data, durability=settings.durability).close()
-        Workers(settings, marks).run(on_ready)
+        # Without shared memory, each worker writes to the file itself.
+        is_memory = settings.data == ":memory:"
+        owner = None
+        if is_memory or memory.is_there():
+            folder = stack.enter_context(memory.shared_memory())
+            owner = folder / "writes"
+            if is_memory:
+                data = folder / "memory.db"
+                settings = settings._replace(data=str(data), durability="memory")
+        # Creates the file, and fails here once if it cannot be used.
+        Engine.open(
+            settings.data,
+            durability=settings.durability,
+            vector_search=settings.vector_search,
+        ).close()
+        Workers(settings, owner).run(on_ready)
 
 
 class Workers:
-    """Starts the workers, starts a dead one again, passes on the signal to stop."""
+    """Starts the workers, restarts dead ones, forwards the stop signal."""
 
-    def __init__(self, settings: ServerSettings, marks: Marks | None) -> None:
+    def __init__(self, settings: ServerSettings, owner: Path | None) -> None:
         self._settings = settings
-        self._marks = marks
+        self._owner = owner
+        """Where the worker is reached that carries out all writes: the first one."""
+        self._owned = None if owner is None else _listening(owner)
         self._metrics = Metrics(settings.workers)
         self._running: dict[int, int] = {}
         self._seen: dict[int, tuple[float, float]] = {}
@@ -78,7 +94,8 @@ class Workers:
         reader, writer = os.pipe()
         sys.stdout.flush()
         sys.stderr.flush()
-        # A signal waits until it finds either the worker listed here or the worker's own handler.
+        # Signals are blocked until either the worker is listed here or its own handler is
+        # installed.
         signal.pthread_sigmask(signal.SIG_BLOCK, _STOPS)
         process = os.fork()
         if process:
@@ -102,7 +119,7 @@ class Workers:
                     worker,
                     lambda _: _say_ready(writer),
                     ends_with=parent_gone,
-                    marks=self._marks,
+                    relay=self._relay(worker),
                 )
             code = 0
         except Exception as error:
@@ -111,6 +128,13 @@ class Workers:
             sys.stdout.flush()
             sys.stderr.flush()
             os._exit(code)
+
+    def _relay(self, worker: int) -> Relay | None:
+        if self._owner is None:
+            return None
+        from keyfold.wire.relay import Relay
+
+        return Relay(self._owner, self._owned if worker == 0 else None)
 
     def _watch(self) -> None:
         while self._running:
@@ -130,7 +154,7 @@ class Workers:
                 os.close(self._start(worker))
 
     def _end_hanging(self) -> None:
-        """Kill a worker whose loop has not turned for long; it is then started again as any."""
+        """Kill a worker whose loop is hung; it is then restarted."""
         now = time.monotonic()
         for process, worker in self._running.items():
             ticks = self._metrics.ticks(worker)
@@ -148,8 +172,15 @@ class Workers:
             os.kill(process, signal.SIGTERM)
 
 
+def _listening(address: Path) -> socket.socket:
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(str(address))
+    listener.listen()
+    return listener
+
+
 def _say_ready(writer: int) -> None:
-    # Nobody listens to a worker that was started again.
+    # Nothing waits for a restarted worker to be ready.
     with contextlib.suppress(BrokenPipeError):
         os.write(writer, b"1")
     os.close(writer)

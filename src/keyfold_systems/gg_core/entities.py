@@ -77,7 +77,7 @@ class User(typed.User, Entity, table=table):
     active_quests: Annotated[
         int, Counter("Quest", via={"id": "user_id"}, where=lambda q: q.status == "active")
     ] = 0
-    suspended: bool = False
+    leaving: bool = False
     version: Annotated[int, Version()] = 0
     created_at: Annotated[Timestamp | None, Created()] = None
     updated_at: Annotated[Timestamp | None, Updated()] = None

@@ -129,7 +129,7 @@ class User(Entity):
         language: Given[str] = ...,
         tags: GivenSet[str] = ...,
         tier: Given[typing.Literal['free', 'plus', 'pro']] = ...,
-        suspended: Given[bool] = ...,
+        leaving: Given[bool] = ...,
         created_at: Given[datetime.datetime] | Clear | None = ...,
         updated_at: Given[datetime.datetime] | Clear | None = ...,
     ) -> of.User: ...
@@ -143,7 +143,7 @@ class User(Entity):
         language: str = ...,
         tags: set[str] = ...,
         tier: typing.Literal['free', 'plus', 'pro'] = ...,
-        suspended: bool = ...,
+        leaving: bool = ...,
         created_at: datetime.datetime | None = ...,
         updated_at: datetime.datetime | None = ...,
     ) -> of.User: ...

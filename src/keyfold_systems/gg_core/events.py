@@ -22,7 +22,7 @@ from keyfold_systems.gg_core.entities import (
     design,
 )
 from keyfold_systems.gg_core.goals import Goal, Quest, Task
-from keyfold_systems.gg_core.oversight import Report
+from keyfold_systems.gg_core.oversight import Report, Suspension
 from keyfold_systems.gg_core.rooms import Message, Room
 
 Kind = Literal["insert", "modify", "remove"]
@@ -49,7 +49,7 @@ ANNOUNCED = [
         insert="UserCreated",
         remove="UserDeleted",
         modify="UserChanged",
-        watched=("nickname", "email", "full_name", "language", "tags", "tier", "suspended"),
+        watched=("nickname", "email", "full_name", "language", "tags", "tier"),
     ),
     Announced(Follow, ("followerId", "followeeId"), insert="UserFollowed", remove="UserUnfollowed"),
     Announced(Block, ("userId", "blockedId"), insert="UserBlocked", remove="UserUnblocked"),
@@ -116,6 +116,14 @@ ANNOUNCED = [
         insert="ReportMade",
         modify="ReportHandled",
         watched=("status",),
+    ),
+    Announced(
+        Suspension,
+        ("userId", "until"),
+        insert="UserSuspended",
+        modify="UserSuspended",
+        remove="UserRestored",
+        watched=("until", "reason"),
     ),
 ]
 

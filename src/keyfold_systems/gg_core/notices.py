@@ -14,7 +14,13 @@ from keyfold_systems.gg_core.oversight import Report
 
 NOTICE_DAYS: Final = 90
 NoticeKind = Literal[
-    "followed", "commented", "role_changed", "quest_completed", "quest_cancelled", "report_handled"
+    "followed",
+    "commented",
+    "role_changed",
+    "quest_completed",
+    "quest_cancelled",
+    "report_handled",
+    "removed",
 ]
 
 

@@ -8,7 +8,7 @@ from typing import Annotated, Final, Literal
 from pydantic import Field
 
 from keyfold import Created, Entity, Id, Key, On, Timestamp, Ttl
-from keyfold.api import AuditFields
+from keyfold.api import AuditFields, SuspensionFields
 from keyfold_systems.gg_core import oversight_types as typed
 from keyfold_systems.gg_core.entities import table
 
@@ -16,6 +16,8 @@ SubjectType = Literal["activity", "message", "user", "group"]
 Decision = Literal["dismissed", "removed"]
 ReportStatus = Literal["open", "dismissed", "removed"]
 LOCKED_FOR: Final = timedelta(minutes=15)
+SUSPENDED_HOURS: Final = 30 * 24
+"""How long somebody is suspended whom a decision over a report removes."""
 
 
 class Report(typed.Report, Entity, table=table):
@@ -53,6 +55,12 @@ class AuditEntry(
     """What was decided over somebody, by whom and why."""
 
     key = Key("AUDIT#{at:%Y-%m}", "TS#{at:iso}#{entry_id}")
+
+
+class Suspension(typed.Suspension, SuspensionFields, Entity, table=table):
+    """Somebody may not write for a while."""
+
+    key = Key("USER#{user_id}", "SUSPENSION")
 
 
 class Lock(typed.Lock, Entity, table=table):

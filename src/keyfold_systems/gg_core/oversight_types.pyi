@@ -136,6 +136,31 @@ class AuditEntry(Entity):
         note: str = ...,
     ) -> of.AuditEntry: ...
 
+class SuspensionKey(KeyOf[of.Suspension]):
+    def __call__(self, *, user_id: str) -> Ref[of.Suspension]: ...
+    def query(self, *, user_id: str) -> Query[of.Suspension]: ...
+
+class Suspension(Entity):
+    key: ClassVar[Key[SuspensionKey]]
+    def __changes__(  # type: ignore[override]
+        self,
+        *_at: PathChange[of.Suspension],
+        where: collections.abc.Callable[[of.Suspension], object] | None = ...,
+        until: Given[datetime.datetime] = ...,
+        reason: Given[str] = ...,
+        by: Given[str] = ...,
+        since: Given[datetime.datetime] = ...,
+    ) -> of.Suspension: ...
+    def __moves__(
+        self,
+        *,
+        user_id: str = ...,
+        until: datetime.datetime = ...,
+        reason: str = ...,
+        by: str = ...,
+        since: datetime.datetime = ...,
+    ) -> of.Suspension: ...
+
 class LockKey(KeyOf[of.Lock]):
     def __call__(self, *, name: str) -> Ref[of.Lock]: ...
     def query(self, *, name: str) -> Query[of.Lock]: ...

@@ -10,7 +10,7 @@ from keyfold import Timestamp
 from keyfold.api import Payload, unchanged
 from keyfold_systems.gg_core.entities import LongText, Media, ObjectType, Role, Tags, Text, Verb
 from keyfold_systems.gg_core.notices import NoticeKind
-from keyfold_systems.gg_core.oversight import SubjectType
+from keyfold_systems.gg_core.oversight import ReportStatus, SubjectType
 from keyfold_systems.gg_core.rooms import MOST_MEMBERS_OF_A_ROOM
 
 Nickname = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{2,30}$")]
@@ -342,10 +342,30 @@ class News(Payload):
     id: str
 
 
-class Unread(Payload):
+class UnreadCount(Payload):
     """How many notices were not read."""
 
     count: int
+
+
+class ReportView(Payload):
+    """A report, with what it is about as that looks now."""
+
+    reporter_id: str
+    reporter_name: str | None
+    subject_type: SubjectType
+    subject_id: str
+    place_id: str | None
+    subject_created_at: Timestamp | None
+    owner_id: str | None
+    owner_name: str | None
+    excerpt: str
+    reason: str
+    status: ReportStatus
+    handled_by: str | None
+    handled_at: Timestamp | None
+    note: str
+    created_at: Timestamp
 
 
 class NewReport(Payload):

@@ -15,12 +15,14 @@ from keyfold_systems.inviter.entities import (
     User,
 )
 from keyfold_systems.inviter.operations.groups import member_of
+from keyfold_systems.inviter.oversight import Report
 from keyfold_systems.inviter.spelling import spelt
 
 USERS: list[tuple[str, str, list[str]]] = [
     ("ada", "Ada Lang", []),
     ("ben", "Ben Okafor", []),
     ("chloe", "Chloé Martin", []),
+    ("noor", "Noor Aziz", ["moderator"]),
 ]
 TRY = "/users/ada/hangouts"
 
@@ -102,12 +104,13 @@ _WHAT = (
 async def fill(db: AsyncDb) -> int:
     """Write the demo's data; gives how many items were made, pointers not counted."""
     dice = random.Random(7)
-    people = [User(user_id=user, **spelt(name)) for user, name, _ in USERS]
+    everybody = [User(user_id=user, **spelt(name)) for user, name, _ in USERS]
+    people, moderators = everybody[:3], everybody[3:]
     for number in range(97):
         name = f"{dice.choice(_FIRST)} {dice.choice(_LAST)}"
         people.append(User(user_id=f"u{number:03d}", **spelt(name)))
-    await db.bulk(people)
-    made = len(people)
+    await db.bulk(people + moderators)
+    made = len(people) + len(moderators)
     groups = []
     for number, name in enumerate(_GROUPS):
         members = people[:3] if number < 4 else []
@@ -131,14 +134,28 @@ async def fill(db: AsyncDb) -> int:
     made += len(hangouts) + len(responses)
     for group, members in groups[9:11]:
         await db.create(_invitation(group, members[0], people[0]))
-    return made + 2
+    await db.bulk(_report(db, one, people[0]) for one in hangouts[:2])
+    return made + 4
+
+
+def _report(db: AsyncDb, hangout: Hangout, reporter: User) -> Report:
+    return Report(
+        kind="hangout",
+        subject_id=hangout.hangout_id,
+        reporter_id=reporter.user_id,
+        owner_id=hangout.host_id,
+        reason="This looks like an advertisement.",
+        excerpt=hangout.title,
+        created_at=db.context.now() - timedelta(hours=3),
+    )
 
 
 def _hangout(
     db: AsyncDb, dice: random.Random, number: int, group: Group, members: list[User]
 ) -> Hangout:
     host = dice.choice(members)
-    starts = db.context.now() + timedelta(hours=dice.randint(-200, 400))
+    hour = db.context.now().replace(minute=0, second=0, microsecond=0)
+    starts = hour + timedelta(hours=dice.randint(-200, 400))
     friends = {one.user_id for one in dice.sample(members, 2)}
     return Hangout(
         hangout_id=f"h{number:03d}",

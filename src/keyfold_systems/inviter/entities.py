@@ -87,6 +87,7 @@ class NoticeKind(StrEnum):
     GROUP_INVITED = "group_invited"
     GROUP_JOINED = "group_joined"
     GROUP_HANDED_OVER = "group_handed_over"
+    REMOVED = "removed"
 
 
 class User(typed.User, Entity, table=table):
@@ -149,17 +150,20 @@ class Membership(typed.Membership, Entity, table=table):
     key = Key("GROUP#{group_id}", "USER#{user_id}")
     by_user = On("UserGroupIndex", "USER#{user_id}", "GROUP#{group_id}")
     responses = Cascade("Response", through="by_user", sync="stream")
+    asked = Cascade("GroupInvitation", via={"user_id": "invited_by"}, sync="stream")
 
 
 class GroupInvitation(typed.GroupInvitation, Entity, table=table):
-    """Somebody asked into a group; joining uses it up."""
+    """Somebody asked into a group; joining uses it up, and it goes with the member who asked."""
 
     group_id: Id
     user_id: Id
     group_name: Annotated[Text, Copied("Group", "name")]
     user_name: Annotated[Text, Copied("User", "name", through="by_user")]
     invited_by: Id
-    invited_by_name: Text
+    invited_by_name: Annotated[
+        Text, Copied("Membership", "user_name", via={"user_id": "invited_by"})
+    ]
     invited_at: Annotated[Timestamp | None, Created()] = None
 
     key = Key("GROUP#{group_id}", "INVITED#{user_id}")
@@ -265,13 +269,21 @@ class Notification(typed.Notification, Entity, table=table):
     hangout_id: Id | None = None
     group_id: Id | None = None
     actor_id: Id | None = None
-    actor_name: str | None = None
     answer: Answer | None = None
+    text: str = ""
+    """Why a moderator removed it."""
     read: bool = False
     at: Annotated[Timestamp | None, Created()] = None
     expires_at: Annotated[Timestamp | None, Ttl(days=NOTIFICATION_DAYS), Name("ttl")] = None
 
     key = Key("USER#{user_id}", "NOTE#{note_id}")
+    by_actor = On(
+        "UserGroupIndex",
+        "USER#{actor_id}",
+        "TOLD#{note_id}#{user_id}",
+        when="actor_id",
+        silence=(("X3", "the removal of a user deletes what others were told about them"),),
+    )
 
 
 class Mailing(typed.Mailing, Entity, table=table):

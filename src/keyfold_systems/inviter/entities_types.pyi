@@ -149,6 +149,7 @@ class Membership(Entity):
     key: ClassVar[Key[MembershipKey]]
     by_user: ClassVar[On[MembershipByUser]]
     responses: ClassVar[keyfold.maintain.cascade.Cascade]
+    asked: ClassVar[keyfold.maintain.cascade.Cascade]
     def __changes__(  # type: ignore[override]
         self,
         *_at: PathChange[of.Membership],
@@ -345,8 +346,17 @@ class NotificationKey(KeyOf[of.Notification]):
     @overload
     def query(self, *, user_id: str, note_id: str) -> Query[of.Notification]: ...
 
+class NotificationByActor(KeyOf[of.Notification]):
+    @overload
+    def query(self, *, actor_id: str) -> ByNoteId[of.Notification]: ...
+    @overload
+    def query(self, *, actor_id: str, note_id: str) -> ByUserId[of.Notification]: ...
+    @overload
+    def query(self, *, actor_id: str, note_id: str, user_id: str) -> Query[of.Notification]: ...
+
 class Notification(Entity):
     key: ClassVar[Key[NotificationKey]]
+    by_actor: ClassVar[On[NotificationByActor]]
     def __changes__(  # type: ignore[override]
         self,
         *_at: PathChange[of.Notification],
@@ -356,8 +366,8 @@ class Notification(Entity):
         hangout_id: Given[str] | Clear | None = ...,
         group_id: Given[str] | Clear | None = ...,
         actor_id: Given[str] | Clear | None = ...,
-        actor_name: Given[str] | Clear | None = ...,
         answer: Given[of.Answer] | Clear | None = ...,
+        text: Given[str] = ...,
         read: Given[bool] = ...,
         at: Given[datetime.datetime] | Clear | None = ...,
         expires_at: Given[datetime.datetime] | Clear | None = ...,
@@ -372,8 +382,8 @@ class Notification(Entity):
         hangout_id: str | None = ...,
         group_id: str | None = ...,
         actor_id: str | None = ...,
-        actor_name: str | None = ...,
         answer: of.Answer | None = ...,
+        text: str = ...,
         read: bool = ...,
         at: datetime.datetime | None = ...,
         expires_at: datetime.datetime | None = ...,

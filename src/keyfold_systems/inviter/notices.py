@@ -62,7 +62,7 @@ async def of_answer(old: Response | None, new: Response, delivery: Delivery) -> 
     hangout = await delivery.find(Hangout.key(hangout_id=new.hangout_id))
     if hangout is None or hangout.host_id == new.user_id or hangout.ends_at <= delivery.record.at:
         return []
-    about = _about(hangout) | {"actor_id": new.user_id, "actor_name": new.user_name}
+    about = _about(hangout) | {"actor_id": new.user_id}
     kind = NoticeKind.ANSWERED
     return await _to(delivery, [hangout.host_id], kind=kind, answer=new.answer, **about)
 
@@ -71,7 +71,6 @@ async def of_group(old: Group | None, new: Group | None, delivery: Delivery) -> 
     """A new owner learns of it."""
     if old is None or new is None or old.owner_id == new.owner_id:
         return []
-    before = await delivery.find(User.key(user_id=old.owner_id))
     return await _to(
         delivery,
         [new.owner_id],
@@ -79,7 +78,6 @@ async def of_group(old: Group | None, new: Group | None, delivery: Delivery) -> 
         title=new.name,
         group_id=new.group_id,
         actor_id=old.owner_id,
-        actor_name=None if before is None else before.name,
     )
 
 
@@ -95,7 +93,6 @@ async def of_membership(new: Membership | None, delivery: Delivery) -> list[Inte
         title=group.name,
         group_id=group.group_id,
         actor_id=new.user_id,
-        actor_name=new.user_name,
     )
 
 
@@ -110,7 +107,6 @@ async def of_invitation(new: GroupInvitation | None, delivery: Delivery) -> list
         title=new.group_name,
         group_id=new.group_id,
         actor_id=new.invited_by,
-        actor_name=new.invited_by_name,
     )
 
 
@@ -156,12 +152,18 @@ async def _audience(
 async def _to(
     delivery: Delivery, people: Iterable[str], *, note_id: str | None = None, **notice: Any
 ) -> list[Intent]:
-    """One notification for each of these who is there and does not have it yet."""
+    """One notification for each of these who is there and does not have it yet.
+
+    Nobody is told about somebody who left: their name would stay behind.
+    """
     ids = sorted(people)
     if not ids:
         return []
     note_id = note_id or new_ulid()
-    users = await delivery.read(get_many(*(User.key(user_id=one) for one in ids)))
+    keys = [User.key(user_id=one) for one in (notice["actor_id"], *ids)]
+    actor, *users = await delivery.read(get_many(*keys))
+    if actor is None or actor.leaving:
+        return []
     notes = [Notification.key(user_id=one, note_id=note_id) for one in ids]
     known = await delivery.read(get_many(*notes))
     return [
@@ -176,7 +178,6 @@ def _about(hangout: Hangout) -> dict[str, Any]:
         "title": hangout.title,
         "hangout_id": hangout.hangout_id,
         "actor_id": hangout.host_id,
-        "actor_name": hangout.host_name,
     }
 
 

@@ -13,6 +13,7 @@ from keyfold_systems.inviter.entities import (
     MOST_USERS_INVITED,
     Answer,
     LongText,
+    NoticeKind,
     Text,
 )
 
@@ -124,10 +125,20 @@ class Person(Payload):
     name: str
 
 
-class Unread(Payload):
-    """How many notifications are not read yet."""
+class Notice(Payload):
+    """Something that a user is to know, with who did it."""
 
-    unread: int
+    note_id: str
+    kind: NoticeKind
+    title: str
+    hangout_id: str | None = None
+    group_id: str | None = None
+    actor_id: str | None = None
+    actor_name: str | None = None
+    answer: Answer | None = None
+    text: str = ""
+    read: bool
+    at: Timestamp | None = None
 
 
 class GroupNews(Payload):

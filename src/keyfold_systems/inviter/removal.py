@@ -53,11 +53,15 @@ async def go_on(old: Removal | None, new: Removal, delivery: Delivery) -> Sequen
 async def finish(db: AsyncDb, removal: Removal) -> None:
     """Take all the steps that can be taken now."""
     while some := await step(db, removal):
+        done = 0
         for one in some:
             try:
                 await db.transact(one)
+                done += 1
             except (NotFound, ConditionFailed):
                 continue  # somebody else was faster
+        if not done:
+            return  # the stream goes on
     try:
         await db.transact(*(await end(db, removal)))
     except (NotFound, ConditionFailed, IndexBehind):
@@ -80,6 +84,7 @@ async def step(db: Reader, removal: Removal) -> list[Intent]:
         GroupInvitation.by_user.query(user_id=id),
         Response.by_user.query(user_id=id),
         Notification.key.query(user_id=id).consistent(),
+        Notification.by_actor.query(actor_id=id),
         trail.reported_by(id).consistent(),
     ):
         if found := await _there(db, query, SOME):

@@ -21,6 +21,7 @@ from keyfold_systems.search_room.entities import (
     UserCriteria,
 )
 from keyfold_systems.search_room.fit import fit
+from keyfold_systems.search_room.oversight import Report
 from keyfold_systems.search_room.status import Status
 from keyfold_systems.search_room.wishes import Span, Voice
 
@@ -29,6 +30,7 @@ USERS: list[tuple[str, str, list[str]]] = [
     ("jonas", "Jonas Haas", []),
     ("ines", "Ines Costa", []),
     ("copilot", "Copilot", ["ai_copilot"]),
+    ("noor", "Noor Aziz", ["moderator"]),
 ]
 TRY = "/users/mia/rooms"
 
@@ -80,7 +82,20 @@ async def fill(db: AsyncDb) -> int:
     for number in range(24):
         people = ["mia", "jonas"] if number == 0 else _people(dice, number)
         made += await _room(db, dice, number, people)
-    return made
+    await db.put(_report(db, await db.get(Room.key(room_id="r000"))))
+    return made + 1
+
+
+def _report(db: AsyncDb, room: Room) -> Report:
+    return Report(
+        kind="room",
+        subject_id=room.room_id,
+        reporter_id="jonas",
+        owner_id=room.created_by_user_id,
+        reason="The name says more about us than I like.",
+        excerpt=room.name,
+        created_at=db.context.now() - timedelta(hours=3),
+    )
 
 
 def _people(dice: random.Random, number: int) -> list[str]:
@@ -152,14 +167,16 @@ async def _room(db: AsyncDb, dice: random.Random, number: int, people: list[str]
             )
         )
     for _ in range(dice.randint(12, 40)):
-        history.append(_said(dice, room, people, now - timedelta(minutes=dice.randint(1, 60000))))
-    asked = [user for user, _, _ in USERS if user not in people and number % 10 == 3]
-    history += [_asked(room, user, now - timedelta(hours=5)) for user in asked]
+        history.append(
+            _message(dice, room, people, now - timedelta(minutes=dice.randint(1, 60000)))
+        )
+    asked = [user for user, _, roles in USERS if not (user in people or roles or number % 10 != 3)]
+    history += [_invitation(room, user, now - timedelta(hours=5)) for user in asked]
     await db.bulk(put(one) for one in history)
     return 1 + len(members) + len(listings) + len(history)
 
 
-def _asked(room: Room, user: str, at: datetime) -> Invitation:
+def _invitation(room: Room, user: str, at: datetime) -> Invitation:
     return Invitation(
         room_id=room.room_id,
         user_id=user,
@@ -209,7 +226,7 @@ def _criteria(dice: random.Random, room: Room, user: str, at: object) -> UserCri
     )
 
 
-def _said(dice: random.Random, room: Room, people: list[str], at: object) -> Activity:
+def _message(dice: random.Random, room: Room, people: list[str], at: object) -> Activity:
     return Activity.model_validate(
         {
             "room_id": room.room_id,

@@ -12,14 +12,14 @@ from keyfold_systems.search_room.entities import (
     Activity,
     FormerRoom,
     Listing,
-    Notification,
     Person,
     Removal,
     UserCriteria,
     UserInvitation,
     UserRoom,
 )
-from keyfold_systems.search_room.oversight import trail
+from keyfold_systems.search_room.notifications import inbox
+from keyfold_systems.search_room.oversight import Suspension, trail
 from keyfold_systems.search_room.people import PeopleOperations
 from keyfold_systems.search_room.removal import concerns, finish
 
@@ -33,7 +33,7 @@ def _criteria(entry: UserRoom | FormerRoom) -> Query[Any]:
     return UserCriteria.key.query(room_id=entry.room_id, user_id=entry.user_id)
 
 
-def _said(entry: UserRoom | FormerRoom) -> Query[Any]:
+def _activities_by(entry: UserRoom | FormerRoom) -> Query[Any]:
     activities = Activity.key.query(room_id=entry.room_id)
     return activities.where(lambda x: x.sender_id == entry.user_id)
 
@@ -45,7 +45,7 @@ def _listings(entry: UserRoom | FormerRoom) -> Query[Any]:
 
 _IN_ROOM = (
     Belonging("UserCriteria", _criteria),
-    Belonging("Activity", _said),
+    Belonging("Activity", _activities_by),
     Belonging("Listing", _listings),
 )
 
@@ -63,7 +63,8 @@ class DepartureOperations(PersonalData, PeopleOperations):
             "FormerRoom", lambda id: FormerRoom.key.query(user_id=id), kept=True, inside=_IN_ROOM
         ),
         Belonging("UserInvitation", lambda id: UserInvitation.key.query(user_id=id), kept=True),
-        Belonging("Notification", lambda id: Notification.key.query(user_id=id), kept=True),
+        inbox.belonging(),
+        Belonging("suspension", lambda id: Suspension.key(user_id=id), kept=True),
         Belonging("Report", trail.reported_by, kept=True),
     )
 

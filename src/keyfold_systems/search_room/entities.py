@@ -143,7 +143,7 @@ class Room(typed.Room, Entity, table=table):
     compatibility = Cascade("Compatibility")
 
 
-class Member(typed.Member, Entity, table=table):
+class Member(typed.Member, Entity, table=table, per_partition=MOST_MEMBERS):
     """A user in a room; the one record of the relationship."""
 
     room_id: Id
@@ -344,7 +344,8 @@ class Notification(typed.Notification, Entity, table=table):
     user_id: Id
     created_at: Annotated[Moment, Fixed()]
     activity_id: Id
-    room_id: Id
+    room_id: Id | None = None
+    """None where it is about no room, as what a moderator removed."""
     type: str
     sender_id: Id
     sender_name: Shown = None

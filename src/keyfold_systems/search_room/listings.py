@@ -83,7 +83,7 @@ class ListingOperations(ActivityOperations):
         if text is not None:
             wanted = wanted.where(lambda x: contains(x.title, text))
         found = await self.db.read(wanted.limit(page.limit), cursor=page.cursor)
-        return Page(await self._shown(found.items, caller), found.cursor)
+        return Page(await self._listing_views(found.items, caller), found.cursor)
 
     @query("/rooms/{room_id}/listings/by-external-id", allow=reader)
     async def listing_by_external_id(
@@ -92,14 +92,14 @@ class ListingOperations(ActivityOperations):
         """A listing by its id on the platform it comes from."""
         found = await listing_by_external_id(self.db, room_id, source_brand, external_id)
         if found is None:
-            raise Missing("There is no such listing in this room.")
-        return (await self._shown([found], caller))[0]
+            raise Missing.of(f"listing of {source_brand}", external_id)
+        return (await self._listing_views([found], caller))[0]
 
     @query("/rooms/{room_id}/listings/{listing_id}", allow=reader)
     async def listing(self, room_id: str, listing_id: str, caller: Identity) -> Listing:
         """A listing."""
         found = await self.db.get(Listing.key(room_id=room_id, listing_id=listing_id))
-        return (await self._shown([found], caller))[0]
+        return (await self._listing_views([found], caller))[0]
 
     @mutation(
         "/rooms/{room_id}/listings/{listing_id}",
@@ -135,7 +135,7 @@ class ListingOperations(ActivityOperations):
         except StepRefused as refused:
             raise _wrong_step(refused.state or listing.status) from None
         changed: Listing = written[0]
-        return (await self._shown([changed], caller))[0]
+        return (await self._listing_views([changed], caller))[0]
 
     @mutation("/rooms/{room_id}/listings/{listing_id}/seen", allow=member)
     async def mark_seen(self, room_id: str, listing_id: str, caller: Identity) -> Listing:
@@ -155,7 +155,7 @@ class ListingOperations(ActivityOperations):
             seen = await self.db.get(ref)
         except (ConditionFailed, StepRefused, ValueRefused):
             seen = await self._marked(room_id, listing_id, caller, seen_by=True)
-        return (await self._shown([seen], caller))[0]
+        return (await self._listing_views([seen], caller))[0]
 
     @mutation(
         "/rooms/{room_id}/listings/{listing_id}/vote",
@@ -174,7 +174,7 @@ class ListingOperations(ActivityOperations):
             liked_by=vote == "like",
             disliked_by=vote == "dislike",
         )
-        return (await self._shown([marked], caller))[0]
+        return (await self._listing_views([marked], caller))[0]
 
     @mutation("/rooms/{room_id}/listings/{listing_id}", method="DELETE", allow=member)
     async def delete_listing(self, room_id: str, listing_id: str, caller: Identity) -> None:
@@ -202,7 +202,7 @@ class ListingOperations(ActivityOperations):
             await self.db.update(ref, **gone)
             return await self.db.update(ref, **changes)
 
-    async def _shown(self, listings: Sequence[Listing], caller: Identity) -> list[Listing]:
+    async def _listing_views(self, listings: Sequence[Listing], caller: Identity) -> list[Listing]:
         """Listings with who added them, what the caller did with each, and what can follow."""
         return [
             one.model_copy(

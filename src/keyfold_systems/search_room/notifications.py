@@ -2,26 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Sequence
 
-from pydantic import Field
-
-from keyfold import Page, create, update
-from keyfold.api import PageRequest, Payload, itself, mutation, query
+from keyfold import create
+from keyfold.api import Inbox, Notifications
 from keyfold.runtime import Intent
 from keyfold.streams import Delivery
-from keyfold_systems.search_room.entities import Activity, Member, Notification, design
-from keyfold_systems.search_room.patterns import notifications, unread_notifications
-from keyfold_systems.search_room.people import PeopleOperations, named_page
-
-AT_ONCE = 100
-Ids = Annotated[set[str], Field(max_length=AT_ONCE)]
-
-
-class MarkedRead(Payload):
-    """How many notifications changed."""
-
-    count: int
+from keyfold_systems.search_room.entities import Activity, Member, Notification, Person, design
+from keyfold_systems.search_room.patterns import notifications, person, unread_notifications
+from keyfold_systems.search_room.people import PeopleOperations, named
 
 
 @design.on(Activity, "insert")
@@ -46,35 +35,24 @@ async def notify(_: None, new: Activity, delivery: Delivery) -> list[Intent]:
     ]
 
 
-class NotificationOperations(PeopleOperations):
+inbox = Inbox(
+    Notification,
+    notifications,
+    Person,
+    person,
+    count="unread_count",
+    id="activity_id",
+    read="is_read",
+    not_read=unread_notifications,
+)
+
+
+class NotificationOperations(Notifications[Notification], PeopleOperations):
     """Reading them, one by one or all at once."""
 
-    @query("/users/{user_id}/notifications", allow=itself("user_id"))
-    async def notifications(
-        self, user_id: str, page: PageRequest, unread: bool = False
-    ) -> Page[Notification]:
-        """What others did in your rooms, newest first; all of it, or what you have not read."""
-        wanted = unread_notifications if unread else notifications
-        found = await wanted.after(page.cursor)(self.db, user_id, limit=page.limit)
-        return await named_page(self.db, found, sender_name="sender_id")
+    inbox = inbox
 
-    @mutation(
-        "/users/{user_id}/notifications/read",
-        allow=itself("user_id"),
-        example={"activityIds": []},
-    )
-    async def mark_read(
-        self, user_id: str, activity_ids: Ids | None = None, read: bool = True
-    ) -> MarkedRead:
-        """Mark notifications as read, or as unread again: those named, or all."""
-        wanted = Notification.key.query(user_id=user_id).descending()
-        other = wanted.where(lambda n: n.is_read != read).limit(AT_ONCE)
-        left = None if activity_ids is None else set(activity_ids)
-        found: list[Notification] = []
-        async for one in self.db.iterate(other):
-            if left is None or one.activity_id in left:
-                found.append(one)
-            if left is not None and not left - {x.activity_id for x in found}:
-                break
-        await self.db.bulk(update(one.ref(), is_read=read) for one in found)
-        return MarkedRead(count=len(found))
+    async def shown_notifications(
+        self, found: Sequence[Notification], _: str
+    ) -> list[Notification]:
+        return await named(self.db, found, sender_name="sender_id")

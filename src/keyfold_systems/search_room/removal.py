@@ -189,7 +189,7 @@ def _forget_combined(combined: CombinedCriteria, user_id: str) -> Intent:
     return update(combined.ref(), from_user_ids=others)
 
 
-def _sent(room_id: str, user_id: str) -> Query[Invitation]:
+def _invitations_by(room_id: str, user_id: str) -> Query[Invitation]:
     return Invitation.key.query(room_id=room_id).where(lambda x: x.invited_by == user_id)
 
 
@@ -200,7 +200,7 @@ def _forget_sender(invitation: Invitation, _: str) -> Intent:
 _FORGOTTEN: tuple[tuple[Callable[[str, str], Query[Any]], Callable[[Any, str], Intent]], ...] = (
     (_listings, _forget_listing),
     (_combined, _forget_combined),
-    (_sent, _forget_sender),
+    (_invitations_by, _forget_sender),
 )
 
 

@@ -32,7 +32,7 @@ async def access(db: AsyncDb, profile_id: str, caller: Identity) -> Access:
     """What the caller may do; a profile that is being deleted is not there."""
     profile = await profile_by_id(db, profile_id)
     if profile is None or profile.deleting_since is not None:
-        raise Missing("There is no such profile.")
+        raise Missing.of("profile", profile_id)
     if profile.owner_account_id == caller.id:
         return Access(profile, True, BOTH)
     if caller.is_admin:
@@ -63,7 +63,7 @@ async def season_for(
 ) -> Season:
     season = await season_by_id(db, season_id)
     if season is None or season.deleting_since is not None:
-        raise Missing("There is no such season.")
+        raise Missing.of("season", season_id)
     await require(db, season.profile_id, caller, permission)
     return season
 
@@ -80,6 +80,6 @@ async def order_for(
         season_id = place.season_id
     found = await order(db, season_id, order_id) if season_id is not None else None
     if found is None:
-        raise Missing("There is no such order.")
+        raise Missing.of("order", order_id)
     await require(db, found.profile_id, caller, permission)
     return found

@@ -7,7 +7,7 @@ from contextlib import suppress
 from keyfold.api import Identity, admin, authenticated, itself, mutation, query
 from keyfold.errors import AlreadyExists, UniqueTaken
 from keyfold_systems.sellers.entities import Account
-from keyfold_systems.sellers.parts import Part, given, there
+from keyfold_systems.sellers.parts import Part, existing, sent_fields
 from keyfold_systems.sellers.patterns import account, account_by_email
 from keyfold_systems.sellers.payloads import AccountChanges, NewAccount
 from keyfold_systems.sellers.values import CleanId
@@ -33,20 +33,20 @@ class AccountOperations(Part):
     @query("/accounts/me", name="getMyAccount", allow=authenticated)
     async def get_my_account(self, caller: Identity) -> Account:
         """Your account."""
-        return there(await account(self.db, caller.id), "account")
+        return existing(await account(self.db, caller.id), "account", caller.id)
 
     @mutation("/accounts/me", name="updateMyAccount", allow=authenticated, method="PATCH")
     async def update_my_account(self, input: AccountChanges, caller: Identity) -> Account:
         """Change your address or your name."""
-        there(await account(self.db, caller.id), "account")
-        return await self.db.update(Account.key(account_id=caller.id), **given(input))
+        existing(await account(self.db, caller.id), "account", caller.id)
+        return await self.db.update(Account.key(account_id=caller.id), **sent_fields(input))
 
     @query("/accounts/{account_id}", name="getAccount", allow=itself("account_id") | admin)
     async def get_account(self, account_id: CleanId) -> Account:
         """An account."""
-        return there(await account(self.db, account_id), "account")
+        return existing(await account(self.db, account_id), "account", account_id)
 
     @query("/account-by-email", name="getAccountByEmail", allow=admin)
     async def get_account_by_email(self, email: str) -> Account:
         """The account with an address."""
-        return there(await account_by_email(self.db, email.casefold()), "account")
+        return existing(await account_by_email(self.db, email.casefold()), "account", email)

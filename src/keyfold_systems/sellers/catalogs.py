@@ -17,7 +17,7 @@ from keyfold.api import (
 )
 from keyfold.runtime import Intent
 from keyfold_systems.sellers.entities import Catalog
-from keyfold_systems.sellers.parts import Part, given, names, there
+from keyfold_systems.sellers.parts import Part, existing, names, sent_fields
 from keyfold_systems.sellers.patterns import (
     catalog,
     catalog_is_used,
@@ -65,7 +65,7 @@ class CatalogOperations(Part):
     @query("/catalogs/{catalog_id}", name="getCatalog", allow=authenticated)
     async def get_catalog(self, catalog_id: CleanId) -> Catalog:
         """A catalog; who has its id may see it."""
-        return there(await catalog(self.db, catalog_id), "catalog")
+        return existing(await catalog(self.db, catalog_id), "catalog", catalog_id)
 
     @query("/my-catalogs", name="listMyCatalogs", allow=authenticated)
     async def list_my_catalogs(self, page: PageRequest, caller: Identity) -> Page[Catalog]:
@@ -87,7 +87,7 @@ class CatalogOperations(Part):
         """Change a catalog of yours."""
         _check_products(input.products or [])
         found = await self._own_catalog(catalog_id, caller)
-        return await self.db.update(found, **given(input))
+        return await self.db.update(found, **sent_fields(input))
 
     @query("/catalogs/{catalog_id}/usage", name="listCatalogUsage", allow=authenticated)
     async def list_catalog_usage(
@@ -107,7 +107,7 @@ class CatalogOperations(Part):
             raise Conflict("Seasons sell from this catalog.", code="IN_USE")
 
     async def _own_catalog(self, catalog_id: str, caller: Identity) -> Catalog:
-        found = there(await catalog(self.db, catalog_id), "catalog")
+        found = existing(await catalog(self.db, catalog_id), "catalog", catalog_id)
         if found.owner_account_id != caller.id and not caller.is_admin:
             raise NotAllowed("Only the owner of a catalog may do this.")
         return found
@@ -136,7 +136,7 @@ async def delete_unused(db: AsyncDb, found: Catalog) -> bool:
 
 async def usable(db: AsyncDb, catalog_id: str, caller: Identity) -> Intent:
     """A check that the catalog is there when a season is written."""
-    found = there(await catalog(db, catalog_id), "catalog")
+    found = existing(await catalog(db, catalog_id), "catalog", catalog_id)
     if not found.is_public and found.owner_account_id != caller.id and not caller.is_admin:
         raise NotAllowed("This catalog is somebody else's.")
     ref = Catalog.key(catalog_id=catalog_id)

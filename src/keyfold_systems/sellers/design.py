@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from keyfold_systems.sellers import events, oversight, patterns
+from keyfold_systems.sellers import events, notices, oversight, patterns
 from keyfold_systems.sellers.entities import design
 
-__all__ = ["design", "events", "oversight", "patterns"]
+__all__ = ["design", "events", "notices", "oversight", "patterns"]

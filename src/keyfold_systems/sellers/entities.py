@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from datetime import date
 from decimal import Decimal
-from typing import Annotated, Final
+from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
@@ -35,7 +35,9 @@ from keyfold import (
     Unique,
     Updated,
     Version,
+    not_,
 )
+from keyfold.api import NoticeFields
 from keyfold_systems.sellers import entities_types as typed
 from keyfold_systems.sellers.values import (
     CleanId,
@@ -49,6 +51,8 @@ from keyfold_systems.sellers.values import (
 design = Design("sellers", description="Seller profiles with their seasons, orders and helpers.")
 
 STREAM: Final = "NEW_AND_OLD_IMAGES"
+NOTICE_DAYS: Final = 90
+NoticeKind = Literal["shared", "permissions_changed", "invite_redeemed", "removed"]
 BY_CREATION = Index(
     "createdAt-index", "PK", "listedAt", local=True, purpose="lists in the order of creation"
 )
@@ -75,12 +79,12 @@ shares = design.table(
             "targetAccountId-index",
             "targetAccountId",
             "createdAt",
-            purpose="profiles shared with somebody",
+            purpose="profiles shared with somebody; notices of what somebody did",
         )
     ],
     ttl="expiresAt",
     stream=STREAM,
-    description="Who else may use a profile, the invites by which others come to, and reports.",
+    description="Who may use a profile, the invites by which others come to; reports, notices.",
 )
 invites = design.table(
     "SellersInvites",
@@ -134,6 +138,9 @@ class Account(typed.Account, Entity, table=accounts):
     by_email = On("email-index", "{email}")
     one_email = Unique("email", normalise=str.casefold)
     shares = Cascade("Share", through="by_target", via={"account_id": "target_account_id"})
+    notices = Cascade("Notice", via={"account_id": "user_id"}, sync="stream")
+    told = Cascade("Notice", through="by_actor", via={"account_id": "actor_id"}, sync="stream")
+    unread = Cascade("UnreadCounter", via={"account_id": "user_id"}, sync="stream")
 
 
 class Profile(typed.Profile, Entity, table=profiles):
@@ -306,3 +313,24 @@ class Catalog(typed.Catalog, Entity, table=catalogs):
             ("X8", "a handful of public catalogs a day; one partition is far from its limit"),
         ),
     )
+
+
+class Notice(typed.Notice, NoticeFields, Entity, table=shares):
+    """Something that concerns an account, read or not."""
+
+    kind: NoticeKind
+    expires_at: Annotated[Timestamp | None, Ttl(days=NOTICE_DAYS, after="created_at")] = None
+
+    key = Key("ACCOUNT#{user_id}", "NOTICE#{created_at:iso}#{notice_id}")
+    by_actor = On("targetAccountId-index", "ACTOR#{actor_id}", "{created_at:iso}", when="actor_id")
+
+
+class UnreadCounter(typed.UnreadCounter, Entity, table=shares):
+    """How many notices an account has not read."""
+
+    user_id: CleanId
+    unread: Annotated[
+        int, Counter("Notice", where=lambda n: not_(n.read), sync="stream", creates=True)
+    ] = 0
+
+    key = Key("ACCOUNT#{user_id}", "UNREAD")

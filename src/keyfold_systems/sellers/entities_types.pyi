@@ -65,6 +65,13 @@ class ByOrderId(Query[E]):
     def until(self, *, order_id: str | None) -> Self: ...
     def begins_with(self, *, order_id: str | None) -> Self: ...
 
+class ByNoticeId(Query[E]):
+    def after(self, *, notice_id: str | None) -> Self: ...
+    def since(self, *, notice_id: str | None) -> Self: ...
+    def before(self, *, notice_id: str | None) -> Self: ...
+    def until(self, *, notice_id: str | None) -> Self: ...
+    def begins_with(self, *, notice_id: str | None) -> Self: ...
+
 class AccountKey(KeyOf[of.Account]):
     def __call__(self, *, account_id: str) -> Ref[of.Account]: ...
     def query(self, *, account_id: str) -> Query[of.Account]: ...
@@ -77,6 +84,9 @@ class Account(Entity):
     by_email: ClassVar[On[AccountByEmail]]
     one_email: ClassVar[keyfold.maintain.unique.Unique]
     shares: ClassVar[keyfold.maintain.cascade.Cascade]
+    notices: ClassVar[keyfold.maintain.cascade.Cascade]
+    told: ClassVar[keyfold.maintain.cascade.Cascade]
+    unread: ClassVar[keyfold.maintain.cascade.Cascade]
     def __changes__(  # type: ignore[override]
         self,
         *_at: PathChange[of.Account],
@@ -421,3 +431,63 @@ class Catalog(Entity):
         updated_at: datetime.datetime | None = ...,
         deleting_since: datetime.datetime | None = ...,
     ) -> of.Catalog: ...
+
+class NoticeKey(KeyOf[of.Notice]):
+    def __call__(self, *, user_id: str, created_at: datetime.datetime, notice_id: str) -> Ref[of.Notice]: ...
+    @overload
+    def query(self, *, user_id: str) -> ByCreatedAt[of.Notice]: ...
+    @overload
+    def query(self, *, user_id: str, created_at: datetime.datetime) -> ByNoticeId[of.Notice]: ...
+    @overload
+    def query(self, *, user_id: str, created_at: datetime.datetime, notice_id: str) -> Query[of.Notice]: ...
+
+class NoticeByActor(KeyOf[of.Notice]):
+    @overload
+    def query(self, *, actor_id: str) -> ByCreatedAt[of.Notice]: ...
+    @overload
+    def query(self, *, actor_id: str, created_at: datetime.datetime) -> Query[of.Notice]: ...
+
+class Notice(Entity):
+    key: ClassVar[Key[NoticeKey]]
+    by_actor: ClassVar[On[NoticeByActor]]
+    def __changes__(  # type: ignore[override]
+        self,
+        *_at: PathChange[of.Notice],
+        where: collections.abc.Callable[[of.Notice], object] | None = ...,
+        kind: Given[typing.Literal['shared', 'permissions_changed', 'invite_redeemed', 'removed']] = ...,
+        actor_id: Given[str] | Clear | None = ...,
+        subject_id: Given[str] | Clear | None = ...,
+        text: Given[str] = ...,
+        read: Given[bool] = ...,
+        expires_at: Given[datetime.datetime] | Clear | None = ...,
+    ) -> of.Notice: ...
+    def __moves__(
+        self,
+        *,
+        user_id: str = ...,
+        notice_id: str = ...,
+        kind: typing.Literal['shared', 'permissions_changed', 'invite_redeemed', 'removed'] = ...,
+        actor_id: str | None = ...,
+        subject_id: str | None = ...,
+        text: str = ...,
+        created_at: datetime.datetime = ...,
+        read: bool = ...,
+        expires_at: datetime.datetime | None = ...,
+    ) -> of.Notice: ...
+
+class UnreadCounterKey(KeyOf[of.UnreadCounter]):
+    def __call__(self, *, user_id: str) -> Ref[of.UnreadCounter]: ...
+    def query(self, *, user_id: str) -> Query[of.UnreadCounter]: ...
+
+class UnreadCounter(Entity):
+    key: ClassVar[Key[UnreadCounterKey]]
+    def __changes__(  # type: ignore[override]
+        self,
+        *_at: PathChange[of.UnreadCounter],
+        where: collections.abc.Callable[[of.UnreadCounter], object] | None = ...,
+    ) -> of.UnreadCounter: ...
+    def __moves__(
+        self,
+        *,
+        user_id: str = ...,
+    ) -> of.UnreadCounter: ...

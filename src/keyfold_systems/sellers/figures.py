@@ -155,26 +155,28 @@ def _yes(holds: bool) -> str:
 
 _PAGE = """# Sellers, measured
 
-The document behind `keyfold_systems.sellers` makes claims about its restructuring. Here they are held against both designs,
-on the embedded engine, with the same records in both: one profile of {seasons} seasons and {orders} orders. This page is what
-`python -m keyfold_systems.sellers.figures` prints; a test compares it with what is measured, except for the times.
+After this page you know which claims of a restructuring plan hold.
+
+The document of `keyfold_systems.sellers` makes claims about its restructuring. They are measured here on both designs, on the
+embedded engine, with the same records: one profile with {seasons} seasons and {orders} orders.
+`python -m keyfold_systems.sellers.figures` generates this page; a test compares it with the measurements, except for the times.
 
 | claim | true? | measured |
 |---|---|---|
-| 10 indexes before, 6 after, 40 % fewer | no | {indexes_before} before. The document's own tables have 10 after as well: 1 + 1 + 1 + 1 + 2 + 2 + 2. The design made sound has {indexes_after} global ones, and {local_after} local ones, which do not lag |
-| Profiles lose 2 indexes, seasons 1, orders 1 | no | profiles lose 2 and shares and invites get 1 each; seasons and orders exchange one for another. None is saved |
+| 10 indexes before, 6 after, 40 % fewer | no | {indexes_before} before. The document's own tables have 10 after as well: 1 + 1 + 1 + 1 + 2 + 2 + 2. The corrected design has {indexes_after} global ones, and {local_after} local ones, which do not lag |
+| Profiles lose 2 indexes, seasons 1, orders 1 | no | profiles lose 2 and shares and invites get 1 each; seasons and orders replace one by another. None is saved |
 | 7 tables after 5 | yes | {tables_before} before, {tables_after} after |
-| about 80 % of queries on indexes before, 30 % after | no | {before.on_index} of {before.count} reads before, {after.on_index} of {before.count} after. As the document writes it, 10 of 18 patterns are on an index afterwards |
-| sparse indexes by id | no | every item has its id, so they would hold everything, and `getProfile`, `getSeason` and `getOrder`, which were consistent, would not be any more |
-| the main queries become strongly consistent | yes | {before.consistent} of {before.count} reads before, {after.consistent} of {before.count} after. As the document writes it, four lose it: `getProfile`, `getSeason`, `getOrder`, `listInvitesByProfile` |
+| about 80 % of queries on indexes before, 30 % after | no | {before.on_index} of {before.count} reads before, {after.on_index} of {before.count} after. As the document is written, 10 of 18 patterns use an index afterwards |
+| sparse indexes by id | no | every item has its id, so they would contain every item, and `getProfile`, `getSeason` and `getOrder` would no longer be consistent |
+| the main queries become strongly consistent | yes | {before.consistent} of {before.count} reads before, {after.consistent} of {before.count} after. As the document is written, four lose it: `getProfile`, `getSeason`, `getOrder`, `listInvitesByProfile` |
 | direct GetItem when parent and id are known | yes | `getOrder`, its season known: as many requests as before |
-| 15–25 % lower query costs | no | read units of all {before.count} reads together go from {before.reads:g} to {after.reads:g}, because a consistent read costs twice an eventual one. `listSharedProfiles` becomes much cheaper |
-| lower write costs | no | write units of all operations together go from {before.writes:g} to {after.writes:g}: copies are written with each record, in a transaction. What a season has sold is counted by the consumer, and not in here |
+| 15–25 % lower query costs | no | read units of all {before.count} reads together go from {before.reads:g} to {after.reads:g}, because a consistent read costs twice an eventually consistent one. `listSharedProfiles` becomes much cheaper |
+| lower write costs | no | write units of all operations together go from {before.writes:g} to {after.writes:g}: copies are written with each record, in a transaction. Sales of a season are counted by the consumer, which is not included |
 | `listMyProfiles`, `listSeasonsByProfile`, `listOrdersBySeason` in less than 100 ms | yes | {times}, on one machine, without a network |
-| no index delay in the main operations | yes | they read from tables and local indexes. What remains on a global index is marked below |
-| expired invites go by themselves | late | DynamoDB deletes them within days; until then reads leave them out |
+| no index delay in the main operations | yes | they read from tables and local indexes. Reads that still use a global index are marked below |
+| expired invites are deleted automatically | late | DynamoDB deletes them within days; until then reads omit them |
 
-Units and requests of one call of each operation, before → after. The {before.count} reads come first, each with the look at who may:
+Units and requests of one call of each operation, before → after. The {before.count} reads come first, each with its authorisation check:
 
 {table}
 """  # noqa: E501

@@ -18,7 +18,7 @@ from keyfold.api import (
 from keyfold.errors import ConditionFailed, NotFound
 from keyfold_systems.sellers.access import BOTH, access, require_owner
 from keyfold_systems.sellers.entities import Invite
-from keyfold_systems.sellers.parts import profile_stays, there, written
+from keyfold_systems.sellers.parts import existing, profile_stays, write_checked
 from keyfold_systems.sellers.patterns import (
     account,
     invite,
@@ -46,13 +46,13 @@ class InviteOperations(ShareOperations):
             created_at=now,
             expires_at=now.replace(microsecond=0) + timedelta(days=input.expires_in_days),
         )
-        made: Invite = await written(self.db, create(new), profile_stays(profile.profile_id))
+        made: Invite = await write_checked(self.db, create(new), profile_stays(profile.profile_id))
         return made
 
     @mutation("/invites/{invite_code}/redeem", name="redeemProfileInvite", allow=authenticated)
     async def redeem_profile_invite(self, invite_code: str, caller: Identity) -> SellerProfile:
         """Use a code, once: the invite and the share change together."""
-        found = there(await invite(self.db, invite_code), "invite")
+        found = existing(await invite(self.db, invite_code), "invite", invite_code)
         if found.used_at is not None:
             raise Conflict(_USED, code="USED")
         had = await access(self.db, found.profile_id, caller)
@@ -67,7 +67,7 @@ class InviteOperations(ShareOperations):
             one for one in BOTH if one in (*found.permissions, *kept)
         )
         share = self.new_share(had.profile, caller.id, permissions, found.created_by_account_id)
-        now = self.db.context.now()
+        now = share.created_at
         try:
             await self.db.transact(
                 update(
@@ -88,7 +88,7 @@ class InviteOperations(ShareOperations):
     )
     async def revoke_profile_invite(self, invite_code: str, caller: Identity) -> None:
         """Make a code worthless."""
-        found = there(await invite(self.db, invite_code), "invite")
+        found = existing(await invite(self.db, invite_code), "invite", invite_code)
         await require_owner(self.db, found.profile_id, caller)
         await self.db.delete(found.ref())
 
@@ -104,10 +104,10 @@ class InviteOperations(ShareOperations):
     @query("/invites/{invite_code}", name="getInviteDetails", allow=authenticated)
     async def get_invite_details(self, invite_code: str) -> InviteDetails:
         """What a code would give you."""
-        found = there(await invite(self.db, invite_code), "invite")
+        found = existing(await invite(self.db, invite_code), "invite", invite_code)
         profile = await profile_by_id(self.db, found.profile_id)
         if profile is None or profile.deleting_since is not None:
-            raise Missing("There is no such invite.")
+            raise Missing.of("invite", invite_code)
         return InviteDetails(
             invite_code=found.invite_code,
             profile_id=found.profile_id,

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from typing import ClassVar
 
-from keyfold import check, update
-from keyfold.api import Arguments, Identity, Missing, Oversight, Subject, Trail, authenticated, rule
+from keyfold import check, new_ulid, put, update
+from keyfold.api import (
+    Arguments,
+    Identity,
+    Missing,
+    Removed,
+    Subject,
+    Suspensions,
+    Trail,
+    authenticated,
+    rule,
+)
 from keyfold.runtime import Intent
 from keyfold_systems.sellers.access import access
 from keyfold_systems.sellers.catalogs import delete_unused
-from keyfold_systems.sellers.entities import Account, Catalog, Profile
-from keyfold_systems.sellers.oversight import trail
-from keyfold_systems.sellers.parts import Part
+from keyfold_systems.sellers.entities import Account, Catalog, Notice, Profile
+from keyfold_systems.sellers.oversight import Suspension, trail
+from keyfold_systems.sellers.parts import Part, names
 from keyfold_systems.sellers.personal_data import PersonalDataOperations
 from keyfold_systems.sellers.profiles import delete_profile
 
@@ -48,10 +59,13 @@ async def expel(service: PersonalDataOperations, account: Account, caller: Ident
     await service.delete_account(account.account_id, caller)
 
 
-class ModerationOperations(Oversight, Part):
+class ModerationOperations(Suspensions, Part):
     """Catalogs, profiles and accounts can be reported by those who see them."""
 
     trail: ClassVar[Trail] = trail
+    suspension = Suspension
+    people_kind = "account"
+    while_suspended = Suspensions.while_suspended | {"deleteMyAccount"}
     subjects = {
         "catalog": Subject(
             Catalog,
@@ -82,3 +96,20 @@ class ModerationOperations(Oversight, Part):
             by_admin=True,
         ),
     }
+
+    async def removal_notice(self, removed: Removed) -> Intent | None:
+        owner = await self.db.find(Account.key(account_id=removed.owner_id))
+        if owner is None or owner.deleting_since is not None:
+            return None
+        notice = Notice(
+            user_id=removed.owner_id,
+            notice_id=new_ulid(),
+            kind="removed",
+            text=f"{removed.title}: {removed.reason}",
+            created_at=self.db.context.now(),
+        )
+        return put(notice)
+
+    async def names_of(self, ids: Collection[str]) -> Mapping[str, str]:
+        found = await names(self.db, ids)
+        return {one: account.given_name for one, account in found.items()}

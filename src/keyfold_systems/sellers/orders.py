@@ -11,7 +11,7 @@ from keyfold.api import Identity, Invalid, PageRequest, authenticated, mutation,
 from keyfold_systems.sellers import report
 from keyfold_systems.sellers.access import order_for, require, season_for
 from keyfold_systems.sellers.entities import Catalog, Order, Season
-from keyfold_systems.sellers.parts import Part, given, season_stays, there, written
+from keyfold_systems.sellers.parts import Part, existing, season_stays, sent_fields, write_checked
 from keyfold_systems.sellers.patterns import (
     catalog,
     orders_of_profile,
@@ -55,7 +55,7 @@ class OrderOperations(Part):
     async def create_order(self, input: NewOrder, caller: Identity) -> Order:
         """Note what a customer ordered; names, prices and the total are the catalog's."""
         season = await season_for(self.db, input.season_id, caller, "WRITE")
-        offered = there(await catalog(self.db, season.catalog_id), "catalog")
+        offered = existing(await catalog(self.db, season.catalog_id), "catalog", season.catalog_id)
         lines = priced(input.line_items, offered)
         now = self.db.context.now()
         new = Order(
@@ -67,7 +67,7 @@ class OrderOperations(Part):
             created_at=now,
             updated_at=now,
         )
-        placed: Order = await written(self.db, create(new), season_stays(season.season_id))
+        placed: Order = await write_checked(self.db, create(new), season_stays(season.season_id))
         return placed
 
     @query("/orders/{order_id}", name="getOrder", allow=authenticated)
@@ -102,11 +102,15 @@ class OrderOperations(Part):
     @mutation("/orders/{order_id}", name="updateOrder", allow=authenticated, method="PATCH")
     async def update_order(self, order_id: CleanId, input: OrderChanges, caller: Identity) -> Order:
         """Change an order; the total follows its lines."""
-        changes = given(input, clears=["customer_phone", "notes"])
+        changes = sent_fields(input, clears=["customer_phone", "notes"])
         found = await order_for(self.db, order_id, caller, "WRITE")
         if input.line_items is not None:
-            season = there(await season_by_id(self.db, found.season_id), "season")
-            offered = there(await catalog(self.db, season.catalog_id), "catalog")
+            season = existing(
+                await season_by_id(self.db, found.season_id), "season", found.season_id
+            )
+            offered = existing(
+                await catalog(self.db, season.catalog_id), "catalog", season.catalog_id
+            )
             lines = priced(input.line_items, offered, found.line_items)
             changes |= {"line_items": lines, "total_amount": _total(lines)}
         return await self.db.update(found.ref(), **changes)

@@ -1,15 +1,13 @@
-"""What keeps order: reports that wait, and the trail of what was decided."""
+"""What keeps order: reports that wait, the trail of what was decided, and who may not write."""
 
 from __future__ import annotations
 
 from keyfold import Entity, Key
-from keyfold.api import AuditFields, ReportFields, Trail
-from keyfold_systems.sellers import oversight_types as typed
+from keyfold.api import AuditFields, ReportFields, SuspensionFields, Trail
 from keyfold_systems.sellers.entities import design, shares
 
 
 class Report(
-    typed.Report,
     ReportFields,
     Entity,
     table=shares,
@@ -21,7 +19,6 @@ class Report(
 
 
 class AuditEntry(
-    typed.AuditEntry,
     AuditFields,
     Entity,
     table=shares,
@@ -30,6 +27,12 @@ class AuditEntry(
     """What was decided over somebody."""
 
     key = Key("AUDIT#{at:%Y-%m}", "AT#{at:iso}#{entry_id}")
+
+
+class Suspension(SuspensionFields, Entity, table=shares):
+    """Somebody may not write for a while."""
+
+    key = Key("ACCOUNT#{user_id}", "SUSPENSION")
 
 
 trail = Trail.of(design, Report, AuditEntry)

@@ -23,13 +23,13 @@ class Part:
     db: AsyncDb
 
 
-def there(found: T | None, what: str) -> T:
+def existing(found: T | None, kind: str, id: str) -> T:
     if found is None:
-        raise Missing(f"There is no such {what}.")
+        raise Missing.of(kind, id)
     return found
 
 
-def given(changes: BaseModel, *, clears: Iterable[str] = ()) -> dict[str, Any]:
+def sent_fields(changes: BaseModel, *, clears: Iterable[str] = ()) -> dict[str, Any]:
     """The fields that a caller sent; null takes a value away where there need not be one."""
     sent = {name: getattr(changes, name) for name in sorted(changes.model_fields_set)}
     for name, value in sent.items():
@@ -50,7 +50,7 @@ def season_stays(season_id: str) -> Intent:
     return check(ref, where=lambda s: exists(s.created_at) & missing(s.deleting_since))
 
 
-async def written(db: AsyncDb, *intents: Any) -> Any:
+async def write_checked(db: AsyncDb, *intents: Any) -> Any:
     """The first intent's item; a failed check means that what it belongs to is being deleted."""
     try:
         return (await db.transact(*intents))[0]

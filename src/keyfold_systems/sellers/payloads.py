@@ -267,11 +267,11 @@ class ReportFile(Payload):
 
 
 def seen_by_owner(profile: Profile | ProfileOfOwner) -> SellerProfile:
-    return _seen(profile, is_owner=True, permissions=["READ", "WRITE"])
+    return _view(profile, is_owner=True, permissions=["READ", "WRITE"])
 
 
 def seen_through(profile: Profile, permissions: list[Permission]) -> SellerProfile:
-    return _seen(profile, is_owner=False, permissions=permissions)
+    return _view(profile, is_owner=False, permissions=permissions)
 
 
 def seen_in_share(share: Share) -> SellerProfile:
@@ -287,7 +287,7 @@ def seen_in_share(share: Share) -> SellerProfile:
     )
 
 
-def _seen(
+def _view(
     profile: Profile | ProfileOfOwner, *, is_owner: bool, permissions: list[Permission]
 ) -> SellerProfile:
     return SellerProfile(

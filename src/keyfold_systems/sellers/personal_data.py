@@ -18,7 +18,8 @@ from keyfold_systems.sellers.entities import (
     SeasonOfProfile,
     Share,
 )
-from keyfold_systems.sellers.oversight import Report, trail
+from keyfold_systems.sellers.inbox import inbox
+from keyfold_systems.sellers.oversight import Report, Suspension, trail
 from keyfold_systems.sellers.parts import Part
 from keyfold_systems.sellers.patterns import account
 from keyfold_systems.sellers.profiles import delete_profile
@@ -89,6 +90,8 @@ class PersonalDataOperations(PersonalData, Part):
         ),
         Belonging("catalog", lambda id: Catalog.by_owner.query(owner_account_id=id), leave=give_up),
         Belonging("report", trail.reported_by, leave=take_back),
+        inbox.belonging(),
+        Belonging("suspension", lambda id: Suspension.key(user_id=id), kept=True),
     )
 
     @mutation("/accounts/me", name="deleteMyAccount", allow=authenticated, method="DELETE")

@@ -13,7 +13,7 @@ from keyfold_systems.sellers.entities import (
     SeasonOfProfile,
     Share,
 )
-from keyfold_systems.sellers.parts import Part, there
+from keyfold_systems.sellers.parts import Part, existing
 from keyfold_systems.sellers.patterns import my_profiles, profile_by_id
 from keyfold_systems.sellers.payloads import SellerProfile, Stated, seen_by_owner, seen_through
 from keyfold_systems.sellers.seasons import delete_season
@@ -78,7 +78,7 @@ class ProfileOperations(Part):
 
         A deletion that was cut off lets nothing in, and goes on when it is repeated.
         """
-        found = there(await profile_by_id(self.db, profile_id), "profile")
+        found = existing(await profile_by_id(self.db, profile_id), "profile", profile_id)
         if found.owner_account_id != caller.id and not caller.is_admin:
             raise NotAllowed("Only the owner of a profile may do this.")
         await delete_profile(self.db, profile_id)

@@ -65,31 +65,43 @@ class Traffic:
             await asyncio.sleep(0.005)
 
 
+def wishes(records: Sequence[Entity]) -> list[tuple[Season, Product]]:
+    """Everything that can be ordered: each product of each season's catalog."""
+    catalogs = {one.catalog_id: one for one in records if isinstance(one, Catalog)}
+    seasons = [one for one in records if isinstance(one, Season)]
+    return [(s, p) for s in seasons for p in catalogs[s.catalog_id].products]
+
+
 def today(db: AsyncDb) -> Place:
     """As much of the application of today as takes an order."""
 
     async def place(season: Season, product: Product) -> str:
-        line = LineItem(
-            product_id=product.product_id,
-            product_name=product.product_name,
-            quantity=1,
-            price_per_unit=product.price,
-        )
-        new = Order(
-            order_id=new_ulid(),
-            season_id=season.season_id,
-            profile_id=season.profile_id,
-            customer_name="A customer of today",
-            line_items=[line],
-            total_amount=line.subtotal,
-            payment_method="CASH",
-            order_date=date(2026, 3, 1),
-            created_at=db.context.now(),
-        )
+        new = one_order(db, season, product, "A customer of today")
         await db.create(mapping.order_back(new))
         return new.order_id
 
     return place
+
+
+def one_order(db: AsyncDb, season: Season, product: Product, customer: str) -> Order:
+    """One of a product, paid at the door."""
+    line = LineItem(
+        product_id=product.product_id,
+        product_name=product.product_name,
+        quantity=1,
+        price_per_unit=product.price,
+    )
+    return Order(
+        order_id=new_ulid(),
+        season_id=season.season_id,
+        profile_id=season.profile_id,
+        customer_name=customer,
+        line_items=[line],
+        total_amount=line.subtotal,
+        payment_method="CASH",
+        order_date=date(2026, 3, 1),
+        created_at=db.context.now(),
+    )
 
 
 def tomorrow(db: AsyncDb) -> Place:
@@ -112,9 +124,7 @@ def tomorrow(db: AsyncDb) -> Place:
 async def run(file: Path, say: Say, records: Sequence[Entity] | None = None) -> Traffic:
     """All of it; gives the traffic that there was."""
     found = demo.records() if records is None else records
-    catalogs = {one.catalog_id: one for one in found if isinstance(one, Catalog)}
-    seasons = [one for one in found if isinstance(one, Season)]
-    traffic = Traffic([(s, p) for s in seasons for p in catalogs[s.catalog_id].products])
+    traffic = Traffic(wishes(found))
     client = connect(str(file))
     before = await current.design.open_async(str(file))
     await before.put_many([mapping.back(one) for one in found])

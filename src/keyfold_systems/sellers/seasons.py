@@ -11,7 +11,7 @@ from keyfold.runtime import Intent
 from keyfold_systems.sellers.access import require, season_for
 from keyfold_systems.sellers.catalogs import usable
 from keyfold_systems.sellers.entities import Catalog, Order, Season
-from keyfold_systems.sellers.parts import Part, given, profile_stays, there, written
+from keyfold_systems.sellers.parts import Part, existing, profile_stays, sent_fields, write_checked
 from keyfold_systems.sellers.patterns import season_by_id, seasons_of_profile
 from keyfold_systems.sellers.payloads import ListedSeason, NewSeason, SeasonChanges
 from keyfold_systems.sellers.values import CleanId
@@ -42,7 +42,7 @@ class SeasonOperations(Part):
         now = self.db.context.now()
         values = input.model_dump()
         new = Season(**values, season_id=new_ulid(), created_at=now, updated_at=now)
-        made: Season = await written(
+        made: Season = await write_checked(
             self.db, create(new), profile_stays(input.profile_id), open_catalog
         )
         return made
@@ -71,7 +71,7 @@ class SeasonOperations(Part):
         self, season_id: CleanId, input: SeasonChanges, caller: Identity
     ) -> Season:
         """Change a season; what is not given stays."""
-        changes = given(input, clears=["end_date"])
+        changes = sent_fields(input, clears=["end_date"])
         season = await season_for(self.db, season_id, caller, "WRITE")
         _check_dates(
             changes.get("start_date", season.start_date),
@@ -81,13 +81,13 @@ class SeasonOperations(Part):
         if "catalog_id" in changes and changes["catalog_id"] != season.catalog_id:
             checks.append(await usable(self.db, changes["catalog_id"], caller))
         change = update(season.ref(), where=lambda s: missing(s.deleting_since), **changes)
-        changed: Season = await written(self.db, change, *checks)
+        changed: Season = await write_checked(self.db, change, *checks)
         return changed
 
     @mutation("/seasons/{season_id}", name="deleteSeason", allow=authenticated, method="DELETE")
     async def delete_season(self, season_id: CleanId, caller: Identity) -> None:
         """Delete a season with its orders; one that was cut off goes on when it is repeated."""
-        season = there(await season_by_id(self.db, season_id), "season")
+        season = existing(await season_by_id(self.db, season_id), "season", season_id)
         await require(self.db, season.profile_id, caller, "WRITE")
         await delete_season(self.db, season_id)
 

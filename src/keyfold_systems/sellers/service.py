@@ -9,6 +9,7 @@ from keyfold.api import Service
 from keyfold_systems.sellers.accounts import AccountOperations
 from keyfold_systems.sellers.catalogs import CatalogOperations
 from keyfold_systems.sellers.design import design
+from keyfold_systems.sellers.inbox import NoticeOperations
 from keyfold_systems.sellers.invites import InviteOperations
 from keyfold_systems.sellers.live import LiveOperations
 from keyfold_systems.sellers.moderation import ModerationOperations
@@ -29,6 +30,7 @@ class Sellers(
     OrderOperations,
     CatalogOperations,
     ModerationOperations,
+    NoticeOperations,
     LiveOperations,
     Service,
 ):

@@ -6,7 +6,7 @@ from keyfold import Page, put
 from keyfold.api import Identity, Invalid, PageRequest, authenticated, mutation, query
 from keyfold_systems.sellers.access import require_owner
 from keyfold_systems.sellers.entities import Account, Profile, Share
-from keyfold_systems.sellers.parts import Part, names, profile_stays, there, written
+from keyfold_systems.sellers.parts import Part, existing, names, profile_stays, write_checked
 from keyfold_systems.sellers.patterns import (
     account,
     account_by_email,
@@ -47,7 +47,7 @@ class ShareOperations(Part):
         if target == profile.owner_account_id:
             raise Invalid("targetAccountId", "the owner has all permissions already")
         new = self.new_share(profile, target, input.permissions, caller.id)
-        shared: Share = await written(self.db, put(new), profile_stays(profile.profile_id))
+        shared: Share = await write_checked(self.db, put(new), profile_stays(profile.profile_id))
         return shared
 
     @mutation(
@@ -74,7 +74,9 @@ class ShareOperations(Part):
         """What somebody may do with a profile."""
         if target_account_id != caller.id:
             await require_owner(self.db, profile_id, caller)
-        return there(await share(self.db, profile_id, target_account_id), "share")
+        return existing(
+            await share(self.db, profile_id, target_account_id), "share", target_account_id
+        )
 
     @query("/profiles/{profile_id}/shares", name="listSharesByProfile", allow=authenticated)
     async def list_shares_by_profile(

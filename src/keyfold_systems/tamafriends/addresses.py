@@ -10,7 +10,7 @@ import secrets
 from datetime import UTC, datetime, timedelta
 
 from keyfold import Ref
-from keyfold_systems.tamafriends.entities import Comment, Notification, Post
+from keyfold_systems.tamafriends.entities import Comment, Post
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _POST = re.compile(r"([0-9a-f]{14})[0-9a-f]{10}-(.+)")
@@ -42,13 +42,6 @@ def comment_address(post_id: str, comment_id: str) -> Ref[Comment] | None:
     if (said := _OTHER.match(comment_id)) is None:
         return None
     return Comment.key(post_id=post_id, comment_id=comment_id, created_at=_moment(said[1]))
-
-
-def notification_address(user_id: str, notification_id: str) -> Ref[Notification] | None:
-    if (said := _OTHER.match(notification_id)) is None:
-        return None
-    at = _moment(said[1])
-    return Notification.key(user_id=user_id, notification_id=notification_id, created_at=at)
 
 
 def _moment(said: str) -> datetime:

@@ -14,6 +14,7 @@ from keyfold_systems.tamafriends.entities import (
     Follow,
     Like,
     Post,
+    Report,
     UserProfile,
     home,
 )
@@ -22,6 +23,7 @@ USERS: list[tuple[str, str, list[str]]] = [
     ("yuki", "Yuki Tanaka", []),
     ("omar", "Omar Haddad", []),
     ("lena", "Lena Brandt", []),
+    ("noor", "Noor Aziz", ["moderator"]),
 ]
 TRY = "/users/yuki/followers"
 PASSWORD = "tamafriends"
@@ -59,18 +61,18 @@ _LIVES = "Lives with "
 
 
 async def fill(db: AsyncDb) -> int:
-    """Write the demo's data; gives how many items were made."""
+    """Write the demo's data; returns how many items were made."""
     dice = random.Random(5)
     people = await _people(db, dice)
     made = 2 * len(people)
-    popular: list[str] = [user for user, _, _ in USERS]
+    popular: list[str] = [user for user, _, groups in USERS if not groups]
     edges: set[tuple[str, str]] = set()
     for person in people:
         for _ in range(dice.randint(3, 10)):
             star = dice.choice(popular)
             if star != person.user_id and (person.user_id, star) not in edges:
                 edges.add((person.user_id, star))
-                popular += [star, dice.choice(people).user_id]
+                popular += [star, star, dice.choice(people).user_id]
     for follower, followee in sorted(edges):
         await db.transact(*home.following(Follow(follower_id=follower, followee_id=followee)))
     posts = [_post(db, dice, person) for person in people for _ in range(dice.randint(0, 5))]
@@ -82,11 +84,26 @@ async def fill(db: AsyncDb) -> int:
         for fan in fans[:25]:
             reactions += _reactions(db, dice, post, fan)
     await db.bulk(reactions)
-    return made + len(edges) + len(posts) + len(reactions)
+    await db.bulk(_report(db, post) for post in posts[-2:])
+    return made + len(edges) + len(posts) + len(reactions) + 2
+
+
+def _report(db: AsyncDb, post: Post) -> Report:
+    return Report(
+        kind="post",
+        target_id=post.post_id,
+        user_id="omar",
+        author_id=post.user_id,
+        reason="other",
+        text="This is my turtle, not theirs.",
+        excerpt=post.text,
+        created_at=db.context.now() - timedelta(hours=3),
+    )
 
 
 async def _people(db: AsyncDb, dice: random.Random) -> list[UserProfile]:
     known = [(user, name) for user, name, _ in USERS]
+    moderators = {user for user, _, groups in USERS if groups}
     names = dice.sample([f"{first} {last}" for first in _FIRST for last in _LAST], OTHERS)
     others = [(name.lower().replace(" ", "_"), name) for name in names]
     people = [
@@ -97,6 +114,7 @@ async def _people(db: AsyncDb, dice: random.Random) -> list[UserProfile]:
             handle=user,
             display_name=name,
             bio=f"{_LIVES}{dice.choice(_PETS)}.",
+            role="moderator" if user in moderators else "member",
         )
         for user, name in known + others
     ]

@@ -36,7 +36,7 @@ async def notify_followed(
     told = _notice(
         "follow", edge.followee_id, edge.follower_id, edge.created_at, f"follow-{edge.follower_id}"
     )
-    return await _kept(told, new, delivery)
+    return await _keep(told, new, delivery)
 
 
 @design.on(Like, "insert", "remove", name="notify_liked")
@@ -52,7 +52,7 @@ async def notify_liked(old: Like | None, new: Like | None, delivery: Delivery) -
         f"like-{like.user_id}-{like.post_id}",
         post_id=like.post_id,
     )
-    return await _kept(told, new, delivery)
+    return await _keep(told, new, delivery)
 
 
 @design.on(Comment, name="notify_commented")
@@ -74,7 +74,7 @@ async def notify_commented(
         comment_id=said.comment_id,
         text=said.text[:EXCERPT],
     )
-    return await _kept(told, new, delivery)
+    return await _keep(told, new, delivery)
 
 
 def _notice(
@@ -90,7 +90,7 @@ def _notice(
     )
 
 
-async def _kept(told: Notification, new: Entity | None, delivery: Delivery) -> list[Intent]:
+async def _keep(told: Notification, new: Entity | None, delivery: Delivery) -> list[Intent]:
     """Tell what is there, take back what is not; nobody is told of what they did themselves."""
     if told.user_id == told.actor_id:
         return []

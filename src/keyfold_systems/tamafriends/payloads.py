@@ -190,12 +190,6 @@ class PostChange(Payload):
     what: What
 
 
-class Unread(Payload):
-    """How much you have not read."""
-
-    unread: int
-
-
 class NewReport(Payload):
     """What moderators should look at, and why; a comment is named with its post."""
 

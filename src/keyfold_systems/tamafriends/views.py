@@ -45,7 +45,7 @@ class Company:
         if user_id in self.apart:
             raise NotAllowed("One of you has blocked the other.", code="BLOCKED")
         if user_id not in self.people:
-            raise Missing("There is no such user.")
+            raise Missing.of("user", user_id)
         return self.people[user_id]
 
 

@@ -1,4 +1,4 @@
-"""Every conformance test runs on the engine in this process and over HTTP alike."""
+"""Every conformance test runs in this process, over HTTP, and over HTTP with boto3."""
 
 from __future__ import annotations
 
@@ -6,10 +6,14 @@ from collections.abc import Callable, Iterator
 from itertools import count
 from typing import Any
 
+import boto3
+import botocore.config
+import botocore.session
 import pytest
 
 from keyfold.clients import connect
 from keyfold.clients.embedded import EmbeddedClient
+from keyfold.clients.protocol import Client
 from keyfold.engine import Engine
 from keyfold.wire.background import BackgroundServer
 
@@ -18,17 +22,30 @@ Call = Callable[[str, dict[str, Any]], dict[str, Any]]
 _numbers = count()
 
 
-@pytest.fixture(scope="session", params=["engine", "http"])
-def call(request: pytest.FixtureRequest) -> Iterator[Call]:
+@pytest.fixture(scope="session", params=["engine", "http", "boto3"])
+def call(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Call]:
     """`call(operation, request)` of one backend."""
-    with Engine.open() as engine:
+    with Engine.open(buckets=tmp_path_factory.mktemp("buckets")) as engine:
         if request.param == "engine":
             yield EmbeddedClient(engine).call
             return
         with BackgroundServer(engine) as server:
-            client = connect(server.url)
+            client = connect(server.url) if request.param == "http" else _boto(server.url)
             yield client.call
             client.close()
+
+
+def _boto(url: str) -> Client:
+    """boto3 as the client; it sends also what botocore would refuse itself."""
+    core = botocore.session.get_session()
+    core.set_default_client_config(
+        botocore.config.Config(parameter_validation=False, retries={"total_max_attempts": 1})
+    )
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("AWS_ENDPOINT_URL", url)
+        return connect(boto3.Session("a", "b", region_name="us-east-1", botocore_session=core))
 
 
 @pytest.fixture

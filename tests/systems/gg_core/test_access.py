@@ -124,7 +124,10 @@ MATRIX = Matrix(
 
     notices               401        403       403   403     403         yes    403    403
     unread                401        403       403   403     403         yes    403    403
-    readNotice            401        403       404   404     404         yes    404    404
+    notifications         401        403       403   403     403         yes    403    403
+    unreadCount           401        403       403   403     403         yes    403    403
+    readNotice            401        403       yes   yes     yes         yes    yes    yes
+    readNotifications     401        403       403   403     403         yes    403    403
     readNotices           401        403       yes   yes     yes         yes    yes    yes
 
     report                401        403       yes   yes     yes         yes    yes    yes
@@ -132,7 +135,9 @@ MATRIX = Matrix(
     claimReport           401        403       403   403     403         403    yes    yes
     handleReport          401        403       403   403     403         403    yes    yes
     suspendUser           401        403       403   403     403         403    yes    yes
-    audit                 401        403       403   403     403         403    yes    403
+    restoreUser           401        403       403   403     403         403    404    404
+    suspended             401        403       403   403     403         yes    yes    yes
+    audit                 401        403       403   403     403         403    yes    yes
     """,
     {
         "anonymous": ANONYMOUS,
@@ -189,10 +194,12 @@ MATRIX = Matrix(
         "addToRoom": {"userId": "kim"},
         "deleteMessage/hall": {"roomId": "{hallId}", "messageId": "{hallMessageId}"},
         "readNotice": {"noticeId": "{noticeId}", "createdAt": "{noticeCreatedAt}"},
+        "readNotifications": {"notificationIds": ["{noticeId}"]},
         "readNotices": {"until": "{createdAt}"},
         "report": {"input": {"subjectType": "user", "subjectId": "kim", "reason": "Spam"}},
         "handleReport": {"decision": "dismissed"},
-        "suspendUser": {"suspended": True},
+        "suspendUser": {"hours": 24, "reason": "Spam"},
+        "restoreUser": {"reason": "Over"},
         "sendMessage": {"text": "Hi"},
     },
 )

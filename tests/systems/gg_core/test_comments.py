@@ -42,7 +42,7 @@ async def test_a_comment_is_on_something_that_is_there(world: World) -> None:
     never = post.model_copy(update={"activity_id": "never"})
     elsewhere = post.model_copy(update={"actor_id": "sam"})
     for wrong in (gone, never, elsewhere):
-        with pytest.raises(Invalid, match="no such post"):
+        with pytest.raises(Invalid, match="does not exist"):
             await world.comment(MIA, wrong)
     wanting: list[dict[str, Any]] = [
         {"object_id": post.activity_id},
@@ -76,13 +76,13 @@ async def test_goals_tasks_and_groups_of_ones_own_can_be_commented_on(world: Wor
 async def test_who_does_not_see_a_post_says_nothing_about_it(world: World) -> None:
     group = await world.found(OLGA)
     inside = await world.post(OLGA, "For members", group=group.group_id)
-    with pytest.raises(Invalid, match="no such post"):
+    with pytest.raises(Invalid, match="does not exist"):
         await world.comment(MIA, inside)
     with pytest.raises(NotAllowed):
         await world.service.comments(group.group_id, inside.activity_id, FIRST, caller=MIA)
     post = await world.post(OLGA)
     await world.service.block_user("mia", caller=OLGA)
-    with pytest.raises(Invalid, match="no such post"):
+    with pytest.raises(Invalid, match="does not exist"):
         await world.comment(MIA, post)
     with pytest.raises(NotAllowed):
         await world.service.activities("olga", FIRST, caller=MIA)

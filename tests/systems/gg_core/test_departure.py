@@ -108,7 +108,7 @@ async def test_an_export_has_all_that_somebody_did_in_pages_of_any_size(world: W
         "group activity": 1,
         "room": 1,
         "message": 9,
-        "notice": 4,
+        "notifications": 4,
         "report": 1,
     }
     assert all(data["userId"] == "olga" for kind, data in whole if kind == "message")

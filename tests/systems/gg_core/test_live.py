@@ -83,7 +83,7 @@ async def test_notices_and_points_are_heard_of_when_they_are_counted(
     ):
         await world.service.follow_user("olga", caller=MIA)
         await until(mine, {"mineChanged": {"changed": "UnreadCounter"}})
-        assert (await world.service.unread("olga")).count == 1
+        assert (await world.service.unread("olga")).unread == 1
         await world.counted(1)
         await world.done(await world.task(await world.goal()))
         async with asyncio.timeout(20):

@@ -14,6 +14,7 @@ import pytest
 
 from keyfold.api.app import ApiSettings, create_app
 from keyfold.api.auth import DevelopmentTokens
+from keyfold.api.identity import Identity
 from keyfold_systems.gg_core.notices import Notice
 from keyfold_systems.gg_core.payloads import NewReport, NewRoom
 from tests.systems.opening import LATER, stored
@@ -122,6 +123,10 @@ MUTATIONS: dict[str, tuple[str, str, Any, str, str, Any]] = {
         *("PUT", "/notices/{notice}/read", {"createdAt": "{noticed}"}, "mia"),
         *("/notices/x/read", {"createdAt": "{noticed}"}),
     ),
+    "readNotifications": (
+        *("POST", "/users/mia/notifications/read", {"notificationIds": ["{notice}"]}, "mia"),
+        *("/users/mia/notifications/read", {"notificationIds": ["x"]}),
+    ),
     "readNotices": (
         *("PUT", "/notices/read", {"until": "{noticed}"}, "mia"),
         *("/notices/read", {"until": "{sent}"}),
@@ -143,8 +148,12 @@ MUTATIONS: dict[str, tuple[str, str, Any, str, str, Any]] = {
         *("/reports/sam/user/olga/decision", {"decision": "removed"}),
     ),
     "suspendUser": (
-        *("PUT", "/users/mia/suspension", {"suspended": True}, "root"),
-        *("/users/mia/suspension", {"suspended": False}),
+        *("PUT", "/users/mia/suspension", {"hours": 2, "reason": "Spam"}, "root"),
+        *("/users/mia/suspension", {"hours": 3, "reason": "Spam"}),
+    ),
+    "restoreUser": (
+        *("DELETE", "/users/tom/suspension?reason=Over", None, "root"),
+        *("/users/tom/suspension?reason=Enough", None),
     ),
 }
 
@@ -187,9 +196,10 @@ ANNOUNCED = {
     "deleteMessage": "MessageDeleted",
     "report": "ReportMade",
     "handleReport": "ReportHandled",
-    "suspendUser": "UserChanged",
+    "suspendUser": "UserSuspended",
+    "restoreUser": "UserRestored",
 }
-QUIET = {"readRoom", "readNotice", "readNotices", "claimReport"}
+QUIET = {"readRoom", "readNotice", "readNotifications", "readNotices", "claimReport"}
 """What concerns nobody else."""
 
 
@@ -208,6 +218,8 @@ async def ids(world: World) -> dict[str, str]:
     message = await service.send_message(room.room_id, "Hi", caller=OLGA)
     rude = NewReport(subject_type="user", subject_id="olga", reason="Rude")
     await service.report(rude, caller=SAM)
+    await world.register(Identity.of("tom"))
+    await service.suspend_user("tom", 2, "Rude", caller=ROOT)
     notice = Notice(user_id="mia", notice_id="n", kind="followed", created_at=START)
     await world.db.create(notice)
     return {

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +13,7 @@ from keyfold import AsyncDb
 from keyfold.api import Conflict, Identity, NotAllowed, PageRequest
 from keyfold.clock import ManualClock
 from keyfold.streams import AsyncConsumer
+from keyfold_systems import inviter
 from keyfold_systems.inviter.entities import (
     MOST_GROUPS_INVITED,
     MOST_USERS_INVITED,
@@ -20,12 +23,13 @@ from keyfold_systems.inviter.entities import (
     Response,
 )
 from keyfold_systems.inviter.payloads import Guests, HangoutChange, NewHangout
-from tests.systems.conftest import Recorder
+from tests.systems.conftest import ADDRESS, Recorder
 
 from .conftest import NOW, Town
 from .test_races import Interposed, clean
 
 PAGE = PageRequest(limit=50)
+README = Path(inviter.__path__[0]) / "README.md"
 
 
 async def answers(db: AsyncDb) -> set[str]:
@@ -68,6 +72,34 @@ async def test_an_answer_to_a_full_hangout_writes_two_items_that_nobody_else_wri
     event = f"EVENT#{hangout.hangout_id}"
     assert written[0] == {(event, "RESPONSE#u0"), ("USER#u0", "METADATA")}
     assert not written[0] & written[1], "people who answer at once do not meet"
+
+
+if ADDRESS is None:  # other servers count units in their own way
+
+    async def test_the_readme_says_what_an_answer_costs(town: Town, db: AsyncDb) -> None:
+        hangout, people = await full(town)
+        await town.drain()
+
+        async def units(*answering: Identity) -> tuple[float, float]:
+            """Write units of those who answer at once, and of the stream."""
+            caller = 0.0
+
+            async def answer(one: Identity) -> None:
+                nonlocal caller
+                with db.work("answer") as work:
+                    await town.service.respond(hangout.hangout_id, Answer.GOING, one)
+                caller += work.total.write_units
+
+            await asyncio.gather(*map(answer, answering))
+            with db.work("stream") as work:
+                await AsyncConsumer(db).drain()
+            return caller, work.total.write_units
+
+        first, *others = people
+        alone = await units(first)
+        together = await units(*others)
+        rows = re.findall(r"\| write units [^|]* \| \d+ \| (\d+) \|", README.read_text("utf-8"))
+        assert [int(one) for one in rows] == [*alone, round(sum(together) / len(others))]
 
 
 async def test_many_answers_at_once_are_counted_together(

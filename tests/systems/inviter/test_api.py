@@ -139,7 +139,14 @@ BAD: list[tuple[str, str, str, Any, int, str]] = [
     ("cleo", "DELETE", "{group}/invitations/cleo", None, 404, ""),
     ("ada", "GET", "/people?name=%20", None, 422, "name"),
     ("ada", "GET", "/people", None, 422, "name"),
-    ("ada", "POST", "/users/ada/notifications/read", {"noteIds": []}, 422, "noteIds"),
+    (
+        "ada",
+        "POST",
+        "/users/ada/notifications/read",
+        {"notificationIds": []},
+        422,
+        "notificationIds",
+    ),
     ("ben", "GET", "/users/ada/notifications", None, 403, ""),
     ("cleo", "GET", "{group}/feed", None, 403, ""),
     ("ben", "GET", "{group}/feed?limit=0", None, 422, "limit"),
@@ -207,3 +214,8 @@ async def test_bad_input_is_refused_with_what_to_do_and_changes_nothing(
         if field:
             assert field in [one["path"] for one in problem["errors"]], case
     assert await client.items() == before
+
+
+async def test_what_is_not_there_is_named_as_the_caller_named_it(web: Web) -> None:
+    answer = await web["ada"].get("/users/nobody")
+    assert (answer.status_code, answer.json()["detail"]) == (404, 'User "nobody" does not exist.')

@@ -22,6 +22,8 @@ from .test_repeats import STEPS
 ANNOUNCED = {
     "report": "ContentReported",
     "decide": "ModeratorDecided",
+    "suspendUser": "ModeratorDecided",
+    "restoreUser": "ModeratorDecided",
     "saveUser": "UserCreated",
     "deleteUser": "UserDeleted",
     "deletePersonalData": "UserDeleted",
@@ -58,7 +60,7 @@ async def test_every_mutation_is_announced_once_though_each_is_sent_twice(
     names = Counter(event.name for event in await announced(db))
     # The founder joins with the group; guests are invited with the hangout and again.
     several = {"GroupJoined": 3, "GroupLeft": 3, "GuestsInvited": 2, "UserCreated": 3}
-    several |= {"GroupPrivacyChanged": 2, "UserDeleted": 2}
+    several |= {"GroupPrivacyChanged": 2, "UserDeleted": 2, "ModeratorDecided": 3}
     # What is read is between the reader and their list.
     assert {*ANNOUNCED, "readNotifications"} == {step.operation for step in STEPS}
     assert names == {**dict.fromkeys(ANNOUNCED.values(), 1), **several}

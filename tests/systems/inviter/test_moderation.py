@@ -7,6 +7,7 @@ import pytest
 from keyfold.api import Conflict, Identity, Invalid, PageRequest
 from keyfold_systems.inviter.entities import Group, Hangout, User
 from tests.systems.conftest import Recorder
+from tests.systems.suspension import check_suspension
 
 from .conftest import Town
 
@@ -20,12 +21,15 @@ async def test_a_removed_hangout_leaves_every_list(town: Town) -> None:
     await town.service.report("hangout", hangout.hangout_id, "Selling something", caller=town.ben)
     [waiting] = await town.service.reports(PAGE)
     assert (waiting.owner_id, waiting.excerpt) == ("ada", "Run")
+    assert (waiting.owner_name, waiting.reporter_name) == ("Ada A", "Ben A")
     await town.service.decide("hangout", hangout.hangout_id, "remove", "Advertising", caller=MO)
     await town.drain()
     assert (await town.service.group_feed(group.group_id, PAGE, town.ben)).items == []
     assert [one async for one in town.service.db.scan(Hangout)] == []
     [entry] = await town.service.audit(PAGE)
     assert (entry.by, entry.action, entry.note) == ("mo", "remove", "Advertising")
+    told = await town.service.notifications("ada", PAGE)
+    assert ("removed", "Run", "Advertising") in [(one.kind, one.title, one.text) for one in told]
 
 
 async def test_only_guests_report_a_hangout(town: Town) -> None:
@@ -59,3 +63,9 @@ async def test_an_administrator_removes_a_person_after_their_groups(
     assert (await town.service.reports(PAGE)).items == []
     left = [one for one in await client.items() if "ada" in str(one)]
     assert {one["PK"]["S"] for one in left} == {"AUDIT#2031-08"}
+
+
+async def test_who_is_suspended_reads_and_does_not_write(town: Town) -> None:
+    await town.settle()
+    write = "PUT", "/users/ben", {"name": "Ben B"}
+    await check_suspension(town.service, "ben", write, "/users/ben/groups")

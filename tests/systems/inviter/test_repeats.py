@@ -95,8 +95,8 @@ STEPS = [
         "ada",
         "POST",
         "/users/ada/notifications/read",
-        {"noteIds": ["none"]},
-        {"noteIds": ["other"]},
+        {"notificationIds": ["none"]},
+        {"notificationIds": ["other"]},
     ),
     *reported("cleo", "hangout", "{hangoutId}"),
     Step(

@@ -74,11 +74,15 @@ MATRIX = Matrix(
     advise                401        403       403      403     403    yes      403
     activities            401        403       403      yes     yes    yes      403
     notifications         401        403       403      yes     403    403      403
-    markRead              401        403       403      yes     403    403      403
+    unread                401        403       403      yes     403    403      403
+    readNotifications     401        403       403      yes     403    403      403
     report                401        422       422      yes     422    422      422
     report/person         401        yes       yes      422     yes    yes      yes
     reports               401        403       403      403     403    403      yes
     decide                401        403       403      403     403    403      yes
+    suspendUser           401        403       403      403     403    403      yes
+    restoreUser           401        403       403      403     403    403      404
+    suspended             401        403       403      yes     403    403      yes
     audit                 401        403       403      403     403    403      yes
     """,
     CALLERS,
@@ -98,9 +102,11 @@ MATRIX = Matrix(
         "say": {"text": "Hello"},
         "advise": {"text": "Look here"},
         "vote": {"vote": "like"},
-        "markRead": {},
+        "readNotifications": {},
         "report": {"kind": "room", "subjectId": "{roomId}", "reason": "Spam"},
         "report/person": {"kind": "person", "subjectId": "jonas", "reason": "Spam"},
+        "suspendUser": {"hours": 1, "reason": "Spam"},
+        "restoreUser": {"reason": "Over"},
         "decide": {
             "kind": "listing",
             "subjectId": "{roomId}/{listingId}",
@@ -148,7 +154,10 @@ async def test_who_may(operation: str) -> None:
     await MATRIX.check(operation, looking)
 
 
-ELSEWHERE = ("join", "personalData", "deletePersonalData", "reports", "decide", "audit")
+ELSEWHERE = (
+    *("join", "personalData", "deletePersonalData"),
+    *("reports", "decide", "audit", "suspendUser", "restoreUser", "suspended"),
+)
 INSIDE = [
     name for name, row in MATRIX.rows.items() if "403" in row.values() and name not in ELSEWHERE
 ]

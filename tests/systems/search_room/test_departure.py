@@ -139,7 +139,7 @@ async def test_an_export_has_all_that_is_kept_whatever_the_pages(home: Home, db:
         "Person",
         "UserRoom",
         "FormerRoom",
-        "Notification",
+        "notifications",
         "UserCriteria",
         "Activity",
         "Listing",

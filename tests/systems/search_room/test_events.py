@@ -19,6 +19,8 @@ from .test_repeats import STEPS
 ANNOUNCED = {
     "report": "ContentReported",
     "decide": "ModeratorDecided",
+    "suspendUser": "ModeratorDecided",
+    "restoreUser": "ModeratorDecided",
     "createRoom": "RoomCreated",
     "saveProfile": "PersonRenamed",
     "updateRoom": "RoomRenamed",
@@ -41,7 +43,7 @@ ANNOUNCED = {
     "deleteListing": "ListingRemoved",
     "say": "MessageSent",
     "advise": "MessageSent",
-    "markRead": "NotificationRead",
+    "readNotifications": "NotificationRead",
     "saveCriteria": "CriteriaSaved",
     "combineCriteria": "CriteriaCombined",
     "computeCompatibility": "CompatibilityComputed",
@@ -68,7 +70,7 @@ async def test_every_mutation_is_announced_once_though_each_is_sent_twice(
     times = {"MemberJoined": 3, "MemberLeft": 3, "InvitationSent": 3, "InvitationClosed": 3}
     # Who comes for the first time has a profile.
     times |= {"PersonJoined": 5, "PersonRenamed": 2, "PersonLeft": 2}
-    times |= {"MessageSent": 2, "CriteriaSaved": 2, "RoomChanged": 1}
+    times |= {"ModeratorDecided": 3, "MessageSent": 2, "CriteriaSaved": 2, "RoomChanged": 1}
     # Seeing a new listing moves it. There was nothing yet to be read.
     times |= {"ListingMoved": 1, "NotificationRead": 0}
     assert names == +Counter({**dict.fromkeys(ANNOUNCED.values(), 1), **times})

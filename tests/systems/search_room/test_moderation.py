@@ -9,6 +9,7 @@ from keyfold.api import Identity, Invalid, PageRequest
 from keyfold.streams import AsyncConsumer
 from keyfold_systems.search_room.entities import Listing, Person, Room
 from tests.systems.conftest import Recorder
+from tests.systems.suspension import check_suspension
 
 from .conftest import INES, JONAS, MIA, Home
 
@@ -41,6 +42,12 @@ async def test_a_removed_room_leaves_every_members_list(home: Home, db: AsyncDb)
     await home.service.decide("room", home.room.room_id, "remove", "Spam", caller=MO)
     await AsyncConsumer(db).drain()
     assert [one async for one in db.scan(Room)] == []
+    told = (await home.service.notifications("mia", PAGE))[0]
+    assert (told.type, told.text, told.room_id) == (
+        "ContentRemoved",
+        f"{home.room.name}: Spam",
+        None,
+    )
     assert (await home.service.rooms("jonas", PAGE)).items == []
 
 
@@ -55,3 +62,8 @@ async def test_an_administrator_removes_a_person_with_all_that_is_theirs(
     assert (await home.service.reports(PAGE)).items == []
     left = [one for one in await client.items() if "jonas" in str(one)]
     assert {one["PK"]["S"] for one in left} == {"AUDIT#2031-05"}
+
+
+async def test_who_is_suspended_reads_and_does_not_write(home: Home) -> None:
+    write = "POST", f"/rooms/{home.room.room_id}/messages", {"text": "Hi"}
+    await check_suspension(home.service, "jonas", write, f"/rooms/{home.room.room_id}")

@@ -41,11 +41,13 @@ async def test_they_are_read_and_unread_and_counted(home: Home, db: AsyncDb) -> 
     count = len(await told(home, "jonas", unread=True))
     assert (await service.profile("jonas")).unread_count == count >= 3
     newest = (await service.notifications("jonas", PAGE))[0]
-    assert (await service.mark_read("jonas", {newest.activity_id})).count == 1
+    assert (await service.read_notifications("jonas", {newest.activity_id})).count == 1
     assert len(await told(home, "jonas", unread=True)) == count - 1
-    assert (await service.mark_read("jonas", {newest.activity_id}, read=False)).count == 1
-    assert (await service.mark_read("jonas")).count == count
-    assert (await service.mark_read("jonas")).count == 0
+    assert (await service.read_notifications("jonas", {newest.activity_id}, read=False)).count == 1
+    alone = await service.read_notifications("jonas", {newest.activity_id})
+    assert alone.count == 1
+    assert (await service.read_notifications("jonas")).count == count - 1
+    assert (await service.read_notifications("jonas")).count == 0
     await AsyncConsumer(db).drain()
     assert (await service.profile("jonas")).unread_count == 0
     assert len(await told(home, "jonas")) == count

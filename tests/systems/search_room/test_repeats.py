@@ -128,12 +128,12 @@ STEPS = [
         other="/rooms/none/compatibility",
     ),
     Step(
-        "markRead",
+        "readNotifications",
         "jonas",
         "POST",
         "/users/jonas/notifications/read",
-        {"activityIds": ["none"]},
-        {"activityIds": ["other"]},
+        {"notificationIds": ["none"]},
+        {"notificationIds": ["other"]},
     ),
     Step(
         "leave",

@@ -39,6 +39,7 @@ KEYS = {
     "AuditEntry": "AUDIT#{at:%Y-%m} / AT#{at:iso}#{entry_id}",
     "Person": "USER#{user_id} / PROFILE",
     "Removal": "USER#{user_id} / REMOVAL",
+    "Suspension": "USER#{user_id} / SUSPENSION",
     "Notification": "USER#{user_id} / NOTIFICATION#{created_at:iso_ms}#{activity_id}",
     "FormerRoom": "USER#{user_id} / LEFT#{room_id}",
     "InvitationLink": "ROOM#{room_id} / LINK#{link_id}",

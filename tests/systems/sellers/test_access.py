@@ -73,10 +73,17 @@ MATRIX = Matrix(
     listCatalogUsage       401        403       403     403     yes    yes
     deleteCatalog          401        403       403     403     yes    yes
 
+    notifications          401        403       403     403     yes    403
+    unread                 401        403       403     403     yes    403
+    readNotifications      401        403       403     403     yes    403
+
     report                 401        yes       yes     yes     422    yes
     report/profile         401        422       yes     yes     422    yes
     reports                401        403       403     403     403    yes
     decide                 401        403       403     403     403    yes
+    suspendUser            401        403       403     403     403    yes
+    restoreUser            401        403       403     403     403    404
+    suspended              401        403       403     403     yes    yes
     audit                  401        403       403     403     403    yes
     """,
     {
@@ -138,6 +145,8 @@ MATRIX = Matrix(
         "deleteCatalog": {"catalogId": "{privateId}"},
         "report": {"kind": "catalog", "subjectId": "{catalogId}", "reason": "Spam"},
         "report/profile": {"kind": "profile", "subjectId": "{profileId}", "reason": "Spam"},
+        "suspendUser": {"hours": 1, "reason": "Spam"},
+        "restoreUser": {"reason": "Over"},
         "decide": {
             "kind": "profile",
             "subjectId": "{profileId}",

@@ -6,6 +6,7 @@ import pytest
 
 from keyfold.api import Identity, Invalid, PageRequest
 from keyfold_systems.sellers.entities import Account, Catalog, Profile
+from tests.systems.suspension import check_suspension
 
 from .conftest import MIA, OLGA, ROOT, SAM, World
 
@@ -18,6 +19,7 @@ async def public(world: World) -> list[str]:
 
 
 async def test_a_removed_catalog_is_gone_unless_seasons_sell_from_it(world: World) -> None:
+    await world.account(OLGA)
     used, unused = await world.catalog(public=True), await world.catalog(public=True)
     await world.season(await world.profile(), used.catalog_id)
     for one in (used, unused):
@@ -27,6 +29,8 @@ async def test_a_removed_catalog_is_gone_unless_seasons_sell_from_it(world: Worl
     [kept] = [one async for one in world.db.scan(Catalog)]
     assert (kept.catalog_id, kept.is_public) == (used.catalog_id, False)
     assert len(await world.service.audit(PAGE)) == 2
+    told = await world.service.notifications(OLGA.id, PAGE)
+    assert [(one.kind, one.text) for one in told] == [("removed", "Cookies: A fraud")] * 2
     assert (await world.service.reports(PAGE)).items == []
 
 
@@ -57,3 +61,9 @@ async def test_an_administrator_removes_an_account_with_what_it_reported(world: 
     assert [one.account_id async for one in world.db.scan(Account)] == ["mia"]
     assert [one async for one in world.db.scan(Profile)] == []
     assert (await world.service.reports(PAGE)).items == []
+
+
+async def test_who_is_suspended_reads_and_does_not_write(world: World) -> None:
+    await world.account(MIA)
+    write = "PATCH", "/accounts/me", {"givenName": "Mia M"}
+    await check_suspension(world.service, "mia", write, "/profiles")

@@ -44,6 +44,11 @@ def listed(table: str, partition: str, prefix: str, **more: Any) -> Request:
     return query(table, "#0 = :0 AND begins_with(#1, :1)", ["PK", "SK"], values, **more)
 
 
+def _newest(table: str, partition: str, prefix: str) -> Request:
+    operation, asked = listed(table, partition, prefix, ScanIndexForward=False)
+    return operation, {name: one for name, one in asked.items() if name != "ConsistentRead"}
+
+
 def in_order(table: str, partition: str) -> Request:
     """A consistent query of the local index."""
     more = {"Limit": 50, "IndexName": "createdAt-index", "ConsistentRead": True}
@@ -122,7 +127,17 @@ ROWS: dict[str, Row[Stored]] = {
     ),
     "shared_with": Row(
         lambda db: s.shared_with(db, "mia"),
-        [indexed("SellersShares", "targetAccountId-index", "targetAccountId", "mia")],
+        # The index holds notices as well, so one request reads all of them and keeps the shares.
+        [
+            query(
+                "SellersShares",
+                "#0 = :0",
+                ["targetAccountId", "type"],
+                [{"S": "mia"}, {"S": "Share"}],
+                IndexName="targetAccountId-index",
+                FilterExpression="#1 = :1",
+            )
+        ],
         answer("p1 with mia", "p2 with mia"),
     ),
     "invite": Row(
@@ -134,6 +149,16 @@ ROWS: dict[str, Row[Stored]] = {
         lambda db: s.invites_of_profile(db, "p1"),
         [living(listed("SellersShares", "PROFILE#p1", "INVITE#"))],
         copied(e.InviteOfProfile, "invite1", "invite2"),
+    ),
+    "notices_of": Row(
+        lambda db: s.notices_of(db, "mia"),
+        [living(_newest("SellersShares", "ACCOUNT#mia", "NOTICE#"))],
+        answer(),
+    ),
+    "unread_notices": Row(
+        lambda db: s.unread_notices(db, "mia"),
+        [get_item("SellersShares", "ACCOUNT#mia", "UNREAD")],
+        lambda _: None,
     ),
     "season_by_id": Row(
         lambda db: s.season_by_id(db, "s1"),

@@ -108,6 +108,13 @@ STEPS = [
         "POST /invites/{inviteCode}/redeem",
         other="/invites/none/redeem",
     ),
+    step(
+        "readNotifications",
+        "mia",
+        "POST /users/mia/notifications/read",
+        {"notificationIds": ["none"]},
+        {"notificationIds": ["other"]},
+    ),
     step("revokeProfileInvite", "olga", "DELETE /invites/{inviteCode}"),
     *reported("mia", "catalog", "{catalogId}"),
     step("deleteOrder", "olga", "DELETE /orders/{orderId}"),

@@ -275,7 +275,7 @@ class TestResetting:
         await mia.world.service.reset_password(code, OTHER)
         assert await mia.is_out(mia.joined)
         assert await mia.who(await mia.sign_in(OTHER)) == mia.id
-        with pytest.raises(Invalid, match="used or too old"):
+        with pytest.raises(Invalid, match="used or expired"):
             await mia.world.service.reset_password(code, "third horse")
 
     async def test_a_reset_ends_a_lock(self, mia: Desk, post: Postbox) -> None:

@@ -75,7 +75,7 @@ async def test_a_removal_closes_its_reports_tells_the_author_and_leaves_a_trail(
     with pytest.raises(Missing):
         await world.service.post(post.post_id, caller=YUKI)
     assert [one.target_id for one in await world.service.reports(PAGE)] == [other.post_id]
-    [told] = await world.service.notifications("yuki", PAGE, caller=YUKI)
+    [told] = await world.service.notifications("yuki", PAGE)
     assert (told.kind, told.text, told.actor) == ("removal", "Advertising", None)
     [entry] = await trail(world)
     assert (entry.actor_id, entry.action, entry.kind) == ("mod", "remove", "post")
@@ -89,9 +89,7 @@ async def test_a_comment_is_removed_alone(world: World) -> None:
     await world.settle()
     assert await world.reactions(post) == (0, 0)
     assert (await world.service.comments(post.post_id, PAGE, caller=YUKI)).items == []
-    assert [one.kind for one in await world.service.notifications("omar", PAGE, caller=OMAR)] == [
-        "removal"
-    ]
+    assert [one.kind for one in await world.service.notifications("omar", PAGE)] == ["removal"]
 
 
 async def test_dismissed_reports_leave_what_they_are_about(world: World) -> None:
@@ -115,7 +113,7 @@ async def test_who_is_suspended_is_out_and_does_nothing_until_it_is_over(world: 
     known = sessions.Sessions(world.db)
     with pytest.raises(NotAuthenticated):
         await known.identity(signed.token)
-    with pytest.raises(NotAuthenticated, match="suspended"):
+    with pytest.raises(NotAuthenticated, match=r"suspended until \d{4}-.*Z\."):
         await world.service.sign_in(login)
     for operation, arguments in (
         ("createPost", {"input": NewPost(text="Hi")}),

@@ -63,7 +63,7 @@ async def test_a_parameter_that_takes_one_value_is_not_given_twice(
 ) -> None:
     answer = await rest.get("/clubs/newest?limit=1&limit=2")
     assert answer.json()["errors"] == [
-        {"path": "limit", "message": "is given 2 times, and can have one value"}
+        {"path": "limit", "message": "is given 2 times, but takes one value"}
     ]
     unknown = await rest.get("/clubs/newest?nothing=1&nothing=2")
     assert unknown.json()["errors"][0]["message"] == "is not known here"

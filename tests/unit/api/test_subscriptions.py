@@ -409,7 +409,7 @@ def test_a_subscription_that_cannot_work_is_refused_where_it_stands() -> None:
             async def heard(self, change: Change[Unseen], room_id: str) -> str:
                 return ""
 
-    with pytest.raises(DeclarationError, match="takes no change"):
+    with pytest.raises(DeclarationError, match="no parameter for the change"):
 
         class Second(Service):
             @subscription(Message, allow=anyone)

@@ -101,7 +101,7 @@ def test_outside_of_the_repository_there_is_nothing_to_run(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert main(["bench"]) == 2
-    assert "run this in a clone of it" in capsys.readouterr().err
+    assert "run this in a clone of keyfold's repository" in capsys.readouterr().err
 
 
 def test_a_running_server_takes_part_and_is_left_as_it_was(wire: Any, engine: Engine) -> None:

@@ -145,7 +145,8 @@ def test_a_silence_that_silences_nothing_is_named(run: Run, tmp_path: Path) -> N
     (tmp_path / "d.yaml").write_text(text, encoding="utf-8")
     code, out = run("check", "d.yaml")
     assert code == 0
-    assert "d.yaml:1: Unused suppression: K4." in out
+    line = len(text.splitlines())
+    assert f"d.yaml:{line}:18: Unused suppression: K4." in out
     assert "Unused" not in run("check", "d.yaml", "--select", "Q")[1]
 
 
@@ -225,7 +226,8 @@ def test_an_unknown_code_in_a_suppression_is_an_error(run: Run, tmp_path: Path) 
     text = page("Q1").right + "silence: [{code: K99, reason: no such rule}]\n"
     (tmp_path / "d.yaml").write_text(text, encoding="utf-8")
     code, out = run("check", "d.yaml")
-    assert (code, "d.yaml:1: Unknown rule in a suppression: K99." in out) == (1, True)
+    expected = f"d.yaml:{len(text.splitlines())}:18: unknown rule 'K99'; did you mean 'K9'?"
+    assert (code, expected in out) == (1, True)
 
 
 def test_explain_shows_a_page_that_bleeds_and_keys_that_collide(run: Run, tmp_path: Path) -> None:
@@ -251,11 +253,11 @@ def test_questions_are_one_list_and_fail_nothing(run: Run, tmp_path: Path) -> No
 CONFIGURED = [
     ('ignore = ["Q1"]', 0),
     ('select = ["K"]', 0),
-    ('severity = {Q1 = "info"}', 0),
+    ('severity = {Q1 = "note"}', 0),
     ('severity = {Q = "warning"}', 1),
     ('fail-on = "never"', 0),
     ('paths = {"*.yaml" = {ignore = ["Q1"]}}', 0),
-    ('paths = {"rooms" = {severity = {Q1 = "info"}}}', 0),
+    ('paths = {"rooms" = {severity = {Q1 = "note"}}}', 0),
     ('paths = {"other/*.yaml" = {ignore = ["Q1"]}}', 1),
 ]
 
@@ -276,6 +278,9 @@ def test_a_project_chooses_its_rules(
         ('severity = {Q1 = "eror"}', "check.severity.Q1 cannot be 'eror'; did you mean 'error'?"),
         ('select = "Q1"', "check.select must be a list of codes"),
         ('fail-on = "warn"', "check.fail-on cannot be 'warn'; did you mean 'warning'?"),
+        ('fail-on = "nevre"', "check.fail-on cannot be 'nevre'; did you mean 'never'?"),
+        ('select = ["k7"]', "unknown rule 'k7'; did you mean 'K7'?"),
+        ("baseline = 5", "check.baseline must be a file's name, not 5"),
         ('paths = {"*.yaml" = {select = ["Q1"]}}', "unknown setting check.paths.'*.yaml'.select"),
     ],
 )
@@ -285,6 +290,14 @@ def test_a_wrong_choice_is_refused(
     (tmp_path / "keyfold.toml").write_text(f"[check]\n{line}\n", encoding="utf-8")
     code, out = run("check", bleeding)
     assert (code, words in out) == (2, True), out
+
+
+def test_a_wrong_name_of_the_table_of_choices_is_told_with_the_right_one(
+    run: Run, bleeding: str, tmp_path: Path
+) -> None:
+    (tmp_path / "keyfold.toml").write_text('[chek]\nselect = ["K7"]\n', encoding="utf-8")
+    code, out = run("check", bleeding)
+    assert (code, "unknown setting 'chek'; did you mean 'check'?" in out) == (2, True), out
 
 
 FIXED = {
@@ -311,8 +324,8 @@ FIXED = {
 @pytest.mark.parametrize("rule", FIXED)
 def test_what_needs_no_guess_is_fixed_in_the_file(run: Run, tmp_path: Path, rule: str) -> None:
     (tmp_path / "d.yaml").write_text(f"design: d\n{FIXED[rule]}", encoding="utf-8")
-    assert rule in run("check", "d.yaml", "--fail-on", "info")[1]
-    code, out = run("check", "d.yaml", "--fix", "--fail-on", "info")
+    assert rule in run("check", "d.yaml", "--fail-on", "note")[1]
+    code, out = run("check", "d.yaml", "--fix", "--fail-on", "note")
     assert (code, "d.yaml: 1 fixed" in out) == (0, True), out
     assert run("check", "d.yaml", "--fix")[1] == "d: nothing to report.\n"
 
@@ -339,7 +352,7 @@ def test_a_python_declaration_is_fixed_in_its_file(run: Run, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("old", "new", "expected"),
     [
-        ("{query: Note", "{query: Nte", "is about Nte, which the design does not declare: did you"),
+        ("{query: Note", "{query: Nte", "reads Nte, which the design does not declare: did you"),
         ("-> Room", "-> Rom", "holds ids of Rom, which the design does not declare: did you mean"),
         ("create Note", "create Notes", "names Notes, which the design does not declare: did you"),
     ],

@@ -98,7 +98,7 @@ def test_the_start_page_and_the_endpoint_answer(running: list[str]) -> None:
 
 
 def test_pages_answer_and_say_who_is_catching_up(runs: Runs) -> None:
-    assert runs.first_page.count("catching up") == 5
+    assert runs.first_page.count("Catching up") == 5
 
 
 def test_events_are_taken_and_shown(running: list[str]) -> None:

@@ -154,11 +154,11 @@ def test_a_state_of_an_older_version_has_its_phase_under_the_new_name(planned: s
 @pytest.mark.parametrize(
     ("flag", "value", "words"),
     [
-        ("--segments", "0", "a table is scanned in one or more"),
-        ("--rate", "-5", "give one above 0"),
-        ("--rate", "nan", "give one above 0"),
-        ("--settle", "-1", "settle is 0 or more"),
-        ("--settle", "inf", "settle is 0 or more"),
+        ("--segments", "0", "segments must be at least 1, not 0"),
+        ("--rate", "-5", "the rate must be more than 0 items a second"),
+        ("--rate", "nan", "the rate must be more than 0 items a second"),
+        ("--settle", "-1", "settle must be at least 0 seconds"),
+        ("--settle", "inf", "settle must be at least 0 seconds"),
     ],
 )
 def test_a_pace_that_cannot_be_is_refused_before_anything_is_made(

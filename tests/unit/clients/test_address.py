@@ -53,7 +53,7 @@ def test_an_endpoint_replaces_amazons_and_keeps_the_region() -> None:
     ("address", "explanation"),
     [
         ("", "it is empty"),
-        (" x.db", "blanks around it"),
+        (" x.db", "surrounding spaces"),
         ("localhost:8000", "begins with http://"),
         ("127.0.0.1:8000", "begins with http://"),
         ("eu-west-1", "a region is written dynamodb://eu-west-1"),

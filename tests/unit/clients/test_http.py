@@ -170,7 +170,7 @@ def test_a_transaction_is_sent_again_with_the_same_token(
 
 def test_silence_is_a_timeout(connected: Connect, faults: Any, impatient: ClientOptions) -> None:
     server = faults.server(lambda client: True)
-    with pytest.raises(Timeout, match="timed out waiting for an answer") as caught:
+    with pytest.raises(Timeout, match="timed out waiting for a response") as caught:
         connected(server.url, impatient).call("PutItem", CONDITIONAL)
     assert caught.value.sent
     assert len(server.requests) == 1

@@ -189,7 +189,7 @@ def test_an_attribute_of_another_type_is_reported(attribute: str, wire: dict[str
 
 @pytest.mark.parametrize("empty", [{"words": {"a", ""}}, {"blobs": {b""}}])
 def test_an_empty_member_of_a_set_is_refused_by_its_field(empty: dict[str, Any]) -> None:
-    with pytest.raises(ValueRefused, match=f"the set {next(iter(empty))} holds an empty value"):
+    with pytest.raises(ValueRefused, match=f"the set {next(iter(empty))} contains an empty value"):
         Everything.__spec__.encode(_thing(**empty))
 
 

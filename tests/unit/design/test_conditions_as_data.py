@@ -256,7 +256,7 @@ def test_a_condition_that_cannot_be_meant_is_refused_with_its_place(condition: A
 
 def test_a_condition_that_is_another_one_each_time_is_refused() -> None:
     moment: Any = lambda c: c.at < datetime.now(UTC)  # noqa: E731
-    with pytest.raises(DeclarationError, match="freeze the moment of the import"):
+    with pytest.raises(DeclarationError, match="recorded once, at import"):
         declare(moment, Case, place="here.py:1")
 
 

@@ -246,7 +246,7 @@ class TestPatterns:
             def room(room_id: str) -> Any:
                 return get(self.Room.key(room_id=room_id if room_id else "none"))
 
-        refused("E1", "looks at the value of its parameter 'room_id'", declare)
+        refused("E1", "reads the value of its parameter 'room_id'", declare)
 
     def test_returning_no_read(self) -> None:
         def declare() -> None:
@@ -254,7 +254,7 @@ class TestPatterns:
             def room(room_id: str) -> Any:
                 return 7
 
-        refused("E1", "gave int instead of a read", declare)
+        refused("E1", "returned int instead of a read", declare)
 
     def test_a_range_over_a_field_that_is_not_next(self) -> None:
         def declare() -> None:
@@ -270,7 +270,7 @@ class TestPatterns:
             def rooms(room_id: str) -> Query[Any]:
                 return self.Room.by_time.query(room_id=room_id).consistent()
 
-        refused("X6", "no consistent reads", declare)
+        refused("X6", "does not support consistent reads", declare)
 
     def test_a_partition_key_that_is_not_given(self) -> None:
         with pytest.raises(MissingKeyField, match="room_id missing"):

@@ -160,7 +160,7 @@ def test_a_key_of_another_form_is_not_read_as_something(db: Any) -> None:
 
 def test_a_condition_on_a_field_that_is_only_in_the_key_is_refused_in_words(db: Any) -> None:
     line = db.create(Line(order_id="o1", number=7, at=NOON, text="tea"))
-    with pytest.raises(PlanError, match="stands only in the key SK"):
+    with pytest.raises(PlanError, match="is stored only in the key SK"):
         db.update(line, text="x", where=lambda one: one.number == 7)
 
 

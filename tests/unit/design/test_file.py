@@ -154,6 +154,14 @@ def test_an_unknown_field_names_the_nearest_one() -> None:
         ("design: d\ntables: {a: {}, b: {}}\nentities: {A: {}}", "add the table, one of"),
         ("design: d\nentities: {A: {role: pointr}}", "did you mean 'pointer'?"),
         ("design: d\nentities: {A: {ttl: soon}}", "90 days"),
+        ("entities: {A: {}}", "d.yaml:1:1: the design file has no name; add a line such as"),
+        ("desing: d", "d.yaml:1:1: a design has no field 'desing'; did you mean 'design'?"),
+        ("design: 5", "d.yaml:1:9: expected the design's name, found '5'"),
+        ("design: d\ntables: {a: {key: 5}}", "d.yaml:2:19: expected a key attribute's name"),
+        ("design: d\nentities: {A: {key: 5}}", "d.yaml:2:21: expected key attributes with"),
+        ("design: d\nentities: {A: {indexes: {X: {}}}}", "there are none here"),
+        ("design: d\nentities: {A: {attributes: {a: {type: strng}}}}", "d.yaml:2:39: 'strng' is"),
+        ("design: d\npatterns: {p: {query: A, partition: }}", "d.yaml:2:37: expected a key"),
     ],
 )
 def test_a_wrong_file_is_refused_with_place_and_remedy(text: str, expected: str) -> None:
@@ -172,6 +180,14 @@ patterns: {p: {query: A, index: ByDays, where: day = X}}
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(KeyfoldError, match="cannot be read: No such file"):
         load(tmp_path / "none.yaml")
+
+
+def test_doubled_angles_in_a_key_are_the_characters_themselves() -> None:
+    text = 'design: d\nentities: {A: {key: {PK: "A<<>><id>", SK: "{id}"}, attributes: {id: id}}}\n'
+    schema = loads(text)
+    assert schema.entities[0].key is not None
+    assert schema.entities[0].key.partition.text == "A<>{id}"
+    assert loads(dumps(schema)) == schema
 
 
 words = st.from_regex(r"[A-Za-z][A-Za-z0-9_]{0,8}", fullmatch=True)

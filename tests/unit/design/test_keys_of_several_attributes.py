@@ -214,7 +214,7 @@ def test_a_placement_that_does_not_fit_its_index_is_refused_in_words() -> None:
             key = Key("O#{other_id}", "O")
             by_place = On("ByPlace", ("country", "town"), "{rent}")
 
-    with pytest.raises(DeclarationError, match="without a width"):
+    with pytest.raises(DeclarationError, match="without padding"):
 
         class Typed(Entity, table=place):
             typed_id: Id
@@ -274,6 +274,7 @@ def test_a_design_file_says_it_and_comes_back_the_same() -> None:
 
 
 FILE = """
+design: flats
 tables:
   rentals:
     key: [PK, SK]

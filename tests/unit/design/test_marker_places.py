@@ -102,5 +102,5 @@ def test_a_marker_that_means_nothing_is_refused(marker: Callable[[], Any], says:
 
 
 def test_a_state_that_no_step_knows_cannot_be_the_first() -> None:
-    with pytest.raises(DeclarationError, match="email begins as z, which no step leaves"):
+    with pytest.raises(DeclarationError, match="email starts as z, which has no transitions"):
         declare(Annotated[str, States({"x": {"y"}})], email="z")

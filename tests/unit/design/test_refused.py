@@ -61,18 +61,20 @@ ENTITIES = {
     ),
 }
 FIELDS = {
-    "str | None = 'x'": "None would be stored as nothing",
-    "Annotated[int, Version] = 0": "Version stands there without parentheses",
+    "str | None = 'x'": "None is stored as a missing attribute",
+    "Annotated[int, Version] = 0": "Version has no parentheses",
     "Annotated[str, Created()] = ''": "Created stands on a field of kind string",
     "Annotated[int, AtMost(3)] = 0": "AtMost stands on a field of kind integer",
     "Annotated[Timestamp | None, Ttl(1, after='creatd')] = None": "Ttl counts from 'creatd'",
-    "Enum('E', {'A': 1.5})": "neither all text nor all whole numbers",
-    "Enum('E', {'A': 1, 'B': 'b'})": "neither all text nor all whole numbers",
+    "Enum('E', {'A': 1.5})": "mixes text and number members",
+    "Enum('E', {'A': 1, 'B': 'b'})": "mixes text and number members",
     "'Later'": "'Later' is not known where the entity is declared",
     "Annotated[int, Sharded('a', 4)] = 0": "A is not an Edge",
     "Annotated[str, Counter('A')] = ''": "cannot hold a sum of integer values",
     "Annotated[int, Counter('A', sums='a')] = 0": "cannot hold a sum of string values",
-    "Annotated[int, Counter('A', sync='later')] = 0": "kept by sync='later'",
+    "Annotated[int, Counter('A', via={'a': 'b'}, sync='later')] = 0\n  b: str = ''": (
+        "kept by sync='later'"
+    ),
     "Annotated[int, Counter('B')] = 0": "has no entity 'B'",
 }
 CANONICAL = """
@@ -85,18 +87,18 @@ class A(Entity, table=table):
 """
 OTHERS = {
     "class P(Pointer[A], table=table, each='name'):\n  g: Id\n  a: Id\n"
-    "  key = Key('{g}', 'P#{a}')": "each='name' is of kind string, which lists no targets",
+    "  key = Key('{g}', 'P#{a}')": "each='name' is of kind string, which cannot list targets",
     "class P(Pointer[A], table=table, each='groups'):\n  g: Id\n  a: Id\n  name: int\n"
     "  key = Key('{g}', 'P#{a}')": "name is of kind integer, and in A, .* of kind string",
     "class P(Pointer[A], table=table, each='groups'):\n  g: Id\n  a: Id\n  note: str\n"
     "  key = Key('{g}', 'P#{a}')": "note is of kind string, and in A, .* of kind string, or miss",
     "class B(Entity, table=table):\n  b: Id\n  key = Key('B#{b}', 'B')\n  one = Unique()": (
-        "Unique names no field"
+        "Unique has no fields"
     ),
     "@design.on\ndef heard(old, new, delivery): ...": "which is not an entity with a table",
     "@design.on(A)\ndef heard(new): ...": r"Write def heard\(old, new, delivery\)",
     "@design.pattern()\ndef one(a: str) -> Get[A]:\n  return get(A.key(a=a.lower()))": (
-        "looks at the value of its parameter 'a'"
+        "reads the value of its parameter 'a'"
     ),
 }
 

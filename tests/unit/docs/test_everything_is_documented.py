@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 import importlib
 import re
-import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -131,14 +131,39 @@ def test_every_code_of_a_declaration_error_is_explained() -> None:
     assert set(serve_codes.TITLES) - raised == set()
 
 
-def test_every_name_of_keyfold_has_a_topic_and_an_example_that_runs() -> None:
-    sys.path.insert(0, str(ROOT / "docs" / "_ext"))
-    try:
-        examples = importlib.import_module("examples")
-    finally:
-        sys.path.pop(0)
+@pytest.fixture
+def reference(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """The generator of the reference."""
+    monkeypatch.syspath_prepend(str(ROOT / "docs" / "_ext"))
+    return importlib.import_module("reference")
+
+
+def test_every_name_of_keyfold_has_a_topic() -> None:
     topics = tomllib.loads((ROOT / "docs" / "_ext" / "topics.toml").read_text("utf-8"))
     listed = [name for names in topics.values() for name in names]
     assert len(listed) == len(set(listed))
     assert set(keyfold.__all__) - set(listed) == set()
-    assert [name for name in keyfold.__all__ if examples.example_of(name) is None] == []
+
+
+def test_every_public_name_has_an_example_that_runs(reference: ModuleType) -> None:
+    without = [
+        f"{module.__name__}.{name}"
+        for module in reference.api_modules()
+        for name in module.__all__
+        if not reference.example_of(name, getattr(module, name))
+    ]
+    assert without == []
+
+
+def test_every_public_name_has_a_sentence_and_no_memory_address(reference: ModuleType) -> None:
+    page = reference.api_page()
+    assert " at 0x" not in page
+    entries = re.split(r"^### `(\w+)`$", page, flags=re.MULTILINE)[1:]
+    silent = [
+        name
+        for name, text in zip(entries[::2], entries[1::2], strict=True)
+        if not re.search(
+            r"^[A-Z`].*[a-z]", re.sub(r"(?s)```.*?```|^From .*|^## .*", "", text), re.M
+        )
+    ]
+    assert silent == []

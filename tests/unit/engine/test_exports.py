@@ -146,7 +146,7 @@ def test_an_export_needs_recovery(engine: Engine) -> None:
 
 def test_a_prefix_cannot_leave_its_bucket(engine: Engine) -> None:
     arn = _fill(engine, range(1))
-    with pytest.raises(ValidationError, match="leads out of the bucket"):
+    with pytest.raises(ValidationError, match="leaves the bucket"):
         engine.call(
             "ExportTableToPointInTime",
             {"TableArn": arn, "S3Bucket": "exports", "S3Prefix": "../../elsewhere"},

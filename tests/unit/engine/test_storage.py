@@ -52,7 +52,7 @@ def test_an_sqlite_file_of_another_program_is_refused(tmp_path: Path) -> None:
     connection = apsw.Connection(str(path))
     connection.execute("CREATE TABLE theirs (a)")
     connection.close()
-    with pytest.raises(Corrupt, match="not one of keyfold"):
+    with pytest.raises(Corrupt, match="not a keyfold data file"):
         Engine.open(path)
 
 

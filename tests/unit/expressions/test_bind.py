@@ -4,9 +4,10 @@ from typing import Any
 
 import pytest
 
-from keyfold.errors import ValidationError
-from keyfold.expressions.ast import And, Compare, KeyTerm, Path, Placeholder
+from keyfold.errors import RequestInvalid, ValidationError
+from keyfold.expressions.ast import And, Compare, KeyTerm, Path, Value
 from keyfold.expressions.bind import Placeholders
+from keyfold.expressions.parameters import ExpressionParameters, read
 
 
 def _refusal(action: Any, *arguments: Any) -> str:
@@ -16,18 +17,17 @@ def _refusal(action: Any, *arguments: Any) -> str:
 
 
 def _values(**values: Any) -> Placeholders:
-    return Placeholders(None, {f":{name}": value for name, value in values.items()})
+    return Placeholders.with_literals(None, {f":{name}": value for name, value in values.items()})
 
 
 def test_placeholders_become_names_and_normal_values() -> None:
-    placeholders = Placeholders({"#n": "my name"}, {":v": {"N": "1.50"}})
+    placeholders = Placeholders.with_literals({"#n": "my name"}, {":v": {"N": "1.50"}})
     assert placeholders.condition("#n.x = :v AND #n.y = :v") == And(
         (
-            Compare("=", Path(("my name", "x")), Placeholder(":v", "N")),
-            Compare("=", Path(("my name", "y")), Placeholder(":v", "N")),
+            Compare("=", Path(("my name", "x")), Value({"N": "1.5"})),
+            Compare("=", Path(("my name", "y")), Value({"N": "1.5"})),
         )
     )
-    assert placeholders.values == {":v": {"N": "1.5"}}
     placeholders.check_used()
 
 
@@ -71,7 +71,7 @@ def test_placeholders_become_names_and_normal_values() -> None:
     ],
 )
 def test_wrong_placeholder_maps_are_refused(names: Any, values: Any, message: str) -> None:
-    assert _refusal(Placeholders, names, values) == message
+    assert _refusal(Placeholders.with_literals, names, values) == message
 
 
 def test_undefined_placeholders_are_named() -> None:
@@ -86,7 +86,8 @@ def test_undefined_placeholders_are_named() -> None:
 
 
 def test_unused_placeholders_are_named() -> None:
-    placeholders = Placeholders({"#n": "a", "#m": "b"}, {":v": {"S": "x"}, ":w": {"S": "y"}})
+    values = {":v": {"S": "x"}, ":w": {"S": "y"}}
+    placeholders = Placeholders.with_literals({"#n": "a", "#m": "b"}, values)
     placeholders.condition("#n = :v")
     assert _refusal(placeholders.check_used) == (
         "Value provided in ExpressionAttributeNames unused in expressions: keys: {#m}"
@@ -98,7 +99,7 @@ def test_unused_placeholders_are_named() -> None:
 
 
 def test_several_unused_placeholders_come_in_the_order_of_a_java_hash_set() -> None:
-    placeholders = Placeholders(None, {f":{name}": {"S": "x"} for name in ("b", "c", "a", "aa")})
+    placeholders = _values(**{name: {"S": "x"} for name in ("b", "c", "a", "aa")})
     assert _refusal(placeholders.check_used).endswith("keys: {:a, :b, :c, :aa}")
 
 
@@ -255,43 +256,69 @@ def test_overlapping_projections_are_refused_by_resolved_name() -> None:
     )
 
 
+def _read(text: str, names: dict[str, str], **values: dict[str, str]) -> ExpressionParameters:
+    given = {f":{name}": value for name, value in values.items()}
+    parameters = {"ExpressionAttributeNames": names} if names else {}
+    return read({"UpdateExpression": text, "ExpressionAttributeValues": given, **parameters})
+
+
 def test_an_update_is_planned_once_and_used_with_other_values() -> None:
-    names = {"#n": "name"}
-    first = Placeholders(names, {":v": {"S": "a"}}).update("SET #n = :v")
-    again = Placeholders(names, {":v": {"S": "b"}})
-    plan = again.update("SET #n = :v")
-    again.check_used()
-    assert plan is first
-    assert plan.apply({}, again.values) == {"name": {"S": "b"}}
+    first = _read("SET #n = :v", {"#n": "name"}, v={"S": "a"})
+    again = _read("SET #n = :v", {"#n": "name"}, v={"S": "b"})
+    assert again.update is not None
+    assert again.update is first.update
+    assert again.update.apply({}, again.values) == {"name": {"S": "b"}}
 
 
 def test_values_of_another_type_are_checked_again() -> None:
-    Placeholders(None, {":v": {"N": "1"}}).update("ADD a :v")
-    assert _refusal(Placeholders(None, {":v": {"S": "1"}}).update, "ADD a :v") == (
-        "Invalid UpdateExpression: Incorrect operand type for operator or function; "
-        "operator: ADD, operand type: STRING, typeSet: ALLOWED_FOR_ADD_OPERAND"
-    )
+    _read("ADD a :v", {}, v={"N": "1"})
+    with pytest.raises(ValidationError, match="operator: ADD, operand type: STRING"):
+        _read("ADD a :v", {}, v={"S": "1"})
 
 
 def test_another_name_for_a_placeholder_is_another_update() -> None:
     for name in ("a", "b"):
-        placeholders = Placeholders({"#n": name}, {":v": {"S": "x"}})
-        updated = placeholders.update("SET #n = :v").apply({}, placeholders.values)
-        assert updated == {name: {"S": "x"}}
+        request = _read("SET #n = :v", {"#n": name}, v={"S": "x"})
+        assert request.update is not None
+        assert request.update.apply({}, request.values) == {name: {"S": "x"}}
+
+
+def test_a_condition_is_planned_once_and_completed_with_other_values() -> None:
+    def condition(value: str) -> ExpressionParameters:
+        values = {":v": {"S": value}}
+        return read({"ConditionExpression": "a = :v", "ExpressionAttributeValues": values})
+
+    first, second = condition("x"), condition("y")
+    assert first.condition is second.condition
+    tests = first.test(), second.test()
+    assert [test is not None and test({"a": {"S": "y"}}) for test in tests] == [False, True]
 
 
 def test_a_key_condition_is_kept_and_completed_with_other_values() -> None:
-    terms = []
-    for value in ("x", "y"):
-        placeholders = Placeholders({"#k": "pk"}, {":v": {"S": value}})
-        terms.append(placeholders.key_condition("#k = :v").terms(placeholders.values))
-        placeholders.check_used()
+    terms = [
+        read(
+            {
+                "KeyConditionExpression": "#k = :v",
+                "ExpressionAttributeNames": {"#k": "pk"},
+                "ExpressionAttributeValues": {":v": {"S": value}},
+            }
+        ).key_terms
+        for value in ("x", "y")
+    ]
     assert terms == [{"pk": KeyTerm("pk", "=", ({"S": value},))} for value in ("x", "y")]
 
 
 def test_the_bounds_of_a_key_condition_are_looked_at_every_time() -> None:
     text = "pk = :p AND sk BETWEEN :a AND :b"
     fits = {":p": {"S": "p"}, ":a": {"N": "1"}, ":b": {"N": "2"}}
-    Placeholders(None, fits).key_condition(text)
-    crossed = Placeholders(None, {**fits, ":b": {"N": "0"}})
-    assert "upper bound to be greater" in _refusal(crossed.key_condition, text)
+    read({"KeyConditionExpression": text, "ExpressionAttributeValues": fits})
+    crossed = {**fits, ":b": {"N": "0"}}
+    with pytest.raises(ValidationError, match="upper bound to be greater"):
+        read({"KeyConditionExpression": text, "ExpressionAttributeValues": crossed})
+
+
+def test_unused_placeholders_are_refused_each_time() -> None:
+    request = {"ProjectionExpression": "a", "ExpressionAttributeNames": {"#n": "b"}}
+    for _ in range(2):
+        with pytest.raises(RequestInvalid, match="unused in expressions"):
+            read(request)

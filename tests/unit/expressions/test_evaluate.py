@@ -90,7 +90,7 @@ ITEM: dict[str, Any] = {
 )
 def test_conditions_on_an_item(text: str, values: list[Any], expected: bool) -> None:
     given = dict(zip((":v", ":w"), map(encode, values), strict=False))
-    condition = Placeholders(None, given or None).condition(text)
+    condition = Placeholders.with_literals(None, given or None).condition(text)
     assert matches(condition, ITEM, given) is expected
 
 

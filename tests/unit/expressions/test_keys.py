@@ -14,8 +14,10 @@ TYPES = {"pk": "S", "sk": "N"}
 
 
 def _terms(text: str, **values: Any) -> dict[str, KeyTerm]:
-    placeholders = Placeholders(None, {f":{name}": encode(value) for name, value in values.items()})
-    return placeholders.key_condition(text).terms(placeholders.values)
+    placeholders = Placeholders.with_literals(
+        None, {f":{name}": encode(value) for name, value in values.items()}
+    )
+    return placeholders.key_condition(text).terms({})
 
 
 def _select(text: str, **values: Any) -> keys.KeySelection:

@@ -18,7 +18,7 @@ MISSING = "The provided expression refers to an attribute that does not exist in
 
 def _updated(text: str, item: dict[str, Any], **values: Any) -> dict[str, Any]:
     placeholders = {f":{name}": encode(value) for name, value in values.items()}
-    update = Placeholders(None, placeholders or None).update(text)
+    update = Placeholders.with_literals(None, placeholders or None).update(text)
     return decode_item(update.apply(encode_item(item), placeholders))
 
 
@@ -94,7 +94,7 @@ def test_the_old_item_is_left_alone() -> None:
     item = encode_item({"l": [1, {"m": [2]}], "s": {"x"}, "n": 1})
     before = deepcopy(item)
     values = {":v": encode(9), ":s": encode({"y"})}
-    update = Placeholders(None, values).update(
+    update = Placeholders.with_literals(None, values).update(
         "SET l[1].m[0] = :v, l[5] = :v REMOVE l[0] ADD s :s, n :v"
     )
     update.apply(item, values)

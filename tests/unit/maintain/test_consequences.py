@@ -102,7 +102,7 @@ def test_a_holder_that_lacks_a_value_is_not_made_by_a_count() -> None:
         key = Key("SHELF#{shelf}", "BOOK#{book}")
 
     with design.open(":memory:") as db:
-        with pytest.raises(PlanError, match="room would have no value"):
+        with pytest.raises(PlanError, match="room has no default"):
             db.create(Book(shelf="s", book="b"))
         db.create(Shelf(shelf="s", room="r"))
         db.create(Book(shelf="s", book="b"))

@@ -34,7 +34,7 @@ from keyfold.clients.embedded import EmbeddedClient
 from keyfold.design import file
 from keyfold.engine import Engine
 from keyfold.errors import DeclarationError, KeyfoldError, PlanError, TransactionConflict
-from keyfold.maintain import rebuild, repair, verify
+from keyfold.maintain import plan, rebuild, repair, verify
 from keyfold.migrations import Backend, Migrator, load
 from keyfold.migrations.plan import draft
 from keyfold.review.docs import document
@@ -249,6 +249,20 @@ def test_what_is_shown_wrongly_is_found_repaired_and_rebuilt() -> None:
         rebuild(db)
         assert verify(db).clean
         assert (shown(db), shown(db, "first")) == ((5, "b"), (1, "a"))
+
+
+def test_what_is_shown_of_nothing_is_taken_away_and_its_owner_stays() -> None:
+    with opened() as db:
+        db.create(Room(room_id="r"))
+        db.create(message("a", 1))
+        Consumer(db).drain()
+        key = message("a", 1).ref().wire()
+        db.client.call("DeleteItem", {"TableName": "Extremes", "Key": key})
+        report = verify(db)
+        assert {plan(drift) for drift in report.drifts} == {"set it to what is expected"}
+        repair(db, report)
+        assert verify(db).clean
+        assert shown(db) is None
 
 
 def test_nobody_else_writes_what_is_shown() -> None:

@@ -102,11 +102,11 @@ def test_a_claim_in_another_spelling_is_the_same_claim() -> None:
 def rendered(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The attributes of keys that are rendered, in order."""
     seen: list[str] = []
-    render = DeclaredKey.render
+    render = DeclaredKey._render
 
-    def counted(self: Any, values: Any, *, owner: str) -> Any:
-        seen.extend(f"{owner} {one.attribute}" for one in self.attributes)
-        return render(self, values, owner=owner)
+    def counted(self: Any, values: Any) -> Any:
+        seen.extend(f"{self.owner} {one.attribute}" for one in self.attributes)
+        return render(self, values)
 
     monkeypatch.setattr(DeclaredKey, "render", counted)
     return seen

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
+from itertools import product
 from typing import Annotated, Any
 
 import pytest
@@ -13,7 +14,9 @@ from keyfold import Db, Design, Edge, Entity, Feed, Id, Index, Key, On, Timestam
 from keyfold.clients.embedded import AsyncEmbeddedClient, EmbeddedClient
 from keyfold.clock import ManualClock
 from keyfold.engine import Engine
+from keyfold.errors import ConditionFailed, PlanError
 from keyfold.limits import ITEM_BYTES
+from keyfold.maintain import verify
 from keyfold.maintain.feed import FeedPolicy
 from keyfold.maintain.feed.counts import hint
 from keyfold.maintain.feed.newest_first import CONCURRENCY
@@ -220,6 +223,13 @@ def test_a_feed_that_decides_pushes_to_who_reads_and_stops_when_they_do_not(
     assert shown == [f"a{number:02d}" for number in reversed(range(60))]
 
 
+def test_there_is_nothing_to_explain_of_who_does_not_follow(db: Db) -> None:
+    with pytest.raises(PlanError, match="reader does not follow star in the feed"):
+        feed.explain(db, "reader", "star")
+    reach = feed.reach(db, "star")
+    assert (reach.posts, reach.followers, reach.copied) == (0, 0, 0)
+
+
 def test_what_a_copy_does_not_show_is_not_copied_again(db: Db, consumer: Consumer) -> None:
     _follow(db, "reader", "star")
     _promote(db, consumer, "star")
@@ -341,6 +351,51 @@ def test_a_switch_that_dies_anywhere_hides_and_doubles_nothing(
             assert [item.activity_id for item in feed.page(db, "reader")] == shown
     finally:
         feed.policy = feed_policy
+
+
+@pytest.mark.parametrize("before", ["pull", "push"])
+@pytest.mark.parametrize("ways", [("push", "push"), ("push", "pull"), ("pull", "pull")])
+def test_two_consumers_that_switch_one_follow_at_once_hide_and_double_nothing(
+    db: Db, consumer: Consumer, monkeypatch: pytest.MonkeyPatch, before: str, ways: tuple[str, str]
+) -> None:
+    monkeypatch.setattr(feed, "policy", None)
+    names = [f"a{number}" for number in range(4)]
+    for number, name in enumerate(names):
+        _post(db, "star", name, at=START - timedelta(minutes=9 - number))
+    orders = {f"reader{number}": order for number, order in enumerate(product((0, 1), repeat=6))}
+
+    def switch(way: str, reader: str) -> Flow[bool]:
+        if way == "push":
+            return push(db.context, feed, reader, "star", "why", 2)
+        return pull(db.context, feed, reader, "star")
+
+    for reader, order in orders.items():
+        _follow(db, reader, "star")
+        db.run(switch(before, reader))
+        flows = [switch(way, reader) for way in ways]
+        effects: list[Any] = [next(flow) for flow in flows]
+        for turn in (*order, *[0] * 20, *[1] * 20):
+            if effects[turn] is not None:
+                effects[turn] = _step(db, flows[turn], effects[turn])
+        assert effects == [None, None]
+    _post(db, "star", "news", at=START + timedelta(seconds=1))
+    consumer.drain()
+    for reader, order in orders.items():
+        page = [item.activity_id for item in feed.page(db, reader)]
+        assert page == ["news", *reversed(names)], order
+    assert verify(db).clean
+
+
+def _step(db: Db, flow: Any, effect: Any) -> Any:
+    """One request of a flow; None when it is at its end."""
+    try:
+        try:
+            answer = db.client.call(effect.operation, effect.request)
+        except ConditionFailed as refused:
+            return flow.throw(refused)
+        return flow.send(answer)
+    except StopIteration:
+        return None
 
 
 def _die(db: Db, flow: Any, after: int) -> None:

@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from itertools import product
+from string import ascii_letters
 from typing import Annotated, Any
+from zlib import compress
 
 import pytest
 
@@ -16,9 +18,8 @@ from keyfold.clients.embedded import EmbeddedClient
 from keyfold.clock import ManualClock
 from keyfold.engine import Engine
 from keyfold.errors import AlreadyExists, ConditionFailed, DeclarationError
-from keyfold.limits import READ_UNIT_BYTES
 from keyfold.maintain import rebuild, repair, verify
-from keyfold.maintain.feed import heads
+from keyfold.maintain.feed import FeedPolicy, heads
 from keyfold.maintain.feed.fan_out import post
 from keyfold.migrations.diff import diff
 from keyfold.runtime.flow import Parallel
@@ -27,6 +28,7 @@ from keyfold.values.size import item_size
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 NEWEST = 4
+LAST = "TS#2026-01-01T00:00:06.000000Z#a0006"
 
 
 def _declare(newest: int) -> tuple[Design, Feed[Any], Any, Any]:
@@ -114,6 +116,20 @@ class World:
 
     def hint(self, source: str) -> Any:
         return self.db.find(home.support.hint.key(source=source))
+
+    def hint_bytes(self, source: str) -> int:
+        hint = self.hint(source)
+        return item_size(hint.__spec__.encode(hint))
+
+    def long(self, *sources: str) -> list[str]:
+        """Those whose heads may be long."""
+        hints = {source: self.hint(source) for source in sources}
+        return [s for s, hint in hints.items() if hint is not None and hint.long_until is not None]
+
+    def head(self, source: str) -> list[str] | None:
+        """The activities in a source's head."""
+        head = heads.head_of(home, self.hint(source))
+        return None if head is None else [one["activityId"]["S"] for one in head.entries]
 
 
 @pytest.fixture
@@ -212,11 +228,11 @@ def test_a_head_that_is_always_contended_is_taken_away_and_made_anew(
     world.post("ben")
     monkeypatch.setattr(heads, "ATTEMPTS", 0)
     world.post("ben")
-    assert world.hint("ben").since is None
+    assert world.head("ben") is None
     assert world.page() == ["a0002", "a0001"]
     monkeypatch.undo()
     world.drain()
-    assert len(world.hint("ben").newest) == 2
+    assert world.head("ben") == ["a0002", "a0001"]
     assert verify(world.db).clean
 
 
@@ -267,7 +283,7 @@ def test_what_is_removed_is_hidden_at_once_and_leaves_the_head(world: World, lis
         assert one.activity_id not in world.page()
     assert world.page() == [kept.activity_id]
     world.drain()
-    assert [one["activityId"] for one in world.hint("ben").newest] == [kept.activity_id]
+    assert world.head("ben") == [kept.activity_id]
     assert verify(world.db).clean
 
 
@@ -279,14 +295,77 @@ def test_what_is_deleted_past_the_feed_leaves_the_head_with_the_stream(world: Wo
     assert verify(world.db).clean
 
 
-def test_a_head_is_never_more_than_a_read_unit(world: World) -> None:
+def test_a_head_is_never_more_than_two_write_units(world: World) -> None:
     world.follow("ben")
-    for length in (1_500, 1_500, 1_500, 5_000, 10):
-        world.post("ben", text="x" * length)
-        hint = world.hint("ben")
-        assert item_size(hint.__spec__.encode(hint)) <= READ_UNIT_BYTES
+    for length in (500, 500, 1_500, 5_000, 10):
+        world.post("ben", text=noise(length))
+        assert world.hint_bytes("ben") <= heads.LONG_BYTES
         assert world.pages(2) == [f"a{number:04d}" for number in range(world.posted, 0, -1)]
         assert verify(world.db).clean
+
+
+@pytest.fixture
+def counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every page is counted, and nothing is switched by it."""
+    monkeypatch.setattr(home, "policy", FeedPolicy(samples=1e6, busiest=0.0))
+
+
+@pytest.mark.usefixtures("counted")
+def test_a_head_is_one_write_unit_until_pages_take_more_than_twice_the_requests_of_copies(
+    world: World,
+) -> None:
+    for source in ("dan", "cat", "ben"):
+        world.follow(source)
+        for _ in range(NEWEST):
+            world.post(source, text=noise(260))
+        assert 0 < len(world.head(source) or ()) < NEWEST
+        assert world.hint_bytes(source) <= heads.SHORT_BYTES
+        for _ in range(60):
+            # One page in two is counted at most.
+            world.page()
+            world.clock.advance(1)
+        world.drain()
+        assert world.long("ben", "cat", "dan") == (["ben"] if source == "ben" else [])
+    for _ in range(NEWEST):
+        assert world.page() == [f"a{number:04d}" for number in range(world.posted, 0, -1)]
+        world.post("ben", text=noise(260))
+    assert len(world.head("ben") or ()) == NEWEST
+    assert heads.SHORT_BYTES < world.hint_bytes("ben") <= heads.LONG_BYTES
+    assert verify(world.db).clean
+    world.clock.advance(heads.LONG_FOR.total_seconds() + 1)
+    world.post("ben", text=noise(260))
+    assert world.hint_bytes("ben") <= heads.SHORT_BYTES
+
+
+@pytest.mark.usefixtures("counted")
+def test_a_page_that_finds_enough_in_heads_lengthens_none(world: World) -> None:
+    world.follow("ben", "cat")
+    for _ in range(2):
+        world.post("ben", text=noise(100))
+    for _ in range(40):
+        # What is further back than heads go is no reason.
+        assert len(world.pages(1)) == 2
+        world.clock.advance(1)
+    world.drain()
+    assert world.hint("ben").long_until is None
+
+
+@pytest.mark.usefixtures("counted")
+def test_a_record_that_comes_again_lengthens_no_head_twice(world: World) -> None:
+    world.post("ben")
+    named = ["ben", "nobody"]
+    world.db.run(heads.lengthen(world.db.context, home, named))
+    until = world.hint("ben").long_until
+    assert until is not None
+    world.clock.advance(3_600)
+    world.db.run(heads.lengthen(world.db.context, home, named))
+    assert world.hint("ben").long_until == until
+    assert world.hint("nobody") is None
+
+
+def noise(length: int, dice: random.Random = random.Random(1)) -> str:  # noqa: B008 - one for all
+    """A text that cannot be compressed much."""
+    return "".join(dice.choices(ascii_letters, k=length))
 
 
 def test_expired_activities_are_not_shown_from_heads(world: World) -> None:
@@ -299,21 +378,28 @@ def test_expired_activities_are_not_shown_from_heads(world: World) -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"newest": []}, {"newest": None, "since": None}, {"since": "TS#2020"}]
+    "wrong",
+    [
+        None,
+        b"no head",
+        compress(b"no list"),
+        heads.Head((), "SK", last=LAST).packed,
+        heads.Head(({"SK": {"S": "TS#2030"}},), "SK", whole=False, last=LAST).packed,
+    ],
 )
-def test_a_head_that_is_wrong_is_found_and_repaired(world: World, wrong: dict[str, Any]) -> None:
+def test_a_head_that_is_wrong_is_found_and_repaired(world: World, wrong: bytes | None) -> None:
     world.follow("ben")
     for _ in range(NEWEST + 2):
         world.post("ben")
     world.drain()
     right = world.hint("ben")
-    world.db.put_many([right.model_copy(update=wrong)])
+    assert right.last == LAST
+    world.db.put_many([right.model_copy(update={"head": wrong})])
     report = verify(world.db)
     assert report.counts == {"feed heads": 1}
     assert report.drifts[0].structure == "feed home heads"
     assert repair(world.db, report).fixed == 1
-    assert world.hint("ben").newest == right.newest
-    assert world.hint("ben").since == right.since
+    assert world.hint("ben").head == right.head
     assert verify(world.db).clean
 
 
@@ -326,10 +412,24 @@ def test_heads_that_are_declared_later_are_built_by_the_migration(world: World) 
     for _ in range(3):
         world.post("ben")
     hint = world.hint("ben")
-    world.db.put_many([hint.model_copy(update={"newest": None, "since": None, "token": None})])
+    world.db.put_many([hint.model_copy(update={"head": None, "token": None})])
     assert world.page() == ["a0003", "a0002", "a0001"]
     rebuild(world.db, ["feed home heads"])
-    assert world.hint("ben").newest == hint.newest
+    assert world.hint("ben").head == hint.head
+
+
+def test_who_posts_without_heads_lets_them_lapse(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.follow("ben")
+    world.post("ben")
+    monkeypatch.setattr(home, "heads", 0)
+    world.post("ben")
+    monkeypatch.undo()
+    assert world.head("ben") is None
+    assert world.page() == ["a0002", "a0001"]
+    world.drain()
+    assert world.head("ben") == ["a0002", "a0001"]
 
 
 def test_heads_are_part_of_the_design_as_data() -> None:
@@ -349,7 +449,7 @@ def test_who_is_forgotten_leaves_no_head(world: World) -> None:
     assert world.page() == []
 
 
-@pytest.mark.parametrize("newest", [-1, 51])
-def test_heads_that_cannot_be_kept_are_refused(newest: int) -> None:
+@pytest.mark.parametrize("newest", [-1, 51, True, 2.5, "8"])
+def test_heads_that_cannot_be_kept_are_refused(newest: Any) -> None:
     with pytest.raises(DeclarationError, match="0 to 50 activities"):
         _declare(newest)

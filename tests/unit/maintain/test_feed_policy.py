@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import random
+import re
+from datetime import timedelta
+from math import inf
+from typing import Annotated, Any
 
 import pytest
 
+from keyfold import Design, Entity, Feed, Id, Index, Key, On, Timestamp, Ttl
+from keyfold.errors import DeclarationError
 from keyfold.maintain.feed.policy import (
+    MARK_BYTES,
     Crowd,
     EdgeRates,
     FadingCount,
@@ -17,8 +24,8 @@ from keyfold.maintain.feed.policy import (
     born,
     crowd,
     decide,
-    posting,
-    sampling,
+    post_count,
+    sample_share,
     unseen,
 )
 
@@ -63,7 +70,7 @@ def test_who_was_not_seen_is_taken_for_one_of_the_crowd_and_less_so_with_time() 
     assert others == Crowd(8, 2)
     assert others.joined(unseen(0)).rate == pytest.approx(8)
     assert others.joined(unseen(14)).rate < 2
-    rates = EdgeRates(unseen(0), posting(0.0, 0.0, 0.0), prices=PRICES, crowd=others)
+    rates = EdgeRates(unseen(0), post_count(0.0, 0.0, 0.0), prices=PRICES, crowd=others)
     assert born(rates, policy) == "push"
 
 
@@ -91,10 +98,20 @@ def test_a_second_switch_must_make_good_what_was_lost() -> None:
 
 
 def test_counting_costs_a_hundredth_of_what_it_steers() -> None:
-    share = sampling(FeedPolicy(), PRICES, pulled=20, copies=2.0, pages=5.0)
+    share = sample_share(FeedPolicy(), PRICES, pulled=20, copies=2.0, pages=5.0, watched=inf)
     steered = 20 + PRICES.copy * 2.0 / 5.0
     assert share * PRICES.write == pytest.approx(0.01 * steered)
-    assert sampling(FeedPolicy(), PRICES, 0, 0.0, 5.0) == 1 / 256
+    assert sample_share(FeedPolicy(), PRICES, 0, 0.0, 5.0, inf) == 1 / 256
+
+
+def test_the_first_pages_of_a_reader_are_counted_more_often() -> None:
+    shares = [sample_share(FeedPolicy(), PRICES, 20, 2.0, 5.0, days) for days in (0, 3, inf)]
+    assert shares == pytest.approx([shares[2] * 4, shares[2] * 1.75, shares[2]])
+
+
+def test_a_busy_source_is_priced_with_the_quarter_more_that_pages_ask_it_for() -> None:
+    few, busy = PRICES.pulled(8), PRICES.pulled(10)
+    assert (few, busy) == pytest.approx((1 + MARK_BYTES / 4096, 2 + MARK_BYTES / 4096))
 
 
 @pytest.mark.parametrize("kind", ["mean", "runs", "eager"])
@@ -148,3 +165,53 @@ def _played(kind: str, policy: FeedPolicy) -> tuple[float, float, float, float]:
 
 def _counted(count: FadingCount, events: int) -> FadingCount:
     return FadingCount(count.seen + events, count.days, count.total + events)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"policy": FeedPolicy(looks=0)}, "looks of its policy is at least 1, not 0"),
+        ({"policy": FeedPolicy(samples=-0.01)}, "samples of its policy is at least 0"),
+        ({"policy": FeedPolicy(pages=float("nan"))}, "pages of its policy is at least 0"),
+        ({"policy": FeedPolicy(least=5.0)}, "guard of its policy is at least 5, not 4"),
+        ({"policy": FeedPolicy(widest=-1)}, "widest of its policy is at least 0"),
+        ({"policy": "off"}, "a policy is a FeedPolicy, not 'off'"),
+        ({"cap": 0}, "1 item or more, not 0"),
+        ({"ttl": timedelta(0)}, "nothing is kept for"),
+    ],
+)
+def test_bounds_that_cannot_hold_are_refused(wrong: dict[str, Any], said: str) -> None:
+    design = Design("refused")
+    table = design.table(
+        "refused",
+        indexes=[Index("GSI1", "GSI1PK", "GSI1SK")],
+        ttl="ttl",
+        stream="NEW_AND_OLD_IMAGES",
+    )
+
+    class Follow(Entity, table=table):
+        follower_id: Id
+        followee_id: Id
+        key = Key("USER#{follower_id}", "FOLLOWING#{followee_id}")
+        followers = On("GSI1", "USER#{followee_id}", "FOLLOWER#{follower_id}")
+
+    class Post(Entity, table=table):
+        actor_id: Id
+        at: Timestamp
+        key = Key("POSTS#{actor_id}", "AT#{at:iso}")
+
+    class Item(Entity, table=table):
+        follower_id: Id
+        actor_id: Id
+        at: Timestamp
+        until: Annotated[Timestamp | None, Ttl()] = None
+        key = Key("FEED#{follower_id}", "AT#{at:iso}")
+
+    with pytest.raises(DeclarationError, match=re.escape(said)):
+        Feed("home", activity=Post, edge=Follow, item=Item, **wrong)
+
+
+def test_a_young_follow_is_looked_at_three_times_as_often() -> None:
+    policy = FeedPolicy()
+    assert policy.looks_at(0) * 3 == policy.looks_at(30) == policy.looks
+    assert FeedPolicy(looks=1).looks_at(0) == 1

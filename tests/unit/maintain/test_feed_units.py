@@ -19,7 +19,7 @@ from keyfold.engine import Engine
 from keyfold.limits import BATCH_WRITE_ITEMS
 from keyfold.maintain.feed import policy
 from keyfold.maintain.feed.fan_out import fan_out
-from keyfold.maintain.feed.heads import refresh
+from keyfold.maintain.feed.heads import head_of, refresh
 from keyfold.maintain.feed.switch import pull, push
 from keyfold.runtime.budget import Usage
 from keyfold_systems.gg_core.design import design
@@ -31,6 +31,7 @@ from tests.unit.maintain.test_feed_heads import home as headed_home
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 TEXT = "Ten kilometres before breakfast, and the coffee after tasted of victory. " * 2
 PAGES = 12
+SUBSCRIBERS, LOOK = 400, 0.5
 ROOT = Path(__file__).parents[3]
 
 
@@ -62,15 +63,33 @@ def _activity(source: str, number: int, days: float) -> Activity:
 
 
 def test_a_copy_is_one_write_and_a_tenth_of_a_read(db: Db) -> None:
-    listed = {"source": "star", "token": "0123456789", "reason": "9.8 pages for 0.2 posts a day"}
+    paid = _fanned_out(db, "star", posts=1, over=25)
+    assert paid.write_units / SUBSCRIBERS == pytest.approx(1.0, abs=0.05)
+    assert paid.read_units / SUBSCRIBERS == pytest.approx(policy.COPY_READS, abs=0.05)
+
+
+def test_copies_look_at_their_readers_only_where_that_could_end_the_copying(db: Db) -> None:
+    quiet = _fanned_out(db, "quiet", posts=1, over=25)
+    busy = _fanned_out(db, "busy", posts=50, over=25)
+    left = Counter(one.source for one in db.scan(home.support.subscription))
+    assert left["quiet"] == SUBSCRIBERS
+    # None of these readers was ever seen, so that no copies go to those who are looked at.
+    looked = SUBSCRIBERS / policy.FeedPolicy.looks
+    assert SUBSCRIBERS - left["busy"] == pytest.approx(looked, rel=0.25)
+    assert busy.read_units - quiet.read_units >= LOOK * (SUBSCRIBERS - left["busy"])
+
+
+def _fanned_out(db: Db, source: str, posts: int, over: float) -> Usage:
+    """The last of so many posts over some days, copied to those who were listed before."""
+    listed: dict[str, Any] = {"source": source, "token": "0123456789"}
+    listed |= {"at": NOW - timedelta(days=60), "counts": [0.0] * 4}
+    listed |= {"reason": "9.8 pages for 0.2 posts a day"}
     one = home.support.subscription
-    _write(db, [one(follower_id=f"r{number:04d}", **listed) for number in range(400)])
-    activity = home.post(db, _activity("star", 1, 0.5))
-    known = db.find(home.support.hint.key(source="star"))
-    paid = _charged(db, lambda: db.run(fan_out(db.context, home, activity, known)))
-    looks = 0.5 * 400 / policy.FeedPolicy.looks
-    assert paid.write_units / 400 == pytest.approx(1.0, abs=0.05)
-    assert (paid.read_units - looks) / 400 == pytest.approx(policy.COPY_READS, abs=0.08)
+    _write(db, [one(follower_id=f"r{number:04d}", **listed) for number in range(SUBSCRIBERS)])
+    for number in range(posts):
+        activity = home.post(db, _activity(source, number, over * (1 - number / posts)))
+    known = db.find(home.support.hint.key(source=source))
+    return _charged(db, lambda: db.run(fan_out(db.context, home, activity, known)))
 
 
 def test_a_switch_costs_two_writes_and_one_pages_worth_of_copies(db: Db) -> None:
@@ -116,6 +135,44 @@ def test_pages_with_heads_cost_what_the_simulator_says(monkeypatch: pytest.Monke
     assert 0.9 * stated[1] <= paid[1] <= 1.05 * stated[1]
 
 
+def test_a_post_with_a_head_costs_what_the_simulator_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT))
+    from bench.feed_days import LOOK_UNITS, SHORT, hint_units
+
+    # With a policy heads are short; this text is never changed.
+    monkeypatch.setattr(headed_home, "policy", policy.FeedPolicy())
+    monkeypatch.setattr(headed_home, "heads", 2 * SHORT)
+    text = (ROOT / "docs/adr/0005-feeds-are-pulled-unless-copies-are-certain.md").read_text("utf-8")
+    clock = ManualClock(NOW.timestamp() + 1)
+    with Engine.open(":memory:", clock=clock) as engine:
+        db = headed.open(EmbeddedClient(engine), clock=clock)
+        for number in range(20):
+            said = text[146 * number : 146 * (number + 1)]
+            made = _headed_activity("s", number, 1 - number / 50).model_copy(update={"text": said})
+            paid = _charged(db, lambda made=made: headed_home.post(db, made))
+        known = db.find(headed_home.support.hint.key(source="s"))
+    head = head_of(headed_home, known)
+    assert head is not None
+    assert abs(len(head.entries) - SHORT) <= 1
+    assert paid.write_units == 1 + hint_units(np.array(SHORT))
+    assert paid.read_units == LOOK_UNITS
+
+
+@pytest.mark.parametrize("name", ["trial", "trial, popular post most"])
+def test_sixty_days_of_two_hundred_users_are_within_five_percent_of_the_best_fixed_way(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(ROOT))
+    from bench.cases.feed import SEED, TRIAL_PEOPLE
+    from bench.feed_days import Deciding, compare
+    from bench.networks import make
+
+    compared = compare(make(name, SEED, TRIAL_PEOPLE), Deciding())
+    assert compared.over_fixed <= 1.05
+    asked = compared.headed["heads as asked"]
+    assert asked.percentile(0.95) <= 2 * compared.push.percentile(0.95)
+
+
 def _headed_activity(source: str, number: int, days: float) -> HeadedActivity:
     at = NOW - timedelta(days=days, minutes=1)
     return HeadedActivity(
@@ -127,7 +184,7 @@ def _page(
     db: Db, home: Feed[Any], make: Callable[[str, int, float], Any], seed: int
 ) -> tuple[tuple[float, float], tuple[float, float]]:
     """One random page: units and requests, by the engine and by the model; both show the same."""
-    from bench.feed_days import PRICES, page_costs
+    from bench.feed_days import PRICES, HeadLengths, page_costs
     from bench.networks import DAYS, HISTORY, TOTAL, Network
 
     dice, reader = random.Random(seed), f"r{seed}"
@@ -163,9 +220,10 @@ def _page(
     pages = np.ones((follows + 1, DAYS), np.float32)
     network = Network("one", follows + 1, edges, np.full(follows, follows), *always, posts, pages)
     network.prepare(50, PRICES.days)
-    units, requests = page_costs(network, 0, np.isin(edges, list(pulled)), home.heads)
+    lengths = HeadLengths(follows + 1, home.heads, home.heads)
+    costs = page_costs(network, 0, np.isin(edges, list(pulled)), lengths)
     paid = work.total.read_units, float(work.total.requests)
-    return paid, (float(units[follows]), float(requests[follows]))
+    return paid, (float(costs.units[follows]), float(costs.requests[follows]))
 
 
 def _known(home: Feed[Any], reader: str, made: list[Any], pulled: set[str]) -> Entity:

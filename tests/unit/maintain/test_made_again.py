@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import pytest
 
-from keyfold import Cascade, Counter, Design, Entity, Id, Key
+from keyfold import Cascade, Counter, Design, Entity, Id, Index, Key, On
 from keyfold.clients.embedded import EmbeddedClient
 from keyfold.engine import Engine
 from keyfold.maintain import verify
@@ -78,6 +78,38 @@ def test_a_parent_that_stays_away_takes_all_its_items_along(sync: Any) -> None:
         db.create(room(room="r"))
         consumer.drain()
         assert db.get(room.key(room="r")).members == 0
+        assert verify(db, settle=consumer.catch_up).clean
+
+
+def test_a_parent_of_two_kinds_counts_those_that_its_counter_is_about() -> None:
+    design = Design("letters")
+    table = design.table(
+        "Letters", indexes=[Index("GSI1", "GSI1PK", "GSI1SK")], stream="NEW_AND_OLD_IMAGES"
+    )
+
+    class Person(Entity, table=table):
+        person: Id
+        received: Annotated[int, Counter("Letter")] = 0
+        key = Key("PERSON#{person}", "PERSON")
+        inbox = Cascade("Letter")
+        sent = Cascade("Letter", through="by_sender", via={"person": "sender"}, sync="stream")
+
+    class Letter(Entity, table=table):
+        person: Id
+        sender: Id
+        key = Key("PERSON#{person}", "LETTER#{sender}")
+        by_sender = On("GSI1", "PERSON#{sender}", "SENT#{person}")
+
+    with design.open(":memory:") as db:
+        consumer = Consumer(db)
+        for name in ("ada", "ben"):
+            db.create(Person(person=name))
+        db.create(Letter(person="ben", sender="ada"))
+        consumer.drain()
+        db.delete(Person.key(person="ada"))
+        db.create(Person(person="ada"))
+        consumer.drain()
+        assert db.get(Person.key(person="ada")).received == 0
         assert verify(db, settle=consumer.catch_up).clean
 
 

@@ -202,6 +202,6 @@ def test_nothing_is_counted_on_an_item_that_is_deleted_at_once(db: Db) -> None:
 def test_a_put_of_an_item_that_was_read_does_not_bring_it_back(db: Db) -> None:
     read = db.get(ref("a"))
     db.delete(ref("a"))
-    with pytest.raises(VersionConflict, match="was deleted since it was read"):
+    with pytest.raises(VersionConflict, match="was deleted after it was read"):
         db.put(read.model_copy(update={"state": "shut"}))
     assert db.find(ref("a")) is None

@@ -6,7 +6,19 @@ from typing import Annotated, Any
 
 import pytest
 
-from keyfold import Counter, Design, Entity, Id, Key, Latest, Unique, each, merge
+from keyfold import (
+    Cascade,
+    Copied,
+    Counter,
+    Design,
+    Entity,
+    Id,
+    Key,
+    Latest,
+    Unique,
+    each,
+    merge,
+)
 from keyfold.errors import DeclarationError, PlanError
 from keyfold.maintain import rebuild, repair, verify
 from keyfold.maintain.drift import Drift, DriftReport
@@ -89,7 +101,7 @@ def test_what_is_shown_is_of_the_kind_that_shows_it() -> None:
     with pytest.raises(DeclarationError, match="last is of kind integer, and shows message_id"):
         design.complete()
     shows: Any = ["last"]
-    with pytest.raises(DeclarationError, match="does not say where"):
+    with pytest.raises(DeclarationError, match="names no field of the owner"):
         Latest("Message", by="message_id", shows=shows, moves="moves")
 
 
@@ -99,7 +111,7 @@ def test_a_merge_needs_queries_and_each_needs_a_list() -> None:
         merge(query)
     with pytest.raises(DeclarationError, match="a merge has no query"):
         merge()
-    with pytest.raises(PlanError, match="every character by itself"):
+    with pytest.raises(PlanError, match="each character as a value"):
         each("abc")
 
 
@@ -123,3 +135,77 @@ def test_one_structure_can_be_named_without_a_list() -> None:
         report = DriftReport(drifts=[Drift("key", "key Shelf", "one", {}, None, None)])
         with pytest.raises(PlanError, match="per_second must be greater than 0, not 0"):
             repair(db, report, per_second=0)
+
+
+def node(**declared: Any) -> Design:
+    """A tree whose nodes declare these besides."""
+    design = Design("tree")
+    marks = {name: mark for name, mark in declared.items() if isinstance(mark, Counter | Copied)}
+    namespace: dict[str, Any] = {
+        "__module__": __name__,
+        "__annotations__": {
+            "tree_id": Id,
+            "node_id": Id,
+            "parent_id": str | None,
+            "title": str,
+            "number": Annotated[int, marks.get("number")],
+            "above": Annotated[str, marks.get("above")],
+        },
+        "parent_id": None,
+        "title": "",
+        "number": 0,
+        "above": "",
+        "key": Key("TREE#{tree_id}", "NODE#{node_id}"),
+        **{name: one for name, one in declared.items() if name not in marks},
+    }
+    meta: Any = type(Entity)
+    meta("Node", (Entity,), namespace, table=design.table("tree"))
+    return design
+
+
+@pytest.mark.parametrize(
+    "declared",
+    [
+        {"number": Counter("Node")},
+        {"number": Counter("Node", sync="stream", via={"node_id": "node_id"})},
+        {"nodes": Cascade("Node")},
+        {"nodes": Cascade("Node", sync="stream")},
+        {"above": Copied("Node", "title")},
+    ],
+)
+def test_a_structure_over_its_own_entity_needs_the_item_above(declared: dict[str, Any]) -> None:
+    with pytest.raises(DeclarationError, match="every item would only belong to itself") as refused:
+        node(**declared).complete()
+    assert "test_wrong_declarations.py:" in str(refused.value)
+
+
+def test_a_counter_that_decides_by_itself_is_refused() -> None:
+    via = {"node_id": "parent_id"}
+    counter = Counter("Node", via=via, where=lambda one: one.number == 0)
+    with pytest.raises(DeclarationError, match=r"counter Node\.number decides by itself"):
+        node(number=counter).complete()
+    with pytest.raises(DeclarationError, match=r"counter Node\.number decides by itself"):
+        node(number=Counter("Node", via=via, sums="number")).complete()
+    node(number=Counter("Node", via=via)).complete()
+
+
+def test_counters_that_decide_by_each_other_are_refused() -> None:
+    design = Design("shops")
+    table = design.table("shops")
+
+    class Shop(Entity, table=table):
+        shop_id: Id
+        best_id: str = ""
+        sold: Annotated[int, Counter("Article", sums="sold")] = 0
+        key = Key("SHOP#{shop_id}", "SHOP")
+
+    class Article(Entity, table=table):
+        shop_id: Id
+        article_id: Id
+        sold: Annotated[
+            int, Counter("Shop", via={"article_id": "best_id"}, where=lambda shop: shop.sold > 3)
+        ] = 0
+        key = Key("SHOP#{shop_id}", "ARTICLE#{article_id}")
+
+    with pytest.raises(DeclarationError, match=r"itself .*, through counter Shop\.sold"):
+        design.complete()

@@ -220,7 +220,7 @@ async def test_sample_items_are_shown_and_only_with_the_flag_stored(backend: str
         checked = await ask(client, "verify")
         assert checked["items"] > stored["stored"], "with what follows from them"
         assert checked["undeclared"] == 0
-        assert "Another seed" in await refusal(client, "store_items", items=30, seed=7)
+        assert "Try another seed" in await refusal(client, "store_items", items=30, seed=7)
 
 
 async def test_files_of_other_tools_become_one_design(tmp_path: Path) -> None:
@@ -275,11 +275,11 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("draft_from_sql", {"ddl": "SELECT 1"}, "no CREATE TABLE"),
     ("draft_from_files", {"files": {}}, "give at least one file"),
     ("draft_from_files", {"files": {"a.yaml": "x: [1"}}, "a.yaml:1"),
-    ("draft_from_files", {"files": {"a.yaml": "x: 1"}}, "none of the known sources"),
+    ("draft_from_files", {"files": {"a.yaml": "x: 1"}}, "unknown source"),
     ("make_items", {"items": 51}, "1 to 50"),
     ("make_items", {"counts": {"Usr": 1}}, "Usr"),
     ("make_items", {"text": "desing: x"}, "did you mean 'design'"),
-    ("migration_status", {}, "holds no plans"),
+    ("migration_status", {}, "has no plans"),
     ("draft_migration", {"text": "desing: x"}, "did you mean 'design'"),
     ("plan_write", {"verb": "create", "entity": "User", "values": {}}, "User needs user_id, name"),
     ("plan_write", {"verb": "update", "entity": "User", "values": {"x": 1}}, "no field 'x'"),
@@ -327,7 +327,7 @@ async def test_what_is_wrong_is_said_in_words(backend: str) -> None:
 async def test_a_task_stops_at_its_limits(backend: str) -> None:
     limits = ReadLimits(requests=0)
     async with connected(Workspace(TARGET, backend, limits=limits)) as client:
-        assert "may not take more" in await refusal(client, "list_items", entity="User")
+        assert "Request less" in await refusal(client, "list_items", entity="User")
 
 
 async def test_a_table_in_use_becomes_a_draft(backend: str) -> None:
@@ -434,7 +434,7 @@ async def test_a_project_of_another_folder_is_served_and_its_searches_run(tmp_pa
         assert read["requests"][0]["searched_bytes"] > 0
         wrong = await refusal(client, "run_pattern", name="similar", arguments={"vector": [1]})
         assert "3 numbers" in wrong
-        assert "holds no plans" in await refusal(client, "migration_status")
+        assert "has no plans" in await refusal(client, "migration_status")
 
 
 def test_a_folder_that_is_not_there_is_said_to_be_so(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ class Forgetful(EmbeddedClient):
         answer = super().call(operation, request)
         if operation == self.loses:
             self.loses = ""
-            raise Timeout(f"no answer to {operation}")
+            raise Timeout(f"no response to {operation}")
         return answer
 
 

@@ -395,7 +395,7 @@ def test_a_plan_is_refused_when_its_tables_changed_since(
     client.call("DeleteTable", {"TableName": "Orders"})
     client.close()
     assert cli.main(["migrations", "apply", "0001_by_season"]) == 2
-    assert "make the plan again" in capsys.readouterr().err
+    assert "create the plan again" in capsys.readouterr().err
 
 
 def test_a_plan_is_not_made_from_nothing_for_tables_that_are_there(
@@ -415,7 +415,7 @@ def test_planning_again_says_how(project: Path, capsys: pytest.CaptureFixture[st
     declare(project, SHARED)
     assert cli.main(["migrations", "plan", "first"]) == 0
     assert cli.main(["migrations", "plan", "second"]) == 2
-    assert "schema.json back as it was" in capsys.readouterr().err
+    assert "schema.json to its previous version" in capsys.readouterr().err
 
 
 def test_a_plan_waits_for_what_only_its_reader_can_decide(
@@ -433,7 +433,7 @@ def test_a_plan_waits_for_what_only_its_reader_can_decide(
     assert cli.main(["migrations", "apply", "0001_sizes"]) == 2
     said = capsys.readouterr().err
     assert "0001_sizes.py:" in said
-    assert "order_size is not decided yet" in said
+    assert "order_size is undecided" in said
     lines = [line for line in path.read_text().splitlines() if not line.startswith("@undecided")]
     path.write_text("\n".join(lines).replace("return None", "return 7"))
     assert (

@@ -93,7 +93,7 @@ def test_a_split_is_asked_for_and_nothing_is_dropped_by_default(club: Club) -> N
     club.fill()
     plan = club.plan(USER, SPLIT)
     assert "drop_attribute" not in plan.read_text()
-    with pytest.raises(MigrationError, match="not decided yet: User declares address no more"):
+    with pytest.raises(MigrationError, match="undecided: User declares address no more"):
         load(plan)
 
 
@@ -226,7 +226,7 @@ def test_another_type_is_asked_for_and_nothing_is_rewritten_by_default(club: Clu
     plan = club.plan(USER, USER.replace('phone: str = ""', "phone: int = 0"))
     text = plan.read_text()
     assert "what does a string become as a number?" in text
-    with pytest.raises(MigrationError, match="user_phone is not decided yet"):
+    with pytest.raises(MigrationError, match="user_phone is undecided"):
         load(plan)
 
 
@@ -287,7 +287,7 @@ def test_a_table_is_dropped_empty_or_with_its_items_as_it_was_answered(club: Clu
     plan = club.plan(TWO_TABLES, USER)
     asked = plan.read_text()
     answer(plan, "DropTable")
-    with pytest.raises(MigrationError, match="Visits holds 3 items that no step moves"):
+    with pytest.raises(MigrationError, match="Visits has 3 items that no step moves"):
         club.migrator(plan).apply("contract")
     assert visits(club) == 3
     club.migrator(plan).rollback()
@@ -297,3 +297,22 @@ def test_a_table_is_dropped_empty_or_with_its_items_as_it_was_answered(club: Clu
     assert "drop the table Visits with all of its items" in list(migrator.migration.words())
     migrator.apply("contract")
     assert "Visits" not in club.client.call("ListTables", {})["TableNames"]
+
+
+@pytest.mark.parametrize(
+    ("written", "message"),
+    [
+        ('rename(new.entities["User"], "phone", "fone")', r"no field 'fone'.*did you mean 'phone'"),
+        ('drop(new.entities["User"], "addres")', r"no field 'addres'.*did you mean 'address'"),
+        ('derive(new.entities["User"], "nam", lambda item: "")', r"no field 'nam'.*'name'"),
+    ],
+)
+def test_a_misspelt_field_in_a_plan_is_named(tmp_path: Path, written: str, message: str) -> None:
+    plan = tmp_path / "0001_change.py"
+    Club(tmp_path).plan(USER, SPLIT)
+    plan.write_text(
+        "from keyfold.migrations import Migration, derive, drop, frozen, rename\n"
+        f"old, new = frozen(__file__)\nmigration = Migration('change', [{written}])\n"
+    )
+    with pytest.raises(MigrationError, match=message):
+        load(plan)

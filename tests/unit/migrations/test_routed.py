@@ -150,6 +150,77 @@ def test_back_at_verify_applications_go_on_until_those_of_before_are_there(shop:
     assert found == {"o1": 3, "o2": 7}
 
 
+class Watched(Migrator):
+    """Notes whether writes had to wait."""
+
+    closed = False
+
+    def _change(self, **changes: object) -> None:
+        super()._change(**changes)
+        self.closed |= self._state.closed
+
+
+def test_writes_go_back_to_the_old_side_without_waiting(shop: Shop) -> None:
+    for number in range(10):
+        shop.old_order(f"o{number}", total=1)
+    shop.migrator().apply("verify")
+    new = after.open(shop.backend.client, migration=shop.migration)
+    new.get(Order.key(season_id="s1", order_id="o1"))  # it reports
+    cents = {f"o{number}": 100 for number in range(10)}
+    done = threading.Event()
+
+    def trade() -> None:
+        for turn in range(1 << 30):
+            if done.is_set():
+                return
+            time.sleep(0.03)
+            order_id = f"o{turn % 12}"
+            key = Order.key(season_id="s1", order_id=order_id)
+            if order_id not in cents:
+                new.create(Order(season_id="s1", order_id=order_id, cents=700))
+                cents[order_id] = 700
+            elif turn % 5 == 4:
+                new.delete(key)
+                del cents[order_id]
+            else:
+                cents[order_id] = 100 * (turn % 90)
+                new.update(key, cents=cents[order_id])
+
+    trader = threading.Thread(target=trade)
+    trader.start()
+    shop.migrator().apply("hold")
+    watched = Watched(shop.migration, shop.backend, settle=0.5)
+    assert watched.rollback("verify").phase == "verify"
+    done.set()
+    trader.join(20)
+    assert not watched.closed
+    found = {one.order_id: one.total * 100 for one in shop.old.scan(OldOrder)}
+    assert found == cents
+    shop.migrator().apply("hold")
+    assert {one.order_id: one.cents for one in new.scan(Order)} == cents
+
+
+def test_a_rollback_that_died_before_the_switch_is_forgotten_by_the_next_apply(
+    shop: Shop,
+) -> None:
+    shop.old_order("o1", total=1)
+    shop.migrator().apply("verify")
+    new = after.open(shop.backend.client, migration=shop.migration)
+    key = Order.key(season_id="s1", order_id="o1")
+    with reading(new):
+        migrator = shop.migrator()
+        migrator.apply("hold")
+        migrator.store.change(migrator.store.load(), doubled=True)
+        time.sleep(0.3)  # until the application has read it
+        new.update(key, cents=200)
+        assert shop.old.get(OldOrder.key(order_id="o1")).total == 2
+        shop.migrator().apply("hold")
+        new.update(key, cents=300)
+        assert shop.old.get(OldOrder.key(order_id="o1")).total == 2
+        shop.migrator().rollback("verify")
+        assert shop.old.get(OldOrder.key(order_id="o1")).total == 3
+
+
 def test_a_write_that_waits_for_the_other_side_notices_the_switch(shop: Shop) -> None:
     shop.old_order("o1")
     shop.migrator().apply("verify")
@@ -233,3 +304,48 @@ def test_a_cursor_from_before_is_refused_when_its_item_is_gone(shop: Shop) -> No
     new = after.open(shop.backend.client, migration=shop.migration, cursor_secret=SECRET)
     with pytest.raises(CursorRefused):
         season.after(cursor)(new, "s1")
+
+
+def test_a_rollback_takes_nothing_away_while_somebody_still_writes_both_sides(shop: Shop) -> None:
+    shop.old_order("o1", total=1)
+    shop.migrator().apply("verify")
+    key = Order.key(season_id="s1", order_id="o1")
+    clock = ManualClock(time.time())
+    late = after.open(shop.backend.client, migration=shop.migration, clock=clock)
+    late.get(key)
+    rollback = threading.Thread(target=lambda: shop.migrator().rollback())
+    rollback.start()
+    rollback.join(1.0)
+    assert rollback.is_alive()
+    late.update(key, cents=1000)  # on both sides
+    clock.advance(1.0)
+    with pytest.raises(Pending, match="on its way back"):
+        late.update(key, cents=1100)
+    rollback.join(20)
+    assert shop.migrator().status().state.phase == "planned"
+    assert shop.old.get(OldOrder.key(order_id="o1")).total == 10
+
+
+def test_what_was_written_before_a_way_back_is_no_write_of_another_application(
+    shop: Shop,
+) -> None:
+    shop.old_order("o1", total=1)
+    shop.migrator().apply("verify")
+    new = after.open(shop.backend.client, migration=shop.migration)
+    key = Order.key(season_id="s1", order_id="o1")
+    new.update(key, cents=200)  # on both
+    with reading(new):
+        shop.migrator().apply("hold")
+        for cents in (300, 400, 500):
+            new.update(key, cents=cents)  # on the new side alone
+        shop.migrator().rollback("verify")
+    new.update(key, cents=600)
+    shop.migrator().items.copier("new").catch_up()
+    before_that = shop.migrator().store.foreign()
+    for cents in (700, 800):
+        new.update(key, cents=cents)  # on both again
+        shop.migrator().items.copier("new").catch_up()
+    assert shop.migrator().store.foreign() == before_that
+    shop.old_order("o1", total=9)
+    shop.migrator().items.copier("new").catch_up()
+    assert shop.migrator().store.foreign() != before_that

@@ -10,12 +10,14 @@ from collections.abc import Iterator
 
 import pytest
 
-from keyfold import Db, Design, Entity, Key, create, delete
+from keyfold import Db, Design, Entity, Key, Unique, create, delete, update
 from keyfold.clients.embedded import EmbeddedClient
 from keyfold.engine import Engine
+from keyfold.errors import VerifyFailed
 from keyfold.maintain import Pointer
 from keyfold.migrations import Backend, CreateTable, DropTable, Migration, Migrator, ScanPace, move
 from keyfold.migrations.changes import ChangeReader
+from keyfold.migrations.estimate import estimate
 
 ORDERS = 30
 
@@ -56,6 +58,18 @@ class ById(Pointer[PointedOrder], table=pointed_table, sync="transaction"):
     order_id: str
     season_id: str
     key = Key("ORDER#{order_id}", "ORDER")
+
+
+once = Design("once")
+once_table = once.table("OnceOrders")
+
+
+class OnceOrder(Entity, table=once_table, type_name="Order"):
+    season_id: str
+    order_id: str
+    total: int
+    key = Key("SEASON#{season_id}", "ORDER#{order_id}")
+    one_id = Unique("order_id")
 
 
 @pytest.fixture
@@ -174,3 +188,100 @@ def test_an_application_that_writes_both_sides_changes_a_key_in_one_transaction(
     assert {one.order_id: one.season_id for one in before.scan(Order)} == seasons
     migrator(migration, client).apply("hold")
     assert {one.order_id: one.season_id for one in application.scan(SeasonOrder)} == seasons
+
+
+@pytest.mark.parametrize("old", [SeasonOrder, Order])
+def test_a_unique_value_goes_along_with_its_item_to_another_key(
+    client: EmbeddedClient, old: type[SeasonOrder] | type[Order]
+) -> None:
+    before, seasons = (by_season if old is SeasonOrder else by_id).open(client), numbered()
+    for number in range(ORDERS):
+        before.create(old(season_id="first", order_id=f"o{number}", total=number))
+    migration = Migration(
+        "once",
+        [CreateTable(once_table.schema), move(old, OnceOrder), DropTable(old.__table__.schema)],
+    )
+    migrator(migration, client).apply("verify")
+    if old is SeasonOrder:
+        reorder(before, seasons)
+    else:
+        for order_id in seasons:
+            before.transact(update(Order.key(order_id=order_id), season_id="second"))
+            seasons[order_id] = "second"
+    migrator(migration, client).apply("hold")
+    after = once.open(client, create_tables=False)
+    assert {one.order_id: one.season_id for one in after.scan(OnceOrder)} == seasons
+    holders = [after.read(OnceOrder.one_id(order_id=order_id)) for order_id in seasons]
+    assert {one.order_id: one.season_id for one in holders if one} == seasons
+
+
+def by_id_migration() -> Migration:
+    return Migration(
+        "by-id",
+        [CreateTable(ids_table.schema), move(SeasonOrder, Order), DropTable(seasons_table.schema)],
+    )
+
+
+def two_of_one_id(client: EmbeddedClient, totals: tuple[int, int] = (1, 2)) -> Db:
+    before = by_season.open(client)
+    for season_id, total in zip(("spring", "autumn"), totals, strict=True):
+        before.create(SeasonOrder(season_id=season_id, order_id="o1", total=total))
+    for number in range(2, ORDERS):
+        before.create(SeasonOrder(season_id="spring", order_id=f"o{number}", total=number))
+    return before
+
+
+NAMED = r"SeasonOrders PK=SEASON#(spring|autumn), SK=ORDER#o1 and SeasonOrders PK=SEASON#"
+
+
+@pytest.mark.parametrize("totals", [(1, 2), (1, 1)])
+def test_two_items_that_would_become_one_are_named_before_anything_is_lost(
+    client: EmbeddedClient, totals: tuple[int, int]
+) -> None:
+    before = two_of_one_id(client, totals)
+    with pytest.raises(VerifyFailed, match=r"would be lost(.|\n)*" + NAMED):
+        migrator(by_id_migration(), client).apply("verify")
+    before.delete(SeasonOrder.key(season_id="autumn", order_id="o1"))
+    migrator(by_id_migration(), client).apply("contract")
+    after = by_id.open(client, create_tables=False)
+    assert after.get(Order.key(order_id="o1")).season_id == "spring"
+
+
+def test_two_items_that_become_one_after_the_comparison_are_named_before_the_old_ones_go(
+    client: EmbeddedClient,
+) -> None:
+    before = two_of_one_id(client)
+    before.delete(SeasonOrder.key(season_id="autumn", order_id="o1"))
+    migrator(by_id_migration(), client).apply("verify")
+    before.create(SeasonOrder(season_id="autumn", order_id="o1", total=3))
+    migrator(by_id_migration(), client).apply("hold")
+    with pytest.raises(VerifyFailed, match=NAMED):
+        migrator(by_id_migration(), client).apply("contract")
+    assert len(list(before.scan(SeasonOrder))) == ORDERS
+
+
+def test_two_new_items_that_would_become_one_old_one_stop_a_rollback(
+    client: EmbeddedClient,
+) -> None:
+    before = by_id.open(client)
+    before.create(Order(order_id="o1", season_id="spring", total=1))
+    migration = Migration(
+        "by-season",
+        [CreateTable(seasons_table.schema), move(Order, SeasonOrder), DropTable(ids_table.schema)],
+    )
+    migrator(migration, client).apply("hold")
+    after = by_season.open(client, create_tables=False)
+    after.create(SeasonOrder(season_id="autumn", order_id="o1", total=2))
+    with pytest.raises(VerifyFailed, match=r"no place for(.|\n)*" + NAMED):
+        migrator(migration, client).rollback()
+    after.delete(SeasonOrder.key(season_id="autumn", order_id="o1"))
+    migrator(migration, client).rollback(keep="new")
+    assert before.get(Order.key(order_id="o1")).season_id == "spring"
+
+
+def test_a_dry_run_names_two_items_that_would_become_one(client: EmbeddedClient) -> None:
+    two_of_one_id(client)
+    backfill, _ = estimate(by_id_migration(), Backend(client))
+    (named,) = backfill.shared
+    assert named in backfill.words()
+    assert "ORDER#o1" in named

@@ -175,7 +175,7 @@ def test_a_document_is_stale_when_the_design_changed(
     assert main(["docs", str(design), "-o", str(page), "--check"]) == 0
     design.write_text(ROOMS.replace("MEMBER#", "M#"), encoding="utf-8")
     assert main(["docs", str(design), "-o", str(page), "--check"]) == 1
-    assert "is not what the design says; run: keyfold docs" in capsys.readouterr().out
+    assert "is outdated; run: keyfold docs" in capsys.readouterr().out
 
 
 def test_another_kind_of_file_is_refused(rooms: Schema) -> None:

@@ -174,8 +174,38 @@ def test_how_many_a_partition_holds_is_said_in_python_too(tmp_path: Path) -> Non
     assert "W8" in {f.code for f in check(unsaid.design.schema).findings}
 
 
+def test_a_table_in_snake_case_says_so_once() -> None:
+    text, _ = declaration(
+        loads(
+            """\
+design: orders
+tables:
+  Orders: {key: [customer_id, order_id], type_attribute: null}
+entities:
+  Order:
+    key: {customer_id: <customer_id>, order_id: <order_id>}
+    attributes: {customer_id: id, order_id: id, total: number, paidAt: timestamp}
+""",
+        )
+    )
+    assert 'naming="snake"' in text
+    assert "    customer_id: Id\n" in text
+    assert '    paid_at: Annotated[Timestamp, Name("paidAt")]\n' in text
+    assert "    total: int\n" in text
+
+
+def test_drafted_python_imports_what_it_uses_and_no_namesake_of_a_field() -> None:
+    text, _ = declaration(
+        loads(
+            "design: d\ntables: {T: {}}\nentities: {Order: {key: {PK: ORDER#<id>, SK: ORDER}, "
+            "attributes: {id: id, total: number, each: string}}}",
+        )
+    )
+    assert "from keyfold import Design, Entity, Id, Key\n" in text
+
+
 def test_what_cannot_be_declared_is_refused_with_its_findings() -> None:
-    with pytest.raises(KeyfoldError, match=r"(?s)cannot be declared as it is:.*X1 Follow\.GSI1PK"):
+    with pytest.raises(KeyfoldError, match=r"(?s)cannot be declared:.*X1 Follow\.GSI1PK"):
         declaration(load(SYSTEMS / "gg_core" / "as_written.yaml"))
 
 
@@ -309,7 +339,7 @@ entities:
     assert main([*arguments, "--live"]) == 1
     told = " ".join(capsys.readouterr().out.split())
     assert "its TTL attribute is not set, and the design has expiresAt" in told
-    assert "archive is not there" in told
+    assert "archive does not exist" in told
     assert "items with keys like `ROOM#…` / `LISTING#…` are in the table (67% of" in told
     assert "ROOM#…` / `ROOM`" not in told
     assert "L3" not in told, "no attributes are listed"

@@ -14,9 +14,10 @@ from keyfold.design.template import Literal, Template
 from keyfold.review.check import RULES, Finding, check
 from keyfold.review.check.answer import returned_key
 from keyfold.review.check.evidence import course, total
+from keyfold.review.check.key_sets import Appearance
 from keyfold.review.check.keys import keys_of, templates_of
 from keyfold.review.check.page import page
-from keyfold.review.check.reach import Appearance, Reach
+from keyfold.review.check.reach import Reach
 from keyfold.review.check.sample import text_of
 from keyfold.review.keyspace import Space, meet
 

@@ -64,6 +64,15 @@ def test_almost_everything_that_an_expert_says_is_found() -> None:
         assert named <= fingerprints
 
 
+def test_a_second_readers_list_gives_the_figure_on_the_page() -> None:
+    said = PAGE.said_of(PAGE.SECOND, list(report("gg_core").findings))
+    assert {row["found"] for row in PAGE.SECOND} - {None} <= {
+        finding.fingerprint for finding in report("gg_core").findings
+    }
+    assert f"listed {len(PAGE.SECOND)} problems" in PAGE.SECOND_READER
+    assert f"and {said} after the changes" in PAGE.SECOND_READER
+
+
 def test_facts_that_are_absent_are_questions_and_never_errors() -> None:
     asked = {(name, f.code) for name in SYSTEMS for f in report(name).questions}
     assert {("tamafriends", "K2"), ("inviter", "W2"), ("gg_core", "S2")} <= asked
@@ -92,7 +101,7 @@ def test_a_one_sided_range_names_everything_it_runs_into() -> None:
 
 def test_ten_indexes_stay_ten() -> None:
     told = message("sellers", "D1", "indexes")
-    assert told.startswith("the document says 6, and its own tables have 10 (Accounts 1, Prof")
+    assert told.startswith("the document says 6, but the design has 10 (Accounts 1, Prof")
 
 
 def test_chat_history_meets_the_room_itself() -> None:

@@ -27,15 +27,19 @@ DOUBTFUL = {
         "ProductCategory",
     ): "nothing reads the price that stands behind the day",
     ("category_shop", "X8", "Category"): "a shop has few categories, which the source does not say",
-    ("banking", "K4", "Customer and Account"): "no account has the id A_RECORD",
-    ("banking", "K4", "Customer and Autopay"): "no payment has the id A_RECORD",
-    ("banking", "K4", "Account and Transaction"): "an id of an account is not a time",
-    ("banking", "K4", "Transaction and Autopay"): "an id of a payment is not a time",
+    ("auth_js", "X6", "linkAccount"): "an account that was just linked is not read at once",
+    ("acme_bank", "K8", "CustomerOffer"): "nobody reads the offers of one day in order",
+    ("skills", "X3", "Project on GSI1"): "projects are an example for later",
+    ("product_catalog", "X8", "Brand"): "a shop has few brands, which the source does not say",
+    ("product_catalog", "X8", "Category"): "a shop has few categories",
+    ("phone_billing", "K7", "Address"): "nobody has two addresses from one second on",
 }
 """Findings that an expert would leave out, knowing what the source takes for granted."""
 ALSO_TRUE = {
     ("employees", "Q6", "Comparable salaries"): "equal salaries are left out by the bound",
     ("banking", "Q2", "Accounts of a customer"): "the partition holds four kinds of items",
+    ("acme_bank", "S4", "Aggregation"): "a record that fails blocks its shard",
+    ("bank_payments", "K7", "Transaction"): "two transactions of one second are one item",
 }
 """Findings that are right, and that the reader had not written down."""
 
@@ -92,6 +96,8 @@ def test_the_page_gives_these_figures() -> None:
     said = [one["said"] for several in EXPECTED.values() for one in several]
     found = sum(one not in ("nothing", "question") for one in said)
     raised = sum(len(alarms(name)) for name in EXPECTED)
+    told = {(name, one.code, one.subjects) for name in EXPECTED for one in alarms(name)}
+    assert set(DOUBTFUL) | set(ALSO_TRUE) <= told
     page = " ".join(FINDINGS.read_text(encoding="utf-8").split())
     assert f"{found} of {len(said)} are found, {said.count('question')} are asked" in page
     assert f"Of {raised} errors and warnings {raised - len(DOUBTFUL)} are true" in page

@@ -128,7 +128,7 @@ patterns:
 design: d
 entities:
   Room: {key: {PK: ROOM#<roomId>, SK: ROOM}}
-  Note: {key: {PK: ROOM#<roomId>, SK: NOTE#<noteId>}}
+  Note: {key: {PK: ROOM#<roomId>, SK: NOTE#<noteId>}, per_partition: 99}
 patterns:
   Everything: {query: everything, partition: ROOM#<roomId>, limit: 100}
   Room and notes: {collection: [Room, Note], partition: ROOM#<roomId>, limit: 100}
@@ -337,3 +337,76 @@ patterns:
 """
     (finding,) = check(loads(text), select=["Q1"]).findings
     assert finding.suggestion.startswith("Name every type that the range holds")
+
+
+NAMED_ALONE = """
+design: d
+tables: {t: {key: [PK, SK], indexes: {Back: {key: [SK, PK]}}}}
+entities:
+  Order: {key: {PK: "{orderId}", SK: ORDER}, attributes: {orderId: id}}
+  Shipper:
+    key: {PK: "shippers#{shipperId}", SK: "{company}"}
+    attributes: {shipperId: id, company: fixed string}
+patterns:
+  Shippers by name: {query: Shipper, index: Back, where: "SK = {company}", limit: 10}
+"""
+
+
+def test_a_text_that_could_only_by_chance_be_another_key_is_asked_about() -> None:
+    found = check(loads(NAMED_ALONE)).findings
+    assert [f for f in found if f.code == "K4"] == []
+    assert [f.severity for f in found if f.code == "Q2"] == ["question"]
+
+
+def test_ids_without_a_prefix_still_collide_with_each_other() -> None:
+    text = NAMED_ALONE.replace("shippers#{shipperId}", "{shipperId}").replace(
+        '"{company}"', "ORDER"
+    )
+    assert "K4" in {f.code for f in check(loads(text)).findings if f.severity == "error"}
+
+
+def test_a_range_of_times_does_not_reach_a_word_behind_them() -> None:
+    text = """
+design: d
+tables: {t: {key: [PK, SK]}}
+entities:
+  Latest: {key: {PK: "D#{id}", SK: V#LATEST}, attributes: {id: id}}
+  Version:
+    key: {PK: "D#{id}", SK: "V#{day}"}
+    attributes: {id: id, day: fixed date}
+    per_partition: 9
+patterns:
+  Versions: {query: Version, where: "PK = D#{id}, SK between V#{day} and V#{until}"}
+"""
+    assert "Q1" not in {f.code for f in check(loads(text)).findings}
+    assert "Q1" in {
+        f.code
+        for f in check(loads(text.replace(" and V#{until}", "").replace("between", ">="))).findings
+    }
+
+
+def test_a_time_that_is_part_of_what_is_referred_to_needs_no_tiebreak() -> None:
+    text = """
+design: d
+tables: {t: {key: [PK, SK]}}
+entities:
+  Photo:
+    key: {PK: "U#{user}", SK: "P#{user}#{at:iso_ms}#{photo}"}
+    attributes: {user: id, at: fixed timestamp, photo: id}
+  Like:
+    key: {PK: "L#{fan}", SK: "P#{user}#{at:iso_ms}#{photo}"}
+    attributes: {fan: id, user: id, at: fixed timestamp, photo: id}
+"""
+    bare = text.replace("#{photo}", "")
+    assert [f.subject for f in check(loads(text)).findings if f.code == "K7"] == []
+    assert [f.subject for f in check(loads(bare)).findings if f.code == "K7"] == ["Photo"]
+
+
+def test_a_year_has_four_digits() -> None:
+    text = """
+design: d
+tables: {t: {key: [PK, SK]}}
+entities: {Rank: {key: {PK: "A#{id}", SK: "R#{year}"}, attributes: {id: id, year: fixed number}}}
+"""
+    assert "K8" not in {f.code for f in check(loads(text)).findings}
+    assert "K8" in {f.code for f in check(loads(text.replace("year", "rank"))).findings}

@@ -19,10 +19,17 @@ TRUE = {
     ("aws_complaints", "Q13"): "the document says itself that it scans",
     ("aws_complaints", "Q14"): "the document says itself that it filters",
     ("aws_forum", "K7"): "two replies to a thread in one millisecond are one item",
+    ("aws_photos", "K7"): "two photos of one user in one second are one item",
+    ("hotel_booking", "Q13"): "the document says itself that it scans",
+    ("investment_funds", "K7"): "two versions of a document on one day are one item",
 }
 """Warnings that an expert would give, too."""
 
-DOUBTFUL = {("aws_device_log", "K7"): "a device says its state once in five minutes"}
+DOUBTFUL = {
+    ("aws_device_log", "K7"): "a device says its state once in five minutes",
+    ("exam_centre", "X6"): "whoever starts an attempt has its key",
+    ("slackline_rankings", "X8"): "a world's athletes fit into one partition that few write to",
+}
 """Warnings that are beside the point; no design may have more than one."""
 
 

@@ -46,7 +46,7 @@ patterns:
 def test_one_key_can_be_read_three_thousand_units_a_second() -> None:
     # 20 items of 4,000 bytes are 20 units, halved for an eventual read.
     assert told(front_page(400), "S2") == [
-        "reads `FRONT` with 4,000 units a second; one key gives 3,000"
+        "reads `FRONT` with 4,000 units a second; one partition serves 3,000"
     ]
     assert told(front_page(300), "S2") == []
 
@@ -62,5 +62,5 @@ entities:
 def test_larger_items_heat_a_partition_sooner() -> None:
     assert told(writes(600, 1000), "S2") == []
     assert told(writes(600, 1500), "S2") == [
-        "writes 1,200 units a second to one partition at its peak; one takes 1,000"
+        "writes 1,200 units a second to one partition at its peak; a partition takes 1,000"
     ]

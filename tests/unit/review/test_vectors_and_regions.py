@@ -136,7 +136,7 @@ PROVISIONED = USERS.replace("key: [PK, SK]", "key: [PK, SK]\n    billing: PROVIS
     ],
 )
 def test_what_a_form_cannot_say_is_refused(form: ModuleType, text: str) -> None:
-    with pytest.raises(KeyfoldError, match="export boto3 does"):
+    with pytest.raises(KeyfoldError, match="use export boto3"):
         form.render(loads(text))
 
 

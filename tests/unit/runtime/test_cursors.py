@@ -157,7 +157,7 @@ def test_a_secret_of_the_environment(db: Db, monkeypatch: pytest.MonkeyPatch) ->
     cursor = cursor_of(design.open(db.client))
     assert notes.after(cursor)(design.open(db.client, cursor_secret=NEW), "ada").items
     monkeypatch.setenv(VARIABLE, "short")
-    with pytest.raises(PlanError, match="has 5 bytes; give at least 16"):
+    with pytest.raises(PlanError, match="has 5 bytes; use at least 16"):
         cursor_of(design.open(db.client))
 
 

@@ -184,7 +184,7 @@ def assigned(name: str, value: Any) -> Any:
         (assigned("title", ""), ValueRefused, "at least 1"),
         (assigned("title", None), PlanError, "not optional"),
         (assigned("hangout_id", "i"), PlanError, "primary key"),
-        (assigned("guests", 3), PlanError, "counted by keyfold"),
+        (assigned("guests", 3), PlanError, "is a counter"),
         (assigned("titel", "x"), PlanError, "no field 'titel'"),
     ],
 )

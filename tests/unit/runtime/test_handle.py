@@ -369,9 +369,22 @@ class TestPointers:
         assert db.read(RoomPointer.key.query(group_id="g1")).items[0].members == 1
 
     def test_more_writes_than_a_transaction_takes_are_refused(self, db: Db) -> None:
-        with pytest.raises(TooManyWrites, match="101 items"):
+        with pytest.raises(
+            TooManyWrites, match=r"101 items.*100 of them maintained copies.*sync='stream'"
+        ):
             db.create(a_room(group_ids={f"g{n}" for n in range(100)}))
         assert db.find(Room.key(room_id="r1")) is None
+
+    def test_more_writes_than_a_transaction_takes_are_not_advised_to_come_late(
+        self, db: Db
+    ) -> None:
+        rooms = [create(a_room(room_id=f"r{n}")) for n in range(101)]
+        with pytest.raises(TooManyWrites, match=r"101 writes were passed.*bulk\(") as refused:
+            db.transact(*rooms)
+        assert "stream" not in str(refused.value)
+        pointed = [create(a_room(room_id=f"r{n}", group_ids={"g"})) for n in range(60)]
+        with pytest.raises(TooManyWrites, match="Give fewer writes at once, or declare"):
+            db.transact(*pointed)
 
     def test_a_counted_item_needs_its_holder(self, db: Db) -> None:
         with pytest.raises(NotFound):

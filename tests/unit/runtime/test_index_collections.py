@@ -160,7 +160,7 @@ def test_a_range_that_not_all_have_is_refused() -> None:
 
 
 def test_an_index_has_no_consistent_collection_and_must_hold_the_fields(db: Db) -> None:
-    with pytest.raises(DeclarationError, match="no consistent reads"):
+    with pytest.raises(DeclarationError, match="does not support consistent reads"):
         collection(Order.by_time, Ticket.by_time, customer_id="c").consistent()
     with pytest.raises(DeclarationError, match="does not hold"):
         db.read(collection(Order.slim, customer_id="c"))
@@ -181,7 +181,7 @@ def test_the_document_check_and_design_file_know_the_index() -> None:
 
 
 FILE = """
-name: desk
+design: desk
 tables:
   desk:
     key: [PK, SK]

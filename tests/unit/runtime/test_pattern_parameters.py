@@ -128,7 +128,7 @@ def test_only_text_begins_with_something() -> None:
 
 
 def test_a_parameter_cannot_be_joined_with_text_or_another_parameter() -> None:
-    with pytest.raises(DeclarationError, match="looks at the value of its parameter 'town'"):
+    with pytest.raises(DeclarationError, match="reads the value of its parameter 'town'"):
 
         @Design("other").pattern()
         def joined(town: str) -> Query[Event]:
@@ -141,5 +141,5 @@ def test_documents_and_checks_know_them() -> None:
     assert "STREET#{street}" in document
     found = [f for f in check(design.schema).findings if f.subject in design.patterns]
     assert [(f.code, f.subject, f.suggestion) for f in found] == [
-        ("Q14", "soon", "at is in the sort key: ask for the range there.")
+        ("Q14", "soon", "at is in the sort key: query the range there.")
     ]

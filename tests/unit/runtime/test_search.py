@@ -173,9 +173,9 @@ def _declared(mark: Vector, **more: Any) -> None:
         (Vector(0), "0 dimensions cannot be indexed"),
         (Vector(5000), "5000 dimensions cannot be indexed"),
         (Vector(3, "manhattan"), "'manhattan' is not a distance"),  # type: ignore[arg-type]
-        (Vector(3, within="nobody"), "'nobody', which is not a stored field"),
+        (Vector(3, within="nobody"), "'nobody' is not a stored text"),
         (Vector(3, within="owner"), "owner may be missing"),
-        (Vector(3, filters=("flags",)), "'flags', which is not a stored field"),
+        (Vector(3, filters=("flags",)), "'flags' is not a stored text"),
         (Vector(3, filters=("owner",) * 18), "18 filters"),
     ],
     ids=["none", "many", "distance", "unknown", "optional", "map", "filters"],
@@ -218,7 +218,16 @@ def test_a_search_has_to_say_within_what_and_knows_its_filters(notes: Any) -> No
     _, note, _, _, _ = notes
     with pytest.raises(MissingKeyField, match="needs owner"):
         nearest(note, [1, 0, 0])
-    with pytest.raises(MissingKeyField, match="cannot ask for title"):
+    with pytest.raises(MissingKeyField, match="cannot filter by title"):
         nearest(note, [1, 0, 0], owner="mia", title="x")
     with pytest.raises(DeclarationError, match="no vector 'title'"):
         nearest(note, [1, 0, 0], field="title", owner="mia")
+
+
+@pytest.mark.parametrize("items", [0, 101])
+def test_a_search_for_more_neighbours_than_dynamodb_returns_is_refused(
+    notes: Any, items: int
+) -> None:
+    _, note, _, _, _ = notes
+    with pytest.raises(DeclarationError, match=f"cannot return {items} neighbours"):
+        nearest(note, [1, 0, 0], owner="mia").limit(items)

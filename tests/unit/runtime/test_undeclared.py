@@ -119,7 +119,7 @@ def test_a_move_does_not_lose_what_somebody_changed_meanwhile(db: Db) -> None:
 
 def test_what_is_counted_begins_with_nothing(db: Db) -> None:
     for write in (db.create, db.put, lambda one: db.transact(put(one))):
-        with pytest.raises(ValueRefused, match="children is counted by keyfold"):
+        with pytest.raises(ValueRefused, match="children is a counter"):
             write(Parent(parent_id="p", children=7))
     made = db.put(Parent(parent_id="p"))
     db.create(Child(parent_id="p", child_id="c"))

@@ -59,3 +59,35 @@ class TestPut:
 
     def test_a_first_put_starts_at_one(self, db: Db, kind: type[Any]) -> None:
         assert db.put(kind(item_id="i")).version == 1
+
+
+@pytest.mark.parametrize("kind", [Plain, Kept])
+class TestForeignItem:
+    """Another program wrote it, without a version."""
+
+    @pytest.fixture
+    def held(self, db: Db, kind: type[Any]) -> Any:
+        word = kind.__name__.upper()
+        item = {
+            "PK": {"S": f"{word}#i"},
+            "SK": {"S": word},
+            "type": {"S": kind.__name__},
+            "itemId": {"S": "i"},
+            "name": {"S": "first"},
+        }
+        db.client.call("PutItem", {"TableName": "versions", "Item": item})
+        return db.get(kind.key(item_id="i"))
+
+    def test_its_first_update_gives_it_one(self, db: Db, held: Any) -> None:
+        assert db.update(held, name="second").version == 1
+
+    def test_of_two_writers_that_hold_it_one_is_refused(self, db: Db, held: Any) -> None:
+        db.update(held, name="second")
+        with pytest.raises(VersionConflict):
+            db.update(held, name="late")
+        with pytest.raises(VersionConflict):
+            db.delete(held)
+
+    def test_it_can_be_deleted(self, db: Db, held: Any) -> None:
+        db.delete(held)
+        assert db.find(held.ref()) is None

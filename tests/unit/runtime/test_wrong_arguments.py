@@ -86,13 +86,13 @@ def test_items_and_addresses_are_told_from_other_things(db: Db) -> None:
         with pytest.raises(PlanError, match="neither an item nor its address"):
             db.delete(anything)
     for anything in (None, "ORDER#1", Order, Order.key, Order(order_id="1")):
-        with pytest.raises(PlanError, match="is not an address of an item"):
+        with pytest.raises(PlanError, match="is not an item address"):
             db.get(anything)
-        with pytest.raises(PlanError, match="is not an address of an item"):
+        with pytest.raises(PlanError, match="is not an item address"):
             db.find(anything)
-        with pytest.raises(PlanError, match="is not an address of an item"):
+        with pytest.raises(PlanError, match="is not an item address"):
             db.get_many([anything])
-        with pytest.raises(PlanError, match="is not an address of an item"):
+        with pytest.raises(PlanError, match="is not an item address"):
             check(anything)
     with pytest.raises(PlanError, match="Homeless is declared without table="):
         db.create(Homeless(order_id="1"))
@@ -110,7 +110,7 @@ def test_a_transaction_takes_writes_one_by_one(db: Db) -> None:
 @pytest.mark.parametrize("field", ["version", "parts"])
 def test_what_keyfold_counts_is_not_set_by_hand(db: Db, field: str) -> None:
     changes: dict[str, Any] = {field: 7}
-    with pytest.raises(PlanError, match=rf"Order.{field} is counted by keyfold"):
+    with pytest.raises(PlanError, match=rf"Order.{field} is a counter"):
         update(Order.key(order_id="1"), **changes)
 
 
@@ -188,7 +188,7 @@ async def no_tables() -> None:
 
 
 def test_a_table_that_is_not_there_is_named_with_what_to_do() -> None:
-    words = r"Requested resource not found: Arguments\. Make the design's tables with db\.create_t"
+    words = r"Requested resource not found: Arguments\. Create the tables with db\.create_t"
     with design.open(":memory:", create_tables=False) as db:
         with pytest.raises(TableNotFound, match=words):
             db.create(Order(order_id="1"))

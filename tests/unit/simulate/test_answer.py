@@ -166,9 +166,9 @@ def test_a_popular_key_gets_a_smaller_share_among_more_keys() -> None:
     ("words", "told"),
     [
         ("arrival: {peak_hour: 24}", "an hour of the day"),
-        ("arrival: {bursts: {sale: {factor: 3}}}", "should say which calls come"),
+        ("arrival: {bursts: {sale: {factor: 3}}}", "must name its calls"),
         ("arrival: {bursts: {sale: {calls: [profil]}}}", "neither an operation"),
-        ("arrival: {bursts: {sale: {calls: [profile], focus: 0.5}}}", "on which fields"),
+        ("arrival: {bursts: {sale: {calls: [profile], focus: 0.5}}}", "must name the fields"),
         ("arrival: {bursts: {s: {calls: [profile], focus: 0.5, on: [post]}}}", "no entity has"),
         ("users: 0", "more than 0"),
         ("arrival: {zips: 1}", "zipf"),

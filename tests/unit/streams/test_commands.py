@@ -63,7 +63,7 @@ def test_status_says_that_nobody_reads(run: Run) -> None:
 
 def test_a_consumer_with_nothing_to_follow_says_so(run: Run) -> None:
     code, said = run("streams run", module="notes_unfollowed")
-    assert (code, "nothing of notes follows a stream" in said) == (2, True)
+    assert (code, "notes has nothing to consume" in said) == (2, True)
 
 
 def test_a_consumer_needs_a_thread(run: Run) -> None:
@@ -83,4 +83,4 @@ def test_waiting_events_are_listed_and_dropped(run: Run) -> None:
     assert code == 0
     assert 'noted  {"id":"n"}' in listed
     assert run("streams events", "--drop", listed.split()[0])[0] == 0
-    assert run("streams events") == (0, "no event waits\n")
+    assert run("streams events") == (0, "no waiting events\n")

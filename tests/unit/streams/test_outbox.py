@@ -69,7 +69,7 @@ def test_a_worker_that_died_bringing_events_is_followed_by_another(
     for bucket in range(BUCKETS):
         db.run(died.take(f"OUTBOX#{bucket}"))
     queue = Queue()
-    with pytest.raises(StreamError, match="another worker brings events"):
+    with pytest.raises(StreamError, match="another worker that delivers events"):
         Consumer(db, sinks=[queue], options=ConsumerOptions(poll_seconds=0)).drain()
     clock.advance(31)
     Consumer(db, sinks=[queue]).drain()

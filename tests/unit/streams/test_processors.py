@@ -313,7 +313,7 @@ def test_events_go_to_a_bus_and_a_fifo_queue_of_aws(db: Db, social: Any) -> None
 
 
 def test_a_webhook_needs_a_web_address() -> None:
-    with pytest.raises(KeyfoldError, match="not to 'ftp://x'"):
+    with pytest.raises(KeyfoldError, match="not 'ftp://x'"):
         Webhook("ftp://x", "secret")
 
 
@@ -445,5 +445,5 @@ def test_on_an_event_loop_a_coroutine_reads_and_writes_and_a_hanging_one_is_give
 
 @pytest.mark.parametrize("event", [{"httpMethod": "GET"}, {"Records": None}, [], None])
 def test_an_event_of_another_source_is_refused_by_its_shape(db: Db, event: Any) -> None:
-    with pytest.raises(PlanError, match="not of a DynamoDB stream"):
+    with pytest.raises(PlanError, match="not from a DynamoDB stream"):
         stream_handler(db)(event, None)

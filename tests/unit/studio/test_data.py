@@ -222,3 +222,11 @@ def test_items_of_an_entity_come_in_pages_and_none_is_lost(browser: TestClient, 
         more = re.search(r'href="([^"]*after=[^"]*)"[^>]*>Next page', page)
         path = html.unescape(more[1]) if more else ""
     assert len(found) == len(set(found)) == 732
+
+
+def test_a_table_that_is_not_there_is_named(browser: TestClient, db: Db) -> None:
+    db.client.call("DeleteTable", {"TableName": "Clubs"})
+    answer = browser.get("/s/clubs/data?entity=Club")
+    assert answer.status_code == 404
+    assert "Clubs is not in clubs.db." in words(answer.text)
+    assert "Opening the design makes a table" in words(answer.text)

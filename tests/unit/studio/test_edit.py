@@ -19,27 +19,26 @@ from .test_gate import ORIGIN
 CLUB = "/s/clubs/edit?table=Clubs&pk=CLUB%23c2&sk=CLUB"
 
 
-def form(page: str, action: str) -> dict[str, str]:
-    """The fields of the first form that goes there, as a browser sends them."""
-    found = re.search(rf'<form action="{re.escape(action)}".*?</form>', page, re.DOTALL)
+def form(page: str, action: str) -> dict[str, Any]:
+    """What a browser sends of the first form that goes there; boxes of one name are a list."""
+    found = re.search(rf'<form action="{re.escape(action)}(?:#plan)?".*?</form>', page, re.DOTALL)
     assert found is not None, f"no form goes to {action}"
-    inner = found[0]
-    fields: dict[str, str] = {}
-    for tag in re.findall(r"<input[^>]*>", inner):
+    boxes = r"<input[^>]*>|<textarea[^>]*>.*?</textarea>|<select[^>]*>.*?</select>"
+    fields: dict[str, list[str]] = {}
+    for tag in re.findall(boxes, found[0], re.DOTALL):
         given = {k: html.unescape(v) for k, v in re.findall(r'([\w-]+)="([^"]*)"', tag)}
-        if "name" in given:
-            fields[given["name"]] = given.get("value", "")
-    for name, text in re.findall(
-        r'<textarea[^>]*name="([^"]*)"[^>]*>(.*?)</textarea>', inner, re.S
-    ):
-        fields[name] = html.unescape(text)
-    for name, options in re.findall(r'<select[^>]*name="([^"]*)"[^>]*>(.*?)</select>', inner, re.S):
-        chosen = re.search(r'value="([^"]*)" selected', options)
-        fields[name] = chosen[1] if chosen else ""
-    return fields
+        if tag.startswith("<textarea"):
+            given["value"] = html.unescape(re.sub(r"</?textarea[^>]*>", "", tag))
+        if tag.startswith("<select"):
+            chosen = re.search(r'<option value="([^"]*)" selected', tag)
+            given["value"] = chosen[1] if chosen else ""
+        off = given.get("type") == "checkbox" and not re.search(r"\bchecked\b", tag)
+        if "name" in given and not off:
+            fields.setdefault(given["name"], []).append(given.get("value", ""))
+    return {name: texts[0] if len(texts) == 1 else texts for name, texts in fields.items()}
 
 
-def post(browser: TestClient, path: str, fields: dict[str, str]) -> Any:
+def post(browser: TestClient, path: str, fields: dict[str, Any]) -> Any:
     return browser.post(path, data=fields, headers=ORIGIN)
 
 

@@ -17,8 +17,8 @@ def test_findings_are_named_where_nothing_worse_is_and_the_worst_come_first(
 ) -> None:
     (some, *_) = system.review.findings
     found = (
-        replace(some, severity="info", subject="Club", message="`one` thing"),
-        replace(some, severity="info", subject="Member", message="another thing"),
+        replace(some, severity="note", subject="Club", message="`one` thing"),
+        replace(some, severity="note", subject="Member", message="another thing"),
         replace(some, severity="error", subject="Mine", message="a grave thing"),
     )
     system.review = replace(system.review, findings=found)
@@ -45,3 +45,11 @@ def test_what_was_accepted_in_place_stands_beside_the_findings_with_its_reason(
     page = words(browser.get("/s/clubs/review").text)
     assert "Accepted in place 1" in page
     assert "“a club has few members”" in page
+
+
+def test_the_search_finds_systems_patterns_and_entities_from_home(browser: TestClient) -> None:
+    page = browser.get("/").text
+    found = page[page.index('id="find"') :]
+    assert '<a href="/s/clubs/map">' in found
+    assert '<a href="/s/clubs/patterns/clubs_of_city">' in found
+    assert '<a href="/s/clubs/data?entity=Member">' in found

@@ -24,7 +24,9 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     ("given", "says"),
     [
         (["--port", "70000"], "choose 0 to 65535"),
-        (["--host", "0.0.0.0"], "give --password-file FILE"),
+        (["--host", "0.0.0.0"], "set --password-file FILE"),
+        (["--host", "::"], "set --password-file FILE"),
+        (["--host", ""], "set --password-file FILE"),
         (["--password-file", "nothing"], "No such file"),
         (["--table", "Nothing"], "Nothing not found"),
         (["nothing.design:design"], "unknown module 'nothing'"),

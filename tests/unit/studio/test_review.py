@@ -74,7 +74,7 @@ def test_partitions_show_size_largest_items_and_what_grows(browser: TestClient) 
     page = words(browser.get("/s/clubs/partitions").text)
     assert "CLUB# c1 3" in page
     assert "Largest items" in page
-    assert "Most together" in page
+    assert "Collections that grow Entity Most In Limit" in page
 
 
 def test_heat_comes_from_the_workload(loaded: StudioSystem, browser: TestClient) -> None:

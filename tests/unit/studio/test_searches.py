@@ -93,7 +93,7 @@ def test_an_item_of_the_data_can_be_given_for_its_vector(browser: TestClient) ->
     [
         ("nonsense", "No item nonsense with a vector. Give 5 numbers"),
         ("OWNER#mia › NOTE#none", "No item OWNER#mia › NOTE#none with a vector"),
-        ("1, 2", "a vector of 5 numbers is due, not 2"),
+        ("1, 2", "a vector has 5 numbers, not 2"),
         ("", "Give vector."),
     ],
 )

@@ -75,10 +75,13 @@ def test_dead_letters_are_looked_into_replayed_and_dropped(browser: TestClient, 
         Consumer(db).drain()
         assert len(db.run(letters(db.context))) == 2
         page = browser.get("/s/clubs/streams").text
-        assert "cannot <b>yet</b>" in words(page)
+        assert "ValueError: cannot <b>yet</b>" in words(page)
+        assert "CLUB# c2 › CLUB" in words(page), "the item that the record is about"
+        assert "name Rowing → Sculling" in words(page), "what the record changed"
         fields = form(page, "/s/clubs/letters")
         refused = post(browser, "/s/clubs/letters", fields | {"act": "replay"})
-        assert "The replay failed" in words(refused.text)
+        assert "The replay failed: ValueError" in words(refused.text)
+        assert "Drop…" in words(refused.text), "the letters are still there to decide about"
         state["broken"] = False
         told = post(browser, "/s/clubs/letters", fields | {"act": "replay"}).text
         assert "Replayed 1 dead letter." in words(told)

@@ -146,7 +146,7 @@ def test_what_expires_goes_in_every_account_and_region() -> None:
 
 
 def test_accounts_are_served_by_one_worker() -> None:
-    with pytest.raises(settings.ServeError, match="--accounts needs one worker"):
+    with pytest.raises(settings.ServeError, match="--accounts needs --workers 1"):
         ServerSettings(accounts=True, workers=2).check()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import re
 import select
 import socket
 import ssl
@@ -20,7 +21,8 @@ from keyfold.clients.signer import Credentials
 from keyfold.engine import Engine
 from keyfold.limits import KB, MB
 from keyfold.wire import ClientLimits, ServerSettings
-from keyfold.wire.protocol import Connection, WireRequest
+from keyfold.wire.protocol import Connection
+from keyfold.wire.request import WireRequest
 
 HEAD = (
     b"POST / HTTP/1.1\r\nHost: x\r\nX-Amz-Target: DynamoDB_20120810.%b\r\n"
@@ -43,6 +45,14 @@ def until(is_so: Callable[[], bool]) -> None:
     while not is_so():
         assert time.monotonic() < end
         time.sleep(0.02)
+
+
+def beginning(connection: socket.socket) -> bytes:
+    """What a client sees first; nothing, if it was closed before."""
+    try:
+        return connection.recv(12)
+    except ConnectionResetError:
+        return b""
 
 
 def alive(kind: type) -> list[Any]:
@@ -130,10 +140,12 @@ def test_answers_that_nobody_takes_have_one_total(serve: Any, engine: Engine) ->
         connection.connect(("127.0.0.1", asker.port))
         connection.sendall(ask)
         waiting.append(connection)
-    first = [connection.recv(12) for connection in waiting]
+    refused = [beginning(connection) for connection in waiting].count(b"HTTP/1.1 503")
+    # On a slow machine some may have been closed as the slowest, to make room for others.
+    closed = re.search(rb"keyfold_slow_clients_total (\d+)", asker.raw(METRICS).body)
+    assert closed
     # Each is 6 MB, and the system's buffers take some of it.
-    assert 1 <= first.count(b"HTTP/1.1 200") <= 6
-    assert b"HTTP/1.1 503" in first
+    assert 1 <= len(waiting) - refused - int(closed[1]) <= 6
     for connection in waiting:
         connection.close()
     until(lambda: asker.raw(ask).status == 200)
@@ -149,6 +161,39 @@ def certificate(tmp_path: Path) -> tuple[Path, Path]:
     return made, key
 
 
+def trusting() -> ssl.SSLContext:
+    context = ssl.create_default_context()
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    return context
+
+
+def test_a_large_answer_comes_whole_by_tls_to_a_slow_client(
+    serve: Any, engine: Engine, certificate: tuple[Path, Path]
+) -> None:
+    for number in range(16):
+        item = {"pk": {"S": str(number)}, "x": {"S": "x" * 390_000}}
+        engine.call("PutItem", {"TableName": "Things", "Item": item})
+    keys = [{"pk": {"S": str(number)}} for number in range(16)]
+    ask = post(b"BatchGetItem", orjson.dumps({"RequestItems": {"Things": {"Keys": keys}}}))
+    made, key = certificate
+    asker = serve(ServerSettings(tls_certificate=made, tls_key=key))
+    with trusting().wrap_socket(asker.connect()) as client:
+        # Two in one piece: the second waits, decrypted, until the first answer is taken.
+        client.sendall(ask + get("1"))
+        time.sleep(0.2)
+        data = bytearray()
+        while data.count(b"HTTP/1.1 200") < 2 or not data.endswith(b"}}"):
+            data += client.recv(20_000)
+        head, _, rest = bytes(data).partition(b"\r\n\r\n")
+        length = int(re.search(rb"Content-Length: (\d+)", head, re.IGNORECASE)[1])  # type: ignore[index]
+        found = orjson.loads(rest[:length])["Responses"]["Things"]
+        assert len(found) == 16
+        assert {len(each["x"]["S"]) for each in found} == {390_000}
+        client.sendall(get("1"))
+        assert asker.read(client).status == 200
+
+
 def test_a_tls_connection_counts_before_its_handshake(
     serve: Any, certificate: tuple[Path, Path]
 ) -> None:
@@ -158,9 +203,7 @@ def test_a_tls_connection_counts_before_its_handshake(
     silent = [asker.connect() for _ in range(3)]
     with asker.connect() as fourth:
         assert fourth.recv(1) == b""
-    context = ssl.create_default_context()
-    context.check_hostname = False
-    context.verify_mode = ssl.CERT_NONE
+    context = trusting()
 
     def is_answered() -> bool:
         try:

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-import asyncio
+import socket
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from keyfold.engine import Engine
-from keyfold.wire import ServeError, Server, ServerSettings
+from keyfold.wire import BackgroundServer, ServeError, Server, ServerSettings
 
 
 @pytest.fixture
@@ -42,14 +42,15 @@ def test_a_log_that_cannot_be_written_is_explained(engine: Engine, tmp_path: Pat
         Server(engine, ServerSettings(request_log=str(tmp_path / "none" / "log")))
 
 
-async def test_the_log_is_whole_when_the_server_has_drained(engine: Engine, tmp_path: Path) -> None:
+def test_the_log_is_whole_when_the_server_has_stopped(engine: Engine, tmp_path: Path) -> None:
     log = tmp_path / "log"
-    server = await Server(engine, ServerSettings(port=0, request_log=str(log))).start()
-    reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
-    writer.write(
-        b"POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 0\r\n\r\n"
-    )
-    await reader.readuntil(b"\r\n\r\n")
-    await server.drain()
-    writer.close()
+    with (
+        BackgroundServer(engine, ServerSettings(port=0, request_log=str(log))) as server,
+        socket.create_connection(("127.0.0.1", server.port)) as client,
+    ):
+        client.sendall(
+            b"POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+            b"Content-Length: 0\r\n\r\n"
+        )
+        assert client.recv(65536)
     assert b'"operation":"Unknown","status":400' in log.read_bytes()

@@ -14,8 +14,8 @@ CRASH = """
 import os, sys
 from pathlib import Path
 from keyfold.wire.memory import shared_memory
-with shared_memory(Path(sys.argv[1])) as data:
-    data.touch()
+with shared_memory(Path(sys.argv[1])) as folder:
+    (folder / "memory.db").touch()
     os._exit(1)
 """
 
@@ -26,9 +26,9 @@ def make_old(folder: Path) -> None:
 
 
 def test_a_file_in_memory_goes_with_its_server(tmp_path: Path) -> None:
-    with shared_memory(tmp_path) as data:
-        data.touch()
-        assert data.parent.parent == tmp_path
+    with shared_memory(tmp_path) as folder:
+        (folder / "memory.db").touch()
+        assert folder.parent == tmp_path
     assert list(tmp_path.iterdir()) == []
 
 
@@ -36,16 +36,15 @@ def test_what_a_crashed_server_left_is_removed_by_the_next(tmp_path: Path) -> No
     subprocess.run([sys.executable, "-c", CRASH, str(tmp_path)], check=False)
     assert len(list(tmp_path.iterdir())) == 1
     make_old(tmp_path)
-    with shared_memory(tmp_path) as data:
-        assert list(tmp_path.iterdir()) == [data.parent]
+    with shared_memory(tmp_path) as folder:
+        assert list(tmp_path.iterdir()) == [folder]
 
 
 def test_what_a_server_is_using_stays_however_old_it_is(tmp_path: Path) -> None:
-    with shared_memory(tmp_path) as data:
-        data.touch()
+    with shared_memory(tmp_path) as folder:
         make_old(tmp_path)
         remove_leftovers(tmp_path)
-        assert data.exists()
+        assert folder.exists()
 
 
 def test_what_is_only_just_made_stays(tmp_path: Path) -> None:

@@ -96,5 +96,5 @@ def test_a_wrong_credentials_variable_is_explained() -> None:
 
 def test_regions_are_served_by_one_worker() -> None:
     ServerSettings(regions=True).check()
-    with pytest.raises(ServeError, match="--regions needs one worker"):
+    with pytest.raises(ServeError, match="--regions needs --workers 1"):
         ServerSettings(regions=True, workers=2).check()

@@ -1,4 +1,4 @@
-"""A design in the forms of other tools' models: the way out."""
+"""Exports a design to the model formats of other tools."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A design as JSON of ElectroDB's models: each is what `new Entity(...)` takes."""
+"""A design as ElectroDB models in JSON, each an argument of `new Entity(...)`."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def _attribute(attribute: AttributeSchema, entity: EntitySchema) -> dict[str, An
 
 
 def _width(attribute: AttributeSchema, entity: EntitySchema) -> int:
-    """The digits that a number has in keys."""
+    """The number of digits that a number has in keys."""
     keys = (entity.key, *(placement.key for placement in entity.placements))
     for key in keys:
         for template in (key.partition, key.sort) if key else ():
@@ -112,7 +112,7 @@ def _index(
 
 
 def _template(entity: EntitySchema, template: Template) -> dict[str, Any]:
-    """The template as ElectroDB writes it; one case for the whole key is all that it knows."""
+    """The template in ElectroDB's notation, which has one letter case for the whole key."""
     slots = [part for part in template.parts if isinstance(part, Slot)]
     texts = [s for s in slots if _is_text(entity, s)]
     cases = {s.format.name for s in texts if s.format.name in ("lowercase", "uppercase", "lower")}
@@ -139,7 +139,7 @@ def _template(entity: EntitySchema, template: Template) -> dict[str, Any]:
     )
     if any("${" in part.text for part in template.parts if isinstance(part, Literal)):
         raise KeyfoldError(
-            f"{entity.name}: the text ${{ in {template.text!r} would be a slot there"
+            f"{entity.name}: the text ${{ in {template.text!r} would be a placeholder in ElectroDB"
         )
     return {"template": text, "casing": casing}
 

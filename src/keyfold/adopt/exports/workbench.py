@@ -1,4 +1,4 @@
-"""A design as a model of NoSQL Workbench: a facet for each entity, its keys as aliases."""
+"""A design as a NoSQL Workbench model: a facet per entity, its keys as aliases."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Where designs come from: one module for each kind of source."""
+"""Sources of designs: one module per kind."""

@@ -137,7 +137,7 @@ def _argument(directive: Any, name: str) -> Any:
 def _sort(
     directive: Any, title: str, attributes: list[AttributeSchema], place: Place, found: Imported
 ) -> str | None:
-    """One sort field is the sort key; several are joined by # under a name of their own."""
+    """One sort field is the sort key; several are joined by # under a combined name."""
     fields = _argument(directive, "sortKeyFields") or []
     fields = [fields] if isinstance(fields, str) else fields
     if len(fields) > 1:
@@ -190,7 +190,7 @@ def _attribute(field: Any, enums: dict[str, tuple[str, ...]]) -> AttributeSchema
 
 
 def _link(field: Any, title: str, models: set[str], found: Imported) -> list[AttributeSchema]:
-    """`@belongsTo` without fields of its own keeps an id that the schema does not list."""
+    """`@belongsTo` without fields stores an id that the schema does not list."""
     one = _directive(field, "belongsTo") or _directive(field, "hasOne")
     if one is None or _argument(one, "fields"):
         return []

@@ -54,7 +54,7 @@ def read(data: Any, source: str) -> Imported:
 
 
 def _note(found: Imported, pattern: Mapping[str, Any]) -> None:
-    """Patterns are told with what they ask; which entity each reads is its owner's to say."""
+    """Lists each pattern with its key condition; the owner must say which entity it reads."""
     told = f"Pattern {pattern.get('pattern', '?')}: {pattern.get('description', '')}"
     operation = str(pattern.get("dynamodb_operation") or "")
     if operation in _READS:
@@ -68,7 +68,7 @@ def _note(found: Imported, pattern: Mapping[str, Any]) -> None:
 
 
 def _key_condition(command: str) -> str:
-    """The key condition of an AWS command line, with its values in it."""
+    """The key condition of an AWS CLI command, with its values filled in."""
     try:
         words = shlex.split(command)
     except ValueError:

@@ -21,7 +21,7 @@ _VARIABLE = re.compile(r"\$\{([^${}]+)\}")
 
 @dataclass(frozen=True)
 class Known:
-    """What names stand for; `everywhere` says that every text is filled in, not Fn::Sub alone."""
+    """Values of names; `everywhere` substitutes in every text rather than only in Fn::Sub."""
 
     lookup: Callable[[str], Any] = lambda name: None  # noqa: ARG005
     everywhere: bool = False
@@ -49,7 +49,7 @@ def read(data: Any, source: str) -> Imported:
 
 
 def read_serverless(data: Any, source: str) -> Imported:
-    """The tables of a serverless.yml; `${self:...}` is looked up in it."""
+    """The tables of a serverless.yml; resolves `${self:...}` within it."""
     stated = with_place(data, Place(source, 1))
     found = Imported("Serverless Framework", source, name=_service(stated))
     several = isinstance(stated.get("resources"), list)
@@ -58,7 +58,7 @@ def read_serverless(data: Any, source: str) -> Imported:
     for part in parts:
         found.tables += _tables(part.mapping("Resources"), known, found)
     if not found.tables:
-        stated.refuse("resources: Resources: has no AWS::DynamoDB::Table")
+        stated.refuse("resources.Resources has no AWS::DynamoDB::Table")
     return found
 
 
@@ -109,7 +109,7 @@ def _excerpt(value: Any) -> str:
 
 
 def _text(value: Any, known: Known) -> str | None:
-    """A text as far as the template itself says it."""
+    """A text, as far as the template defines it."""
     if isinstance(value, str):
         return _substitute(value, known) if known.everywhere else value
     if isinstance(value, int):
@@ -129,7 +129,7 @@ def _text(value: Any, known: Known) -> str | None:
 
 
 def _substitute(text: str, known: Known) -> str | None:
-    """A text with its variables' values; nothing where one is not known."""
+    """A text with its variables substituted; empty if one is unknown."""
     whole = True
 
     def fill(match: re.Match[str]) -> str:
@@ -184,7 +184,7 @@ def _table(logical: str, properties: PlacedMapping, known: Known, found: Importe
 
 
 def key_schema(owner: PlacedMapping, what: str, known: Known) -> list[dict[str, str]]:
-    """The key attributes, the partition first."""
+    """The key attributes, partition first."""
     parts = []
     for part in owner.mappings("KeySchema"):
         name, kind = _text(part.get("AttributeName"), known), part.get("KeyType")

@@ -1,4 +1,4 @@
-"""Which kind of source something is, by its name and content; each is read by its own module."""
+"""Detects the kind of a source by name and content; each kind has its own module."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _JSON: tuple[tuple[Callable[[Any], Any], Callable[[Any, str], Imported]], ...] =
 
 
 def read(source: str, *, table: str = "") -> Imported:
-    """What a source says; `table` names the table of models that do not say theirs."""
+    """Read a source; `table` names the table of models that do not name theirs."""
     if source.startswith(_ADDRESSES) or source.endswith(_DATABASES):
         return _live(source)
     path = Path(source)
@@ -98,7 +98,7 @@ def _file(path: Path, table: str) -> Imported:
 
 
 def read_texts(files: Mapping[str, str], *, table: str = "") -> list[Imported]:
-    """What texts say, by the names of their files; those of Terraform belong together."""
+    """Read texts by file name; Terraform files are read together."""
     modules = {file: text for file, text in files.items() if file.endswith(".tf")}
     found = [_text(text, file, table) for file, text in files.items() if file not in modules]
     return [*found, *([terraform.read(modules, next(iter(modules)))] if modules else ())]
@@ -123,7 +123,7 @@ def _text(text: str, source: str, table: str) -> Imported:
         return electrodb.read(data, source, table=table)
     if toolbox.entities(data):
         return toolbox.read(data, source, table=table)
-    raise SourceError(Place(source, 1), f"this is none of the known sources: {KINDS}")
+    raise SourceError(Place(source, 1), f"unknown source; use one of: {KINDS}")
 
 
 def _design(text: str, source: str) -> Imported:

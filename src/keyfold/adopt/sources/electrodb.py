@@ -1,4 +1,4 @@
-"""ElectroDB's entities and services, as JSON of their models.
+"""ElectroDB's entities and services, from the JSON of their models.
 
 Node prints a model: `console.log(JSON.stringify(Task.schema))`, or of a service
 `JSON.stringify(Object.values(service.entities).map((entity) => entity.schema))`.
@@ -50,7 +50,7 @@ VERSION = "__edb_v__"
 
 
 def models(data: Any) -> list[Any]:
-    """The models of a file: one, a list, or a service with its entities; nothing if it has none."""
+    """The models of a file: one, a list, or a service with its entities; empty if none."""
     if isinstance(data, list):
         return [each for part in data for each in models(part)]
     if not isinstance(data, dict):
@@ -87,7 +87,7 @@ def _service(model: PlacedMapping) -> str:
 
 
 class _Held(dict[str, AttributeSchema]):
-    """The attributes of a model, and the digits that some numbers have in keys."""
+    """The attributes of a model, and the digits of numbers in keys."""
 
     widths: dict[str, int]
 
@@ -100,7 +100,7 @@ def _width(stated: PlacedMapping) -> int:
 
 
 class _Layout:
-    """The tables that the models' indexes tell of."""
+    """The tables derived from the models' indexes."""
 
     def __init__(self) -> None:
         self.keys: dict[str, tuple[str, str | None, KeyType, KeyType]] = {}
@@ -238,7 +238,7 @@ def _templates(
 
 
 def _key_type(part: PlacedMapping, template: Template, held: _Held) -> KeyType:
-    """One numeric attribute alone, without a label, is a number on disk."""
+    """A single numeric attribute without a label is stored as a number."""
     numbers = {a.field for a in held.values() if a.type in ("decimal", "number")}
     number = template.is_bare_field and template.fields[0] in numbers
     return "N" if number and part.get("cast") != "string" else "S"
@@ -265,7 +265,7 @@ def _template(key: PlacedMapping, head: str, tail: str, held: _Held, what: str) 
         parts.append(Literal(_in_case(tail, casing)))
     made = Template(tuple(_join(parts)) or (Literal(""),))
     if any(isinstance(a, Slot) and isinstance(b, Slot) for a, b in pairwise(made.parts)):
-        key.refuse(f"{what} joins two attributes with nothing between them: {made.text}")
+        key.refuse(f"{what} joins two attributes without a separator: {made.text}")
     return made
 
 
@@ -274,7 +274,7 @@ def _slot(name: str, casing: str, held: _Held, what: str, key: PlacedMapping) ->
     if attribute is None:
         key.refuse(f"{what} names {name!r}, which is not among the attributes")
     if attribute.type in ("decimal", "number"):
-        # In a key a number has no format but its digits: keyfold takes whole ones.
+        # Numbers in ElectroDB keys have no format but their digits: keyfold accepts integers.
         held[name] = replace(attribute, type="number")
         width = held.widths.get(name, 0)
         return Slot(attribute.field, parse_format(f"0{width}d" if width else "d"))

@@ -10,7 +10,7 @@ from keyfold.streams.support_table import TABLE as SUPPORT
 
 
 def read(client: Client, source: str) -> Imported:
-    """All tables there, but those that keyfold makes for itself."""
+    """All tables of the endpoint except keyfold's own."""
     found = Imported("endpoint", source)
     request: dict[str, str] = {}
     while True:

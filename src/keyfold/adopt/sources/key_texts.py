@@ -1,4 +1,4 @@
-"""Key templates as other tools write them: `USER#${id}` of JavaScript."""
+"""Key templates in other tools' notation: `USER#${id}` of JavaScript."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _PADDED = re.compile(r"([\w.]+):(\d+):0")
 def template_of(
     text: str, held: Mapping[str, AttributeSchema], what: str, place: Place
 ) -> Template:
-    """The template; `${number:6:0}` is a number of six digits."""
+    """Parses the template; `${number:6:0}` is a number of six digits."""
     parts: list[Part] = []
     end = 0
     for match in _SLOT.finditer(text):

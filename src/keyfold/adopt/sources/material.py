@@ -1,4 +1,4 @@
-"""What a source gives: tables, entities, items; and what is wrong with one that gives nothing."""
+"""What a source provides: tables, entities, items; and the error for one that provides nothing."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class SourceError(KeyfoldError):
 
 @dataclass
 class Imported:
-    """What one source says about a design."""
+    """The content of one source."""
 
     kind: str
     source: str
@@ -36,13 +36,13 @@ class Imported:
     items: dict[str, list[Item]] = field(default_factory=dict)
     """Sample items of each table."""
     labels: dict[str, list[str]] = field(default_factory=dict)
-    """What the source calls the entity of each sample item."""
+    """The source's entity name for each sample item."""
     notes: list[str] = field(default_factory=list)
     questions: list[str] = field(default_factory=list)
 
 
 class PlacedMapping(dict[str, Any]):
-    """A mapping of a file that knows its place, and gives its content as what it must be."""
+    """A mapping of a file with its position, and typed access to its content."""
 
     place: Place = Place("", 0)
 
@@ -50,7 +50,7 @@ class PlacedMapping(dict[str, Any]):
         raise SourceError(self.place, message)
 
     def text(self, name: str, default: str | None = None) -> str:
-        """A text; a number is taken for one; the default where there is nothing."""
+        """A text, also from a number; the default if missing."""
         found = self.get(name)
         if found is None and default is not None:
             return default
@@ -70,7 +70,7 @@ class PlacedMapping(dict[str, Any]):
         return found
 
     def mapping(self, name: str) -> PlacedMapping:
-        """What is inside; an empty one where there is nothing."""
+        """The inner mapping; empty if missing."""
         found = self.get(name)
         if found is None:
             empty = PlacedMapping()
@@ -89,14 +89,14 @@ class PlacedMapping(dict[str, Any]):
         return found
 
     def each(self, name: str) -> Iterator[tuple[str, PlacedMapping]]:
-        """The mappings inside, by their names."""
+        """The inner mappings by name."""
         inner = self.mapping(name)
         for title in inner:
             yield title, inner.mapping(title)
 
 
 def with_place(value: Any, place: Place) -> Any:
-    """Plain data with one place for all of it."""
+    """Plain data with one position for all of it."""
     if isinstance(value, dict):
         found = PlacedMapping(
             {str(name): with_place(inner, place) for name, inner in value.items()}
@@ -107,7 +107,7 @@ def with_place(value: Any, place: Place) -> Any:
 
 
 def identifier(name: str) -> str:
-    """A name as a field of a design file; only identifiers stand in templates."""
+    """A name as a field of a design file; templates allow identifiers only."""
     if name.isidentifier():
         return name
     made = re.sub(r"\W+", "_", name)
@@ -115,7 +115,7 @@ def identifier(name: str) -> str:
 
 
 def projection(index: PlacedMapping) -> dict[str, Any]:
-    """What an index holds, in DynamoDB's words."""
+    """An index's projection, in DynamoDB's terms."""
     stated = index.mapping("Projection")
     kind = stated.text("ProjectionType", "ALL")
     if kind not in ("ALL", "KEYS_ONLY", "INCLUDE"):

@@ -1,4 +1,4 @@
-"""OneTable's schemas, as JSON: indexes, and models whose keys have value templates."""
+"""OneTable's schemas in JSON: indexes, and models with value templates as keys."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Models whose keys are plain attributes, put together into a table and an entity."""
+"""Builds a table and an entity from models whose keys are plain attributes."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def add_model(
     version: str | None = None,
     description: str = "",
 ) -> None:
-    """Key and index attributes are named as they are on disk."""
+    """Add a model; key and index attributes have their stored names."""
     by_name = {attribute.name: attribute for attribute in attributes}
     given = templates or {}
     slots = {name: given.get(name) or _bare(by_name[name]) for name in by_name}

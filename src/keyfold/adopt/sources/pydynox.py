@@ -1,4 +1,4 @@
-"""pydynox's models: attributes with templates in their keys."""
+"""pydynox's models: attributes with key templates."""
 
 from __future__ import annotations
 

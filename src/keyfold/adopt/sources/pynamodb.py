@@ -87,7 +87,7 @@ def _map_attribute() -> type:
 
 
 def _index(index: Any, model: Any) -> Index:
-    """The index's own attributes may be named otherwise in Python, on disk they are the model's."""
+    """An index; its attributes may have other names in Python, but the model's on disk."""
     from pynamodb.indexes import LocalSecondaryIndex
 
     meta = index.Meta

@@ -1,4 +1,4 @@
-"""Models of Python libraries, imported: PynamoDB, dyntastic, pydynox, an adapter for each."""
+"""Imports models of Python libraries: PynamoDB, dyntastic, pydynox, each with an adapter."""
 
 from __future__ import annotations
 

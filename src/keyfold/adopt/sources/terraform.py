@@ -24,7 +24,7 @@ _ESCAPED = re.compile(r"([$%])\1\{")
 
 
 def is_shown(data: Any) -> bool:
-    """Whether this is what `terraform show -json` prints, of a state or of a plan."""
+    """Whether this is output of `terraform show -json`, of a state or a plan."""
     return isinstance(data, dict) and "format_version" in data and "terraform_version" in data
 
 
@@ -47,7 +47,7 @@ def _resources(module: PlacedMapping) -> Iterator[PlacedMapping]:
 
 
 def read(files: Mapping[str, str], source: str) -> Imported:
-    """The tables of Terraform files by name, with the defaults of variables and the locals."""
+    """The tables of Terraform files by name, using defaults of variables and locals."""
     try:
         import hcl2
         from hcl2.utils import SerializationOptions
@@ -91,7 +91,7 @@ def _place(file: str, text: str, name: str) -> Place:
 
 
 def _resolve(value: Any, known: Mapping[str, Any], depth: int = 0) -> Any:
-    """References to variables and locals as their values, where the files say them."""
+    """Replaces references to variables and locals with their values, if the files define them."""
     if isinstance(value, dict):
         return {name: _resolve(inner, known, depth) for name, inner in value.items()}
     if isinstance(value, list):
@@ -111,7 +111,7 @@ def _resolve(value: Any, known: Mapping[str, Any], depth: int = 0) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """Texts without HCL's escapes of what would be templates."""
+    """Texts without HCL's template escapes."""
     if isinstance(value, dict):
         return {name: _plain(inner) for name, inner in value.items()}
     if isinstance(value, list):

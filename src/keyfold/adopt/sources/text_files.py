@@ -1,4 +1,4 @@
-"""YAML and JSON files as records that know their lines, CloudFormation's short tags included."""
+"""YAML and JSON files as records with line numbers, including CloudFormation's short tags."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def read_text(path: Path) -> str:
 
 
 def read_records(text: str, file: str) -> Any:
-    """The content of a YAML or JSON text; mappings are records with their places."""
+    """The content of a YAML or JSON text; mappings are records with positions."""
     if file.endswith(".json") or text.lstrip()[:1] in ("{", "["):
         try:
             plain = json.loads(text)
@@ -41,7 +41,7 @@ def read_records(text: str, file: str) -> Any:
         try:
             return _compose(text, file)
         except (SourceError, KeyfoldError):
-            # JSON that YAML does not take (tabs): its lines are not known.
+            # JSON that YAML rejects (tabs): its line numbers are unknown.
             return with_place(plain, Place(file, 1))
     return _compose(text, file)
 

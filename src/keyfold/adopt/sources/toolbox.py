@@ -1,4 +1,4 @@
-"""DynamoDB-Toolbox's entities, as the JSON that `entity.build(EntityDTO).toJSON()` gives."""
+"""DynamoDB-Toolbox's entities, from the JSON of `entity.build(EntityDTO).toJSON()`."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _KEYS: dict[str, KeyType] = {"string": "S", "number": "N", "binary": "B"}
 
 
 def entities(data: Any) -> list[Any]:
-    """The entities of a file: one, or a list of them; nothing if it has none."""
+    """The entities of a file: one or a list; empty if none."""
     if isinstance(data, list):
         return [each for part in data for each in entities(part)]
     named = isinstance(data, dict) and isinstance(data.get("schema"), dict)

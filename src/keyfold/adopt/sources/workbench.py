@@ -54,7 +54,7 @@ def read(data: Any, source: str) -> Imported:
 def _by_alias(
     title: str, table: TableSchema, facet: PlacedMapping, types: Mapping[str, str]
 ) -> EntitySchema | None:
-    """An entity whose keys are written out as templates, where its aliases are some: A#{id}."""
+    """An entity whose key aliases are templates: A#{id}."""
     alias = facet.mapping("KeyAttributeAlias")
     texts = [alias.text(name, "") for name in ("PartitionKeyAlias", "SortKeyAlias")]
     stated = [text for text in texts if text][: len(table.key_attributes)]
@@ -97,7 +97,7 @@ def _facet(
 
 
 def _types(table: PlacedMapping) -> dict[str, str]:
-    """The types of attributes that are no keys."""
+    """The types of non-key attributes."""
     return {
         stated.text("AttributeName"): _TYPES.get(stated.text("AttributeType", "S"), "string")
         for stated in table.mappings("NonKeyAttributes")

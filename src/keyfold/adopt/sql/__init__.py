@@ -1,4 +1,4 @@
-"""A relational schema as a draft of a design, with the questions that stay open."""
+"""Drafts a design from a relational schema, with open questions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables and questions as a design file: one table, keys by what is asked, questions that stay."""
+"""SQL tables and queries as a design file: one table, keys by access pattern, open questions."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ class _Draft:
         }
 
     def _index(self, entity: str, table: SqlTable, by: tuple[str, ...], sort: str) -> str:
-        """The first index on which the entity has no place yet."""
+        """The first index without a placement of the entity."""
         placed = self._placed.get((entity, by, sort))
         if placed is not None:
             return placed
@@ -148,7 +148,7 @@ class _Draft:
         words = [] if column.required or is_key else ["optional"]
         if column.type == "timestamp" and column.name.startswith("created"):
             words.append("fixed")
-        # An id stands in keys of text, whatever it is in SQL; a time there needs one precision.
+        # In a text key an id is text, whatever its SQL type; a time needs a fixed precision.
         stored = {"timestamp": "timestamp iso_ms"}.get(column.type, column.type)
         words.append("id" if is_key and column.type in ("string", "number") else stored)
         if column.name in table.references:

@@ -1,4 +1,4 @@
-"""SELECT statements as questions: which table, by which columns, in which order."""
+"""SELECT statements as access patterns: which table, by which columns, in which order."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _COUNTED = re.compile(r"^\s*(\d+)\t(.+)$")
 
 @dataclass(frozen=True)
 class SqlQuery:
-    """What a SELECT asks of one table, and how often it was asked."""
+    """What a SELECT reads from one table, and how often it runs."""
 
     text: str
     table: str
@@ -26,12 +26,12 @@ class SqlQuery:
     limit: int | None = None
     joins: tuple[str, ...] = ()
     others: tuple[str, ...] = ()
-    """Columns of conditions that no key can answer: OR, LIKE, functions."""
+    """Columns of conditions that no key can serve: OR, LIKE, functions."""
     calls: int | None = None
 
 
 def read_queries(text: str, tables: dict[str, SqlTable], dialect: str) -> list[SqlQuery]:
-    """The questions of statements, or of lines that count them; each once, the most asked first."""
+    """The distinct queries of statements or counted lines, most frequent first."""
     found: dict[str, SqlQuery] = {}
     for calls, statement in _counted_statements(text, dialect):
         select = statement.find(exp.Select)

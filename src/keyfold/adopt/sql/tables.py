@@ -1,4 +1,4 @@
-"""CREATE TABLE statements as plain facts: columns, keys, references."""
+"""CREATE TABLE statements as data: columns, keys, references."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from keyfold.errors import KeyfoldError
 
 @dataclass(frozen=True)
 class SqlColumn:
-    """A column, with its type in the words of a design file."""
+    """A column, with its type as in a design file."""
 
     name: str
     type: str
@@ -52,12 +52,12 @@ _TYPES: dict[Any, str] = {
 
 
 def field_name(column: str) -> str:
-    """A column's name as a design file takes it."""
+    """A column's name in a design file."""
     return re.sub(r"\W+", "_", column).strip("_") or "column"
 
 
 def read_statements(text: str, dialect: str) -> list[exp.Expr]:
-    """The statements of a text; where it cannot be read is said by line and column."""
+    """The statements of a text; errors name the line and column."""
     if dialect not in sqlglot.Dialect.classes:
         known = ", ".join(sorted(name for name in sqlglot.Dialect.classes if name))
         raise KeyfoldError(f"unknown SQL dialect {dialect!r}; use one of {known}")

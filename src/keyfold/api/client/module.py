@@ -162,7 +162,7 @@ from pydantic_core import to_jsonable_python"""
 
 
 def client_source(service: type[Service], *, asynchronous: bool = True) -> str:
-    """The whole module; the same operations and types as the service's own."""
+    """The whole module, with the service's operations and types."""
     types = TypeWriter()
     methods = [_method(one, types) for one in service.operations.values()]
     adapters = [_adapter(one, types) for one in service.operations.values()]
@@ -198,7 +198,7 @@ def _imports(types: TypeWriter) -> str:
 
 
 def _method_name(one: Operation) -> str:
-    """An operation's method; the client's own `close` stays what ends its connections."""
+    """An operation's method name; `close` is reserved for the client's connections."""
     name = to_snake(one.name)
     return f"{name}_" if name == "close" else name
 
@@ -253,7 +253,7 @@ def _argument(parameter: Parameter, types: TypeWriter) -> str:
     written = types.source_of(parameter.annotation)
     if parameter.required:
         return f"{parameter.name}: {written}"
-    # What is left out is not sent: the service has the default.
+    # Omitted arguments are not sent: the service has the default.
     written = written if "None" in written.split(" | ") else f"{written} | None"
     return f"{parameter.name}: {written} = None"
 

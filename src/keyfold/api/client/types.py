@@ -1,4 +1,4 @@
-"""Types as source code: what a generated client needs of a service's models."""
+"""Types as source code, for generated clients."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _CONTAINERS = {list: "list", set: "set", frozenset: "frozenset", tuple: "tuple",
 
 
 class TypeWriter:
-    """Writes annotations, and collects the classes and imports that they need."""
+    """Writes annotations, and collects the classes and imports they need."""
 
     def __init__(self) -> None:
         self.classes: dict[str, str] = {}
@@ -62,7 +62,7 @@ class TypeWriter:
         if name not in self.classes:
             self.classes[name] = ""
             text = write(name, kind)
-            # A class that refers to others comes after them.
+            # A class comes after those it refers to.
             del self.classes[name]
             self.classes[name] = text
         return name

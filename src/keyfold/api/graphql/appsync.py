@@ -1,4 +1,4 @@
-"""The schema as AppSync takes it: its own scalars instead of ours."""
+"""The schema for AppSync, with its scalars in place of ours."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from graphql import (
 )
 from graphql.language import NamedTypeNode, NameNode
 
-# AppSync's Int has 32 bits; a Float holds whole numbers up to 2**53.
+# AppSync's Int has 32 bits; a Float holds integers up to 2**53.
 SCALARS: Final = {
     "DateTime": "AWSDateTime",
     "Date": "AWSDate",
@@ -39,7 +39,9 @@ class _Renamed(Visitor):
 
 
 def _is_left_out(definition: DefinitionNode) -> bool:
-    """Our scalars, and subscriptions: AppSync feeds those by mutations, in a way of its own."""
+    """Whether AppSync lacks it: our scalars, and subscriptions, which AppSync feeds by
+    mutations.
+    """
     if isinstance(definition, ScalarTypeDefinitionNode):
         return True
     return (
@@ -48,6 +50,6 @@ def _is_left_out(definition: DefinitionNode) -> bool:
 
 
 def appsync_schema(sdl: str) -> str:
-    """The same schema in AppSync's scalars."""
+    """The same schema with AppSync's scalars."""
     kept = tuple(one for one in parse(sdl).definitions if not _is_left_out(one))
     return print_ast(visit(DocumentNode(definitions=kept), _Renamed())) + "\n"

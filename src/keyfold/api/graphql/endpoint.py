@@ -1,4 +1,4 @@
-"""GraphQL over HTTP: one POST endpoint, bounded before anything runs."""
+"""GraphQL over HTTP: one POST endpoint with limits checked before anything runs."""
 
 from __future__ import annotations
 
@@ -57,17 +57,17 @@ Answered = tuple[int, dict[str, Any]]
 """An HTTP status and a body."""
 Answers = AsyncGenerator[dict[str, Any], None]
 _ONE_ANSWER = QueryRefused(
-    "A subscription has many answers: ask with `Accept: text/event-stream`, or over a WebSocket.",
+    "A subscription needs `Accept: text/event-stream` or a WebSocket.",
     code="SUBSCRIPTION",
 )
 KEPT_CHARACTERS = 256 * 1024
-"""Of the queries whose documents are kept, which take about seventy bytes for each."""
+"""The total length of cached queries; their documents take about 70 bytes per character."""
 log = logging.getLogger("keyfold.api")
 
 
 @dataclass(frozen=True, slots=True)
 class AskedDocument:
-    """A request that may run."""
+    """A validated request."""
 
     document: DocumentNode
     plans: Plans | None
@@ -92,7 +92,7 @@ class Executor:
         self._kept_characters = 0
 
     async def run(self, request: GraphQLRequest, caller: Caller) -> Answered:
-        """HTTP status and body; a request that cannot run at all is 400."""
+        """The HTTP status and body; 400 if the request cannot run at all."""
         prepared = self._prepare(request, caller)
         if isinstance(prepared, tuple):
             return prepared
@@ -101,7 +101,7 @@ class Executor:
         return await self._run(prepared, request, caller)
 
     async def stream(self, request: GraphQLRequest, caller: Caller) -> Answered | Answers:
-        """Answers one by one: several of a subscription, one of anything else."""
+        """The answers: several for a subscription, otherwise one."""
         prepared = self._prepare(request, caller)
         if isinstance(prepared, tuple):
             return prepared
@@ -129,7 +129,7 @@ class Executor:
         try:
             async for event in source:
                 executor = built.build_per_event_executor(event)
-                # Each with loaders of its own: what was loaded for one event is old at the next.
+                # New loaders for each event: earlier results are outdated.
                 executor.context_value = self._context(prepared, caller)
                 made: Any = execute_subscription_event(executor)
                 yield _body(await made if _is_awaitable(made) else made)
@@ -172,7 +172,7 @@ class Executor:
         return 200, _body(result)
 
     def _document(self, query: str, caller: Caller) -> tuple[DocumentNode, Plans | None]:
-        """The document of a query; one that has to be read counts as a request of its own."""
+        """The document of a query; parsing a new one counts as a request of its own."""
         documents = self._documents
         if (known := documents.get(query)) is not None:
             documents.move_to_end(query)
@@ -185,7 +185,7 @@ class Executor:
         return read
 
     def _validate_query(self, query: str) -> tuple[DocumentNode, Plans | None]:
-        """The document, and the plans that are made for it; with directives none can be kept."""
+        """The document and its plans; with directives no plan can be cached."""
         if len(query) > QUERY_CHARACTERS:
             raise QueryRefused(f"The query has more than {QUERY_CHARACTERS} characters.")
         document = parse(query, max_tokens=QUERY_TOKENS)
@@ -204,7 +204,7 @@ class Executor:
 
 
 class GraphQLEndpoint:
-    """GraphQL requests by POST, as an ASGI application; who asks for events gets a stream."""
+    """GraphQL requests by POST, as an ASGI application; supports event streams."""
 
     def __init__(self, executor: Executor, tokens: Tokens | None) -> None:
         self._executor, self._tokens = executor, tokens
@@ -248,7 +248,7 @@ class GraphQLEndpoint:
         address: str,
         identity: Identity | None = None,
     ) -> HttpAnswer:
-        """The answer to a request; header names are in lower case."""
+        """The answer to a request; header names are lower case."""
         try:
             request = read_request(headers, body)
             if identity is None:
@@ -266,9 +266,9 @@ def graphql_routes(
     introspection: bool = False,
     origins: Sequence[str] = (),
 ) -> list[BaseRoute]:
-    """POST /graphql runs a request, a WebSocket there several at once.
+    """POST /graphql runs a request, a WebSocket several at once.
 
-    Where introspection is on, GET /graphql/schema is the SDL.
+    With introspection enabled, GET /graphql/schema is the SDL.
     """
     executor = Executor(dispatch, introspection=introspection)
 
@@ -298,7 +298,7 @@ def _body(result: ExecutionResult) -> dict[str, Any]:
 
 
 def _is_awaitable(value: Any) -> TypeGuard[Awaitable[Any]]:
-    # Resolvers here give values or coroutines; asked for every field, so it must be quick.
+    # Resolvers here return values or coroutines; called for every field, so it must be fast.
     return isinstance(value, CoroutineType)
 
 
@@ -331,6 +331,6 @@ def _format_error(error: GraphQLError) -> dict[str, Any]:
         return formatted
     problem = problem_for(original)
     if problem.status >= 500 and len(error.path or ()) > 1:
-        # An operation logs its own failure; this one is inside its result.
+        # An operation logs its own failure; this one occurred inside its result.
         log.error("a field failed: %s", error.path, exc_info=original)
     return {**formatted, **_refusal(problem)}

@@ -1,6 +1,6 @@
-"""GraphQL over server-sent events: each answer is an event, the last one says that it is over.
+"""GraphQL over server-sent events: each answer is an event, the last one says `complete`.
 
-This is the protocol graphql-sse in its mode of distinct connections: one request, one stream.
+This is the graphql-sse protocol in distinct connections mode: one request, one stream.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from starlette.types import Receive, Send
 
 EVENT_STREAM: Final = "text/event-stream"
 STREAMS: Final = "keyfold.streams"
-"""Set in the scope of a request whose answer goes on until somebody ends it."""
+"""Marks the scope of a request with a streaming answer."""
 ALIVE_SECONDS: Final = 15.0
-"""After so long without an event the client, and whatever is between, hears a sign of life."""
+"""Seconds without an event after which a keep-alive comment is sent."""
 _HEADERS: Final = [
     (b"content-type", b"text/event-stream; charset=utf-8"),
     (b"cache-control", b"no-store"),
@@ -27,7 +27,7 @@ _HEADERS: Final = [
 async def send_events(
     receive: Receive, send: Send, answers: AsyncGenerator[dict[str, Any], None]
 ) -> None:
-    """Send answers as events until the last one, or until the client leaves."""
+    """Send answers as events until the last one, or until the client disconnects."""
     sending = asyncio.create_task(_send_all(send, answers))
     leaving = asyncio.create_task(_wait_for_disconnect(receive))
     try:
@@ -41,7 +41,7 @@ async def send_events(
 
 async def _send_all(send: Send, answers: AsyncGenerator[dict[str, Any], None]) -> None:
     await send({"type": "http.response.start", "status": 200, "headers": _HEADERS})
-    # The client knows from here on that it hears of everything.
+    # From here on the client knows that it misses nothing.
     await _send(send, b":\n\n")
     coming = asyncio.ensure_future(anext(answers, None))
     try:

@@ -1,9 +1,9 @@
-"""graphql-core's executor, with a short way for values of which only plain attributes are asked.
+"""graphql-core's executor, with a fast path for values with plain attributes.
 
-Most of an answer is such values: a page and its items. They need no resolver, no arguments and no
-awaiting, so a plan made once for a document reads their attributes straight from the models.
-Whatever is unusual (a null where none may be, a value that does not fit) goes the long way, which
-says what is wrong and where.
+Most of an answer consists of such values: a page and its items. They need no resolver, arguments or
+awaiting, so a plan made once per document reads their attributes directly from the models. Anything
+unusual (an unexpected null, a value of the wrong type) takes the regular path, which reports the
+error and its location.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from keyfold.api.graphql.types import ATTRIBUTE
 
 Read = Callable[[Any], Any]
 Plans = dict[tuple[int, ...], Read | None]
-"""Plans by the type that is asked of and the places in the document that ask."""
+"""Plans by type and selection in the document."""
 
 _LISTS = (list, tuple, set, frozenset)
 _AS_THEY_ARE: dict[Any, type] = {GraphQLString: str, GraphQLID: str, GraphQLBoolean: bool}
@@ -38,7 +38,7 @@ _AS_THEY_ARE: dict[Any, type] = {GraphQLString: str, GraphQLID: str, GraphQLBool
 class PlainFieldsFirst(Executor[Any]):
     """An executor for schemas whose fields without a resolver are attributes.
 
-    The plans are in the context, where they stay for the next request with the same document.
+    The plans are kept in the context for later requests with the same document.
     """
 
     def complete_value(
@@ -66,7 +66,7 @@ class PlainFieldsFirst(Executor[Any]):
         )
 
     def _plan(self, kind: GraphQLOutputType, details: Any) -> Read | None:
-        """How a value of this type is written; None where it takes more than reading attributes."""
+        """How to serialise a value of this type; None if it takes more than reading attributes."""
         inner = get_nullable_type(kind)
         complete: Read | None
         if is_list_type(inner):
@@ -136,5 +136,5 @@ def _present(complete: Read) -> Read:
 
 
 def _exactly(kind: type, otherwise: Read) -> Read:
-    """A leaf whose values of one type are written as they are."""
+    """A leaf whose values of one type are serialised unchanged."""
     return lambda value: value if type(value) is kind else otherwise(value)

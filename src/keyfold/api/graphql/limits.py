@@ -1,4 +1,4 @@
-"""What a GraphQL query may ask for: its size, depth and cost, known before it runs."""
+"""Limits on GraphQL queries: size, depth and cost, computed before execution."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ COST: Final = 10_000
 OPERATION_COST: Final = 100
 LIST_LENGTH: Final = 10
 RELATED_PARENTS: Final = 1_000
-"""Objects of one request whose relations may be read."""
+"""Objects per request whose relations may be loaded."""
 
 
 class QueryRefused(Refused):
-    """A query that asks for too much; it says by how much."""
+    """A query that exceeds a limit; says which and by how much."""
 
     title = "Query refused"
     default_code = "QUERY_TOO_COMPLEX"
@@ -48,20 +48,20 @@ def check(
     operation: OperationDefinitionNode,
     variables: Mapping[str, Any],
 ) -> None:
-    """Refuse a valid query that is too deep or would cost too much."""
+    """Refuse a valid query that is too deep or too expensive."""
     measure = _Measure(schema, document, {**_defaults(operation), **variables})
     root = schema.get_root_type(operation.operation)
     cost, depth = measure.selections(operation.selection_set, root)
     if depth > DEPTH:
         raise QueryRefused(f"The query is {depth} levels deep; {DEPTH} are allowed.")
     if cost > COST:
-        raise QueryRefused(f"The query would cost {cost}; {COST} is allowed. Ask for less.")
+        raise QueryRefused(f"The query costs {cost}, more than the limit of {COST}.")
     if measure.introspections > 1:
         raise QueryRefused("One introspection per query is allowed.")
 
 
 def _defaults(operation: OperationDefinitionNode) -> dict[str, int]:
-    """Whole numbers that variables have where the request gives them none."""
+    """Integer defaults of variables that the request leaves out."""
     return {
         one.variable.name.value: int(one.default_value.value)
         for one in operation.variable_definitions or ()
@@ -70,7 +70,7 @@ def _defaults(operation: OperationDefinitionNode) -> dict[str, int]:
 
 
 class _Measure:
-    """Cost and depth, each fragment measured once: linear however often it is spread."""
+    """Cost and depth; each fragment is measured once, so the time is linear."""
 
     def __init__(
         self, schema: GraphQLSchema, document: DocumentNode, variables: Mapping[str, Any]
@@ -108,7 +108,7 @@ class _Measure:
     def _field(self, field: FieldNode, parent: Any) -> tuple[int, int]:
         name = field.name.value
         if name.startswith("__"):
-            # Its own validation rule bounds how deep an introspection goes.
+            # A separate validation rule limits the depth of introspection.
             self.introspections += name != "__typename"
             return 1, 1
         declared = parent.fields[name]
@@ -127,7 +127,7 @@ class _Measure:
             return self._first(field)
         if not is_list_type(get_nullable_type(declared.type)):
             return 1
-        # A connection's own lists were counted by its `first`.
+        # A connection's lists were counted by its `first`.
         return 1 if parent.name.endswith("Connection") else LIST_LENGTH
 
     def _first(self, field: FieldNode) -> int:
@@ -139,7 +139,7 @@ class _Measure:
                 value = int(argument.value.value)
             elif isinstance(argument.value, VariableNode):
                 value = self._variables.get(argument.value.name.value)
-            # A variable may be a whole number as 100.0; whatever else it is does not come to run.
+            # A variable may be an integer written as 100.0; any other value fails before execution.
             if isinstance(value, int | float) and math.isfinite(value):
                 return min(max(int(value), 1), MAX_LIMIT)
         return DEFAULT_LIMIT

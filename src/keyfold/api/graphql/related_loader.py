@@ -1,4 +1,4 @@
-"""Related fields of many parents, loaded together."""
+"""Loads related fields of many parents together."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ LoadMany = Callable[[Sequence[Any]], Awaitable[Sequence[Any]]]
 
 
 class RelatedLoader:
-    """Collects the parents that are asked about in one turn of the loop, and asks once for all.
+    """Collects the parents requested in one loop iteration, and loads them in one call.
 
-    A parent that is asked about again has its answer from before.
+    A parent requested again gets the cached answer.
     """
 
     def __init__(self, load_many: LoadMany) -> None:
@@ -25,7 +25,7 @@ class RelatedLoader:
         known = self._answers.get(id(parent))
         if known is None:
             loop = asyncio.get_running_loop()
-            # The parent is kept beside its answer, so that no other object gets its id.
+            # Keep the parent beside its answer, so that no other object gets its id.
             known = self._answers[id(parent)] = (parent, loop.create_future())
             if not self._waiting:
                 loop.call_soon(self._start)

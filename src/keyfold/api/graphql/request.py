@@ -1,4 +1,4 @@
-"""What a GraphQL request says."""
+"""The content of a GraphQL request."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ from keyfold.errors import DeclarationError
 
 @dataclass(frozen=True, slots=True)
 class GraphQLContext:
-    """One GraphQL request: who asks, and the loaders that batch its related fields."""
+    """One GraphQL request: the caller, and the loaders that batch related fields."""
 
     dispatch: Dispatch
     caller: Caller
@@ -46,11 +46,11 @@ class GraphQLContext:
     counts: Counter[str] = field(default_factory=Counter)
 
     def relate(self, parents: int) -> None:
-        """Count parents whose relations are read: lists may be longer than a query tells."""
+        """Count parents whose relations are loaded: lists may be longer than the query tells."""
         self.counts["related"] += parents
         if self.counts["related"] > RELATED_PARENTS:
             raise QueryRefused(
-                f"The relations of more than {RELATED_PARENTS} objects are asked for. Ask for less."
+                f"The query loads relations of more than {RELATED_PARENTS} objects. Request fewer."
             )
 
     def loader(self, related: RelatedField) -> RelatedLoader:
@@ -108,7 +108,7 @@ def _operation_field(operation: Operation, types: TypeRegistry) -> GraphQLField:
         answer = types.output(operation.result)
     arguments = _arguments(operation, types)
     return GraphQLField(
-        # An operation that fails is null with its error: the others of the request keep theirs.
+        # A failed operation is null with its error: the others in the request keep their results.
         get_nullable_type(answer),
         arguments,
         resolve=_resolver(operation, arguments),

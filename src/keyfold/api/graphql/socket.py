@@ -1,8 +1,8 @@
 """GraphQL over a WebSocket: the protocol graphql-transport-ws.
 
-The token comes with `connection_init`, as `{"authorization": "Bearer ..."}`, or in the header of
-the handshake. Messages are taken in order: the pong to a ping behind a `subscribe` says that the
-subscription has begun.
+The token comes with `connection_init`, as `{"authorization": "Bearer ..."}`, or in the handshake's
+header. Messages are processed in order: the pong to a ping sent after a `subscribe` confirms that
+the subscription has begun.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 
 PROTOCOL: Final = "graphql-transport-ws"
 OPERATIONS: Final = 30
-"""At the same time, over one socket."""
+"""Concurrent operations over one socket."""
 INIT_SECONDS: Final = 10.0
 ID_CHARACTERS: Final = 128
 MESSAGE_CHARACTERS: Final = 100_000
 
 
 class _Closed(Exception):
-    """The client broke the protocol, or may not come in."""
+    """The client broke the protocol or is not allowed."""
 
     def __init__(self, code: int, reason: str) -> None:
         self.code, self.reason = code, reason
@@ -71,7 +71,9 @@ class GraphQLSocket:
                 await talk.end()
 
     def _is_welcome(self, socket: WebSocket) -> bool:
-        """Browsers let any page of the web open a socket here, and say which one does."""
+        """Whether the page that opened the socket is allowed: browsers let any page do so, and
+        name it.
+        """
         origin = socket.headers.get("origin")
         if origin is None or origin in self._origins or "*" in self._origins:
             return True
@@ -102,7 +104,7 @@ class _Talk:
             first = await self._message()
 
     async def end(self) -> None:
-        """End whatever runs."""
+        """End all running operations."""
         running = list(self._running.values())
         for task in running:
             task.cancel()
@@ -179,7 +181,7 @@ class _Talk:
             self._running.pop(id, None)
             await self._send({"id": id, "type": "complete"})
         except (WebSocketDisconnect, RuntimeError):
-            # The client is gone; the talk ends by itself.
+            # The client disconnected; the session ends by itself.
             return
         finally:
             await answers.aclose()

@@ -43,15 +43,15 @@ from keyfold.design import Page
 from keyfold.errors import DeclarationError
 
 ATTRIBUTE = "attribute"
-"""The extension of a field that names the attribute it is read from."""
+"""The extension of a field that names its source attribute."""
 _NULL_LEFT_OUT = "null is left out"
-"""The extension of an input: fields whose null means that they were not given."""
+"""The extension of an input: fields whose null means "not given"."""
 _INT_BITS = 31
 _LISTS = (list, set, frozenset, tuple)
 
 
 def _text(name: str, description: str) -> GraphQLScalarType:
-    """A scalar whose text Pydantic reads, so that REST and GraphQL take and give the same."""
+    """A scalar parsed by Pydantic, so that REST and GraphQL accept and return the same text."""
     return GraphQLScalarType(name, description=description, coerce_output_value=to_jsonable_python)
 
 
@@ -73,7 +73,7 @@ SCALARS: dict[type, GraphQLScalarType] = {
 
 @dataclass(frozen=True, slots=True)
 class PageEdge:
-    """A page's item; only the last one has a cursor, since pages are what a cursor continues."""
+    """A page's item; only the last one has a cursor, because cursors continue pages."""
 
     node: Any
     cursor: str | None
@@ -125,10 +125,10 @@ _PAGE_INFO = GraphQLObjectType(
 
 
 class TypeRegistry:
-    """The GraphQL types of one schema, each made once.
+    """The GraphQL types of one schema, each created once.
 
-    What may not be null is GraphQLNonNull. The fields of an object or input are made when the
-    schema is complete, so that models may refer to each other.
+    Non-null types are GraphQLNonNull. The fields of an object or input are created when the schema
+    is complete, so that models may refer to each other.
     """
 
     def __init__(
@@ -304,7 +304,7 @@ class TypeRegistry:
 
 
 def plain_values(value: Any, kind: GraphQLInputType) -> Any:
-    """An argument as JSON values by public names, without nulls that mean "left out"."""
+    """An argument as JSON values by public name, without nulls that mean "not given"."""
     inner = get_nullable_type(kind)
     if is_list_type(inner) and isinstance(value, list):
         return [plain_values(one, inner.of_type) for one in value]
@@ -328,12 +328,12 @@ def _plain_name(model: type[BaseModel]) -> str:
 
 
 def _public(model: type[BaseModel], field: str, info: FieldInfo) -> str:
-    """The name that REST has too."""
+    """The same name as in REST."""
     name = info.serialization_alias or info.alias or field
     if name == field and camel(field) != field:
         raise DeclarationError(
             "O16",
-            f"{model.__name__}.{field} has no public name, so callers would meet snake_case.",
+            f"{model.__name__}.{field} has no public name, so callers would see snake_case.",
             suggestion="Make it a Payload, or give its model_config alias_generator=to_camel.",
         )
     return name

@@ -19,11 +19,11 @@ Event = Mapping[str, Any]
 
 
 class AppSyncError(Exception):
-    """An error as AppSync shows it: the subclass's name is the error's type."""
+    """An error for AppSync, which shows the subclass's name as the error's type."""
 
 
 class Resolver:
-    """Resolves fields by the operations and related fields of a service."""
+    """Resolves fields with a service's operations and related fields."""
 
     def __init__(self, dispatch: Dispatch, tokens: Tokens | None, admin_group: str) -> None:
         self._dispatch, self._tokens, self._admin_group = dispatch, tokens, admin_group
@@ -31,7 +31,7 @@ class Resolver:
         self._related = {(one.parent.__name__, one.name): one for one in related}
 
     async def one(self, event: Event) -> Any:
-        """The value of a field; an error is raised as AppSync shows it."""
+        """The value of a field; raises errors in AppSync's form."""
         try:
             return await self._field(event)
         except Exception as error:
@@ -40,7 +40,7 @@ class Resolver:
             raise type(problem.code, (AppSyncError,), {})(problem.detail) from None
 
     async def batch(self, events: list[Event]) -> list[dict[str, Any]]:
-        """Each event's value or error, in their order."""
+        """Each event's value or error, in order."""
         info = events[0]["info"]
         related = self._related.get((info["parentTypeName"], info["fieldName"]))
         if related is None:

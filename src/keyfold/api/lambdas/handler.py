@@ -31,12 +31,12 @@ Opening = Callable[[], Awaitable[Service]]
 
 
 class LambdaHandler:
-    """Call it as the function's handler; the service is opened once for each container.
+    """Use it as the function's handler; the service is opened once per container.
 
-    It answers API Gateway (REST and HTTP APIs, proxy integration), function URLs, application
-    load balancers, and AppSync (direct resolvers, one event or a batch). Where the gateway or
-    AppSync has verified the caller, their claims are the identity; otherwise `tokens` verifies the
-    bearer token. `cursor_secret`, or KEYFOLD_CURSOR_SECRET, is what all containers seal cursors by.
+    It answers API Gateway (REST and HTTP APIs, proxy integration), function URLs, application load
+    balancers, and AppSync (direct resolvers, single or batched). If the gateway or AppSync has
+    verified the caller, their claims are the identity; otherwise `tokens` verifies the bearer
+    token. All containers must share `cursor_secret` or KEYFOLD_CURSOR_SECRET.
     """
 
     def __init__(
@@ -60,12 +60,12 @@ class LambdaHandler:
         self._routes = [(one, _pattern(one.path)) for one in in_routing_order(service.operations)]
 
     def __call__(self, event: Any, context: Any = None) -> Any:
-        """What Lambda calls."""
+        """Called by Lambda."""
         new_instance(getattr(context, "aws_request_id", None))
         return self._loop.run_until_complete(self.answer(event))
 
     async def answer(self, event: Any) -> Any:
-        """The answer to an event; one of another kind is refused, lest it count as handled."""
+        """The answer to an event; refuses unknown events, so that they do not count as handled."""
         if isinstance(event, list) and event and all("info" in one for one in event):
             return await self._resolver(await self._ready()).batch(event)
         if isinstance(event, Mapping):
@@ -75,7 +75,7 @@ class LambdaHandler:
                 return http.answer(await self._http(await self._ready(), http))
         raise KeyfoldError(
             f"this event is neither an HTTP request nor an AppSync field ({_describe(event)}); "
-            "keyfold.streams.stream_handler takes those of DynamoDB Streams"
+            "for DynamoDB Streams use keyfold.streams.stream_handler"
         )
 
     async def _ready(self) -> Dispatch:
@@ -117,7 +117,7 @@ class LambdaHandler:
 
     def _endpoint(self, dispatch: Dispatch) -> GraphQLEndpoint:
         if self._graphql is None:
-            # Making the schema takes a while: only functions that are asked for GraphQL do.
+            # Building the schema takes time: only functions that serve GraphQL do it.
             from keyfold.api.graphql import Executor, GraphQLEndpoint
 
             executor = Executor(dispatch, introspection=False)
@@ -137,7 +137,7 @@ class LambdaHandler:
         raise Missing("There is nothing at this path.")
 
     def _identity(self, event: HttpEvent) -> Identity | None:
-        """Whom the gateway has verified; None where the bearer token has to say it."""
+        """The caller verified by the gateway; None if the bearer token decides."""
         if (claims := event.claims()) is not None:
             return Identity.from_claims(claims, admin_group=self._admin_group)
         return ANONYMOUS if event.authorizer and self._tokens is None else None
@@ -154,12 +154,14 @@ class MethodNotAllowed(Refused):
 
 
 def _check_secret(service: type[Service], backend: str, secret: str) -> None:
-    """Refuse pages that another container, or the same one a day later, could not go on with."""
+    """Refuse paged operations without a shared cursor secret: another container could not
+    continue them.
+    """
     paged = [one.name for one in service.operations.values() if one.page is not None]
     if paged and "://" in backend and not (secret or os.environ.get(VARIABLE)):
         raise KeyfoldError(
-            f"Set {VARIABLE} or cursor_secret=: containers on {backend} have to open each other's "
-            f"cursors of {paged[0]}, and must refuse forged ones"
+            f"Set {VARIABLE} or cursor_secret=: containers on {backend} must share one secret for "
+            f"the cursors of {paged[0]}"
         )
 
 

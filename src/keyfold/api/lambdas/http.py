@@ -1,7 +1,7 @@
-"""HTTP as Lambda hands it over: by API Gateway, function URLs and load balancers.
+"""HTTP requests as Lambda receives them: from API Gateway, function URLs and load balancers.
 
 Three shapes: HTTP APIs and function URLs send payload version 2.0, REST APIs version 1.0, and a
-load balancer something like 1.0 whose query string is still percent-encoded.
+load balancer a variant of 1.0 with a percent-encoded query string.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Event = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class HttpEvent:
-    """An event that stands for an HTTP request; header names are in lower case."""
+    """An event that contains an HTTP request; header names are lower case."""
 
     method: str
     path: str
@@ -33,11 +33,11 @@ class HttpEvent:
     event: Event
 
     def body(self) -> bytes:
-        """The body, unless it is larger than it may be."""
+        """The body; refused if it exceeds the limit."""
         text = self.event.get("body") or ""
         try:
             encoded = self.event.get("isBase64Encoded")
-            # What is no Unicode is refused where the JSON is read.
+            # Invalid Unicode is refused by the JSON parser.
             body = (
                 base64.b64decode(text, validate=True)
                 if encoded
@@ -46,18 +46,18 @@ class HttpEvent:
         except ValueError:
             raise Invalid("body", "is not in base64, as the event says") from None
         if len(body) > BODY_BYTES:
-            raise BodyTooLarge(f"The body may have {BODY_BYTES} bytes.")
+            raise BodyTooLarge(f"The body must not exceed {BODY_BYTES} bytes.")
         return body
 
     def claims(self) -> Mapping[str, Any] | None:
-        """Who the gateway says is calling: a JWT's claims, or what a Lambda authorizer said."""
+        """The caller according to the gateway: a JWT's claims, or a Lambda authorizer's context."""
         given = self.authorizer
         named = given.get("jwt", {}).get("claims") or given.get("claims") or given.get("lambda")
         claims = named or {**given, "sub": given.get("sub") or given.get("principalId")}
         return claims if claims.get("sub") else None
 
     def answer(self, made: HttpAnswer) -> dict[str, Any]:
-        """An answer in the shape that the sender of the event takes."""
+        """An answer in the shape that the event's sender expects."""
         headers = {**made.headers, "x-request-id": instance()}
         answer: dict[str, Any] = {
             "statusCode": made.status,
@@ -74,7 +74,7 @@ class HttpEvent:
 
 
 def http_event(event: Event) -> HttpEvent | None:
-    """The HTTP request in an event; None where it holds none."""
+    """The HTTP request in an event; None if it contains none."""
     context = event.get("requestContext") or {}
     http = context.get("http") or {}
     method = event.get("httpMethod") or http.get("method")
@@ -84,7 +84,7 @@ def http_event(event: Event) -> HttpEvent | None:
     headers = _headers(event)
     address = http.get("sourceIp") or (context.get("identity") or {}).get("sourceIp")
     if _is_from_balancer(event):
-        # The balancer appends the address that it saw; what stands before it, anybody may claim.
+        # The balancer appends the address it saw; earlier entries can be forged.
         address = headers.get("x-forwarded-for", "").rpartition(",")[2].strip()
     return HttpEvent(
         method=str(method),

@@ -1,4 +1,4 @@
-"""The pages people see: index, REST and GraphQL documentation, development sign-in.
+"""The HTML pages: index, REST and GraphQL documentation, development sign-in.
 
 Everything is served from here or from an installed package; nothing is loaded from elsewhere.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from keyfold.api.pages.assets import asset_response
 from keyfold.api.pages.html import (
+    DocumentedService,
     Frame,
     Link,
     ListedService,
@@ -20,6 +21,7 @@ from keyfold.api.pages.html import (
 )
 
 __all__ = [
+    "DocumentedService",
     "Frame",
     "Link",
     "ListedService",

@@ -1,1 +1,1 @@
-"""Looking at a data file that may be damaged, and saving what is whole into a new one."""
+"""Examines a data file that may be damaged, and rescues intact data into a new one."""

@@ -1,4 +1,4 @@
-"""Everything there is to check in a data file."""
+"""All checks of a data file."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ _ITEMS_AT_ONCE = 20
 
 
 class SettledCopy(NamedTuple):
-    """A copy of a data file without a log."""
+    """A copy of a data file with its log applied."""
 
     path: Path
     lost: int
-    """Commits of the log behind its damage."""
+    """Commits of the log after the damage."""
 
 
 @contextmanager
 def settled(path: Path) -> Iterator[SettledCopy]:
-    """A copy of a file with the commits of its log in place; the file stays as it is."""
+    """A copy of a file with its log applied; the file itself is not changed."""
     if not path.is_file():
         raise errors.StorageError(f"the data file {path} does not exist")
     with tempfile.TemporaryDirectory(prefix="keyfold-doctor-", dir=path.parent) as folder:
@@ -48,7 +48,7 @@ def settled(path: Path) -> Iterator[SettledCopy]:
 
 def _settle(copy: Path) -> int:
     frames = LogFrames(str(copy))
-    # Where the file cannot be opened at all, what is in its log stays out.
+    # If the file cannot be opened at all, its log is not applied.
     try:
         connection = apsw.Connection(str(copy), vfs=checksums.layer())
         connection.pragma("checksum_verification", "OFF")
@@ -58,12 +58,12 @@ def _settle(copy: Path) -> int:
     except apsw.Error:
         copy.with_name(f"{copy.name}-wal").unlink(missing_ok=True)
         return 0
-    # A single one may be a write that the power interrupted.
+    # A single one may be a write interrupted by power loss.
     return lost if lost > 1 else 0
 
 
 def examine(copy: SettledCopy, found: Survey) -> Iterator[str]:
-    """What is wrong, a line each."""
+    """The problems, one line each."""
     if copy.lost:
         yield f"the log is damaged: the {copy.lost} commits behind the damage are lost"
     for number, tree in sorted(found.damaged.items()):
@@ -119,7 +119,7 @@ def _all(session: Session, table: TableDefinition) -> Iterator[tuple[int, bytes,
 
 
 def _items(session: Session, table: TableDefinition) -> Iterator[str]:
-    """Each item against its place, its size and its entries in indexes."""
+    """Check each item's place, size and index entries."""
     expected = dict.fromkeys((index.number for index in table.indexes), 0)
     for row, place, size, body in _all(session, table):
         where = f"table {table.name}, key {key_text(table, place)}"
@@ -148,7 +148,7 @@ def _items(session: Session, table: TableDefinition) -> Iterator[str]:
 
 
 def _sizes(session: Session, table: TableDefinition) -> Iterator[str]:
-    """The sizes of item collections against what is in them."""
+    """Check the sizes of item collections against their contents."""
     if not table.local_indexes:
         return
     sizes: dict[bytes, int] = {}

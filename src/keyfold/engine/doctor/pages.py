@@ -1,8 +1,8 @@
-"""The pages of a data file as they lie there, read without SQLite.
+"""Reads the pages of a data file without SQLite.
 
-SQLite finds a page through those above it, so a damaged page hides all that are below it. Files of
-keyfold say of each page which one is above it (the pointer map of `auto_vacuum`), so a whole page
-is found, and known for what it is, whatever happened to the others. The format of pages is that of
+SQLite finds a page through its parents, so a damaged page hides everything below it. keyfold's
+files record the parent of each page (the pointer map of `auto_vacuum`), so an intact page is found
+and identified whatever happened to the others. The page format is that of
 https://www.sqlite.org/fileformat2.html.
 """
 
@@ -30,7 +30,7 @@ Values = list[Any]
 
 
 class PageDamaged(Exception):
-    """A page is not what was written."""
+    """A page fails its checksum."""
 
 
 class Pages:
@@ -39,7 +39,7 @@ class Pages:
     def __init__(self, path: Path) -> None:
         self._file = path.open("rb")
         self._file.seek(0, 2)
-        # The header itself may be damaged; keyfold has always made pages of this size.
+        # The header itself may be damaged; keyfold has always used this page size.
         self.size = 4096
         self.count = self._file.tell() // self.size
         self._usable = self.size - checksums.BYTES
@@ -51,7 +51,7 @@ class Pages:
         self._file.close()
 
     def read(self, number: int, *, trusting: bool = False) -> bytes:
-        """A page whose checksum is right, or any."""
+        """A page, with or without checking its checksum."""
         self._file.seek((number - 1) * self.size)
         page = self._file.read(self.size)
         if len(page) < self.size or not (trusting or self.is_whole(page)):
@@ -59,11 +59,11 @@ class Pages:
         return page
 
     def is_whole(self, page: bytes) -> bool:
-        # A page that was never written is all zeros, and so is its sum.
+        # A page that was never written is all zeros, and so is its checksum.
         return self._verify("SELECT verify_checksum(?)", (page,)).fetchall() == [(1,)]
 
     def is_overflow(self, number: int) -> bool:
-        """Whether a page holds the rest of a long row, and is read with it."""
+        """Whether a page is an overflow page, which is read with its row."""
         try:
             in_tree = number == SCHEMA_ROOT or self.is_map(number)
             return not in_tree and self._above(number)[0] in _OVERFLOW
@@ -79,7 +79,7 @@ class Pages:
                     yield number
 
     def root(self, number: int) -> int | None:
-        """The root of the tree that a page is in; None for free pages and where nobody knows."""
+        """The root of a page's tree; None for free pages or if unknown."""
         for _ in range(self.count):
             if number == SCHEMA_ROOT or self.is_map(number):
                 return SCHEMA_ROOT if number == SCHEMA_ROOT else None
@@ -95,7 +95,7 @@ class Pages:
         return None
 
     def below(self, root: int) -> list[int]:
-        """The pages of a tree from its root down, as far as its whole pages lead."""
+        """The pages of a tree below its root, as far as intact pages lead."""
         found, todo = [], [root]
         while todo:
             number = todo.pop()
@@ -135,7 +135,7 @@ class Pages:
     def rows(
         self, number: int, *, trusting: bool = False
     ) -> Iterator[tuple[int, Values] | PageDamaged]:
-        """Row number and values of the rows on one page, with what is on pages of their own."""
+        """The row number and values of a page's rows, including overflow pages."""
         page = self.read(number, trusting=trusting)
         start = _HEADER_BYTES if number == SCHEMA_ROOT else 0
         kind = page[start]
@@ -149,7 +149,7 @@ class Pages:
             except PageDamaged as damage:
                 yield damage
             except (IndexError, ValueError, KeyError):
-                # Only of a page that is not whole.
+                # Happens only on a damaged page.
                 yield PageDamaged(f"page {number}")
 
     def _row(self, page: bytes, at: int, kind: int) -> tuple[int, Values]:

@@ -1,4 +1,4 @@
-"""What is whole in a damaged file, in a new one."""
+"""Rescues the intact data of a damaged file into a new one."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _ITEMS_AT_ONCE = 20
 
 @dataclass(frozen=True)
 class Saved:
-    """What became of one table."""
+    """The result for one table."""
 
     table: str
     items: int
@@ -32,9 +32,9 @@ class Saved:
 
 
 def save(found: Survey, to: Path) -> list[Saved]:
-    """Write whole rows into a new file; indexes and sizes are made again from the items."""
+    """Write intact rows into a new file; indexes and sizes are rebuilt from the items."""
     if to.exists():
-        raise errors.StorageError(f"{to} is there already; choose another name or remove it")
+        raise errors.StorageError(f"{to} already exists; choose another name or remove it")
     part = to.with_name(f"{to.name}.part")
     part.unlink(missing_ok=True)
     session = Session(storage.connect(str(part), "relaxed"))
@@ -45,7 +45,7 @@ def save(found: Survey, to: Path) -> list[Saved]:
             if _COPIED.fullmatch(tree) and not is_derived(tree):
                 _copy(found, session, tree)
         _keep_numbers(found, session)
-        # Nobody can read records of a stream whose definition is lost.
+        # Records of a stream without a definition cannot be read.
         session.connection.execute(
             "DELETE FROM records WHERE stream NOT IN (SELECT id FROM streams)"
         )
@@ -108,7 +108,7 @@ def _copy(found: Survey, session: Session, tree: str) -> None:
             run(f"CREATE INDEX history_by_age_{number} ON {tree} (at)")
             session.index_history(int(number))
     for row, values in found.rows(tree):
-        # A number that is the row itself is not stored beside it.
+        # A number that is the row id itself is not stored.
         given = [
             row if place == 0 and value is None else value for place, value in enumerate(values)
         ]
@@ -116,7 +116,7 @@ def _copy(found: Survey, session: Session, tree: str) -> None:
 
 
 def _keep_numbers(found: Survey, session: Session) -> None:
-    """Numbers that were given once are not given again."""
+    """Keep sequences ahead, so that no number is used twice."""
     run: Any = session.connection.execute
     for _, (name, number) in found.rows("sqlite_sequence"):
         run("DELETE FROM sqlite_sequence WHERE name = ? AND seq < ?", (name, number))

@@ -1,4 +1,4 @@
-"""What a data file holds, tree by tree, and what of it is lost."""
+"""The contents of a data file, tree by tree, and what is lost."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ _NAMED = re.compile(r"(items|index|collections|vectors|history)_(\d+)(?:_(\d+))?
 
 @dataclass
 class Survey:
-    """The trees of a file with their pages, and the pages that are damaged."""
+    """The trees of a file with their pages, and the damaged pages."""
 
     pages: Pages
     sql: dict[str, str] = field(default_factory=dict)
-    """What made each table and index."""
+    """The SQL that created each table and index."""
     trees: dict[str, list[int]] = field(default_factory=dict)
     damaged: dict[int, str] = field(default_factory=dict)
-    """Pages that are not what was written, and the tree that each belongs to."""
+    """Damaged pages, and the tree of each."""
     tables: dict[int, TableDefinition] = field(default_factory=dict)
 
     def rows(self, tree: str) -> Iterator[tuple[int, Values]]:
-        """The rows of a tree that are whole.
+        """The intact rows of a tree.
 
-        Without the definitions nothing could be saved: of their pages every row is taken that can
-        be read.
+        Nothing can be rescued without the definitions, so every readable row of their pages is
+        used.
         """
         for number in self.trees.get(tree, ()):
             if number in self.damaged and tree not in DEFINITIONS:
@@ -46,18 +46,18 @@ class Survey:
                     yield row
 
     def lost(self, table: int) -> list[bytes]:
-        """Places of items that the table's index of places names and that are not whole."""
+        """The places of items that the index of places lists but that are not intact."""
         whole = {row for row, _ in self.rows(f"items_{table}")}
         named = self.rows(f"sqlite_autoindex_items_{table}_1")
         return sorted(place for _, (place, row) in named if row not in whole)
 
     def undefined(self) -> list[int]:
-        """Numbers of tables whose items are there and whose definition is not."""
+        """The numbers of tables with items but without a definition."""
         held = [int(found[1]) for found in map(_ITEMS.fullmatch, self.sql) if found]
         return [number for number in held if number not in self.tables]
 
     def describe(self, tree: str) -> str:
-        """A tree as users know it."""
+        """A tree's name for users."""
         found = _NAMED.match(tree.removeprefix("sqlite_autoindex_").removesuffix("_1"))
         if found is None:
             return tree
@@ -70,7 +70,7 @@ class Survey:
 
 
 def is_derived(tree: str) -> bool:
-    """Whether a tree follows from items and can be made again."""
+    """Whether a tree can be rebuilt from items."""
     return _DERIVED.match(tree) is not None
 
 
@@ -87,7 +87,7 @@ def survey(path: Path) -> Survey:
         of[number] = root = pages.root(number)
         if root is not None and not pages.is_overflow(number):
             by_root.setdefault(root, []).append(number)
-    # Where the map is damaged, what it told is asked of the trees themselves.
+    # Where the pointer map is damaged, the trees themselves are walked.
     mapped = not any(pages.is_map(number) for number in bad if number != SCHEMA_ROOT)
     made.trees["sqlite_schema"] = by_root.get(SCHEMA_ROOT, []) if mapped else pages.below(1)
     for _, values in made.rows("sqlite_schema"):
@@ -111,7 +111,7 @@ def survey(path: Path) -> Survey:
 
 
 def key_text(table: TableDefinition, place: bytes) -> str:
-    """The key that a place stands for, as JSON."""
+    """The key of a place, as JSON."""
     rest, key = place[HASH_BYTES:], dict[str, Any]()
     for name, kind, _ in table.schema.roles:
         end = rest.index(b"\0\0") if b"\0\0" in rest else len(rest)

@@ -1,4 +1,4 @@
-"""The operations by their names on the wire; each is imported when it is first asked for."""
+"""The operations by wire name; each is imported on first use."""
 
 from __future__ import annotations
 
@@ -85,11 +85,11 @@ _HOMES = {name: module for module, names in _MODULES.items() for name in names}
 NAMES = frozenset(_HOMES)
 
 loaded: dict[str, Operation] = {}
-"""Those that were asked for."""
+"""Operations imported so far."""
 
 
 def load(name: str) -> Operation:
-    """The operation of this name on the wire."""
+    """The operation with this wire name."""
     home = _HOMES.get(name)
     if home is None:
         raise UnknownOperation(f"Unknown operation: {name}")
@@ -100,6 +100,6 @@ def load(name: str) -> Operation:
 
 
 def load_all() -> None:
-    """Load what is loaded when it is first asked for otherwise."""
+    """Import all operations."""
     for name in NAMES:
         load(name)

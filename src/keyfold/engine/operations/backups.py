@@ -236,7 +236,7 @@ def _description(document: dict[str, Any], status: str = "AVAILABLE") -> dict[st
                 for index in source[member]
             ]
     if source.get("VectorIndexes"):
-        features["VectorIndexes"] = [rules.shown(index) for index in source["VectorIndexes"]]
+        features["VectorIndexes"] = [rules.description(index) for index in source["VectorIndexes"]]
     if "Stream" in source:
         features["StreamDescription"] = {
             "StreamEnabled": True,

@@ -15,7 +15,7 @@ from keyfold.engine.partiql.statements import ExistsStatement, Select, Statement
 from keyfold.engine.storage import Session
 from keyfold.errors import ConditionFailed, OperationError, RequestInvalid, ValidationError
 
-# Codes in a batch's answers are the errors' wire names without the ending, but for one.
+# Codes in a batch's answers are the errors' wire names without their suffix, with one exception.
 _ENDING = "Exception"
 _CODES = {"ValidationException": "ValidationError"}
 
@@ -48,7 +48,7 @@ def batch_execute_statement(database: Database, request: dict[str, Any]) -> dict
 def _item_of(
     database: Database, session: Session, statement: Statement | OperationError
 ) -> tuple[int, bytes] | None:
-    """The item that a statement is about; whatever stands in the way is told when it is run."""
+    """The item of a statement; errors are reported when it runs."""
     if isinstance(statement, OperationError):
         return None
     try:

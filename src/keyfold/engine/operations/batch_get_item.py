@@ -25,7 +25,7 @@ def batch_get_item(database: Database, request: dict[str, Any]) -> dict[str, Any
     wishes = request["RequestItems"]
     if sum(len(wish["Keys"]) for wish in wishes.values()) > BATCH_GET_ITEMS:
         raise ValidationError("Too many items requested for the BatchGetItem call")
-    # What may not be mixed in one request may not be mixed over its tables either.
+    # Parameters that cannot be combined in one request cannot be combined across its tables either.
     said = {parameter: value for wish in wishes.values() for parameter, value in wish.items()}
     parameters.refuse_mixture(said, ("ProjectionExpression",), ("AttributesToGet",))
     asked = []
@@ -57,7 +57,7 @@ def batch_get_item(database: Database, request: dict[str, Any]) -> dict[str, Any
                 stored = session.find(table.id, place)
                 size = 0 if stored is None else stored.size
                 total += size
-                # What is answered as it is stored needs no taking apart.
+                # Unfiltered items are returned as stored, without decoding.
                 check(total // 8 if shape is None else total)
                 consumed.table += read_units(size, consistent=consistent)
                 if stored is not None:

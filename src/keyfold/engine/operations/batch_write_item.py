@@ -44,7 +44,7 @@ def batch_write_item(database: Database, request: dict[str, Any]) -> dict[str, A
                 raise ValidationError("Provided list of item keys contains duplicates")
         done = []
         for each in writes:
-            prepared = write.prepare(session, each)
+            prepared = write.prepare(database, session, each)
             write.store(database, session, prepared)
             done.append(prepared)
         return done
@@ -64,7 +64,7 @@ def batch_write_item(database: Database, request: dict[str, Any]) -> dict[str, A
 def _parsed(wish: dict[str, Any]) -> NewItem | Item:
     put, delete = wish.get("PutRequest"), wish.get("DeleteRequest")
     if (put is None) == (delete is None):
-        # DynamoDB's words for none as well as for both.
+        # DynamoDB's message for none as well as for both.
         raise ValidationError(
             "Supplied AttributeValue has more than one datatypes set, must contain exactly one of "
             "the supported datatypes"

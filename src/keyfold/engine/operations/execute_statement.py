@@ -43,12 +43,12 @@ def execute_statement(database: Database, request: dict[str, Any]) -> dict[str, 
 def carry_out(
     database: Database, statement: Statement, request: dict[str, Any]
 ) -> tuple[Prepared, PlannedWrite]:
-    """Do what an INSERT, UPDATE or DELETE says."""
+    """Execute an INSERT, UPDATE or DELETE."""
     returns_item = request.get("ReturnValuesOnConditionCheckFailure") == "ALL_OLD"
 
     def work(session: Session) -> tuple[Prepared, PlannedWrite]:
         plan = planned(database, session, statement, returns_item=returns_item)
-        prepared = write.prepare(session, plan.write)
+        prepared = write.prepare(database, session, plan.write)
         write.store(database, session, prepared)
         return prepared, plan
 
@@ -56,7 +56,7 @@ def carry_out(
 
 
 def returned(statement: Statement, done: Prepared, plan: PlannedWrite) -> list[Item]:
-    """The items that a RETURNING clause asks for."""
+    """The items that a RETURNING clause requests."""
     if not isinstance(statement, (UpdateStatement, Removal)):
         return []
     old = done.old or {}

@@ -34,11 +34,11 @@ def execute_transaction(database: Database, request: dict[str, Any]) -> dict[str
         except RequestInvalid:
             raise
         except ValidationError as error:
-            raise _failed(at, error.message) from None
+            raise _refusal(at, error.message) from None
     for at, each in enumerate(statements):
         reason = _unsupported(each)
         if reason is not None:
-            raise _failed(at, reason)
+            raise _refusal(at, reason)
     reads = [each for each in statements if isinstance(each, Select)]
     if not reads:
         return _write_all(database, request, statements)
@@ -58,12 +58,12 @@ def _unsupported(statement: Statement) -> str | None:
     return statement.refused if isinstance(statement, Select) else None
 
 
-def _failed(at: int, reason: str) -> ValidationError:
+def _refusal(at: int, reason: str) -> ValidationError:
     return ValidationError(f"Validation failed in TransactStatements[{at}]: {reason}")
 
 
 def _check_reads(database: Database, session: Session, statements: Sequence[Statement]) -> None:
-    """A SELECT reads one item by its key, an EXISTS one that it says something about."""
+    """A SELECT must read one item by its key, an EXISTS must have a condition."""
     for at, each in enumerate(statements):
         if not isinstance(each, (Select, ExistsStatement)):
             continue
@@ -71,13 +71,13 @@ def _check_reads(database: Database, session: Session, statements: Sequence[Stat
         schema = database.catalog.get(session, each.table).schema
         is_key = is_key_alone(select.where, schema)
         if isinstance(each, Select) and not is_key:
-            raise _failed(
+            raise _refusal(
                 at,
                 "Select statements within ExecuteTransaction must specify the primary key in the "
                 "where clause.",
             )
         if isinstance(each, ExistsStatement) and is_key:
-            raise _failed(at, "EXISTS() must contain a single item read with additional condition")
+            raise _refusal(at, "EXISTS() must contain a single item read with additional condition")
 
 
 def _read_all(
@@ -127,7 +127,7 @@ def _refuse_repeated(database: Database, session: Session, statements: list[Sele
 def _write_all(
     database: Database, request: dict[str, Any], statements: list[Statement]
 ) -> dict[str, Any]:
-    # A token means one request of one operation.
+    # A token belongs to one request of one operation.
     token = f"ExecuteTransaction {given}" if (given := request.get("ClientRequestToken")) else None
     digest = transactions.digest(request) if token else b""
     wishes = request["TransactStatements"]

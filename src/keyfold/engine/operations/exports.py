@@ -1,4 +1,4 @@
-"""ExportTableToPointInTime, DescribeExport and ListExports, into a directory for a bucket."""
+"""ExportTableToPointInTime, DescribeExport and ListExports, to a directory in place of a bucket."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def _form(kind: str, output: str) -> exports.Form:
     return exports.ION_ITEMS if output == "ION" else exports.ITEMS
 
 
-# The lines of an export, and when they are of: as its manifest spells it, and the answer.
+# The lines of an export, and their time: as spelled in the manifest, and in the answer.
 Content = tuple[Iterator[bytes], dict[str, Any], dict[str, Any]]
 
 
@@ -106,10 +106,10 @@ def _moment(
     request: dict[str, Any],
     now: float,
 ) -> Content:
-    """A full export: the items as they were at a moment."""
+    """A full export: the items at a moment."""
     moment = request.get("ExportTime") or now
     _check(database, taken.table, moment, now)
-    bodies = _filtered(taken.bodies_at(moment), _filter(request, taken.table))
+    bodies = _exported_bodies(taken.bodies_at(moment), _filter(request, taken.table))
     return bodies, {"exportTime": exports.timestamp(moment)}, {"ExportTime": moment}
 
 
@@ -119,7 +119,7 @@ def _window(
     request: dict[str, Any],
     now: float,
 ) -> Content:
-    """An incremental export: what changed from a moment until before another."""
+    """An incremental export: the changes from one moment until before another."""
     wish = request.get("IncrementalExportSpecification") or {}
     start, end = wish.get("ExportFromTime"), wish.get("ExportToTime") or now
     view = wish.get("ExportViewType", "NEW_AND_OLD_IMAGES")
@@ -183,34 +183,34 @@ def _filter(request: dict[str, Any], table: TableDefinition) -> ExportFilter | N
     return ExportFilter(specification, table) if specification else None
 
 
-def _filtered(bodies: Iterator[bytes], chosen: ExportFilter | None) -> Iterator[bytes]:
+def _exported_bodies(bodies: Iterator[bytes], chosen: ExportFilter | None) -> Iterator[bytes]:
     if chosen is None:
         return bodies
-    return _chosen(bodies, chosen)
+    return _chosen_bodies(bodies, chosen)
 
 
-def _chosen(bodies: Iterator[bytes], chosen: ExportFilter) -> Iterator[bytes]:
+def _chosen_bodies(bodies: Iterator[bytes], chosen: ExportFilter) -> Iterator[bytes]:
     for body in bodies:
         item = orjson.loads(body)
         if chosen.takes(item):
-            yield orjson.dumps(chosen.shown(item))
+            yield orjson.dumps(chosen.project(item))
 
 
 def _changes(
     taken: TableSnapshot, start: float, end: float, *, with_old: bool, chosen: ExportFilter | None
 ) -> Iterator[bytes]:
-    """Each item that was changed, with its last change; what came and went is left out."""
+    """Each changed item with its last change; items that came and went are left out."""
     for change in taken.changes(start, end):
         old, new = change.old, change.new
         known = new if new is not None else old
         if known is None:
             continue
         if chosen is not None:
-            # The newest image decides; of an item that has gone, the last it had.
+            # The newest image decides; for a deleted item, its last one.
             if not chosen.takes(orjson.loads(known)):
                 continue
             new, old = (
-                None if image is None else orjson.dumps(chosen.shown(orjson.loads(image)))
+                None if image is None else orjson.dumps(chosen.project(orjson.loads(image)))
                 for image in (new, old)
             )
         line: dict[str, Any] = {

@@ -21,7 +21,7 @@ _REQUIRED = 2
 
 
 def get_item(database: Database, request: dict[str, Any]) -> dict[str, Any]:
-    # Most requests have a table and a key, and nothing else.
+    # Most requests have only a table and a key.
     has_more = len(request) > _REQUIRED
     if has_more:
         parameters.refuse_mixture(request, ("ProjectionExpression",), ("AttributesToGet",))

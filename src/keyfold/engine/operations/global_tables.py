@@ -1,6 +1,6 @@
-"""The operations of global tables of 2017, which refuse, as they do on Amazon today.
+"""The 2017 global table operations, which refuse, as on Amazon today.
 
-Global tables of 2019 are made by UpdateTable; these operations do not know them.
+Global tables of 2019 are created by UpdateTable; these operations do not apply to them.
 """
 
 from __future__ import annotations

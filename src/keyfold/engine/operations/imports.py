@@ -1,4 +1,4 @@
-"""ImportTable, DescribeImport and ListImports, from a directory for a bucket."""
+"""ImportTable, DescribeImport and ListImports, from a directory in place of a bucket."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def import_table(database: Database, request: dict[str, Any]) -> dict[str, Any]:
         try:
             batch = next(batches, None)
         except StorageError as unreadable:
-            # Whoever imports has no business with the server's directories.
+            # Callers must not see the server's directories.
             told = str(unreadable).replace(str(root), f"s3://{source['S3Bucket']}")
             failure = {"FailureCode": "InvalidSource", "FailureMessage": told}
             break
@@ -110,7 +110,7 @@ def list_imports(database: Database, request: dict[str, Any]) -> dict[str, Any]:
 
 
 def _token(arn: str) -> str:
-    """An ARN as DynamoDB's tokens are written: hexadecimal digits in blocks of 16."""
+    """An ARN in the form of DynamoDB's tokens: blocks of 16 hexadecimal digits."""
     raw = arn.encode()
     room = max(_TOKEN_BYTES, -(-len(raw) // _BLOCK_BYTES) * _BLOCK_BYTES)
     return raw.ljust(room, b"\0").hex()
@@ -121,7 +121,9 @@ def _arn(token: str) -> str:
 
 
 def _sources(place: Path, root: Path) -> list[Path]:
-    """What a prefix means: a file or directory of that name, or all that begins with it."""
+    """What a prefix selects: a file or directory of that name, or everything that begins with
+    it.
+    """
     if place.exists() or not root.is_dir():
         return [place]
     return sorted(path for path in root.rglob("*") if str(path).startswith(str(place))) or [place]
@@ -130,7 +132,7 @@ def _sources(place: Path, root: Path) -> list[Path]:
 def _store(
     database: Database, name: str, items: list[Item], counts: dict[str, int], session: Session
 ) -> None:
-    """Put items; one that the table cannot hold is counted and left out, as DynamoDB does."""
+    """Put items; one that the table cannot hold is counted and skipped, as in DynamoDB."""
     table = database.catalog.get(session, name)
     for item in items:
         counts["read"] += 1
@@ -142,13 +144,13 @@ def _store(
         except ValidationError:
             counts["errors"] += 1
             continue
-        write.store(database, session, write.prepare(session, change))
+        write.store(database, session, write.prepare(database, session, change))
         counts["stored"] += 1
         counts["bytes"] += new.size
 
 
 def _batches(items: Iterator[tuple[Item, int]]) -> Iterator[list[Item]]:
-    """What is stored in one commit: many small items, or few large ones."""
+    """The items of one commit: many small ones, or few large ones."""
     batch: list[Item] = []
     size = 0
     for item, length in items:
@@ -164,7 +166,7 @@ def _batches(items: Iterator[tuple[Item, int]]) -> Iterator[list[Item]]:
 def _items(
     places: list[Path], request: dict[str, Any], table: dict[str, Any]
 ) -> Iterator[tuple[Item, int]]:
-    """Items, and about how much room each takes."""
+    """Items with their approximate sizes."""
     if request["InputFormat"] == "DYNAMODB_JSON":
         for place in places:
             for body in exports.read(place):
@@ -180,7 +182,7 @@ def _items(
 def _csv_items(
     path: Path, options: dict[str, Any], types: dict[str, str]
 ) -> Iterator[tuple[Item, int]]:
-    """Rows of a file; attributes are strings, but for the keys, which have their types."""
+    """The rows of a file; attributes are strings, except for typed keys."""
     with gzip.open(path, "rt") if path.suffix == ".gz" else path.open() as file:
         rows = csv.DictReader(
             file, options.get("HeaderList"), delimiter=options.get("Delimiter", ",")

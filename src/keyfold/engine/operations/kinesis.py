@@ -60,7 +60,7 @@ def disable_kinesis_streaming_destination(
 
     def work(session: Session) -> dict[str, Any]:
         table = database.catalog.changeable(session, request["TableName"])
-        entry = _found(table, request["StreamArn"])
+        entry = _destination(table, request["StreamArn"])
         if entry is None or status(database, entry) != "ACTIVE":
             raise ValidationError(
                 f"{_STATE.format('disable')}KinesisStreamingDestination must be ACTIVE to perform "
@@ -87,7 +87,7 @@ def update_kinesis_streaming_destination(
 
     def work(session: Session) -> dict[str, Any]:
         table = database.catalog.changeable(session, request["TableName"])
-        entry = _found(table, arn)
+        entry = _destination(table, arn)
         if entry is None or status(database, entry) != "ACTIVE":
             raise ValidationError(
                 f"{_STATE.format('update')}Kinesis streaming is not in ACTIVE state. Updates are "
@@ -122,7 +122,7 @@ def describe_kinesis_streaming_destination(
 
 
 def status(database: Database, entry: dict[str, Any]) -> str:
-    """Where a destination is on its way."""
+    """The current status of a destination."""
     reached: str = entry["Status"]
     waiting, kind = _PHASES[reached]
     if database.delays.phase(kind, entry["Since"]) is not None:
@@ -133,7 +133,7 @@ def status(database: Database, entry: dict[str, Any]) -> str:
 
 
 def _outcome(database: Database, arn: str) -> dict[str, str]:
-    """What becomes of a destination; a stream that cannot be used is told later."""
+    """The final status of a destination; an unusable stream is reported later."""
     found = _ARN(arn)
     if found is None:
         reason = "User does not have a permission to use kinesis stream"
@@ -149,7 +149,7 @@ def _outcome(database: Database, arn: str) -> dict[str, str]:
     return {"Status": "ENABLE_FAILED", "Reason": reason}
 
 
-def _found(table: TableDefinition, arn: str) -> dict[str, Any] | None:
+def _destination(table: TableDefinition, arn: str) -> dict[str, Any] | None:
     return next((entry for entry in table.destinations if entry["StreamArn"] == arn), None)
 
 

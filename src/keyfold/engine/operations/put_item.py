@@ -19,7 +19,7 @@ _REQUIRED = 2
 
 def put_item(database: Database, request: dict[str, Any]) -> dict[str, Any]:
     if len(request) == _REQUIRED:
-        # Most requests have a table and an item, and nothing else.
+        # Most requests have only a table and an item.
         _put(database, request["TableName"], NewItem.put(check_item(request["Item"])))
         return {}
     parameters.refuse_mixture(
@@ -67,7 +67,7 @@ def _put(
             returns_item=returns_item,
             needs=needs,
         )
-        prepared = write.prepare(session, wish)
+        prepared = write.prepare(database, session, wish)
         write.store(database, session, prepared)
         return prepared
 

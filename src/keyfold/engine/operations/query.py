@@ -23,7 +23,7 @@ def query(database: Database, request: dict[str, Any]) -> dict[str, Any]:
     parameters.refuse_mixture(request, _EXPRESSIONS, _LEGACY)
     selection.check_select(request)
     if not _LEGACY_BUT_KEYS.isdisjoint(request):
-        # These are looked at before the starting key, key conditions after it.
+        # These are checked before the starting key, key conditions after it.
         parameters.read({name: request[name] for name in request if name != "KeyConditions"})
     start = start_key.read(request)
     if request.get("KeyConditions") is None and request.get("KeyConditionExpression") is None:
@@ -86,7 +86,7 @@ def _reading(
 def _check_boundaries(
     start: bytes, partition: bytes, first: bytes, end: bytes, *, has_range: bool
 ) -> None:
-    """A query goes on behind a key that it could have ended at."""
+    """A query can only continue after a key at which it could have ended."""
     if first <= start < end:
         return
     if not has_range:

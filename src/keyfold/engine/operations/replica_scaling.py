@@ -1,7 +1,7 @@
 """DescribeTableReplicaAutoScaling and UpdateTableReplicaAutoScaling.
 
-Settings are kept, checked and told, and a minimum above the present capacity raises it. Nothing
-scales by load here.
+Settings are stored, validated and reported, and a minimum above the present capacity raises it.
+Nothing scales by load here.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _ROLE = (
 _SERVICE = "(Service: AWSApplicationAutoScaling; Status Code: 400; Error Code: ValidationException)"
 _LOWEST_TARGET, _HIGHEST_TARGET = 10.0, 90.0
 
-# A dimension that scales: the region ("" for all), the index ("" for the table), Read or Write.
+# A scaled dimension: the region ("" for all), the index ("" for the table), Read or Write.
 Dimension = tuple[str, str, str]
 
 
@@ -93,7 +93,7 @@ def _wishes(
 
 
 def _refuse(table: TableDefinition, reason: str) -> NoReturn:
-    # A comma would be a colon where parameters are spoken of.
+    # In messages about parameters a comma would be a colon.
     raise ValidationError(
         f"Failed to update settings for global table with name: ‘{table.name}’ {reason}"
     )
@@ -162,7 +162,7 @@ def _settings(
 
 
 def _raised(table: TableDefinition, kept: dict[str, Any]) -> TableDefinition:
-    """The table with at least the units that scaling may not go below."""
+    """The table with at least the minimum units of its scaling settings."""
     units = table.definition.get("ProvisionedThroughput")
     least = kept.get("//Write", {}).get("MinimumUnits", 0)
     if units is None or units["WriteCapacityUnits"] >= least:

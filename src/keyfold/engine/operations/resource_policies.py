@@ -74,8 +74,8 @@ def delete_resource_policy(database: Database, request: dict[str, Any]) -> dict[
 
 
 def read(text: str, arn: str) -> document.ResourcePolicy:
-    """A policy of a table or stream, checked."""
-    # Every operation is an action; only here they are asked for.
+    """A validated policy of a table or stream."""
+    # Every operation is an action; only this module needs the list.
     from keyfold.engine.operations import NAMES
 
     actions = _OF_STREAMS if "/stream/" in arn else (NAMES | _MORE) - _NOT_OF_TABLES
@@ -142,7 +142,7 @@ def _check_not_locked_out(database: Database, arn: str, policy: document.Resourc
 
 
 def _check_pace(database: Database, arn: str, found: store.StoredPolicy | None) -> None:
-    """On Amazon a policy changes once in fifteen seconds."""
+    """On Amazon a policy can change once in fifteen seconds."""
     since = None if found is None else int(found.revision) / 1000
     if database.delays.phase("policy", since) is not None:
         name = arn.partition("/stream/")[0].rpartition("/")[2]
@@ -153,6 +153,6 @@ def _check_pace(database: Database, arn: str, found: store.StoredPolicy | None) 
 
 
 def _revision(database: Database, found: store.StoredPolicy | None) -> str:
-    """Milliseconds of the change; never the same twice for one resource."""
+    """Milliseconds of the change; unique per resource."""
     now = int(database.clock.now() * 1000)
     return str(max(now, int(found.revision) + 1) if found is not None else now)

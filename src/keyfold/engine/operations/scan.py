@@ -21,7 +21,7 @@ def scan(database: Database, request: dict[str, Any]) -> dict[str, Any]:
     parameters.refuse_mixture(request, _EXPRESSIONS, _LEGACY)
     if "ConditionalOperator" in request and not database.dialect.operator_first:
         legacy.filter(request)
-    # Legacy parameters are looked at before the starting key and the segments, expressions after.
+    # Legacy parameters are checked before the starting key and the segments, expressions after.
     is_modern = any(request.get(name) is not None for name in _EXPRESSIONS)
     expressions = parameters.ExpressionParameters() if is_modern else parameters.read(request)
     start = start_key.read(request)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import orjson
@@ -15,7 +15,7 @@ from keyfold.engine.vectors import entries, numbers
 from keyfold.engine.vectors.index import VectorIndex
 from keyfold.engine.vectors.partition import ScoredRow, StoredVector
 from keyfold.errors import ValidationError
-from keyfold.expressions.ast import And, Compare, Condition, Path, Placeholder, Projection
+from keyfold.expressions.ast import And, Compare, Condition, Path, Projection, Value
 from keyfold.expressions.bind import Placeholders
 from keyfold.expressions.projection import project
 from keyfold.limits import SEARCH_ANSWER_BYTES, SEARCH_NEIGHBOURS, VECTOR_REQUEST_BYTES
@@ -23,13 +23,13 @@ from keyfold.values import AttributeValue, Item
 
 _PARAMETER = "SearchConditionExpression"
 
-# Paths that the condition compares, each with its value.
+# Compared paths, each with its value.
 Terms = list[tuple[Path, AttributeValue]]
 
 
 def search_vectors(database: Database, request: dict[str, Any]) -> dict[str, Any]:
     most: int = request["TopK"]
-    if not 1 <= most <= SEARCH_NEIGHBOURS:
+    if most > SEARCH_NEIGHBOURS:
         raise ValidationError(
             f"Provided TopK value '{most}' is out of valid range. The value must be between 1 and "
             f"{SEARCH_NEIGHBOURS} inclusive"
@@ -51,30 +51,28 @@ def search_vectors(database: Database, request: dict[str, Any]) -> dict[str, Any
 
 
 def _expressions(request: dict[str, Any]) -> tuple[Terms | None, Projection | None]:
-    placeholders = Placeholders(
+    placeholders = Placeholders.with_literals(
         request.get("ExpressionAttributeNames"), request.get("ExpressionAttributeValues")
     )
     terms = projection = None
     if (text := request.get(_PARAMETER)) is not None:
-        terms = list(_terms(placeholders.condition(text, _PARAMETER), placeholders.values))
+        terms = list(_terms(placeholders.condition(text, _PARAMETER)))
     if (text := request.get("ProjectionExpression")) is not None:
         projection = placeholders.projection(text)
     placeholders.check_used()
     return terms, projection
 
 
-def _terms(
-    condition: Condition, values: Mapping[str, AttributeValue]
-) -> Iterator[tuple[Path, AttributeValue]]:
-    """The comparisons of a condition, which may only be equal signs joined by AND."""
+def _terms(condition: Condition) -> Iterator[tuple[Path, AttributeValue]]:
+    """The comparisons of a condition: only equality, joined by AND."""
     match condition:
         case And(terms):
             for term in terms:
-                yield from _terms(term, values)
-        case Compare("=", Path() as path, Placeholder(text)) | Compare(
-            "=", Placeholder(text), Path() as path
+                yield from _terms(term)
+        case Compare("=", Path() as path, Value(content)) | Compare(
+            "=", Value(content), Path() as path
         ):
-            yield path, values[text]
+            yield path, content
         case _:
             raise ValidationError(f"Invalid {_PARAMETER}: Invalid comparator used in {_PARAMETER}")
 
@@ -82,7 +80,7 @@ def _terms(
 def _index(
     catalog: Catalog, session: Session, table: TableDefinition, name: str
 ) -> tuple[TableDefinition, VectorIndex]:
-    """The index of that name, and the table as it is with it."""
+    """The index of that name, and the table that has it."""
     for current in (table, catalog.load(session, table.name) or table):
         for index in current.vector_indexes:
             if index.name == name and index.is_filled:
@@ -98,7 +96,7 @@ def _check_served(database: Database, index: VectorIndex) -> None:
     if phase in ("allocating", "backfilling") or not index.is_filled:
         raise ValidationError(f"Cannot search backfilling vector index: {index.name}")
     if phase is not None:
-        # Told to be active, and not yet known where searches arrive.
+        # Reported as active, but not yet known to the search front end.
         raise ValidationError(f"The table does not have the specified index: {index.name}")
 
 
@@ -118,7 +116,7 @@ def _query(index: VectorIndex, elements: list[Any]) -> bytes:
 
 
 def _wanted(index: VectorIndex, terms: Terms | None) -> dict[str, AttributeValue]:
-    """What the condition asks of the attributes of the schema."""
+    """The values that the condition requires of the schema's attributes."""
     if terms is None:
         if index.hash is not None:
             raise ValidationError(f"{_PARAMETER} must be provided when SearchSchema has a HASH key")
@@ -165,7 +163,9 @@ def _search(
     most: int,
     wanted: dict[str, AttributeValue],
 ) -> tuple[list[tuple[ScoredRow, Item | None]], int]:
-    """The nearest; with those that the index still sees as they were comes what they were."""
+    """The nearest neighbours, using the old state of items whose change has not reached the
+    index.
+    """
     filters = {name: value for name, value in wanted.items() if name != index.hash}
     part = entries.part_of(wanted[index.hash] if index.hash is not None else None)
     hidden, past = _past(database, session, table, index, part)
@@ -180,7 +180,7 @@ def _search(
 def _past(
     database: Database, session: Session, table: TableDefinition, index: VectorIndex, part: bytes
 ) -> tuple[frozenset[int], dict[int, tuple[StoredVector, Item]]]:
-    """Rows whose last change has not reached the index, and what it sees in their place."""
+    """Rows whose last change has not reached the index, and their old state."""
     hidden: set[int] = set()
     seen: dict[int, tuple[StoredVector, Item]] = {}
     for number, (place, body) in enumerate(database.lag.past(table).items(), 1):
@@ -191,7 +191,7 @@ def _past(
         entry = None if item is None else entries.entry(index, item)
         if item is None or entry is None or entry.part != part:
             continue
-        # An item that has gone has no row any more.
+        # A deleted item has no row any more.
         row = stored.row if stored is not None else -number
         filters = entry.filters(index)
         seen[row] = StoredVector(0, row, entry.size, filters, entry.vector), item

@@ -24,7 +24,7 @@ def describe_endpoints(database: Database, _request: dict[str, Any]) -> dict[str
     return {
         "Endpoints": [
             {
-                # Amazon's own host would lead a client's next requests there.
+                # Amazon's own host would redirect the client's next requests there.
                 "Address": (database.regions or database).endpoint,
                 "CachePeriodInMinutes": _ENDPOINT_MINUTES,
             }

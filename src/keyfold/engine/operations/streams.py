@@ -43,7 +43,7 @@ def describe_stream(database: Database, request: dict[str, Any]) -> dict[str, An
     if after is not None:
         shards = [shard for shard in shards if shard["ShardId"] > after]
     if request.get("ShardFilter") is not None:
-        # Shards neither split nor follow each other here, so none has children.
+        # Shards do not split here, so none has children.
         stream.shard_number(request["ShardFilter"]["ShardId"])
         shards = []
     limit = request.get("Limit") or STREAMS_PER_PAGE

@@ -61,7 +61,7 @@ def _change(
 
 
 def read_tags(given: Sequence[dict[str, str]]) -> dict[str, str]:
-    """The tags of a request, by key, if a resource can have them."""
+    """The tags of a request by key, if the resource can have them."""
     tags: dict[str, str] = {}
     for tag in given:
         if tag["Key"] in tags:

@@ -20,7 +20,7 @@ from keyfold.values.wire import check_item
 
 def transact_write_items(database: Database, request: dict[str, Any]) -> dict[str, Any]:
     puts = Old.NOTHING if wanted(request) is None else Old.BYTES
-    parts = [_parsed(database, wish, puts) for wish in request["TransactItems"]]
+    parts = [_part(database, wish, puts) for wish in request["TransactItems"]]
     names = {asked["TableName"] for wish in request["TransactItems"] for asked in wish.values()}
     token = request.get("ClientRequestToken")
     digest = transactions.digest(request) if token else b""
@@ -55,8 +55,8 @@ def transact_write_items(database: Database, request: dict[str, Any]) -> dict[st
     return answer
 
 
-def _parsed(database: Database, wish: dict[str, Any], puts: Old) -> Part:
-    """One part; `puts` is what a Put without a condition needs to know."""
+def _part(database: Database, wish: dict[str, Any], puts: Old) -> Part:
+    """One part; `puts` is what an unconditional Put needs to know."""
     if not wish:
         raise ValidationError(
             "Invalid Request: TransactWriteRequest should contain Delete or Put or Update request"

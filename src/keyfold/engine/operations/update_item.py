@@ -33,6 +33,7 @@ def update_item(database: Database, request: dict[str, Any]) -> dict[str, Any]:
         table = database.catalog.get(session, request["TableName"])
         update = ItemUpdate(table, key, expressions.update, expressions.values)
         prepared = write.prepare(
+            database,
             session,
             ItemWrite(
                 table, place_of_key(table, key), update, condition=test, returns_item=returns_item
@@ -58,8 +59,8 @@ def _returned(which: str, done: Prepared, update: ItemUpdate) -> Item | Any:
         case "UPDATED_OLD":
             return project(update.touched, done.old or {})
         case "UPDATED_NEW":
-            # Paths are read in the new item as they were written: an index beyond a list's end
-            # finds nothing, one that was removed finds what moved there.
+            # Paths are read in the new item as written: an index beyond a list's end finds nothing,
+            # a removed one finds what moved there.
             return None if done.new is None else project(update.touched, done.new.item)
         case _:
             return None

@@ -159,7 +159,7 @@ def _with_settings(
 
 
 def _most(table: TableDefinition, wanted: dict[str, int]) -> dict[str, int] | None:
-    """The table's on-demand limits with the wanted ones among them."""
+    """The table's on-demand limits with the requested changes."""
     merged = {**table.definition.get("OnDemandThroughput", {}), **wanted}
     return {name: units for name, units in merged.items() if units != _NO_LIMIT} or None
 

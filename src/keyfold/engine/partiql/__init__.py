@@ -1,1 +1,1 @@
-"""PartiQL as DynamoDB speaks it: statements read into the trees that every operation uses."""
+"""DynamoDB's PartiQL: statements parsed into the trees that every operation uses."""

@@ -1,4 +1,4 @@
-"""The alternatives of a WHERE clause that reads by key: DynamoDB reads each of them apart."""
+"""The alternatives of a WHERE clause that reads by key: DynamoDB reads each separately."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from keyfold.expressions.roots import paths
 from keyfold.limits import STATEMENT_READS
 from keyfold.values import AttributeValue
 
-# A branch is the conditions that must all hold in it.
+# A branch is a list of conditions that must all hold.
 _Branch = tuple[Condition, ...]
 
 
 def check_branches(where: Condition | None, schema: KeySchema) -> None:
-    """Refuse alternatives that are too many, or could find the same item."""
+    """Refuse too many alternatives, or alternatives that could find the same item."""
     if where is None or not _pins(where, schema) or _negates_sort(where, schema):
         return
     if _count(where, schema) > STATEMENT_READS:
@@ -37,7 +37,7 @@ def check_branches(where: Condition | None, schema: KeySchema) -> None:
 
 
 def _pins(condition: Condition, schema: KeySchema) -> bool:
-    """Whether every alternative says which partition it reads."""
+    """Whether every alternative fixes its partition."""
     match condition:
         case And(terms):
             return any(_pins(term, schema) for term in terms)
@@ -50,7 +50,7 @@ def _pins(condition: Condition, schema: KeySchema) -> bool:
 
 
 def _negates_sort(condition: Condition, schema: KeySchema) -> bool:
-    """Whether a condition on the sort key says what it is not: then the partition is read."""
+    """Whether a condition on the sort key is negative: then the whole partition is read."""
     match condition:
         case And(terms) | Or(terms):
             return any(_negates_sort(term, schema) for term in terms)

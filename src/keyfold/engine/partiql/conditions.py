@@ -1,4 +1,4 @@
-"""The conditions and operands of a statement: what stands behind WHERE, and what it compares."""
+"""Parses conditions and operands: what follows WHERE, and what it compares."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ _COMPARATORS = {"=": "=", "<>": "<>", "!=": "<>", "<": "<", "<=": "<=", ">": ">"
 
 
 class ConditionParser(Cursor, Logic):
-    """Recursive descent over the conditions of one statement."""
+    """A recursive-descent parser for the conditions of one statement."""
 
     def __init__(self, statement: str, parameters: Sequence[AttributeValue]) -> None:
         super().__init__(statement, parameters)
-        # What is wrong with a statement that can be read to its end.
+        # Errors that are reported only if the statement can be parsed to its end.
         self._complaint: str | None = None
 
     def _where(self) -> Condition | None:
@@ -60,26 +60,26 @@ class ConditionParser(Cursor, Logic):
             return left if self._truth() else Not(left)
         if token.kind in _COMPARATORS:
             self._next()
-            return _compared(_COMPARATORS[token.kind], _valued(left), self._valued())
+            return _comparison(_COMPARATORS[token.kind], _with_value(left), self._value_operand())
         if token.kind == "BETWEEN":
             self._next()
-            low = self._valued()
+            low = self._value_operand()
             self._expect("AND")
             if self._stands_at(END):
                 refuse("Expected expression after AND")
-            between = Between(_valued(left), low, self._valued())
+            between = Between(_with_value(left), low, self._value_operand())
             operand_check.check_between(between, "")
             return between
         if token.kind == "IN":
             self._next()
-            return In(_valued(left), self._options())
+            return In(_with_value(left), self._options())
         if token.kind == "IS":
             self._next()
-            return self._is(_valued(left))
+            return self._is(_with_value(left))
         return left
 
     def _truth(self) -> bool:
-        """What a function is said to be."""
+        """The value that a function is compared with."""
         token = self._next()
         if token.kind not in ("TRUE", "FALSE"):
             refuse("Unexpected term")
@@ -89,7 +89,7 @@ class ConditionParser(Cursor, Logic):
         closing = "]" if self._take("[") else ")"
         if closing == ")":
             self._expect("(")
-        options = self._separated(self._valued)
+        options = self._comma_list(self._value_operand)
         self._expect(closing)
         if len(options) > IN_OPERANDS:
             self._complaint = (
@@ -128,8 +128,8 @@ class ConditionParser(Cursor, Logic):
             return self._path()
         return Value(self._value())
 
-    def _valued(self) -> Operand:
-        return _valued(self._operand())
+    def _value_operand(self) -> Operand:
+        return _with_value(self._operand())
 
     def _function(self) -> Operand:
         token = self._next()
@@ -137,7 +137,7 @@ class ConditionParser(Cursor, Logic):
         if name not in text_check.CONDITION_FUNCTIONS and name not in text_check.OPERAND_FUNCTIONS:
             refuse_at(f"Unrecognized function: {name}", self._place(token))
         self._expect("(")
-        call = Function(name, tuple(self._until(")", self._valued)))
+        call = Function(name, tuple(self._until(")", self._value_operand)))
         text_check.check_arity(call, "")
         operand_check.check_call(call, "")
         return call
@@ -160,11 +160,11 @@ class ConditionParser(Cursor, Logic):
                 return Path(tuple(parts))
 
     def _name(self, reason: str | None = None) -> str:
-        """A name, quoted or not; for anything else the reason to refuse it."""
+        """A name, quoted or not; otherwise the reason to refuse it."""
         token = self._token
         if token.kind not in ("identifier", "quoted"):
             if reason is None:
-                self._misplaced()
+                self._refuse_misplaced()
             refuse(reason)
         return self._next().text
 
@@ -173,14 +173,14 @@ def refuse_at(reason: str, place: str) -> NoReturn:
     raise ValidationError(f"{reason} at {place}")
 
 
-def _valued(operand: Operand) -> Operand:
+def _with_value(operand: Operand) -> Operand:
     """An operand that has a value; of the functions only size has one."""
     if isinstance(operand, Function) and operand.function != "size":
         refuse(f"Unexpected function: {operand.function}")
     return operand
 
 
-def _compared(operator: str, left: Operand, right: Operand) -> Condition:
+def _comparison(operator: str, left: Operand, right: Operand) -> Condition:
     comparison = Compare(operator, left, right)
     operand_check.check_comparison(comparison, "")
     if operator != "<>":

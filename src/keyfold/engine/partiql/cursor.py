@@ -1,4 +1,4 @@
-"""A walk over the tokens of one statement, and the literals it meets."""
+"""A cursor over the tokens of a statement, with its literals."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LITERALS = frozenset(("text", "number", "-", "TRUE", "FALSE", "NULL", "?", "[",
 
 
 class Cursor:
-    """Where a parser stands in its statement; parameters are taken as their `?` are met."""
+    """A parser's position in its statement; parameters are consumed at each `?`."""
 
     def __init__(self, statement: str, parameters: Sequence[AttributeValue]) -> None:
         self._text = statement
@@ -28,7 +28,7 @@ class Cursor:
         except Unreadable:
             refuse("")
         self._at = 0
-        # Where the literal being read stands inside the value of an attribute.
+        # The position of the current literal inside an attribute's value.
         self._trail: list[str] = []
         self._depth = 0
         self._parameters = [check_value(value) for value in parameters]
@@ -61,15 +61,15 @@ class Cursor:
         return token
 
     def _is_call(self) -> bool:
-        """Whether a function is called here."""
+        """Whether a function call starts here."""
         token = self._token
         is_name = token.kind in ("identifier", "EXISTS") or (
             token.kind == "reserved" and token.text.upper() in CALLABLE
         )
         return is_name and self._tokens[self._at + 1].kind == "("
 
-    def _misplaced(self) -> NoReturn:
-        """Refuse the token that stands where a term is looked for."""
+    def _refuse_misplaced(self) -> NoReturn:
+        """Refuse a token in the place of a term."""
         kind = self._token.kind
         if kind == END and self._at and self._tokens[self._at - 1].kind in INFIX:
             refuse("Missing right-hand side expression of infix operator")
@@ -79,7 +79,7 @@ class Cursor:
             "Unexpected keyword" if kind in KEYWORDS or kind == "reserved" else "Unexpected term"
         )
 
-    def _separated(self, one: Callable[[], Any]) -> list[Any]:
+    def _comma_list(self, one: Callable[[], Any]) -> list[Any]:
         found = [one()]
         while self._take(","):
             found.append(one())
@@ -88,7 +88,7 @@ class Cursor:
     def _until(self, closing: str, one: Callable[[], Any]) -> list[Any]:
         if self._take(closing):
             return []
-        found = self._separated(one)
+        found = self._comma_list(one)
         self._expect(closing)
         return found
 
@@ -98,7 +98,7 @@ class Cursor:
             refuse("The statement has too many nesting levels")
 
     def _place(self, token: PartiqlToken) -> str:
-        """Where a token stands, as DynamoDB says it: line, column and length."""
+        """A token's position in DynamoDB's format: line, column and length."""
         before = self._text[: token.start]
         column = token.start - before.rfind("\n")
         return f"{before.count(chr(10)) + 1}:{column}:{token.length}"
@@ -119,9 +119,9 @@ class Cursor:
         return name, self._value()
 
     def _value(self) -> AttributeValue:
-        return check_value(self._nested())
+        return check_value(self._nested_value())
 
-    def _nested(self) -> AttributeValue:
+    def _nested_value(self) -> AttributeValue:
         self._deeper()
         value = self._literal()
         self._depth -= 1
@@ -135,7 +135,7 @@ class Cursor:
                     f"Unsupported data type: {token.text} under key root{''.join(self._trail)} at "
                     f"{self._place(token)}"
                 )
-            self._misplaced()
+            self._refuse_misplaced()
         self._next()
         match token.kind:
             case "text":
@@ -151,16 +151,16 @@ class Cursor:
             case "?":
                 return self._parameter()
             case "[":
-                return {"L": self._until("]", self._counted())}
+                return {"L": self._until("]", self._element_reader())}
             case "{":
                 return {"M": dict(self._until("}", self._entry))}
             case _:
-                return _set_of(self._until(">>", self._nested))
+                return _set_of(self._until(">>", self._nested_value))
 
     def _entry(self) -> tuple[str, AttributeValue]:
         name = self._entry_name()
         self._trail.append(f".{name}")
-        value = self._nested()
+        value = self._nested_value()
         self._trail.pop()
         return name, value
 
@@ -171,13 +171,13 @@ class Cursor:
         self._expect(":")
         return name.text
 
-    def _counted(self) -> Callable[[], AttributeValue]:
-        """Reads one element of a list after the other."""
+    def _element_reader(self) -> Callable[[], AttributeValue]:
+        """Reads the elements of a list one after the other."""
         positions = count()
 
         def element() -> AttributeValue:
             self._trail.append(f"[{next(positions)}]")
-            value = self._nested()
+            value = self._nested_value()
             self._trail.pop()
             return value
 

@@ -1,4 +1,4 @@
-"""Which keys a WHERE clause means, and what is left to check."""
+"""Which keys a WHERE clause selects, and what remains to check."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def conjuncts(where: Condition | None) -> tuple[Condition, ...]:
 
 
 def selections(where: Condition | None, schema: KeySchema) -> list[KeySelection] | None:
-    """The parts of a table or index that a condition confines a SELECT to; None for all of it."""
+    """The ranges of a table or index that a condition selects; None for all of it."""
     terms = [term for each in conjuncts(where) if (term := key_term(each, schema)) is not None]
     equal = {term.name: term.values[0] for term in terms if term.operator == "="}
     sort_equal: list[AttributeValue] = []
@@ -72,14 +72,14 @@ def _partitions(
 
 
 def is_key_alone(where: Condition | None, schema: KeySchema) -> bool:
-    """Whether a condition gives every key attribute a value, and says nothing else."""
+    """Whether a condition fixes every key attribute, and nothing else."""
     terms = [key_term(each, schema) for each in conjuncts(where)]
     given = [term.name for term in terms if term is not None and term.operator == "="]
     return len(terms) == len(given) and sorted(given) == sorted(schema.attributes)
 
 
 def full_key(where: Condition | None, schema: KeySchema) -> tuple[Item, Condition | None]:
-    """The one item a condition names, and what it says besides."""
+    """The one item that a condition selects, and the remaining condition."""
     key: Item = {}
     rest = []
     for each in conjuncts(where):
@@ -96,7 +96,7 @@ def full_key(where: Condition | None, schema: KeySchema) -> tuple[Item, Conditio
 
 
 def key_term(condition: Condition, schema: KeySchema) -> KeyTerm | None:
-    """What a condition says about a key attribute, if that is what it is about."""
+    """The key term of a condition on a key attribute, if it is one."""
     match condition:
         case Compare(operator, Path() as path, Value() as value):
             values: tuple[Value, ...] = (value,)

@@ -31,7 +31,7 @@ class PartiqlToken:
 
     kind: str
     text: str
-    # Where it stands in the statement, and how many characters it has there.
+    # Its position in the statement, and its length there.
     start: int
     length: int
 
@@ -41,7 +41,7 @@ class Unreadable(ValueError):
 
 
 def tokens(statement: str) -> list[PartiqlToken]:
-    """The tokens of a statement, with an end marker behind the last one."""
+    """The tokens of a statement, followed by an end marker."""
     found = []
     for match in _TOKEN.finditer(statement):
         kind, word = match.lastgroup or "unknown", match.group()

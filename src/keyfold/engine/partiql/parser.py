@@ -1,4 +1,4 @@
-"""Statement text to statements. Parameters are taken as their `?` are met."""
+"""Parses statements. Parameters are consumed at each `?`."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def parse(statement: str, parameters: Sequence[AttributeValue] | None = None) ->
 
 
 class _Parser(ConditionParser):
-    """Recursive descent over the tokens of one statement."""
+    """A recursive-descent parser for one statement."""
 
     def statement(self) -> Statement:
         found = self._statement()
@@ -88,7 +88,7 @@ class _Parser(ConditionParser):
         return refuse("Expected data manipulation")
 
     def _refuse_type_test(self) -> None:
-        """A statement that is a question: whether something is of a type."""
+        """Refuse a statement that is a type test."""
         self._at = 0
         if self._token.kind in ("identifier", "quoted"):
             self._path()
@@ -101,7 +101,7 @@ class _Parser(ConditionParser):
         paths = None
         refused: list[str] = []
         if not self._take("*"):
-            columns = self._separated(lambda: self._column(refused))
+            columns = self._comma_list(lambda: self._column(refused))
             paths = tuple(column for column in columns if column is not None)
         if not self._take("FROM"):
             refuse("Expected FROM after SELECT list")
@@ -110,11 +110,11 @@ class _Parser(ConditionParser):
         order: tuple[Ordering, ...] = ()
         if self._take("ORDER"):
             self._expect("BY")
-            order = tuple(self._separated(self._ordering))
+            order = tuple(self._comma_list(self._ordering))
         return Select(table, index, paths, where, order, refused[0] if refused else None)
 
     def _column(self, refused: list[str]) -> Path | None:
-        """A path; a function is refused later than all that is wrong with the text."""
+        """A path; a function is refused only after all errors of the text."""
         if not self._is_call():
             return self._path()
         refused.append(f"Unexpected path component at {self._place(self._token)}")
@@ -136,7 +136,7 @@ class _Parser(ConditionParser):
         return components[0], components[1] if len(components) > 1 else None
 
     def _target(self, if_index: str) -> str:
-        """The table that a statement writes to; it may not write to an index."""
+        """The table that a statement writes to; it cannot be an index."""
         components = self._components(_SIMPLE_PATH)
         if len(components) > 1:
             self._complaint = if_index
@@ -178,7 +178,7 @@ class _Parser(ConditionParser):
         actions: list[Action] = []
         while self._token.kind in ("SET", "REMOVE"):
             keyword = self._next().kind
-            actions += self._separated(self._assignment if keyword == "SET" else self._removal)
+            actions += self._comma_list(self._assignment if keyword == "SET" else self._removal)
         if not actions:
             refuse("Expected data manipulation")
         return UpdateActions(tuple(actions))
@@ -221,7 +221,7 @@ class _Parser(ConditionParser):
             if name not in ("list_append", "if_not_exists"):
                 refuse(f"Unexpected function: {name}")
             self._expect("(")
-            arguments = tuple(self._separated(self._parse_assigned))
+            arguments = tuple(self._comma_list(self._parse_assigned))
             self._expect(")")
             if len(arguments) != 2:
                 refuse(f"Wrong number of arguments for function: {name}")

@@ -1,4 +1,4 @@
-"""How statements become reads and writes."""
+"""Turns statements into reads and writes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from keyfold.values.wire import check_item
 
 
 def refuse_several(index: IndexDefinition) -> None:
-    """PartiQL does not read indexes whose keys have several attributes of a kind."""
+    """Refuse indexes with multi-attribute keys, which PartiQL does not read."""
     if len(index.schema.partition) > 1 or len(index.schema.sort) > 1:
         raise ValidationError(
             "PartiQL statements cannot be executed on tables with multi-attribute HASH keys or "
@@ -39,7 +39,7 @@ def refuse_several(index: IndexDefinition) -> None:
 
 
 def item_of(database: Database, session: Session, statement: Statement) -> tuple[int, bytes]:
-    """The one item that a statement is about: its table's number, and where it stands."""
+    """The one item of a statement: its table's number, and its place."""
     table = database.catalog.get(session, statement.table)
     if isinstance(statement, Insert):
         return table.id, place_of_item(table, check_item(statement.item))
@@ -50,7 +50,7 @@ def item_of(database: Database, session: Session, statement: Statement) -> tuple
 
 @dataclass(slots=True)
 class PlannedWrite:
-    """A write of a statement; `update` is there for an UPDATE."""
+    """The write of a statement; `update` is set for an UPDATE."""
 
     write: ItemWrite
     update: ItemUpdate | None = None
@@ -59,7 +59,7 @@ class PlannedWrite:
 def planned(
     database: Database, session: Session, statement: Statement, *, returns_item: bool = False
 ) -> PlannedWrite:
-    """The write that a statement other than a SELECT stands for."""
+    """The write of a statement other than a SELECT."""
     table = database.catalog.get(session, statement.table)
     match statement:
         case Insert(_, item):
@@ -71,13 +71,13 @@ def planned(
             )
             key, rest = full_key(where, table.schema)
             change = ItemUpdate(table, check_item(key), UpdatePlan(update), {})
-            # An UPDATE changes what is there; it never makes an item.
+            # An UPDATE never creates an item.
             there = Function("attribute_exists", (Path(table.schema.partition[:1]),))
             test = _test((there, *conjuncts(rest)))
             return PlannedWrite(_write(table, key, change, test, returns_item), change)
         case Removal(_, where):
             key, rest = full_key(where, table.schema)
-            # Deleting what is not there does nothing, whatever else was asked of it.
+            # Deleting a missing item does nothing, whatever its other conditions.
             gone = Function("attribute_not_exists", (Path(table.schema.partition[:1]),))
             told = None if rest is None else evaluate.compile_condition(Or((gone, rest)))
             return PlannedWrite(_write(table, key, write.deletion, told, returns_item))

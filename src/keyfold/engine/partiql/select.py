@@ -1,4 +1,4 @@
-"""SELECT carried out: one page of a statement's items, and the token to go on with."""
+"""Executes SELECT: one page of a statement's items, and the token to continue with."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from keyfold.values.units import read_units
 
 @dataclass(slots=True)
 class SelectPage:
-    """One page; `last` and `token` are there when there may be more."""
+    """One page; `last` and `token` are set if there may be more."""
 
     items: list[Any]
     capacity: Capacity
@@ -42,7 +42,7 @@ class SelectPage:
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """Where to go on: which of the statement's ranges, behind which place."""
+    """Where to continue: which of the statement's ranges, after which place."""
 
     part: int = 0
     place: bytes | None = None
@@ -63,7 +63,7 @@ def select(
         selection.refuse_unprojected_filter(index, statement.where)
     backward = _backward(statement, schema, confined=chosen is not None)
     ranges = _ranges(chosen, schema)
-    start = _started(request)
+    start = _start(request)
     consistent = bool(request.get("ConsistentRead"))
     answer = SelectPage([], Capacity(table.name))
     limit: int | None = request.get("Limit")
@@ -110,7 +110,7 @@ def _index(
 def select_one(
     database: Database, session: Session, statement: Select, *, consistent: bool
 ) -> tuple[Item | None, Capacity]:
-    """The item that a SELECT by its primary key names."""
+    """The item that a SELECT by primary key names."""
     table = database.catalog.get(session, statement.table)
     key, _ = full_key(statement.where, table.schema)
     stored = session.find(table.id, place_of_key(table, key))
@@ -124,7 +124,7 @@ def select_one(
 
 
 def shape_of(paths: tuple[Path, ...] | None) -> Callable[[Item], Item] | None:
-    """How a SELECT makes an answer's item: every path under its last name."""
+    """How a SELECT shapes an item: every path under its last name."""
     if paths is None:
         return None
     columns = [(_column(path, at), path) for at, path in enumerate(paths, 1)]
@@ -204,7 +204,7 @@ def _token(start: Start, request: dict[str, Any]) -> str:
     return urlsafe_b64encode(orjson.dumps([_digest(request), start.part, place])).decode()
 
 
-def _started(request: dict[str, Any]) -> Start:
+def _start(request: dict[str, Any]) -> Start:
     token: str | None = request.get("NextToken")
     if token is None:
         return Start()

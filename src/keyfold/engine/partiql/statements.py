@@ -1,4 +1,4 @@
-"""What a statement asks for."""
+"""Parsed statements."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Ordering:
 
 @dataclass(frozen=True, slots=True)
 class Select:
-    """`paths` is None for `*`; `refused` says what is wrong with one that is no path."""
+    """`paths` is None for `*`; `refused` is the error for one that is not a path."""
 
     table: str
     index: str | None
@@ -30,7 +30,7 @@ class Select:
 
 @dataclass(frozen=True, slots=True)
 class ExistsStatement:
-    """A condition of a transaction: that a SELECT finds its item."""
+    """A condition of a transaction: a SELECT must find its item."""
 
     select: Select
 

@@ -1,8 +1,8 @@
-"""PartiQL's words: what they are where a term is looked for."""
+"""PartiQL's keywords, and how they are treated in place of a term."""
 
 from __future__ import annotations
 
-# Words that statements of DynamoDB are made of.
+# Keywords of DynamoDB's statements.
 KEYWORDS = frozenset(
     """
     SELECT FROM WHERE ORDER BY ASC DESC INSERT INTO VALUE UPDATE SET REMOVE DELETE RETURNING
@@ -10,7 +10,7 @@ KEYWORDS = frozenset(
     """.split()  # noqa: SIM905
 )
 
-# Words that SQL-92 and PartiQL reserve: an attribute of that name has to be quoted.
+# Words reserved by SQL-92 and PartiQL: an attribute of that name must be quoted.
 RESERVED = frozenset(
     """
     ABSOLUTE ACTION ADD ALL ALLOCATE ALTER ANY ARE ASSERTION AT AUTHORIZATION AVG BEGIN BIT
@@ -41,9 +41,9 @@ CALLABLE = frozenset(
     """.split()  # noqa: SIM905
 )
 
-# The types of PartiQL that DynamoDB's IS knows, beside NULL and MISSING.
+# The PartiQL types that DynamoDB's IS supports, besides NULL and MISSING.
 TYPES = {"BOOL": "BOOL", "STRING": "S"}
-# Those that a statement may name, to be told that DynamoDB does not do that.
+# Those that a statement may name, but that DynamoDB refuses.
 FOREIGN_TYPES = frozenset(
     ("INT4", "INT8", "DOUBLE PRECISION", "CHARACTER VARYING", "INT", "INTEGER", "SMALLINT", "REAL",
      "FLOAT", "DECIMAL", "NUMERIC", "CHAR", "CHARACTER", "VARCHAR", "DATE", "TIME", "TIMESTAMP",

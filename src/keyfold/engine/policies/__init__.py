@@ -1,7 +1,5 @@
 """Resource policies: documents that say who may do what with a table.
 
-document    what a policy says, checked and in its canonical spelling
-action      which actions on which resources a request is
-decision    whether a policy lets somebody do that
-store       where policies are kept
+document    the validated policy in its canonical spelling action      the actions and resources of
+a request decision    whether a policy allows an action store       where policies are stored
 """

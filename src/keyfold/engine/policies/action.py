@@ -1,4 +1,4 @@
-"""Which actions on which resources a request is."""
+"""The actions and resources of a request."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _TABLE_MEMBERS = ("TableName", "SourceTableName", "TableArn", "SourceTableArn", 
 def actions(
     database: Database, operation: str, request: dict[str, Any], address: str
 ) -> Iterator[Action]:
-    """All that a request does to resources that can have a policy."""
+    """All actions of a request on resources that can have a policy."""
     if operation in ("BatchGetItem", "BatchWriteItem"):
         for table, wish in request["RequestItems"].items():
             keys = wish.get("Keys", ()) if isinstance(wish, dict) else _written(wish)
@@ -77,21 +77,23 @@ def _action(
 ) -> Action:
     arn = table if table.startswith("arn:") else database.arn(f"table/{table}")
     resource = f"{arn}/index/{index}" if index is not None else arn
-    context = {"aws:sourceip": [address], **_seen(database, table, wish)}
+    context = {"aws:sourceip": [address], **_keys_and_attributes(database, table, wish)}
     if wish.get("Select") is not None:
         context["dynamodb:select"] = [wish["Select"]]
     return Action(name, resource, context)
 
 
-def _seen(database: Database, name: str, wish: dict[str, Any]) -> dict[str, list[str]]:
-    """The leading keys and the attributes of a request on items."""
+def _keys_and_attributes(
+    database: Database, name: str, wish: dict[str, Any]
+) -> dict[str, list[str]]:
+    """The leading keys and attributes of an item request."""
     items = [each for each in (wish.get("Item"), wish.get("Key"), *wish.get("Keys", ())) if each]
     names = {attribute for item in items for attribute in item}
     try:
         table = database.table(name)
         read = parameters.read(wish)
     except OperationError:
-        # What is wrong with the request is told by those who carry it out.
+        # Errors of the request are reported when it is executed.
         return {"dynamodb:attributes": sorted(names)} if names else {}
     partition = table.schema.partition[0]
     keys = [str(next(iter(item[partition].values()))) for item in items if partition in item]

@@ -1,4 +1,4 @@
-"""Whether a policy lets somebody do something."""
+"""Whether a policy allows an action."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from keyfold.engine.policies.principal import account_of
 
 @dataclass(frozen=True)
 class Action:
-    """One thing that a request wants to do: its action, the resource, and what conditions see."""
+    """One action of a request: its name, the resource, and the values that conditions see."""
 
     name: str
     resource: str
@@ -23,7 +23,7 @@ class Action:
 
 
 def effect(statements: Iterable[Mapping[str, Any]], caller: str, action: Action) -> str | None:
-    """`Deny` where a statement denies, else `Allow` where one allows."""
+    """`Deny` if a statement denies, else `Allow` if one allows."""
     found = None
     for statement in statements:
         if _applies(statement, caller, action):
@@ -61,7 +61,7 @@ def _is_principal(principal: Any, caller: str) -> bool:
             return True
         if arn.endswith(":root") and account_of(arn) == account_of(caller):
             return True
-        # A session is of the role that it was assumed with.
+        # A session belongs to the role that it assumed.
         if ":assumed-role/" in caller and ":role/" in arn:
             role = caller.partition(":assumed-role/")[2].partition("/")[0]
             if account_of(arn) == account_of(caller) and arn.rpartition("/")[2] == role:
@@ -71,7 +71,7 @@ def _is_principal(principal: Any, caller: str) -> bool:
 
 @lru_cache(1024)
 def _pattern(text: str, fold: bool) -> re.Pattern[str]:
-    # Only * and ? stand for others; brackets are themselves.
+    # Only * and ? are wildcards; brackets are literal.
     return re.compile(translate(text.replace("[", "[[]")), re.IGNORECASE if fold else 0)
 
 
@@ -108,7 +108,7 @@ OPERATORS = frozenset((*_TESTS, *_NEGATED, "Null"))
 
 
 def base_operator(operator: str) -> str:
-    """An operator without what says how several values, or none, are taken."""
+    """An operator without its qualifiers for several values or none."""
     return operator.rpartition(":")[2].removesuffix("IfExists")
 
 
@@ -118,7 +118,7 @@ def _holds(operator: str, key: str, wanted: list[str], caller: str, action: Acti
     if base == "Null":
         return (not values) is (wanted[0].lower() == "true")
     if not values:
-        # Searches have no keys or attributes that conditions could see.
+        # Searches have no keys or attributes for conditions.
         if action.name == "SearchVectors":
             return False
         return operator.endswith("IfExists") or operator.startswith("ForAllValues:")

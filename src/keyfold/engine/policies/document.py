@@ -1,4 +1,4 @@
-"""Policies as documents: read, checked, and written the one way DynamoDB gives them back."""
+"""Policy documents: parsed, validated, and rendered in DynamoDB's canonical form."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ _KEYS = frozenset(
 
 @dataclass(frozen=True)
 class ResourcePolicy:
-    """A policy that was found right; `text` is how it is given back."""
+    """A valid policy; `text` is its canonical form."""
 
     text: str
     statements: tuple[Mapping[str, Any], ...]
 
 
 def read(text: str, resource: str, actions: Iterable[str]) -> ResourcePolicy:
-    """The policy of a resource; `actions` are those that may be named in it."""
+    """The policy of a resource; `actions` are the allowed action names."""
     if len(text.encode()) > POLICY_BYTES:
         raise ValidationError(f"{_INVALID}Maximum policy size of {POLICY_BYTES} bytes exceeded")
     try:
@@ -59,7 +59,7 @@ def read(text: str, resource: str, actions: Iterable[str]) -> ResourcePolicy:
 
 
 def stored(text: str) -> ResourcePolicy:
-    """A policy as it was kept."""
+    """A policy as stored."""
     return ResourcePolicy(text, tuple(orjson.loads(text)["Statement"]))
 
 
@@ -85,8 +85,8 @@ def _statement(given: Any, resource: str, actions: frozenset[str]) -> dict[str, 
             "Resource-based policy grants unbounded access in one or more elements. Please revise "
             "the policy to ensure least-privilege form of access"
         )
-    _check_actions(_listed(given["Action"]), actions)
-    _check_resources(_listed(given["Resource"]), resource)
+    _check_actions(_string_list(given["Action"]), actions)
+    _check_resources(_string_list(given["Resource"]), resource)
     condition = given.get("Condition")
     if condition is not None:
         _check_condition(condition)
@@ -101,7 +101,7 @@ def _statement(given: Any, resource: str, actions: frozenset[str]) -> dict[str, 
     return {name: value for name, value in made.items() if value is not None}
 
 
-def _listed(value: Any) -> list[str]:
+def _string_list(value: Any) -> list[str]:
     listed = value if isinstance(value, list) else [value]
     if not all(isinstance(each, str) for each in listed):
         _refuse("This policy contains invalid Json")
@@ -120,7 +120,7 @@ def _principal(value: Any) -> Any:
         raise ValidationError(f"{_INVALID}Invalid principal in policy document.")
     made: dict[str, Any] = {}
     for kind, named in value.items():
-        arns = [f"arn:aws:iam::{n}:root" if _ACCOUNT(n) else n for n in _listed(named)]
+        arns = [f"arn:aws:iam::{n}:root" if _ACCOUNT(n) else n for n in _string_list(named)]
         if kind not in ("AWS", "Service") or not all(_PRINCIPAL(arn) for arn in arns):
             raise ValidationError(f"{_INVALID}Invalid principal in policy document.")
         made[kind] = _single(arns)
@@ -128,7 +128,7 @@ def _principal(value: Any) -> Any:
 
 
 def _names_everybody(principal: Any) -> bool:
-    return principal == "*" or "*" in _listed(principal.get("AWS", []))
+    return principal == "*" or "*" in _string_list(principal.get("AWS", []))
 
 
 def _check_actions(named: list[str], actions: frozenset[str]) -> None:
@@ -147,7 +147,7 @@ def _check_actions(named: list[str], actions: frozenset[str]) -> None:
 
 
 def _check_resources(named: list[str], resource: str) -> None:
-    """A table's policy speaks of tables and indexes, a stream's of streams."""
+    """A table's policy may name tables and indexes, a stream's only streams."""
     of_stream = "/stream/" in resource
     for arn in named:
         if arn == "*":

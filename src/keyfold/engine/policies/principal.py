@@ -1,15 +1,15 @@
-"""Who asks."""
+"""The caller of a request."""
 
 from __future__ import annotations
 
 from typing import Final, NamedTuple
 
 HOME_ACCOUNT: Final = "123456789012"
-"""The account of a database that was told no other."""
+"""The default account of a database."""
 
 
 class Principal(NamedTuple):
-    """Who asks, and from where."""
+    """The caller and its origin."""
 
     principal: str
     address: str = "127.0.0.1"
@@ -24,7 +24,7 @@ def is_account(text: str) -> bool:
 
 
 def account_of_key(access_key: str) -> str:
-    """The account of a caller of whom nothing else is known: twelve digits are its number."""
+    """The account of a caller known only by an access key: twelve digits are its number."""
     return access_key if is_account(access_key) else HOME_ACCOUNT
 
 

@@ -1,4 +1,4 @@
-"""Where policies are kept, and the decision about a request."""
+"""Stores policies, and authorises requests."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ def drop(session: Session, arn: str) -> None:
 def authorize(
     database: Database, caller: Principal, operation: str, request: dict[str, Any]
 ) -> None:
-    """Refuse what the policies of its resources do not let a caller do.
+    """Refuse a request that the policies of its resources do not allow.
 
-    Callers of the account may do what is not denied; others need to be allowed.
+    Callers of the account may do everything that is not denied; others need a permission.
     """
     is_own = caller.account == database.account
     if not any_kept(database) and is_own:
@@ -71,7 +71,7 @@ def authorize(
 
 
 def any_kept(database: Database) -> bool:
-    """Whether there are policies at all; where not, that is noted until one is made."""
+    """Whether any policies exist; a negative answer is cached until one is created."""
     changes = database.policy_changes
     with database.read() as session:
         found = bool(session.first_documents(_KIND, 1))

@@ -1,13 +1,10 @@
-"""Global tables: replicas of a table in several regions, and the changes that go between them.
+"""Global tables: replicas of a table in several regions, and the changes between them.
 
-accounts      the regions of several accounts
-changes       what a write leaves for the other regions, and what they do with it
-consistency   groups that are always in step
-group         requests on tables of several regions
-members       which regions a table is in: UpdateTable's members about replicas
-membership    how a region joins a group, and leaves it
-regions       the engines of several regions in one process
-rules         what the regions of a table may be
+accounts      the regions of several accounts changes       what a write sends to the other regions,
+and how they apply it consistency   strongly consistent groups group         requests on tables of
+several regions members       the regions of a table: UpdateTable's replica members membership
+how a region joins and leaves a group regions       the engines of several regions in one process
+rules         which regions a table may have
 """
 
 from __future__ import annotations

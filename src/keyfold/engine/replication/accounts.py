@@ -1,11 +1,10 @@
-"""Accounts of one server: in each, and in each region of it, a table name is another table."""
+"""Accounts of one server: each account and region has its own tables."""
 
 from __future__ import annotations
 
 import threading
 from os import PathLike, fspath
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from keyfold.engine.policies.principal import HOME_ACCOUNT, is_account
@@ -16,11 +15,11 @@ if TYPE_CHECKING:
     from keyfold.engine.engine import Engine
 
 MOST_ACCOUNTS = 100
-"""Whoever need not sign could otherwise have one opened with each request."""
+"""The limit of open accounts: unsigned callers could otherwise open one per request."""
 
 
 class Accounts:
-    """The accounts that callers come from, each with regions of its own.
+    """The accounts that callers come from, each with its own regions.
 
     With a path, the home account's files lie there and those of others beside them.
     """
@@ -31,7 +30,7 @@ class Accounts:
         self._regions: dict[str, Regions] = {}
 
     def engine(self, account: str, region: str) -> Engine:
-        """The engine of an account's region, opened when it is first asked for."""
+        """The engine of an account's region, opened on first use."""
         return self.regions(account).engine(region)
 
     def regions(self, account: str) -> Regions:
@@ -40,7 +39,7 @@ class Accounts:
         with self._lock:
             if account not in self._regions:
                 if len(self._regions) == MOST_ACCOUNTS:
-                    raise LimitExceeded(f"this server has {MOST_ACCOUNTS} accounts and no more")
+                    raise LimitExceeded(f"this server supports at most {MOST_ACCOUNTS} accounts")
                 made = Regions(
                     self._path_of(account), accounts=self, account=account, **self._options
                 )
@@ -50,7 +49,7 @@ class Accounts:
             return self._regions[account]
 
     def opened(self) -> list[Engine]:
-        """The engines of all accounts and regions that were asked for so far."""
+        """The open engines of all accounts and regions."""
         return [each for regions in list(self._regions.values()) for each in regions.opened()]
 
     def close(self) -> None:
@@ -62,12 +61,7 @@ class Accounts:
     def __enter__(self) -> Accounts:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _path_of(self, account: str) -> str:

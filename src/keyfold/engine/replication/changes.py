@@ -1,8 +1,8 @@
-"""What a write leaves for the other regions, and what they do with it.
+"""What a write sends to the other regions, and how they apply it.
 
-Each change carries the moment and the region it was made in. Of two changes of one item the later
-wins, everywhere; of two at the same moment the one from the region that comes later in the
-alphabet. A change in a region is always later than what that region has seen.
+Each change carries its time and region. Of two changes of one item the later wins everywhere; of
+two at the same time, the one from the region that sorts later. A change in a region is always later
+than what that region has seen.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ _numbers = count()
 
 
 def kind_for(region: str) -> str:
-    """The kind of the documents that wait for a region."""
+    """The document kind of changes that wait for a region."""
     return f"change for {region}"
 
 
 def waiting(session: Session, region: str, limit: int) -> list[tuple[str, dict[str, Any]]]:
-    """The changes that wait for a region, the oldest first."""
+    """The changes that wait for a region, oldest first."""
     found = session.first_documents(kind_for(region), limit)
     return [(order, orjson.loads(body)) for order, body in found]
 
 
 def note(database: Database, session: Session, prepared: write.Prepared) -> None:
-    """Note a change as it is made: its version here, and what the other regions are to do."""
+    """Record a change: its version here, and the changes for the other regions."""
     wish, table = prepared.write, prepared.write.table
     seen_at, _seen_in = _version(session, table, wish.place)
     if wish.origin is not None:
@@ -68,7 +68,7 @@ def note(database: Database, session: Session, prepared: write.Prepared) -> None
 
 
 def apply(database: Database, change: dict[str, Any]) -> bool:
-    """Carry out a change of another region; whether it won."""
+    """Apply a change of another region; returns whether it won."""
     return database.write(partial(_apply, database, change))
 
 
@@ -87,7 +87,7 @@ def _apply(database: Database, change: dict[str, Any], session: Session) -> bool
         identity=change.get("Identity"),
         origin=origin,
     )
-    prepared = write.prepare(session, wish)
+    prepared = write.prepare(database, session, wish)
     write.store(database, session, prepared)
     if not prepared.is_change():
         _keep_version(session, table, place, origin)

@@ -1,4 +1,4 @@
-"""Groups of regions that are always in step: MultiRegionConsistency set to STRONG."""
+"""Strongly consistent groups: MultiRegionConsistency set to STRONG."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _STRONG_ELSEWHERE = frozenset(("us-west-1", "ca-central-1", "sa-east-1"))
 def begin(
     database: Database, table: TableDefinition, request: dict[str, Any], kinds: list[str]
 ) -> dict[str, Any]:
-    """Make a group of three regions, one of them perhaps a witness, that is always in step."""
+    """Create a strongly consistent group of three regions, one of them possibly a witness."""
     witnesses = request.get("GlobalTableWitnessUpdates") or []
     if request.get("MultiRegionConsistency") != "STRONG":
         if table.definition.get("Consistency") == "STRONG":
@@ -61,7 +61,7 @@ def begin(
 
 
 def _check_can_be_strong(database: Database, table: TableDefinition) -> None:
-    """The words are ours: Amazon's are not known."""
+    """Our own messages: Amazon's are unknown."""
     with database.read() as session:
         count, _size = session.count_items(table.id, 1)
     if count:
@@ -76,7 +76,7 @@ def _check_can_be_strong(database: Database, table: TableDefinition) -> None:
 def change(
     database: Database, table: TableDefinition, request: dict[str, Any], kinds: list[str]
 ) -> dict[str, Any]:
-    """A group that is in step is not changed, only taken apart, all at once."""
+    """Refuse changes of a strongly consistent group, which can only be dissolved as a whole."""
     if "Create" in kinds:
         refuse("Cannot add replicas to a global table with strong MultiRegionConsistency")
     regions = {each["Delete"]["RegionName"] for each in request.get("ReplicaUpdates") or ()}

@@ -1,4 +1,4 @@
-"""Requests on tables of several regions: what is the same everywhere is done everywhere."""
+"""Requests on tables of several regions: shared settings are applied everywhere."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from keyfold.errors import ValidationError
 Work = Callable[[Database, dict[str, Any]], dict[str, Any]]
 _Run = Callable[[Work, dict[str, Any]], dict[str, Any]]
 
-# What an UpdateTable of one region does in the others too.
+# The parts of an UpdateTable that apply to the other regions too.
 _EVERYWHERE = frozenset(
     (
         "AttributeDefinitions", "BillingMode", "GlobalSecondaryIndexUpdates",
@@ -27,7 +27,7 @@ _NEVER_STRONG = frozenset(("transact_write_items", "execute_transaction", "updat
 def run_in_step(
     database: Database, regions: Regions, run: _Run, work: Work, request: dict[str, Any]
 ) -> dict[str, Any]:
-    """Carry out a request of one region, in step with the others where its table has to be."""
+    """Execute a request of one region, in step with the others if its table requires it."""
     table = _table(database, request)
     if table is None or not table.replicas:
         return run(work, request)
@@ -49,12 +49,12 @@ def run_in_step(
 
 
 def _table(database: Database, request: dict[str, Any]) -> TableDefinition | None:
-    """The first table that a request names, as far as it is known."""
+    """The first table that a request names, if it is known."""
     names = [request.get("TableName"), *(request.get("RequestItems") or ())]
     for part in request.get("TransactItems") or ():
         names += [wish.get("TableName") for wish in part.values()]
     for name in names:
-        known = database.catalog.known(name) if isinstance(name, str) else None
+        known = database.catalog.cached(name) if isinstance(name, str) else None
         if known is None and isinstance(name, str):
             with database.read() as session:
                 known = database.catalog.find(session, name)
@@ -64,7 +64,7 @@ def _table(database: Database, request: dict[str, Any]) -> TableDefinition | Non
 
 
 def _follow(regions: Regions, table: TableDefinition, work: Work, request: dict[str, Any]) -> None:
-    """Do in the other regions what the settings of a global table share."""
+    """Apply the shared settings of a global table to the other regions."""
     shared = {name: value for name, value in request.items() if name in _EVERYWHERE}
     if not shared.keys() - {"AttributeDefinitions"}:
         return

@@ -1,4 +1,4 @@
-"""Which regions a table is in: UpdateTable's members about replicas."""
+"""The regions of a table: UpdateTable's replica members."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def asks(request: dict[str, Any]) -> bool:
 
 
 def update(database: Database, request: dict[str, Any]) -> dict[str, Any]:
-    """Carry out an UpdateTable request about replicas."""
+    """Execute an UpdateTable request about replicas."""
     _check_alone(request)
     if database.regions is None:
         refuse(
@@ -146,7 +146,7 @@ _CHANGES = {
 
 
 def leave(database: Database, name: str) -> None:
-    """A region's table is about to be deleted: the others go on without it."""
+    """Remove a region's table from its group before it is deleted."""
     with database.read() as session:
         table = database.catalog.load(session, name)
     if table is None or not table.replicas:

@@ -1,4 +1,4 @@
-"""The group that a table's regions form: how a region joins it, with its items, and leaves it."""
+"""The group of a table's regions: how a region joins it, with its items, and leaves it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def add(
     wishes: dict[str, dict[str, Any]],
     more: dict[str, Any],
 ) -> None:
-    """Make the table in other regions, tell all members of each other, and copy the items."""
+    """Create the table in other regions, link all members, and copy the items."""
     assert database.regions is not None
     regions, now = database.regions, database.clock.now()
     group = {database.region, *table.replicas, *wishes}
@@ -50,7 +50,7 @@ def _define(
     more: dict[str, Any],
     session: Session,
 ) -> None:
-    """Make a region's table a member, or make it."""
+    """Create a region's table, or make it a member."""
     table = database.catalog.load(session, source.name)
     if table is None:
         definition = {k: v for k, v in source.definition.items() if k not in _LEFT_BEHIND}
@@ -71,7 +71,7 @@ def _define(
 
 
 def _copy(source: Database, target: Database, name: str) -> None:
-    """The items that were there before, as older than anything that is written from now on."""
+    """Copy the existing items, marked as older than any later write."""
     assert source.regions is not None
     with (
         snapshot.take(source, lambda session: source.catalog.named(session, name)) as taken,
@@ -101,7 +101,7 @@ def remove(database: Database, table: TableDefinition, wish: dict[str, Any]) -> 
 
 
 def part(database: Database, table: TableDefinition, region: str) -> None:
-    """Take a region out of a group: its table and the others do not know each other any more."""
+    """Remove a region from a group, and unlink its table from the others."""
     assert database.regions is not None
     for member in (database.region, *table.replicas):
         there = database.regions.database(member)
@@ -112,7 +112,7 @@ def part(database: Database, table: TableDefinition, region: str) -> None:
 
 
 def drop(database: Database, name: str) -> None:
-    """Drop a region's table, whatever it is protected against."""
+    """Drop a region's table, even if it is protected."""
 
     def work(session: Session) -> None:
         table = database.catalog.named(session, name)

@@ -1,4 +1,4 @@
-"""The engines of several regions in one process, and the changes that go between them."""
+"""The engines of several regions in one process, and the changes between them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from contextlib import contextmanager, nullcontext
 from functools import partial
 from os import PathLike, fspath
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from keyfold.clock import Clock, SystemClock
@@ -31,11 +30,11 @@ _PENDING_SECONDS = 0.02
 
 
 class Regions:
-    """Regions of one account, each with an engine of its own; replicas follow each other.
+    """Regions of one account, each with its own engine; replicas follow each other.
 
-    `lag` says when a change arrives in other regions: seconds, a range of them, or "held" until
-    `release`. Without it, a thread delivers changes as they come, and `settle` waits for them.
-    `scales_writes` counts tables with provisioned units as auto-scaled, which replicas ask for.
+    `lag` is the delay of changes to other regions: seconds, a range, or "held" until `release`.
+    Without it, a thread delivers changes as they come, and `settle` waits for them. `scales_writes`
+    treats provisioned tables as auto-scaled, which replicas require.
     """
 
     def __init__(
@@ -48,7 +47,7 @@ class Regions:
         accounts: Accounts | None = None,
         **options: Any,
     ) -> None:
-        """`accounts` are those that its own account is one of."""
+        """`accounts` contains its own account."""
         self._path, self._options = fspath(path), options
         self.accounts = accounts
         self._clock = clock or SystemClock()
@@ -67,7 +66,7 @@ class Regions:
     known = REGIONS
 
     def engine(self, region: str) -> Engine:
-        """The engine of a region, opened when it is first asked for."""
+        """The engine of a region, opened on first use."""
         from keyfold.engine.engine import Engine
 
         if region not in KNOWN:
@@ -86,14 +85,14 @@ class Regions:
             return self._engines[region]
 
     def opened(self) -> list[Engine]:
-        """The engines of the regions that were asked for so far."""
+        """The open engines."""
         return list(self._engines.values())
 
     def database(self, region: str) -> Database:
         return self.engine(region).database
 
     def settle(self) -> int:
-        """Deliver every change that is due; how many that were."""
+        """Deliver every change that is due; returns how many."""
         with self._lock:
             total = 0
             while moved := self._deliver(released=False):
@@ -101,7 +100,7 @@ class Regions:
             return total
 
     def release(self) -> int:
-        """Deliver every change now, whatever its lag; how many that were."""
+        """Deliver every change now, whatever its lag; returns how many."""
         with self._lock:
             total = 0
             while moved := self._deliver(released=True):
@@ -109,7 +108,7 @@ class Regions:
             return total
 
     def isolate(self, region: str) -> None:
-        """Cut a region off: nothing comes from it or arrives there until it has rejoined."""
+        """Cut a region off: no changes leave or arrive until it rejoins."""
         with self._lock:
             self._isolated.add(region)
 
@@ -119,7 +118,7 @@ class Regions:
         self._news.set()
 
     def close(self) -> None:
-        """Close all engines; changes that wait are delivered when they are opened again."""
+        """Close all engines; waiting changes are delivered when they are opened again."""
         self._stopping.set()
         self._news.set()
         self._thread.join()
@@ -131,27 +130,22 @@ class Regions:
     def __enter__(self) -> Regions:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
-    # What the engines ask.
+    # Called by the engines.
 
     def due(self, now: float) -> float:
-        """When a change that is made now arrives elsewhere."""
+        """When a change made now arrives elsewhere."""
         return now + self._lag.delay()
 
     def note(self, database: Database, session: Session, prepared: Prepared) -> None:
-        """A change of a replicated table is made."""
+        """Record a change of a replicated table."""
         changes.note(database, session, prepared)
 
     @property
     def is_following(self) -> bool:
-        """Whether this thread does in one region what was done in another."""
+        """Whether this thread applies in one region what happened in another."""
         return getattr(self._following, "is_set", False)
 
     @contextmanager
@@ -164,7 +158,7 @@ class Regions:
 
     @contextmanager
     def in_step(self, table: TableDefinition) -> Iterator[None]:
-        """Around work on a table that is the same in all regions at any moment."""
+        """Wraps work on a table that must be identical in all regions at any moment."""
         is_strong = table.definition.get("Consistency") == "STRONG" and not self.is_following
         with self._strong if is_strong else nullcontext():
             if is_strong:
@@ -209,7 +203,7 @@ class Regions:
 
 
 def _is_due(change: dict[str, Any], until: float) -> bool:
-    # JSON has no infinity: a change that is held has no moment.
+    # JSON has no infinity: a held change has no due time.
     due = change["Due"]
     return until == NEVER or (due is not None and due <= until)
 

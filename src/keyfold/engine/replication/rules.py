@@ -1,4 +1,4 @@
-"""What the regions of a table may be, and what they may not, in DynamoDB's words."""
+"""Which regions a table may have, with DynamoDB's messages."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ def refuse(message: str) -> NoReturn:
 
 
 def check_region(database: Database, table: TableDefinition, region: str, *, there: bool) -> None:
-    """A region can be added if it is another and has no such table, else only if it is there."""
+    """A region can be added only if it is another and lacks the table, and removed only if it
+    has it.
+    """
     assert database.regions is not None
     if region == database.region:
         refuse(
@@ -45,14 +47,14 @@ def check_region(database: Database, table: TableDefinition, region: str, *, the
 
 
 def check_writes(database: Database, table: TableDefinition) -> None:
-    """Writes of all regions arrive everywhere: fixed units would be too few."""
+    """Writes of all regions arrive everywhere, so fixed write units would be too few."""
     assert database.regions is not None
     if table.definition["BillingMode"] == "PROVISIONED" and not database.regions.scales_writes:
         refuse("Table write capacity should either be Pay-Per-Request or AutoScaled.")
 
 
 def check_source(database: Database, table: TableDefinition) -> None:
-    """On Amazon a region that a replica was made from stays for a day."""
+    """On Amazon the source region of a replica must stay for a day."""
     if database.delays.phase("source of a replica", table.definition.get("SourceSince")):
         refuse(
             "Replica cannot be deleted because it has acted as a source region for new replica(s) "

@@ -1,4 +1,4 @@
-"""The shapes of requests, as data, and the one checker that reads them."""
+"""Request shapes as data, and the one checker that reads them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from keyfold.engine.shapes import constraints, types
 from keyfold.engine.shapes.kinds import Structure
 from keyfold.errors import UnknownOperation
 
-# Each is imported when an operation is asked for that those before it do not have.
+# Each is imported when an operation is needed that the earlier ones lack.
 _MODULES = (
     "items",
     "batches",
@@ -40,7 +40,7 @@ def every() -> dict[str, Structure]:
 
 
 def shape(operation: str) -> Structure:
-    """What requests for an operation look like."""
+    """The request shape of an operation."""
     for module in _MODULES:
         if operation in (known := requests(module)):
             return known[operation]
@@ -50,9 +50,9 @@ def shape(operation: str) -> Structure:
 def check(
     operation: str, request: object, dialect: Dialect, body: bytes | None = None
 ) -> dict[str, Any]:
-    """The request without nulls and unknown members; types are checked first, then constraints.
+    """The request without nulls and unknown members; checks types first, then constraints.
 
-    `body` is the text it came in, if it did.
+    `body` is the text it came in, if any.
     """
     read, fits = _compiled(operation)
     if operation == "SearchVectors":
@@ -66,12 +66,12 @@ def check(
 
 
 def compile_all() -> None:
-    """Make the checks of every operation, which are made at its first request otherwise."""
+    """Compile the checks of every operation, which otherwise happens at its first request."""
     for operation in every():
         _compiled(operation)
 
 
-# Nearly every request is right, and that should not cost a walk over its shape.
+# Nearly every request is valid, and should not cost a walk over its shape.
 @cache
 def _compiled(operation: str) -> tuple[types.Reader, constraints.Test | None]:
     known = shape(operation)

@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 
 from keyfold import limits
-from keyfold.engine.shapes.constraints import shown
+from keyfold.engine.shapes.constraints import java_text
 from keyfold.engine.shapes.kinds import (
     Attribute,
     Constraint,
@@ -50,7 +50,7 @@ _NAMES = (
 
 
 def _are_tables(wishes: dict[str, Any]) -> bool:
-    """Whether all keys of a map can be tables, by name or ARN."""
+    """Whether all keys of a map are valid table names or ARNs."""
     return all(_TABLE_NAME(name) or name.startswith("arn:") for name in wishes)
 
 
@@ -214,9 +214,9 @@ REQUESTS: dict[str, Structure] = {
 
 
 def check_tables(wishes: dict[str, Any]) -> None:
-    """Refuse the wishes of a BatchWriteItem for what can be no table."""
+    """Refuse invalid table names in a BatchWriteItem."""
     if not _are_tables(wishes):
-        told = shown(REQUESTS["BatchWriteItem"].members["RequestItems"].shape, wishes)
+        told = java_text(REQUESTS["BatchWriteItem"].members["RequestItems"].shape, wishes)
         raise RequestInvalid(
             f"1 validation error detected: Value '{told}' at 'requestItems' failed to satisfy "
             f"constraint: {_NAMES}"

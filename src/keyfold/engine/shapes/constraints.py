@@ -1,4 +1,4 @@
-"""The second look at a request: lengths, ranges, patterns, and what must not be missing."""
+"""The second check of a request: lengths, ranges, patterns, required members."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Test = Callable[[Any], bool]
 
 
 def fitting(shape: Shape) -> Test | None:
-    """A quick test whether a value breaks no constraint; None for shapes without any."""
+    """A quick test that a value breaks no constraint; None for shapes without any."""
     tests: list[Test] = [constraint.holds for constraint in shape.constraints]
     if isinstance(shape, ListOf) and (element := fitting(shape.element)):
         tests.append(_each(element, list))
@@ -39,7 +39,7 @@ def fitting(shape: Shape) -> Test | None:
     if not tests:
         return None
     whole = reduce(_both, tests)
-    # Names and words come again and again.
+    # Names and enum values repeat.
     return lru_cache(_TEXTS_REMEMBERED)(whole) if isinstance(shape, Text) else whole
 
 
@@ -133,7 +133,7 @@ def _of(member: Member, value: Any, place: str, terse: bool) -> Iterator[str]:
 def _of_value(shape: Shape, value: Any, place: str, terse: bool) -> Iterator[str]:
     for constraint in shape.constraints:
         if not constraint.holds(value):
-            where, told = place, "" if terse else f" '{shown(shape, value)}'"
+            where, told = place, "" if terse else f" '{java_text(shape, value)}'"
             if constraint.shows is not None:
                 where, told = place[0].lower() + place[1:], f" '{constraint.shows(value)}'"
             yield f"Value{told} at '{where}' failed to satisfy constraint: {constraint.text}"
@@ -150,7 +150,7 @@ def _of_value(shape: Shape, value: Any, place: str, terse: bool) -> Iterator[str
                 yield from _of(member, value.get(name), f"{place}.{spelled}", terse)
 
 
-def shown(shape: Shape, value: Any) -> str:
+def java_text(shape: Shape, value: Any) -> str:
     """A value as DynamoDB's Java prints it in messages."""
     if value is None:
         return "null"
@@ -163,13 +163,13 @@ def shown(shape: Shape, value: Any) -> str:
             contents = (f"{kind.lower()}={content}" for kind, content in value.items())
             return f"AttributeValue({', '.join(contents)})"
         case ListOf(element):
-            return f"[{', '.join(shown(element, each) for each in value)}]"
+            return f"[{', '.join(java_text(element, each) for each in value)}]"
         case MapOf(content):
-            entries = (f"{key}={shown(content, each)}" for key, each in value.items())
+            entries = (f"{key}={java_text(content, each)}" for key, each in value.items())
             return f"{{{', '.join(entries)}}}"
         case Structure(name, members):
             fields = (
-                f"{shape.spelled[key]}={shown(member.shape, value.get(key))}"
+                f"{shape.spelled[key]}={java_text(member.shape, value.get(key))}"
                 for key, member in members.items()
             )
             return f"{name}({', '.join(fields)})"

@@ -1,6 +1,6 @@
-"""The vocabulary that request shapes are written in.
+"""The vocabulary of request shapes.
 
-Plain classes: dataclasses compile the methods of each, and every start waits for it.
+Plain classes: dataclasses would compile methods for each at every start.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from typing import Any, TypeAlias
 
 
 class Constraint:
-    """One rule about a member's value and the words for breaking it.
+    """A rule about a member's value and its message.
 
-    `shows` is how the value is shown, whatever the dialect, where that is not as Java prints it.
+    `shows` is how the value is printed, whatever the dialect, where that differs from Java.
     """
 
     __slots__ = ("holds", "shows", "text")
@@ -58,7 +58,7 @@ def one_of(*choices: str) -> Constraint:
 
 
 def map_values(*constraints: Constraint) -> Constraint:
-    """Constraints on every value of a map, told as one about the map."""
+    """Constraints on every value of a map, reported as one about the map."""
     texts = ", ".join(constraint.text for constraint in constraints)
     return Constraint(
         f"Map value must satisfy constraint: [{texts}]",
@@ -69,7 +69,7 @@ def map_values(*constraints: Constraint) -> Constraint:
 
 
 def unless_arn(constraint: Constraint) -> Constraint:
-    """A rule about names, where an ARN may stand for the name."""
+    """A rule about names that also accepts an ARN."""
     return Constraint(
         constraint.text, lambda value: value.startswith("arn:") or constraint.holds(value)
     )
@@ -102,7 +102,7 @@ class Flag:
 
 
 class Attribute:
-    """An attribute value; its content has rules of its own, in `values.wire`."""
+    """An attribute value; `values.wire` validates its content."""
 
     __slots__ = ("constraints",)
     __match_args__ = ("constraints",)
@@ -133,9 +133,9 @@ class MapOf:
 
 
 class Member:
-    """`missing` is a message of its own for a member that is missing (or empty, where `filled`).
+    """`missing` is a special message for a missing member (or an empty one, if `filled`).
 
-    A broken constraint of one that stands `alone` is told before any other member is looked at.
+    A broken constraint of an `alone` member is reported before any other member is checked.
     """
 
     __slots__ = ("alone", "filled", "missing", "required", "shape")
@@ -165,7 +165,7 @@ class Structure:
 
     @cached_property
     def spelled(self) -> dict[str, str]:
-        """Member names as messages spell them: the first letter small."""
+        """Member names as messages spell them: with a lower-case first letter."""
         return {name: name[0].lower() + name[1:] for name in self.members}
 
 

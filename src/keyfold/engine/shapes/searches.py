@@ -1,5 +1,6 @@
-"""SearchVectors, which has a front of its own: stricter, with other words, by a JSON reader that
-tells where in the text it stopped."""
+"""SearchVectors, which has its own front end: stricter, with other messages, and a JSON parser
+that reports where it stopped.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +17,7 @@ from keyfold.engine.shapes.kinds import (
     at_most,
     integer,
     list_of,
+    not_below,
     required,
     structure,
     text,
@@ -31,7 +33,7 @@ REQUESTS: dict[str, Structure] = {
         TableName=required(text(at_least(1), at_most(1024))),
         IndexName=required(NAME),
         SearchVector=required(list_of(Attribute(), at_least(1), at_most(4096))),
-        TopK=required(integer()),
+        TopK=required(integer(not_below(1))),
         ReturnConsumedCapacity=CONSUMED,
         SearchConditionExpression=EXPRESSION,
         ProjectionExpression=EXPRESSION,
@@ -54,7 +56,9 @@ _EXPECTED: dict[str, tuple[type | tuple[type, ...], str]] = {
 
 
 def check_front(request: object, body: bytes | None) -> None:
-    """Refuse members of the wrong type, then missing ones, then short ones, in its own words."""
+    """Refuse members that have the wrong type, are missing, too short or too small, with its
+    messages.
+    """
     if not isinstance(request, dict):
         raise SerializationError("Unexpected value type in payload")
     for name, value in request.items():
@@ -65,7 +69,7 @@ def check_front(request: object, body: bytes | None) -> None:
         if name not in request:
             where = _place(body or orjson.dumps(request), None)
             raise ValidationError(f"missing field `{name}` {where}")
-    for name in ("IndexName", "SearchVector"):
+    for name in ("IndexName", "SearchVector", "TopK"):
         for constraint in REQUESTS[OPERATION].members[name].shape.constraints:
             if not constraint.holds(request[name]):
                 raise ValidationError(
@@ -101,7 +105,7 @@ def _refuse(message: str) -> NoReturn:
 
 
 def _place(body: bytes, name: str | None) -> str:
-    """Where a reader of this text is after a member, or at its end."""
+    """The position of a parser after a member, or at the end."""
     text = body.decode("utf-8", "replace")
     at = len(text.rstrip())
     for member, end in _members(text):
@@ -114,7 +118,7 @@ def _place(body: bytes, name: str | None) -> str:
 
 
 def _members(text: str) -> Iterator[tuple[str, int]]:
-    """The members of an object, each with where it ends."""
+    """The members of an object, each with its end position."""
     decoder, at = JSONDecoder(), text.index("{") + 1
     while True:
         while text[at].isspace() or text[at] == ",":

@@ -1,6 +1,6 @@
-"""The first look at a request: is every member of the type its shape says.
+"""The first check of a request: every member must have the type of its shape.
 
-The answer is the request without nulls and members nobody knows, as DynamoDB's framework reads it.
+Returns the request without nulls and unknown members, as DynamoDB's framework reads it.
 """
 
 from __future__ import annotations
@@ -27,13 +27,14 @@ from keyfold.values.normal import at_sight, binary_length
 _PACKAGE = "com.amazonaws.dynamodb.v20120810"
 _TRUE = frozenset(("TRUE", "1", "YES"))
 _FALSE = frozenset(("FALSE", "0", "NO"))
+_TEXTS_ALONE = {str}
 
 
 Reader = Callable[[Any], Any]
 
 
 def reader(shape: Structure) -> Callable[[Any], dict[str, Any]]:
-    """A function that takes a request and gives it back with the right types, or complains."""
+    """A function that returns a request with the right types, or raises."""
     return _members(shape)
 
 
@@ -70,7 +71,7 @@ def _members(shape: Structure) -> Callable[[dict[str, Any]], dict[str, Any]]:
                 if value is not None and name in readers
             }
         except SerializationError:
-            # Of several complaints, the one that the shape comes to first.
+            # Of several errors, report the one that comes first in the shape.
             for name, member in readers.items():
                 if given.get(name) is not None:
                     member(given[name])
@@ -91,6 +92,8 @@ def _attributes_reader(java: str) -> Reader:
 def _map_reader(content: Reader, java: str) -> Reader:
     def read(value: Any) -> dict[str, Any]:
         entries = _entries(value, java)
+        if content is _text and {*map(type, entries.values())} == _TEXTS_ALONE:
+            return entries
         return {key: content(each) for key, each in entries.items() if each is not None}
 
     return read
@@ -188,7 +191,9 @@ def _blob(value: Any) -> str:
 def _number(value: Any, java: str) -> int | float:
     if type(value) is int:
         return value
-    if type(value) is float and isfinite(value):  # JSON has no other, a caller in process may
+    if type(value) is float and isfinite(
+        value
+    ):  # JSON has no other types, but a caller in process may pass them.
         return value if java == "Double" else floor(value)
     if isinstance(value, str):
         _refuse(f"STRING_VALUE cannot be converted to {java}")
@@ -198,7 +203,7 @@ def _number(value: Any, java: str) -> int | float:
 def _flag(value: Any) -> bool:
     if type(value) is bool:
         return value
-    # The framework reads some words as truth values.
+    # The framework reads some words as booleans.
     if isinstance(value, str):
         if value.upper() in _TRUE:
             return True

@@ -1,7 +1,7 @@
-"""A checksum at the end of each page, by SQLite's own extension, which apsw brings along.
+"""Page checksums, by the SQLite extension that apsw bundles.
 
-SQLite writes the sum with the page and compares it whenever it reads one. Pages are then never
-mapped into memory: nobody would look at their sums, and a file cut short would end the process.
+SQLite writes the checksum with the page and verifies it on every read. Pages are then never
+memory-mapped: their checksums would not be verified, and a truncated file would crash the process.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ from keyfold import errors
 
 NAME = "cksmvfs"
 BYTES = 8
-"""Kept free at the end of each page; the file's header says so."""
+"""Reserved at the end of each page, according to the file's header."""
 
 _loading = Lock()
 
 
 def layer() -> str:
-    """The name of the layer between SQLite and the disk that makes and compares sums."""
+    """The name of the VFS that computes and verifies checksums."""
     if NAME not in apsw.vfs_names():
         _load()
     return NAME
 
 
 def _load() -> None:
-    # Imported where it is needed: it reads a list of everything that apsw has beside SQLite.
+    # Imported on use: it loads a list of all apsw extensions.
     from apsw import sqlite_extra
 
     with _loading:
@@ -39,7 +39,7 @@ def _load() -> None:
                 sqlite_extra.load(connection, "cksumvfs")
         except (sqlite_extra.NotAvailable, LookupError, apsw.Error) as error:
             raise errors.StorageError(
-                "this build of apsw has no checksums of pages (cksumvfs); install apsw from a wheel"
+                "this build of apsw has no page checksums (cksumvfs); install apsw from a wheel"
             ) from error
-        # Connections that are not ours stay as they were.
+        # Other connections are unaffected.
         apsw.set_default_vfs(before[0])

@@ -8,13 +8,13 @@ import apsw
 
 
 class Connected:
-    """One connection, its transactions, and short ways to ask it."""
+    """One connection, its transactions, and shortcuts for queries."""
 
     __slots__ = ("_execute", "_guarded", "connection")
 
     def __init__(self, connection: apsw.Connection) -> None:
         self.connection = connection
-        # Rows come as SQLite has them; the signatures below say what that is.
+        # Rows come untyped from SQLite; the signatures below give their types.
         self._execute: Any = connection.execute
         self._guarded = False
 
@@ -42,13 +42,13 @@ class Connected:
             self._execute("ROLLBACK")
 
     def guard(self) -> None:
-        """Let the changes from here on be taken back without those before them."""
+        """Begin a savepoint."""
         if not self._guarded:
             self._execute("SAVEPOINT request")
             self._guarded = True
 
     def keep_guarded(self) -> None:
-        """What was guarded stays."""
+        """Release the savepoint."""
         if self._guarded:
             self._execute("RELEASE request")
             self._guarded = False
@@ -63,7 +63,7 @@ class Connected:
         return self._guarded
 
     def changes(self) -> int:
-        """How many rows this connection has ever changed."""
+        """How many rows this connection has changed in total."""
         return self.connection.total_changes()
 
     def version(self) -> int:

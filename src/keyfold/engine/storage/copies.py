@@ -9,7 +9,7 @@ LAST_SEQUENCE = 2**63 - 1
 
 
 class CopyStore(Trees):
-    """Keeps copies of items, what changes replaced, and small documents."""
+    """Stores copies of items, the history of changes, and small documents."""
 
     __slots__ = ()
 
@@ -23,9 +23,9 @@ class CopyStore(Trees):
     def back_up_after(
         self, table: int, backup: int, place: bytes, limit: int
     ) -> tuple[bytes, int, int] | None:
-        """Copy the next items in order of place: the last place, how many, and their bytes.
+        """Copy the next items by place; returns the last place, their number and bytes.
 
-        What writes have kept in the backup already is older than the item, and stays.
+        What writes already saved in the backup is older than the item, and stays.
         """
         last = self._execute(
             f"SELECT max(place) FROM "
@@ -43,11 +43,13 @@ class CopyStore(Trees):
         return last, *self._count_backup(backup, part, place, last)
 
     def back_up_rest(self, backup: int, place: bytes) -> tuple[int, int]:
-        """How many items that have gone since writes have kept behind a place, and their bytes."""
+        """The number and bytes of items after a place that writes saved and that were deleted
+        since.
+        """
         return self._count_backup(backup, "place > ?", place)
 
     def keep_in_backup(self, backup: int, place: bytes, item: StoredItem | None) -> None:
-        """Keep what a write replaces; nothing, where there was none."""
+        """Save what a write replaces; a marker if there was no item."""
         size, body = (None, None) if item is None else (item.size, item.body)
         self._execute(
             f"INSERT OR IGNORE INTO backup_{backup} (place, size, body) VALUES (?, ?, ?)",
@@ -61,7 +63,7 @@ class CopyStore(Trees):
         return count, int(size)
 
     def backup_after(self, backup: int, place: bytes, limit: int) -> list[tuple[bytes, int, bytes]]:
-        """Place, size and body of the next items of a backup, in order of place."""
+        """Place, size and body of the next items of a backup, by place."""
         return self._all(
             f"SELECT place, size, body FROM backup_{backup} WHERE place > ? AND body IS NOT NULL "
             "ORDER BY place LIMIT ?",
@@ -69,14 +71,14 @@ class CopyStore(Trees):
         )
 
     def kept_after(self, backup: int, place: bytes, limit: int) -> list[tuple[bytes, bytes | None]]:
-        """Place and body of what writes have kept next, in order of place."""
+        """Place and body of the next saved items, by place."""
         return self._all(
             f"SELECT place, body FROM backup_{backup} WHERE place > ? ORDER BY place LIMIT ?",
             (place, limit),
         )
 
-    def kept(self, backup: int, place: bytes) -> tuple[bytes | None] | None:
-        """The body that a write has kept, which may be none; None if no write has."""
+    def saved_body(self, backup: int, place: bytes) -> tuple[bytes | None] | None:
+        """The body that a write saved, which may be empty; None if no write has."""
         row = self._one(f"SELECT body FROM backup_{backup} WHERE place = ?", (place,))
         return None if row is None else (row[0],)
 
@@ -98,13 +100,13 @@ class CopyStore(Trees):
         self.index_history(table)
 
     def index_history(self, table: int) -> None:
-        """Make sure of the index by place: histories of long ago were made without it."""
+        """Ensure the index by place, which old histories lack."""
         self._execute(
             f"CREATE INDEX IF NOT EXISTS history_by_place_{table} ON history_{table} (place)"
         )
 
     def forget_history(self, table: int) -> None:
-        # Its name is free for the next one at once, and so are those of its indexes.
+        # Its name and those of its indexes are free for the next one at once.
         for name in ("age", "place"):
             self._execute(f"DROP INDEX IF EXISTS history_by_{name}_{table}")
         self.drop_tree(f"history_{table}")
@@ -117,18 +119,18 @@ class CopyStore(Trees):
         )
 
     def trim_history(self, table: int, before: float, limit: int) -> int:
-        """Forget changes from before a moment, `limit` at most; how many."""
+        """Delete at most `limit` changes from before a moment; returns how many."""
         return self._delete_older(f"history_{table}", before, limit)
 
     def last_change(self, table: int) -> int:
-        """The sequence of the last change that is remembered; 0 if none is."""
+        """The sequence of the last recorded change; 0 if none."""
         row = self._one(f"SELECT max(sequence) FROM history_{table}")
         return 0 if row is None or row[0] is None else int(row[0])
 
     def past_item(
         self, table: int, at: float, place: bytes, last: int = LAST_SEQUENCE
     ) -> tuple[int, bytes] | tuple[None, None] | None:
-        """Size and body that an item had at a moment; None if it has not changed until `last`."""
+        """An item's size and body at a moment; None if it has not changed until `last`."""
         row = self._one(
             f"SELECT size, body FROM history_{table} WHERE place = ? AND at > ? "
             "AND sequence <= ? ORDER BY sequence LIMIT 1",
@@ -139,7 +141,7 @@ class CopyStore(Trees):
     def changes_after(
         self, table: int, at: float, sequence: int, limit: int
     ) -> list[tuple[int, bytes]]:
-        """Sequence and place of the next changes later than a moment."""
+        """Sequence and place of the next changes after a moment."""
         return self._all(
             f"SELECT sequence, place FROM history_{table} WHERE sequence > ? AND at > ? "
             "ORDER BY sequence LIMIT ?",
@@ -155,8 +157,8 @@ class CopyStore(Trees):
         last: int,
         limit: int,
     ) -> list[tuple[float, int, bytes, bool, bytes | None]]:
-        """The next changes from `start` until before `end`: when, sequence, place, whether it is
-        the item's last there, and then the body before the first.
+        """The next changes from `start` until before `end`: time, sequence, place, whether it
+        is the item's last there, and then the body before the first.
         """
         of_item = (
             f"FROM history_{table} h WHERE h.place = c.place AND h.at >= ?1 AND h.at < ?2 "
@@ -172,7 +174,7 @@ class CopyStore(Trees):
             (start, end, *after, last, limit),
         )
 
-    # Documents: small things kept by kind and id (backups, exports, imports)
+    # Documents: small records by kind and id (backups, exports, imports)
 
     def document(self, kind: str, id: str) -> bytes | None:
         row = self._execute(

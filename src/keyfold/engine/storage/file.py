@@ -1,4 +1,4 @@
-"""Data files: made, recognised, refused; and what SQLite's errors mean."""
+"""Data files: creation, recognition, refusal; and the meaning of SQLite's errors."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ BUSY_SECONDS = 10.0
 CACHE_KILOBYTES = 16_384
 _SHORTEST_PAUSE = 0.00005
 _LONGEST_PAUSE = 0.0005
-# As long as a loop waits for a lock: a commit of others is over by then, as a rule, and a thread
-# for each write that met it would cost far more.
+# As long as a loop waits for a lock: another's commit is usually over by then, and a thread for
+# each colliding write would cost far more.
 _ATTEMPTS_ON_LOOP = 8
 _MAGIC = b"SQLite format 3\0"
 _RELAXED = "SELECT 1 FROM documents WHERE kind = 'file' AND id = 'relaxed'"
@@ -55,7 +55,7 @@ def _make_tables(connection: apsw.Connection) -> None:
 
 
 def _count_collections(connection: apsw.Connection) -> None:
-    """Tables with local indexes keep the sizes of their item collections."""
+    """Add the sizes of item collections for tables with local indexes."""
     tables: Any = connection.execute("SELECT id, definition FROM tables").fetchall()
     for table, definition in tables:
         local = orjson.loads(definition).get("LocalSecondaryIndexes")
@@ -64,7 +64,7 @@ def _count_collections(connection: apsw.Connection) -> None:
         connection.execute(statements.create_collections(table))
         held = [f"items_{table}", *(f"index_{table}_{index['Number']}" for index in local)]
         rows = " UNION ALL ".join(f"SELECT place, size FROM {name}" for name in held)
-        # A place begins with four bytes of hash and the partition key, which two zeros end.
+        # A place begins with four bytes of hash and the partition key, terminated by two zeros.
         connection.execute(
             f"INSERT INTO collections_{table} SELECT "
             "substr(place, 1, 4 + instr(substr(place, 5), x'0000') + 1) AS partition, sum(size) "
@@ -73,7 +73,7 @@ def _count_collections(connection: apsw.Connection) -> None:
 
 
 def _drop_age_of_tokens(connection: apsw.Connection) -> None:
-    """Tokens are in the order of their age already."""
+    """Tokens are already ordered by age."""
     connection.execute("DROP INDEX IF EXISTS tokens_by_age")
 
 
@@ -81,20 +81,20 @@ def _note_checksums(_connection: apsw.Connection) -> None:
     """Pages have checksums, which older versions would not write; see `_sum_pages`."""
 
 
-# Step n makes a file of format n + 1 out of one of format n; a new file starts at 0.
+# Step n upgrades a file from format n to n + 1; a new file starts at 0.
 _STEPS = (_make_tables, _count_collections, _drop_age_of_tokens, _note_checksums, spread_places)
 _WITHOUT_CHECKSUMS = _STEPS.index(_note_checksums)
 FORMAT = len(_STEPS)
 
 
 class SchemaMoved(errors.StorageError):
-    """A table or index was gone by the time it was read: another process dropped it."""
+    """A table or index disappeared before it was read: another process dropped it."""
 
 
 def connect(path: str, durability: str, *, is_first: bool = False) -> apsw.Connection:
-    """A connection that is set up and whose file has been recognised.
+    """A configured connection to a recognised file.
 
-    The first of an engine also looks at the log that somebody may have left behind.
+    The first one of an engine also checks a log left behind by another process.
     """
     if durability not in _SYNCHRONOUS:
         known = ", ".join(_SYNCHRONOUS)
@@ -102,18 +102,18 @@ def connect(path: str, durability: str, *, is_first: bool = False) -> apsw.Conne
     try:
         log = None
         if path != ":memory:":
-            # In memory there is nothing to look at.
+            # In memory there is nothing to check.
             from pathlib import Path
 
             from keyfold.engine.storage.write_ahead_log import LogFrames
 
             _recognise(Path(path))
             log = LogFrames(path) if is_first else None
-        connection = _connected(path)
+        connection = _new_connection(path)
         if 0 < _format(connection, path) <= _WITHOUT_CHECKSUMS:
             _sum_pages(connection)
             connection.close()
-            connection = _connected(path)
+            connection = _new_connection(path)
         if log is not None:
             _refuse_losses(connection, path, log)
         _prepare(connection, path, durability)
@@ -125,19 +125,19 @@ def connect(path: str, durability: str, *, is_first: bool = False) -> apsw.Conne
 
 
 def _refuse_losses(connection: apsw.Connection, path: str, log: LogFrames) -> None:
-    """Refuse a log that is damaged in the middle, and leave it as it is."""
-    lost = log.lost(connection)
+    """Refuse a log that is damaged in the middle, without changing it."""
+    lost = log.lost(connection, _waits_for_writer)
     if lost > 1 and not _was_relaxed(connection):
         connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
         connection.close()
         raise errors.Corrupt(
-            f"{path}-wal is damaged: {lost} commits behind the damage cannot be read. Run "
-            f"`keyfold doctor {path} --save NEW` for all that was before them"
+            f"{path}-wal is damaged: {lost} commits after the damage cannot be read. Run "
+            f"`keyfold doctor {path} --save NEW` to recover everything before them"
         )
 
 
 def _was_relaxed(connection: apsw.Connection) -> bool:
-    """Whether the file was ever written without a sync for each commit; its log may have holes."""
+    """Whether the file was ever written without a sync per commit; its log may have holes."""
     return bool(connection.execute(_RELAXED, ()).fetchall())
 
 
@@ -147,18 +147,18 @@ def _note_relaxed(connection: apsw.Connection) -> None:
         connection.execute("INSERT OR IGNORE INTO documents VALUES ('file', 'relaxed', x'')")
 
 
-def _connected(path: str) -> apsw.Connection:
+def _new_connection(path: str) -> apsw.Connection:
     if path == ":memory:":
         return apsw.Connection(path, statementcachesize=400)
     connection = apsw.Connection(path, vfs=checksums.layer(), statementcachesize=400)
-    # For files that are made or vacuumed; only before a file is read at all.
+    # For files that are created or vacuumed; only before the first read.
     connection.reserve_bytes("main", checksums.BYTES)
     connection.set_busy_handler(_waits_for_writer)
     return connection
 
 
 def _waits_for_writer(attempt: int) -> bool:
-    """Another process writes: SQLite's own pauses grow to the time of a hundred commits."""
+    """Another process is writing: SQLite's own pauses grow to the time of a hundred commits."""
     if attempt >= _ATTEMPTS_ON_LOOP and not may_wait():
         return False
     time.sleep(min(_SHORTEST_PAUSE * (attempt + 1), _LONGEST_PAUSE))
@@ -174,9 +174,9 @@ def _recognise(path: Path) -> None:
     first = header.read(path)
     if first[:16] != _MAGIC:
         raise errors.Corrupt(f"{path} is not a keyfold data file")
-    # A header that denies the checksums would have nobody compare them.
+    # A header that denies checksums would disable their verification.
     if int.from_bytes(first[60:64], "big") > _WITHOUT_CHECKSUMS and first[20] != checksums.BYTES:
-        raise errors.Corrupt(f"{path} is damaged: its header does not fit its format")
+        raise errors.Corrupt(f"{path} is damaged: its header does not match its format")
     page_size = int.from_bytes(first[16:18], "big")
     expected = (65536 if page_size == 1 else page_size) * int.from_bytes(first[28:32], "big")
     log = path.with_name(f"{path.name}-wal")
@@ -188,13 +188,13 @@ def _recognise(path: Path) -> None:
 
 
 def _format(connection: apsw.Connection, path: str) -> int:
-    """The format of a file, 0 for a new one; refuses files of others and of later versions."""
-    # Of a file that was left while it got its checksums only the first page has one for sure.
+    """The format of a file, 0 for a new one; refuses foreign files and newer formats."""
+    # In a file abandoned while checksums were added, only the first page surely has one.
     version: int = connection.pragma("user_version")
     if connection.pragma("application_id") != APPLICATION_ID:
         if connection.execute("SELECT count(*) FROM sqlite_schema").fetchall() == [(0,)]:
             return 0
-        raise errors.Corrupt(f"{path} is an SQLite file, but not one of keyfold")
+        raise errors.Corrupt(f"{path} is an SQLite file, but not a keyfold data file")
     if version > FORMAT:
         raise errors.FormatTooNew(
             f"{path} has format {version}; this keyfold reads up to {FORMAT}. Upgrade keyfold."
@@ -220,13 +220,13 @@ def _prepare(connection: apsw.Connection, path: str, durability: str) -> None:
 
 
 def _sum_pages(connection: apsw.Connection) -> None:
-    """Give each page of an older file its checksum, while nobody else has the file open.
+    """Add a checksum to each page of an older file, while no other process has it open.
 
-    Whoever is killed on the way leaves a file of the older format, and the next begins again.
+    If it is killed, the file keeps its older format, and the next process starts again.
     """
     connection.pragma("locking_mode", "EXCLUSIVE")
     connection.pragma("journal_mode", "DELETE")
-    # The first makes the room; sums are written once the header that says so has been.
+    # The first vacuum makes room; checksums are written once the header announces them.
     for _ in range(2):
         connection.pragma("checksum_verification", "OFF")
         connection.execute("VACUUM")
@@ -234,9 +234,9 @@ def _sum_pages(connection: apsw.Connection) -> None:
 
 
 def _upgrade(connection: apsw.Connection) -> None:
-    """Bring the file to today's format, in one transaction."""
+    """Upgrade the file to the current format, in one transaction."""
     connection.execute("BEGIN IMMEDIATE")
-    # Another process may have been first.
+    # Another process may have done it.
     version: Any = connection.execute("PRAGMA user_version").fetchall()[0][0]
     for step in _STEPS[version:]:
         step(connection)
@@ -246,7 +246,7 @@ def _upgrade(connection: apsw.Connection) -> None:
 
 
 def translated(error: apsw.Error, path: str) -> errors.StorageError:
-    """The storage error that an SQLite error stands for."""
+    """The storage error for an SQLite error."""
     code = getattr(error, "extendedresult", 0)
     if isinstance(error, (apsw.CorruptError, apsw.NotADBError)) or code in _DAMAGE:
         return errors.Corrupt(
@@ -268,7 +268,7 @@ def translated(error: apsw.Error, path: str) -> errors.StorageError:
 
 
 def _reason(error: apsw.Error) -> str:
-    """An error of the device or system with the code by which SQLite's documents explain it."""
+    """A device or system error with its SQLite code."""
     code = getattr(error, "extendedresult", 0)
     name = apsw.mapping_extended_result_codes.get(code)
     return f"{error} ({name})" if name else str(error)

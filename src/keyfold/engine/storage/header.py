@@ -1,7 +1,8 @@
-"""The first bytes of a data file, read through SQLite's own files.
+"""Reads a data file's header through SQLite's own file layer.
 
-A process that closes a file loses all locks that it has on it, also those of SQLite's connections;
-another process would then take the file for unused and delete its log. SQLite's files know that.
+A process that closes a file loses all its locks on it, including those of SQLite's connections;
+another process would then treat the file as unused and delete its log. SQLite's file layer avoids
+that.
 """
 
 from __future__ import annotations

@@ -11,19 +11,19 @@ from keyfold.engine.storage.connection import Connected
 
 
 class StoredItem(NamedTuple):
-    """One item as it lies in the file."""
+    """One item as stored in the file."""
 
     row: int
     size: int
     body: bytes
 
 
-# Without the argument handling of StoredItem(...): this is on the way of every read and write.
+# Bypasses StoredItem(...)'s argument handling, which every read and write would pay for.
 _stored = partial(tuple.__new__, StoredItem)
 
 
 class Row(NamedTuple):
-    """One row of a range read: where it stands, its size there, its body, the whole item's size."""
+    """One row of a range read: its place, its size there, its body, the whole item's size."""
 
     place: bytes
     size: int
@@ -32,7 +32,7 @@ class Row(NamedTuple):
 
 
 class Items(Connected):
-    """Reads and writes items, their entries in indexes, and when they expire."""
+    """Reads and writes items, their index entries and their expiry."""
 
     __slots__ = ()
 
@@ -41,7 +41,7 @@ class Items(Connected):
         return None if row is None else _stored(row)
 
     def put(self, table: int, place: bytes, size: int, expires: int | None, body: bytes) -> None:
-        """Insert or replace without asking what was there."""
+        """Insert or replace without reading the old item."""
         self._execute(statements.items(table).put, (place, size, expires, body))
 
     def insert(self, table: int, place: bytes, size: int, expires: int | None, body: bytes) -> int:
@@ -57,7 +57,7 @@ class Items(Connected):
     def items(
         self, table: int, first: bytes, end: bytes, *, backward: bool = False
     ) -> Iterator[Row]:
-        """Items from `first` to before `end`, in order of place. Close the cursor when done."""
+        """Items from `first` to before `end`, by place. Close the cursor when done."""
         sql = statements.items(table)
         rows: Iterator[Row] = self._execute(sql.backward if backward else sql.forward, (first, end))
         return rows
@@ -99,7 +99,7 @@ class Items(Connected):
         return first, last
 
     def count_items(self, table: int, limit: int) -> tuple[int, int]:
-        """How many items there are and their bytes, counting no more than `limit`."""
+        """The number of items and their bytes, counting at most `limit`."""
         count, size = self._execute(statements.items(table).totals, (limit,)).fetchone()
         return count, int(size)
 
@@ -140,7 +140,7 @@ class Items(Connected):
     # Item collections, for tables with local indexes
 
     def grow_collection(self, table: int, partition: bytes, growth: int) -> int:
-        """Count a change of a collection's size; its size afterwards."""
+        """Add to a collection's size; returns the new size."""
         sql = statements.collections(table)
         [(size,)] = self._all(sql.grow, (partition, growth))
         if not size:
@@ -154,13 +154,13 @@ class Items(Connected):
     # Time to live
 
     def index_expiry(self, table: int) -> None:
-        """Make sure of the index: tables of long ago were made without it."""
+        """Ensure the index, which old tables lack."""
         self._execute(statements.create_expiry(table))
 
     def expiries_after(
         self, table: int, row: int, limit: int
     ) -> list[tuple[int, int | None, bytes]]:
-        """Row, noted expiry and body of the next items in order of insertion."""
+        """Row, stored expiry and body of the next items in order of insertion."""
         return self._all(
             f"SELECT row, expires, body FROM items_{table} WHERE row > ? ORDER BY row LIMIT ?",
             (row, limit),
@@ -170,6 +170,6 @@ class Items(Connected):
         self._execute(f"UPDATE items_{table} SET expires = ? WHERE row = ?", (expires, row))
 
     def expired(self, table: int, before: int, not_before: int, limit: int) -> list[bytes]:
-        """Places of items that expired in the window, the oldest first."""
+        """Places of items that expired in the window, oldest first."""
         rows = self._all(statements.items(table).expired, (before, not_before, limit))
         return [place for (place,) in rows]

@@ -1,4 +1,4 @@
-"""A true copy of a data file that is in use."""
+"""A consistent copy of a data file in use."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ _PAGES_PER_STEP = 2_000
 
 
 def back_up_file(path: Path, to: Path, progress: Callable[[int, int], None]) -> None:
-    """Copy all that is committed as of now; others go on reading and writing.
+    """Copy everything committed so far; other processes continue to read and write.
 
-    `progress` is told the pages that are done and all of them. The copy has its name once it is
-    whole. A page that is damaged ends it: what cannot be read is not copied as if it were right.
+    `progress` receives the number of copied pages and the total. The copy is renamed once it is
+    complete. A damaged page aborts it.
     """
     if not path.exists():
         raise errors.StorageError(f"the data file {path} does not exist")
     if to.exists():
-        raise errors.StorageError(f"{to} is there already; choose another name or remove it")
+        raise errors.StorageError(f"{to} already exists; choose another name or remove it")
     part = to.with_name(f"{to.name}.part")
     part.unlink(missing_ok=True)
     source = connect(str(path), "full")
     try:
-        # One read lasts for the whole copy, so that no commit makes it begin again.
+        # One read transaction lasts for the whole copy, so that no commit restarts it.
         source.execute("BEGIN; SELECT 1 FROM sqlite_schema").fetchall()
         _copy(source, part, progress)
         part.rename(to)
@@ -49,7 +49,7 @@ def _copy(source: apsw.Connection, part: Path, progress: Callable[[int, int], No
     try:
         target.pragma("journal_mode", "OFF")
         target.pragma("synchronous", "OFF")
-        # The header has to be read before anything is written: it asks for sums.
+        # The header must be read before anything is written: it requests checksums.
         target.execute("SELECT count(*) FROM sqlite_schema").fetchall()
         with target.backup("main", source, "main") as copying:
             while not copying.step(_PAGES_PER_STEP):
@@ -61,7 +61,7 @@ def _copy(source: apsw.Connection, part: Path, progress: Callable[[int, int], No
 
 
 def _make_empty(path: Path) -> None:
-    """A file without content whose header asks for checksums."""
+    """An empty file whose header requests checksums."""
     try:
         connection = apsw.Connection(str(path), vfs=checksums.layer())
     except apsw.CantOpenError as error:

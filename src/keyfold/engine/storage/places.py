@@ -1,4 +1,4 @@
-"""Files up to format 4, whose places began with a bare CRC32, brought to today's hash."""
+"""Upgrades files of format 4 and older, whose places began with a bare CRC32."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def spread_places(connection: apsw.Connection) -> None:
         held = [f"{kind}_{table}" for kind in ("items", "collections", "history")]
         if _is_half_restored(definition):
             _begin_again(connection, table, definition, [*indexes, *held[:2]], names)
-        # Entries first: they are told apart from their items by the items' old places.
+        # Entries first: they are matched by their items' old places.
         for name in names.intersection(indexes):
             connection.execute(
                 f"UPDATE {name} SET place = spread_entry({name}.place, i.place) "
@@ -61,7 +61,7 @@ def _begin_again(
     tables: list[str],
     names: set[Any],
 ) -> None:
-    """Another order of places: what was copied so far is copied again."""
+    """The order of places changed: copy from the beginning again."""
     for name in names.intersection(tables):
         connection.execute(f"DELETE FROM {name}")
     definition["RestoredFrom"]["After"] = ""

@@ -1,4 +1,4 @@
-"""Stream records and idempotency tokens: what is kept for a time."""
+"""Stream records and idempotency tokens, which are kept for a limited time."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from keyfold.engine.storage.trees import Trees
 
 
 class Records(Trees):
-    """Keeps streams with their records, and the tokens of transactions."""
+    """Stores streams with their records, and transaction tokens."""
 
     __slots__ = ()
 
     # Idempotency tokens
 
     def token(self, token: str) -> tuple[bytes, float, bytes] | None:
-        """Digest of the request, time and answer of a transaction already done."""
+        """Request digest, time and answer of a completed transaction."""
         return self._one("SELECT digest, at, answer FROM tokens WHERE token = ?", (token,))
 
     def remember_token(self, token: str, digest: bytes, at: float, answer: bytes) -> None:
@@ -23,16 +23,16 @@ class Records(Trees):
         )
 
     def forget_token(self, before: float) -> None:
-        """Forget the oldest token, if it is as old as that.
+        """Delete the oldest token, if it is old enough.
 
-        Called once for each new token, so they do not pile up and nobody forgets many at once.
+        Called once per new token, so that they do not accumulate.
         """
         self._execute(
             "DELETE FROM tokens WHERE rowid = (SELECT min(rowid) FROM tokens) AND at < ?", (before,)
         )
 
     def correct_tokens(self, now: float, ahead: float) -> None:
-        """Tokens of a clock that was far ahead would never be old: their time begins now."""
+        """Reset the time of tokens from a clock that was far ahead, which would never expire."""
         self._execute("UPDATE tokens SET at = ? WHERE at > ?", (now, now + ahead))
 
     # Streams
@@ -64,7 +64,7 @@ class Records(Trees):
     def records(
         self, stream: int, shard: int, first: int, since: float, limit: int
     ) -> list[tuple[int, float, bytes]]:
-        """Sequence, time and body of records from `first` on that are not older than `since`."""
+        """Sequence, time and body of records from `first` that are not older than `since`."""
         return self._all(
             "SELECT sequence, at, body FROM records WHERE stream = ? AND shard = ? "
             "AND sequence >= ? AND at >= ? ORDER BY sequence LIMIT ?",
@@ -84,5 +84,5 @@ class Records(Trees):
         return 1 if row is None else row[0] + 1
 
     def trim_records(self, before: float, limit: int) -> int:
-        """Forget records from before a moment, `limit` at most; how many."""
+        """Delete at most `limit` records from before a moment; returns how many."""
         return self._delete_older("records", before, limit)

@@ -1,4 +1,4 @@
-"""All that can be asked of one connection."""
+"""All queries on one connection."""
 
 from __future__ import annotations
 

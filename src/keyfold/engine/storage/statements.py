@@ -1,4 +1,4 @@
-"""The statements about items and index entries, made once for each table."""
+"""The SQL statements for items and index entries, built once per table."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from keyfold.engine.storage.trees import Trees
 
 
 class Tables(Trees):
-    """Makes, finds, changes and drops tables and indexes."""
+    """Creates, finds, changes and drops tables and indexes."""
 
     __slots__ = ()
 
@@ -56,14 +56,14 @@ class Tables(Trees):
             self.drop_tree(name)
 
     def create_index(self, table: int, index: int) -> None:
-        # Entries are small, so they lie in the tree itself; items, which are not, do not.
+        # Entries are small and stored in the tree itself (WITHOUT ROWID); items are not.
         self._execute(
             f"CREATE TABLE index_{table}_{index} (place BLOB PRIMARY KEY, size INTEGER NOT NULL, "
             "row INTEGER NOT NULL) WITHOUT ROWID"
         )
 
     def create_collections(self, table: int) -> None:
-        """Begin to keep the sizes of a table's item collections."""
+        """Start recording the sizes of a table's item collections."""
         self._execute(statements.create_collections(table))
 
     def drop_index(self, table: int, index: int) -> None:

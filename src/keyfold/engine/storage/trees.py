@@ -1,22 +1,22 @@
-"""The trees of a file, whatever they hold: dropped and cleared without keeping others waiting."""
+"""SQLite trees, dropped and cleared without blocking others."""
 
 from __future__ import annotations
 
 from keyfold.engine.storage.connection import Connected
 
-# What has no more rows is dropped at once.
+# Trees with at most this many rows are dropped at once.
 _FEW_ROWS = 100
 
 
 class Trees(Connected):
-    """Drops trees, clears those that were set aside, and gives free pages back."""
+    """Drops trees, clears renamed ones, and returns free pages."""
 
     __slots__ = ()
 
     def drop_tree(self, name: str) -> None:
-        """Drop a tree; a large one gets a name that nobody asks for, until it is cleared.
+        """Drop a tree; a large one is renamed and cleared later.
 
-        That is quick, and whoever still reads it finds that it has gone.
+        Renaming is quick, and readers find that the tree is gone.
         """
         if self._one("SELECT 1 FROM sqlite_schema WHERE name = ?", (name,)) is None:
             return
@@ -27,11 +27,11 @@ class Trees(Connected):
         self._execute(f"ALTER TABLE {name} RENAME TO dropped_{max(numbers, default=0) + 1}")
 
     def has_set_aside(self) -> bool:
-        """Whether a tree waits to be cleared."""
+        """Whether a renamed tree waits to be cleared."""
         return bool(self._set_aside())
 
     def clear_some(self, rows: int) -> bool:
-        """Clear some rows of a tree that was set aside; False when none is left."""
+        """Clear some rows of a renamed tree; False when none is left."""
         names = self._set_aside()
         if not names:
             return False
@@ -45,7 +45,7 @@ class Trees(Connected):
         return True
 
     def give_back(self, pages: int) -> int:
-        """Return free pages to the file system, `pages` at most; how many."""
+        """Return at most `pages` free pages to the file system; returns how many."""
         free = self._free_pages()
         if free:
             self._execute(f"PRAGMA incremental_vacuum({pages})").fetchall()
@@ -59,7 +59,7 @@ class Trees(Connected):
         return [name for (name,) in self._all(sql)]
 
     def _delete_older(self, name: str, before: float, limit: int) -> int:
-        """Delete rows of a sequence from before a moment, `limit` at most."""
+        """Delete at most `limit` rows of a sequence from before a moment."""
         changes = self.changes()
         self._execute(
             f"DELETE FROM {name} WHERE sequence IN "

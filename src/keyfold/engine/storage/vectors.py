@@ -10,7 +10,7 @@ Row = tuple[int, int, int, bytes, bytes]
 class Vectors(Trees):
     """Reads and writes the entries of vector indexes.
 
-    Each change has a number that no later one has again, so that a reader can tell what is new.
+    Each change has a unique, increasing number, so that a reader can find what is new.
     """
 
     __slots__ = ()
@@ -52,7 +52,7 @@ class Vectors(Trees):
         return self._one(sql, (row,)) is not None
 
     def vector_bounds(self, table: int, index: int, part: bytes) -> tuple[int, int]:
-        """How many entries a partition has, and its newest change."""
+        """The number of entries in a partition, and its newest change."""
         sql = f"SELECT count(*), max(change) FROM vectors_{table}_{index} WHERE part = ?"
         count, last = self._execute(sql, (part,)).fetchone()
         return count, last or 0
@@ -77,7 +77,7 @@ class Vectors(Trees):
         return found
 
     def count_vectors(self, table: int, index: int) -> tuple[int, int, int]:
-        """How many entries there are, their bytes, and the bytes that they save on their items."""
+        """The number of entries, their bytes, and the bytes saved on their items."""
         sql = f"SELECT count(*), total(size), total(saving) FROM vectors_{table}_{index}"
         count, size, saving = self._execute(sql).fetchone()
         return count, int(size), int(saving)

@@ -1,49 +1,53 @@
-"""Whether the file that is open is still the one that its path names, and whole."""
+"""Checks that the open file is still the one at its path, and complete."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from time import monotonic
 
 from keyfold import errors
 from keyfold.engine.storage import header
 
+_LOOK_SECONDS = 1.0
 _PAGE_SIZE = slice(16, 18)
 _PAGES = slice(28, 32)
 
 
 class FileWatch:
-    """Looks after one open file; what others do to it is noticed before a write is acknowledged."""
+    """Watches one open file; interference is detected before a write is acknowledged."""
 
-    __slots__ = ("_identity", "_path", "_size")
+    __slots__ = ("_identity", "_path", "_size", "due")
 
     def __init__(self, path: str) -> None:
         self._path = Path(path)
         found = self._path.stat()
         self._identity, self._size = (found.st_dev, found.st_ino), found.st_size
+        self.due = 0.0
+        """When reads look at the file again."""
 
     def look(self) -> None:
-        """Refuse a file that was deleted, replaced or cut short."""
+        """Refuse a file that was deleted, replaced or truncated."""
         try:
             found = self._path.stat()
         except OSError as error:
-            raise self._gone(f"was deleted ({error.strerror})") from None
+            raise self._lost_file(f"was deleted ({error.strerror})") from None
         if (found.st_dev, found.st_ino) != self._identity:
-            raise self._gone("was replaced by another file")
+            raise self._lost_file("was replaced by another file")
         if found.st_size < self._size and found.st_size < self._own_size():
             raise errors.Corrupt(
-                f"{self._path} was cut short, to {found.st_size} bytes, while it was open; "
+                f"{self._path} was truncated to {found.st_size} bytes while it was open; "
                 "restore it from a backup"
             )
         self._size = found.st_size
+        self.due = monotonic() + _LOOK_SECONDS
 
-    def _gone(self, what: str) -> errors.StorageError:
+    def _lost_file(self, what: str) -> errors.StorageError:
         return errors.StorageError(
-            f"{self._path} {what} while it was open: what is written now would be lost. "
-            "Put it back, or start again"
+            f"{self._path} {what} while it was open: writes would be lost. Restore it, or restart"
         )
 
     def _own_size(self) -> int:
-        """How long the file says that it is: vacuumed files become shorter and say so."""
+        """The file's length according to its header; vacuumed files become shorter."""
         first = header.read(self._path)
         if not first:
             return self._size

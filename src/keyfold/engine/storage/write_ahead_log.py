@@ -1,13 +1,14 @@
-"""Whether SQLite took all of a log that a process left behind.
+"""Whether SQLite recovered all of a log that a process left behind.
 
-SQLite ends a log at the first frame whose checksum is wrong: that is how a write that the power
-interrupted goes away. Damage in the middle of a log looks the same, and would take acknowledged
-commits with it. But a commit that is synced is followed by another only after it was synced, so
-more than one commit behind the end can be no interrupted write.
+SQLite ends a log at the first frame with a wrong checksum, which discards a write that power loss
+interrupted. Damage in the middle of a log looks the same, and would discard acknowledged commits.
+But a synced commit is followed by another only after its sync, so more than one commit after the
+end cannot be an interrupted write.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO, Literal
 
@@ -18,7 +19,7 @@ _SALTS = slice(16, 24)
 
 
 class LogFrames:
-    """The commits in a log, looked at before SQLite opens its file."""
+    """The commits in a log, examined before SQLite opens its file."""
 
     def __init__(self, path: str) -> None:
         self._log = Path(f"{path}-wal")
@@ -27,12 +28,26 @@ class LogFrames:
         if self._log.exists() and self._log.stat().st_size > _LOG_HEADER:
             self._read()
 
-    def lost(self, connection: apsw.Connection) -> int:
-        """How many commits SQLite leaves out, by a connection that has just been opened."""
+    def lost(
+        self, connection: apsw.Connection, wait: Callable[[int], bool] = lambda _: False
+    ) -> int:
+        """How many commits SQLite discards, given a connection that was just opened.
+
+        While another process is checkpointing, `wait` is called with the number of the attempt and
+        returns whether to retry: a passive checkpoint does not call the busy handler.
+        """
         if not self._commits:
             return 0
         connection.pragma("user_version")
-        last, _ = connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+        attempt = 0
+        while True:
+            try:
+                last, _ = connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+                break
+            except apsw.BusyError:
+                if not wait(attempt):
+                    raise
+                attempt += 1
         if last < 0 or self._began_anew():
             return 0
         return sum(commit > last for commit in self._commits)
@@ -47,7 +62,7 @@ class LogFrames:
             header = log.read(_LOG_HEADER)
             length = _FRAME_HEADER + int.from_bytes(header[8:12], "big")
             first = log.read(_FRAME_HEADER)
-            # A header that is damaged itself does not name the salts of its frames.
+            # A damaged header does not name the salts of its frames.
             self._salts = header[_SALTS] if _is_whole(header) else first[8:16]
             if not _is_whole(header):
                 length = _FRAME_HEADER + 4096
@@ -64,7 +79,7 @@ def _at(log: BinaryIO, at: int) -> bytes:
 
 
 def _is_whole(header: bytes) -> bool:
-    """Whether the header of a log has the checksum that it says it has."""
+    """Whether a log's header matches its checksum."""
     order: Literal["big", "little"] = "big" if header[3] & 1 else "little"
     first = second = 0
     for at in range(0, 24, 8):

@@ -1,10 +1,8 @@
-"""Vector indexes: lists of numbers that are searched for their nearest neighbours.
+"""Vector indexes: lists of numbers searched by nearest neighbours.
 
-index       what a vector index is made of
-rules       what CreateTable and UpdateTable ask of it
-numbers     attribute values as vectors of 32-bit floats, and back
-scores      how near two vectors are
-entries     what a write does to an index, and which values it refuses
-partition   the vectors of one HASH value in memory, and the search among them
-cache       which partitions are in memory
+index       the definition of a vector index rules       the rules of CreateTable and UpdateTable
+numbers     attribute values as vectors of 32-bit floats, and back scores      the distance of two
+vectors entries     how a write changes an index, and which values it refuses partition   the
+vectors of one HASH value in memory, and their search matrix      the first pass of an exact search
+cells       the first pass of an approximate search cache       which partitions are in memory
 """

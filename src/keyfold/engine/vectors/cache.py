@@ -1,4 +1,4 @@
-"""The partitions of vector indexes that are in memory."""
+"""The partitions of vector indexes in memory."""
 
 from __future__ import annotations
 
@@ -16,24 +16,25 @@ _MOST_BYTES = 512 * MB
 
 
 class VectorPartitions:
-    """Keeps partitions that were searched lately, and brings them to what a session sees.
+    """Caches recently searched partitions, and synchronises them with a session.
 
-    The file has the truth: how many entries a partition has and its newest change say whether
-    what is kept is still that, also when other processes write.
+    The file is authoritative: a partition's number of entries and newest change tell whether the
+    cached one is current, also when other processes write.
     """
 
-    def __init__(self, most_bytes: int = _MOST_BYTES) -> None:
-        self._most_bytes = most_bytes
+    def __init__(self, most_bytes: int = _MOST_BYTES, *, approximate: bool = False) -> None:
+        self._most_bytes, self._approximate = most_bytes, approximate
         self._kept: OrderedDict[tuple[int, int, bytes], VectorPartition] = OrderedDict()
         self._lock = Lock()
 
     def get(self, table: int, index: VectorIndex, part: bytes) -> VectorPartition:
-        """The partition, perhaps behind; `refresh` it under its lock."""
+        """The partition, possibly outdated; call `refresh` under its lock."""
         key = table, index.number, part
         with self._lock:
             found = self._kept.pop(key, None)
             if found is None:
-                found = VectorPartition(index.function, matrix(index.dimensions))
+                first_pass = matrix(index.dimensions, approximate=self._approximate)
+                found = VectorPartition(index.function, first_pass)
             self._kept[key] = found
             total = sum(each.bytes for each in self._kept.values())
             while total > self._most_bytes and len(self._kept) > 1:
@@ -43,7 +44,7 @@ class VectorPartitions:
     def refresh(
         self, session: Session, table: int, index: VectorIndex, part: bytes, kept: VectorPartition
     ) -> None:
-        """Make what is kept what the session sees."""
+        """Bring the cached partition up to date with the session."""
         count, last = session.vector_bounds(table, index.number, part)
         if (count, last) == (len(kept), kept.last):
             return
@@ -52,7 +53,7 @@ class VectorPartitions:
                 kept.put(_stored(found))
         if (count, last) == (len(kept), kept.last):
             return
-        # Some are gone, or the session sees an earlier moment.
+        # Entries were deleted, or the session sees an earlier moment.
         seen = dict(session.vector_changes(table, index.number, part))
         known = kept.changes()
         for row in known.keys() - seen.keys():

@@ -1,4 +1,4 @@
-"""What a write does to a vector index, and which values the index makes it refuse."""
+"""How a write changes a vector index, and which values the index refuses."""
 
 from __future__ import annotations
 
@@ -18,36 +18,32 @@ from keyfold.values.key_order import key_bytes
 from keyfold.values.size import attribute_size, item_size
 
 _INVALID = "One or more parameter values were invalid. "
-# DynamoDB's own doubled sentence, since August 2026.
-_DOUBLED = (
-    "One or more parameter values are not valid. One or more parameter values were invalid . "
-)
 _NOT_VALID = "One or more parameter values are not valid. "
 _EMPTY = {"S": "string", "B": "binary"}
 _RANGE = "[-3.4028235E38, 3.4028235E38]"
 
 
 class VectorEntry(NamedTuple):
-    """What an index holds of an item."""
+    """An item's entry in an index."""
 
     part: bytes
     shown: Item
     vector: bytes
     size: int
     saving: int
-    """By how much the vector is smaller than the list of numbers in the item."""
+    """How much smaller the vector is than the list of numbers in the item."""
 
     def filters(self, index: VectorIndex) -> dict[str, AttributeValue]:
         return {name: self.shown[name] for name in index.filters if name in self.shown}
 
 
 def part_of(value: AttributeValue | None) -> bytes:
-    """The partition of a HASH value; without one, all are in one."""
+    """The partition of a HASH value; without one, all entries are in one."""
     return b"" if value is None else key_bytes(value)
 
 
 def entry(index: VectorIndex, item: Item) -> VectorEntry | None:
-    """The entry of an item; None where the index cannot hold it."""
+    """The entry of an item; None if the index cannot hold it."""
     value = item.get(index.attribute)
     elements = None if value is None else value.get("L")
     if value is None or elements is None or len(elements) != index.dimensions:
@@ -79,7 +75,7 @@ class VectorChange:
         return self.before != self.after
 
     def bytes(self) -> int:
-        """What the write of it is billed; a move to another HASH value is two writes."""
+        """The billed bytes; a move to another HASH value is two writes."""
         before, after = self.before, self.after
         if not self.is_change():
             return 0
@@ -106,7 +102,7 @@ def put(session: Session, table: int, index: VectorIndex, row: int, entry: Vecto
 def changes(
     indexes: Iterable[VectorIndex], old: Item | None, new: Item | None
 ) -> Iterator[VectorChange]:
-    """Each vector index that holds the item before or after."""
+    """A change for each vector index that holds the item before or after."""
     for index in indexes:
         before = None if old is None else entry(index, old)
         after = None if new is None else entry(index, new)
@@ -119,7 +115,7 @@ def check(
     item: Mapping[str, AttributeValue],
     written: frozenset[str] | None = None,
 ) -> None:
-    """Refuse values that an index cannot hold; of an update only those that it has `written`."""
+    """Refuse values that an index cannot hold; for an update only those it wrote."""
     for index in indexes:
         by_update = written is not None
         if (written is None or index.attribute in written) and index.attribute in item:
@@ -134,12 +130,13 @@ def _check_vector(index: VectorIndex, value: AttributeValue) -> None:
     name, where = index.attribute, f"IndexName: {index.name}"
     if kind != "L":
         raise ValidationError(
-            f"{_DOUBLED}Invalid type for parameter {name}, Expected: L, Actual: {kind}. {where}"
+            f"{_INVALID}Invalid type for parameter {name}, "
+            f"Expected: 32-bit floating point number list {where}"
         )
     if len(elements) != index.dimensions:
         raise ValidationError(
-            f"{_DOUBLED}Invalid size for parameter {name}, Expected: {index.dimensions}, "
-            f"Actual: {len(elements)}. {where}"
+            f"{_INVALID}Invalid size for parameter {name}, Expected: {index.dimensions}, "
+            f"Actual: {len(elements)} {where}"
         )
     for at, element in enumerate(elements):
         [(kind, content)] = element.items()
@@ -150,18 +147,18 @@ def _check_vector(index: VectorIndex, value: AttributeValue) -> None:
             )
         if not numbers.fits(content):
             raise ValidationError(
-                f"{_DOUBLED}Invalid value for parameter {name}[{at}], Value: {_shown(content)} is "
-                f"outside valid range {_RANGE}. {where}"
+                f"{_INVALID}Invalid value for parameter {name}[{at}], "
+                f"Value: {_java_number(content)} is outside valid range {_RANGE}. {where}"
             )
 
 
-def _shown(number: str) -> str:
-    """A large number as Java shows it: 1E39."""
+def _java_number(number: str) -> str:
+    """A large number in Java's format: 1E+39."""
     digits = number.lstrip("-")
     significant = digits.partition(".")[0].rstrip("0") or "0"
     mantissa = significant[0] + (f".{significant[1:]}" if len(significant) > 1 else "")
     sign = "-" if number.startswith("-") else ""
-    return f"{sign}{mantissa}E{len(digits.partition('.')[0]) - 1}"
+    return f"{sign}{mantissa}E+{len(digits.partition('.')[0]) - 1}"
 
 
 def _check_element(
@@ -200,7 +197,7 @@ def _check_element(
 
 
 def _fits_schema(index: VectorIndex, item: Item) -> bool:
-    """Whether the attributes of the schema are as a write would have to have them."""
+    """Whether the schema's attributes are valid for a write."""
     if index.hash is not None and index.hash not in item:
         return False
     try:

@@ -1,18 +1,36 @@
-"""What a vector index is made of."""
+"""The definition of a vector index."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
+from keyfold.errors import SettingError
 from keyfold.values import Item
 from keyfold.values.size import attribute_size
 
 FLOAT_BYTES = 4
 
+VectorSearch = Literal["exact", "approximate"]
+
+
+def is_approximate(search: VectorSearch) -> bool:
+    """Whether searches may miss some neighbours; refused if faiss is missing."""
+    if search not in ("exact", "approximate"):
+        raise SettingError(f"unknown vector search {search!r}; use exact or approximate")
+    if search == "approximate":
+        from importlib.util import find_spec
+
+        if find_spec("faiss") is None:
+            raise SettingError(
+                "approximate vector search needs faiss: pip install 'keyfold[vectors]', or search "
+                "exactly"
+            )
+    return search == "approximate"
+
 
 class VectorIndex:
-    """One vector index of a table, as its definition describes it."""
+    """One vector index of a table, by its definition."""
 
     __slots__ = (
         "attribute", "attributes", "definition", "dimensions", "filters", "function", "hash",
@@ -34,7 +52,7 @@ class VectorIndex:
         self.filters = tuple(name for name, role in roles.items() if role == "INLINE_FILTER")
         # The types of the schema's attributes.
         self.types = {name: types[name] for name in roles}
-        # What is shown beside the vector; None stands for everything.
+        # The projected attributes besides the vector; None stands for all.
         self.attributes: frozenset[str] | None = None
         projection = definition["Projection"]
         if projection["ProjectionType"] != "ALL":
@@ -43,17 +61,17 @@ class VectorIndex:
 
     @property
     def since(self) -> float | None:
-        """When it was added to a table that was there."""
+        """When it was added to an existing table."""
         since: float | None = self.definition.get("Since")
         return since
 
     @property
     def is_filled(self) -> bool:
-        """Whether the items that were there before it are in it."""
+        """Whether existing items are in it."""
         return not self.definition.get("IsFilling")
 
     def saving(self, item: Item | None) -> int:
-        """By how many bytes the vector of an item is smaller than the list it is written as."""
+        """How many bytes smaller an item's vector is than its list."""
         value = None if item is None else item.get(self.attribute)
         elements = None if value is None else value.get("L")
         if value is None or elements is None or len(elements) != self.dimensions:
@@ -61,7 +79,7 @@ class VectorIndex:
         return attribute_size(value) - FLOAT_BYTES * self.dimensions
 
     def project(self, item: Item) -> Item:
-        """The part of an item that searches show, the vector apart."""
+        """The projected part of an item, without the vector."""
         shown = self.attributes
         if shown is None:
             return {name: value for name, value in item.items() if name != self.attribute}

@@ -1,4 +1,4 @@
-"""The first pass of a search, in numpy: which vectors can be among the nearest."""
+"""The first pass of an exact search, in numpy: candidates for the nearest neighbours."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 _FIRST_ROOM = 64
-# What 32 bits confuse, as a part of the largest number in the pass.
+# The rounding error of 32 bits, relative to the largest number.
 _ROUNDING = 1e-5
 
 
@@ -35,7 +35,7 @@ class Matrix:
         wanted = 2 * most
         if len(places) <= wanted:
             return places
-        # Without a filter all rows are looked at, as they lie.
+        # Without a filter all rows are used without copying.
         chosen = slice(len(places)) if isinstance(places, range) else np.array(places, np.intp)
         rows, squares = self._rows[chosen], self._squares[chosen]
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
@@ -44,7 +44,7 @@ class Matrix:
                 far = squares + 2 * far
             elif function == "COSINE":
                 far = np.where(squares > 0, far / np.sqrt(squares), 0)
-        # Numbers that 32 bits cannot tell apart are all looked at again.
+        # Rows that 32 bits cannot tell apart are all scored again.
         if not np.isfinite(far).all():
             return places
         last = np.partition(far, wanted - 1)[wanted - 1]

@@ -13,7 +13,7 @@ F32_MAX = float.fromhex("0x1.fffffep+127")
 
 
 def packed(elements: Sequence[Any]) -> bytes | None:
-    """Elements `{"N": ...}` as 32-bit floats; None where they are something else."""
+    """Elements `{"N": ...}` as 32-bit floats; None for other elements."""
     try:
         return struct.pack(f"<{len(elements)}f", *[float(each["N"]) for each in elements])
     except (KeyError, TypeError, ValueError, OverflowError):
@@ -34,12 +34,12 @@ def fits(text: str) -> bool:
 
 
 def as_value(vector: bytes) -> dict[str, Any]:
-    """A stored vector as answers show it."""
+    """A stored vector in wire format."""
     return {"L": [{"N": _spelled(each)} for each in unpacked(vector)]}
 
 
 def _spelled(number: float) -> str:
-    """The shortest decimal that is this 32-bit float, without an exponent or a negative zero."""
+    """The shortest decimal for this 32-bit float, without exponent or negative zero."""
     if not number:
         return "0"
     for digits in range(1, 10):

@@ -1,7 +1,8 @@
-"""The vectors of one HASH value in memory, and the search among them.
+"""The vectors of one HASH value in memory, and their search.
 
-With numpy a first pass in 32 bits leaves the few that can be among the nearest; without it all are
-looked at. Either way those that are left are scored by `scores`, so the answers are the same.
+With numpy a first pass in 32 bits leaves the few candidates; without it all are scored. Either way
+candidates are scored by `scores`, so the answers are the same. An approximate first pass, by faiss,
+may miss some neighbours; the scores are right.
 """
 
 from __future__ import annotations
@@ -19,12 +20,12 @@ from keyfold.values import AttributeValue
 if TYPE_CHECKING:
     from keyfold.engine.vectors.matrix import Matrix
 
-# What a vector takes beside its numbers.
+# Memory of a vector besides its numbers.
 _OVERHEAD = 400
 
 
 class StoredVector(NamedTuple):
-    """One entry as it lies in the file."""
+    """One entry as stored in the file."""
 
     change: int
     row: int
@@ -39,8 +40,12 @@ class ScoredRow(NamedTuple):
     vector: bytes
 
 
-def matrix(dimensions: int) -> Matrix | None:
-    """What makes the first pass, where numpy is installed."""
+def matrix(dimensions: int, *, approximate: bool = False) -> Matrix | None:
+    """The first pass, if numpy is installed."""
+    if approximate:
+        from keyfold.engine.vectors.cells import VectorCells
+
+        return VectorCells(dimensions)
     try:
         from keyfold.engine.vectors.matrix import Matrix
     except ImportError:
@@ -49,7 +54,7 @@ def matrix(dimensions: int) -> Matrix | None:
 
 
 class VectorPartition:
-    """Vectors that are searched together, as one snapshot of the file has them."""
+    """Vectors that are searched together, from one snapshot of the file."""
 
     def __init__(self, function: str, matrix: Matrix | None) -> None:
         self._function, self._matrix = function, matrix
@@ -65,7 +70,7 @@ class VectorPartition:
         return len(self._entries)
 
     def changes(self) -> dict[int, int]:
-        """The change that each row came with."""
+        """The change number of each row."""
         return {each.row: each.change for each in self._entries}
 
     def put(self, entry: StoredVector) -> None:
@@ -99,10 +104,10 @@ class VectorPartition:
         hidden: frozenset[int] = frozenset(),
         others: Iterable[StoredVector] = (),
     ) -> tuple[list[ScoredRow], int]:
-        """The nearest that have the wanted filters, best first, and the bytes of all looked at.
+        """The nearest neighbours that match the filters, best first, and the bytes examined.
 
-        Rows that are `hidden` are passed over; `others` are looked at in their place. Of equal
-        scores the one that was written first comes first.
+        `hidden` rows are skipped; `others` are used in their place. Equal scores are ordered by
+        time of writing.
         """
         entries = self._entries
         places: Sequence[int] = range(len(entries))
@@ -130,5 +135,5 @@ def _has(filters: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
 
 
 def size_of(dimensions: int, name: str, rest: int) -> int:
-    """Bytes of an entry: the vector counts for its name and four bytes a dimension."""
+    """The bytes of an entry: the vector counts its name and four bytes per dimension."""
     return len(name.encode()) + FLOAT_BYTES * dimensions + rest

@@ -18,7 +18,7 @@ Definition = Mapping[str, Any]
 
 
 def check_all(indexes: Sequence[Definition], billing: str, defined: Iterable[str]) -> None:
-    """The vector indexes of a CreateTable request, names apart."""
+    """The vector indexes of a CreateTable request, except for their names."""
     if not indexes:
         raise ValidationError(f"{_INVALID}List of VectorIndexes is empty")
     check_billing(billing)
@@ -43,7 +43,7 @@ def check_count(count: int) -> None:
 
 
 def check_one(index: Definition, defined: Sequence[str], others: Iterable[Definition]) -> None:
-    """One index, beside `others` of its table; `defined` are the AttributeDefinitions."""
+    """One index beside the `others` of its table; `defined` are the AttributeDefinitions."""
     if index["Dimensions"] > VECTOR_DIMENSIONS:
         raise ValidationError(
             f"{_INVALID}Number of dimensions must be between 1 and {VECTOR_DIMENSIONS} inclusive."
@@ -87,7 +87,7 @@ def _check_schema(schema: Sequence[Mapping[str, str]], defined: Sequence[str]) -
 
 
 def included(index: Definition) -> int:
-    """How many attributes an index projects beside keys: the vector and its filters count."""
+    """How many attributes an index projects besides keys, including the vector and its filters."""
     schema = index.get("SearchSchema") or ()
     filters = [each for each in schema if each["SearchSchemaElementType"] == "INLINE_FILTER"]
     extra: Sequence[str] = index["Projection"].get("NonKeyAttributes") or ()
@@ -95,14 +95,14 @@ def included(index: Definition) -> int:
 
 
 def schema_names(indexes: Iterable[Definition]) -> list[str]:
-    """The attributes of search schemas, which AttributeDefinitions define."""
+    """The attributes of search schemas, which AttributeDefinitions must define."""
     return [
         element["AttributeName"] for index in indexes for element in index.get("SearchSchema") or ()
     ]
 
 
-def shown(index: Definition) -> dict[str, Any]:
-    """The definition as descriptions and backups tell it."""
+def description(index: Definition) -> dict[str, Any]:
+    """The definition as descriptions and backups show it."""
     members = (
         "IndexName",
         "VectorAttribute",

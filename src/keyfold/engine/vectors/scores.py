@@ -1,6 +1,6 @@
-"""How near two vectors are, in the numbers that DynamoDB answers.
+"""The distance of two vectors, in DynamoDB's numbers.
 
-Elements are 32-bit floats; sums run in 64 bits, and the result is held to the range of 32.
+Elements are 32-bit floats; sums use 64 bits, and the result is limited to the range of 32.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ def is_better_low(function: str) -> bool:
     return function != "DOT_PRODUCT"
 
 
-def _held(score: float) -> float:
+def _clamp(score: float) -> float:
     return min(max(score, -F32_MAX), F32_MAX)
 
 
 def _euclidean(query: Floats) -> Score:
-    return lambda vector: _held(dist(query, vector))
+    return lambda vector: _clamp(dist(query, vector))
 
 
 def _dot_product(query: Floats) -> Score:
-    return lambda vector: _held(sum(map(mul, query, vector)))
+    return lambda vector: _clamp(sum(map(mul, query, vector)))
 
 
 def _cosine(query: Floats) -> Score:

@@ -1,4 +1,4 @@
-"""Vector indexes that UpdateTable adds and takes away."""
+"""Vector indexes that UpdateTable adds and removes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _INVALID = "One or more parameter values were invalid: "
 
 
 def check(updates: Sequence[dict[str, Any]]) -> None:
-    """What can be seen without the table."""
+    """Checks without the table."""
     for update in updates:
         if not update:
             raise ValidationError(
@@ -64,7 +64,7 @@ def _check_global(table: TableDefinition, wish: dict[str, Any], request: dict[st
 def apply(
     database: Database, session: Session, table: TableDefinition, request: dict[str, Any]
 ) -> TableDefinition:
-    """The table with the vector indexes that the request wants."""
+    """The table with the requested vector indexes."""
     updates = request.get("VectorIndexUpdates") or ()
     for update in updates:
         if (deleted := update.get("Delete")) is not None:
@@ -78,14 +78,14 @@ def apply(
         )
     for update in updates:
         if (created := update.get("Create")) is not None:
-            table = _created(database, session, table, created, request)
+            table = _create(database, session, table, created, request)
         else:
-            table = _deleted(session, table, update["Delete"]["IndexName"])
+            table = _delete(session, table, update["Delete"]["IndexName"])
     return table
 
 
 def phase(database: Database, table: TableDefinition) -> str | None:
-    """The phase of the vector index that is being made, if one is."""
+    """The phase of a vector index that is being created."""
     for index in table.vector_indexes:
         found = database.delays.phase("vector index", index.since)
         if found in ("allocating", "backfilling") or not index.is_filled:
@@ -96,7 +96,7 @@ def phase(database: Database, table: TableDefinition) -> str | None:
 def _is_making(
     database: Database, table: TableDefinition, updates: Sequence[dict[str, Any]]
 ) -> bool:
-    """Whether an index is being made, other than one that is deleted while it is filled."""
+    """Whether an index is being created, other than one deleted during its backfill."""
     deleted = {update["Delete"]["IndexName"] for update in updates if "Delete" in update}
     left = [index for index in table.vector_indexes if index.name not in deleted]
     kept = table.with_changes(VectorIndexes=[index.definition for index in left] or None)
@@ -110,13 +110,13 @@ def _refuse_allocating(database: Database, table: TableDefinition, name: str) ->
                 raise TableInUse(
                     "Attempt to change a resource which is still in use: Index creation is in "
                     "resource allocation phase. Retry deletion during backfilling phase or when "
-                    "the index is active."
+                    f"the index is active. Table: {table.name} Index: {name}"
                 )
             return
     raise TableNotFound(f"Requested resource not found: Index {name} for table {table.name}")
 
 
-def _created(
+def _create(
     database: Database,
     session: Session,
     table: TableDefinition,
@@ -173,7 +173,7 @@ def _check_not_key(table: TableDefinition, wish: dict[str, Any]) -> None:
         )
 
 
-def _deleted(session: Session, table: TableDefinition, name: str) -> TableDefinition:
+def _delete(session: Session, table: TableDefinition, name: str) -> TableDefinition:
     for index in table.vector_indexes:
         if index.name == name:
             session.drop_vectors(table.id, index.number)

@@ -1,8 +1,8 @@
-"""What a scan tells of a feed, kept on disk, and what looks wrong by it."""
+"""A scan's findings about a feed, stored on disk, and what seems wrong."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Final
 
@@ -46,7 +46,7 @@ AND NOT EXISTS (SELECT 1 FROM removed r WHERE r.post = name_of(c.source, c.posit
 AND NOT EXISTS (SELECT 1 FROM edges e JOIN activities a USING (source)
     WHERE e.reader = c.reader AND e.source = c.source AND a.position = c.position)
 """
-# Copies without a list that brings new ones: the mark that says "push" is no help then.
+# Copies without a subscription that brings new ones: the mark "push" does not help then.
 _UNMARKED: Final = f"""
 SELECT e.reader, e.source FROM edges e WHERE NOT {_LISTED}
 AND NOT EXISTS (SELECT 1 FROM marks m
@@ -61,23 +61,49 @@ _WAITING: Final = 4_000
 Row = tuple[Any, ...]
 
 
+class ScannedRows:
+    """A scan's rows, in any order, in a temporary file that SQLite removes."""
+
+    def __init__(self, schema: str) -> None:
+        self.database = apsw.Connection("")
+        for pragma in ("journal_mode = OFF", "synchronous = OFF"):
+            self.database.execute(f"PRAGMA {pragma}").fetchall()
+        self.database.execute(schema)
+        self._rows: dict[str, list[Row]] = {}
+        self._waiting = 0
+
+    def add(self, table: str, row: Row) -> None:
+        self._rows.setdefault(table, []).append(row)
+        self._waiting += 1
+        if self._waiting >= _WAITING:
+            self._flush()
+
+    def select(self, query: str, given: Mapping[str, Any] | None = None) -> Iterator[Row]:
+        self._flush()
+        yield from self.database.execute(query, given or {})
+
+    def close(self) -> None:
+        self.database.close()
+
+    def _flush(self) -> None:
+        with self.database:
+            for table, rows in self._rows.items():
+                places = ", ".join("?" * len(rows[0]))
+                self.database.executemany(f"INSERT OR REPLACE INTO {table} VALUES ({places})", rows)
+        self._rows, self._waiting = {}, 0
+
+
 class Audit:
-    """The items of one feed, as a scan meets them in any order."""
+    """The items of one feed, as a scan finds them in any order."""
 
     def __init__(self, context: Context, feed: Feed[Any]) -> None:
         self.feed = feed
         self._now = context.clock.now()
         self._oldest = feed.oldest(context.now())
-        # An empty name is a temporary file that SQLite removes.
-        self._database = apsw.Connection("")
-        for pragma in ("journal_mode = OFF", "synchronous = OFF"):
-            self._database.execute(f"PRAGMA {pragma}").fetchall()
-        self._database.execute(_SCHEMA)
-        self._database.create_scalar_function(
+        self._scanned = ScannedRows(_SCHEMA)
+        self._scanned.database.create_scalar_function(
             "name_of", lambda *place: name_of(*map(str, place)), 2, deterministic=True
         )
-        self._rows: dict[str, list[Row]] = {}
-        self._waiting = 0
         self._notes: dict[type[Entity], Callable[[Any], None]] = {
             feed.activity: self._note_activity,
             feed.item: self._note_copy,
@@ -88,7 +114,7 @@ class Audit:
         }
 
     def close(self) -> None:
-        self._database.close()
+        self._scanned.close()
 
     def note(self, entity: Entity) -> None:
         noted = self._notes.get(type(entity))
@@ -96,45 +122,42 @@ class Audit:
             noted(entity)
 
     def doubtful_copies(self) -> Iterator[tuple[str, str, str]]:
-        """Reader, source and position of what is missing, wrong, or should not be there."""
-        self._flush()
-        yield from self._database.execute(_MISSING)
-        yield from self._database.execute(_EXTRA)
+        """Reader, source and position of missing, wrong or superfluous copies."""
+        yield from self._scanned.select(_MISSING)
+        yield from self._scanned.select(_EXTRA)
 
     def unmarked(self) -> Iterator[tuple[str, str]]:
-        """Readers and sources whose copies nobody brings, and who do not pull."""
-        self._flush()
-        yield from self._database.execute(_UNMARKED, {"all": HIGHEST})
+        """Readers and sources without copies who do not pull either."""
+        yield from self._scanned.select(_UNMARKED, {"all": HIGHEST})
 
     def uneven(self) -> Iterator[tuple[str, int]]:
-        """What not all replicas of the removed list have, or too many, and how many to look at."""
-        self._flush()
+        """Entries that differ between replicas of the removed list, and how many to check."""
         replicas = self.feed.removed.replicas if self.feed.removed else 0
-        for post, seen in self._database.execute(_UNEVEN, {"replicas": replicas}):
+        for post, seen in self._scanned.select(_UNEVEN, {"replicas": replicas}):
             yield post, max(seen, replicas)
 
     def _note_edge(self, edge: Entity) -> None:
-        self._add("edges", self.feed.ends(edge))
+        self._scanned.add("edges", self.feed.ends(edge))
 
     def _note_mark(self, mark: Any) -> None:
         if mark.expires_at is None or mark.expires_at.timestamp() > self._now:
             since = mark.since if mark.state == "push" else HIGHEST
-            self._add("marks", (getattr(mark, self.feed.reader_field), mark.source, since))
+            self._scanned.add("marks", (getattr(mark, self.feed.reader_field), mark.source, since))
 
     def _note_subscription(self, one: Any) -> None:
-        self._add("subscriptions", (getattr(one, self.feed.reader_field), one.source))
+        self._scanned.add("subscriptions", (getattr(one, self.feed.reader_field), one.source))
 
     def _note_removed(self, entry: Any) -> None:
         if entry.expires_at is None or entry.expires_at.timestamp() > self._now:
-            self._add("removed", (entry.post, entry.replica))
+            self._scanned.add("removed", (entry.post, entry.replica))
 
     def _note_activity(self, activity: Entity) -> None:
         position = self.feed.position(activity)
         if position >= self._oldest:
             source = getattr(activity, self.feed.source_field)
-            # What a copy says does not depend on whose it is.
+            # A copy's content does not depend on its reader.
             shown = self._digest(self.feed.copy(activity, source))
-            self._add("activities", (source, position, shown))
+            self._scanned.add("activities", (source, position, shown))
 
     def _note_copy(self, copy: Entity) -> None:
         position = self.feed.position(copy)
@@ -142,25 +165,10 @@ class Audit:
             reader, source = (
                 getattr(copy, field) for field in (self.feed.reader_field, self.feed.source_field)
             )
-            self._add("copies", (reader, position, source, self._digest(copy)))
+            self._scanned.add("copies", (reader, position, source, self._digest(copy)))
 
     def _digest(self, copy: Entity) -> bytes:
         attributes = copy.__spec__.attributes_of(copy.__dict__)
         attributes.pop(copy.__spec__.fields[self.feed.reader_field].attribute, None)
         text = orjson.dumps(attributes, option=orjson.OPT_SORT_KEYS)
         return blake2b(text, digest_size=16).digest()
-
-    def _add(self, table: str, row: Row) -> None:
-        self._rows.setdefault(table, []).append(row)
-        self._waiting += 1
-        if self._waiting >= _WAITING:
-            self._flush()
-
-    def _flush(self) -> None:
-        with self._database:
-            for table, rows in self._rows.items():
-                places = ", ".join("?" * len(rows[0]))
-                self._database.executemany(
-                    f"INSERT OR REPLACE INTO {table} VALUES ({places})", rows
-                )
-        self._rows, self._waiting = {}, 0

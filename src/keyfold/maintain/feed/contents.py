@@ -1,4 +1,4 @@
-"""What feeds and sources contain: copies, activities, and small items at a glance."""
+"""The contents of feeds and sources: copies, activities, and batch reads of small items."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def copies_of(
 def newest_of(
     context: Context, feed: Feed[Any], source: str, count: int, oldest: str = ""
 ) -> Flow[list[Entity]]:
-    """A source's newest activities that a feed may show, back to a position if one is given."""
+    """A source's newest visible activities, back to a position if one is given."""
     spec = feed.activity.__spec__
     partition = spec.key.attributes[0].render({feed.source_field: source}, owner=feed.name)
     low = oldest or feed.oldest(context.now())
@@ -56,9 +56,9 @@ def newest_of(
 
 
 def glance(context: Context, refs: Sequence[Ref[Any]]) -> Flow[dict[int, Any | None]]:
-    """Items of one entity by their place among the refs, without those that were not answered.
+    """Items of one entity by their position among the refs, without missing ones.
 
-    Read eventually consistent, for half the price.
+    Eventually consistent, for half the price.
     """
     return glanced(context, refs, (yield from together(glances(context, refs))))
 
@@ -81,7 +81,7 @@ def glances(context: Context, refs: Sequence[Ref[Any]], *, consistent: bool = Fa
 def glanced(
     context: Context, refs: Sequence[Ref[Any]], answers: Iterable[Answer]
 ) -> dict[int, Any | None]:
-    """What the answers to a glance say."""
+    """The items in the answers to a glance."""
     places = {_address(ref.wire()): place for place, ref in enumerate(refs)}
     found: dict[int, Any | None] = dict.fromkeys(range(len(refs)))
     for answer in answers:
@@ -96,7 +96,7 @@ def glanced(
 
 
 def together(calls: Sequence[Call]) -> Flow[list[Answer]]:
-    """The answers to requests that go out side by side, as many at once as a page may."""
+    """The answers to concurrent requests, as many at once as a page may send."""
     answers: list[Answer] = []
     for start in range(0, len(calls), CONCURRENCY):
         answers += yield Parallel(calls[start : start + CONCURRENCY])

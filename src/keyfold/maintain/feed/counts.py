@@ -25,7 +25,7 @@ from keyfold.maintain.feed.policy import (
     FeedPrices,
     Snapshot,
     crowd,
-    posting,
+    post_count,
     unseen,
 )
 from keyfold.runtime.changes import Add, Change, Set, SetIfAbsent
@@ -40,19 +40,19 @@ if TYPE_CHECKING:
     from keyfold.maintain.feed.declaration import Feed
 
 LANDMARK: Final = datetime(2026, 1, 1, tzinfo=UTC)
-"""An event of this moment counts for one."""
+"""An event at this time has weight one."""
 HIGHEST: Final = 280.0
-"""The exponent of the largest weight that a number of DynamoDB holds with room: year 2047."""
+"""The exponent of the largest weight that a DynamoDB number holds safely: year 2047."""
 DAY: Final = timedelta(days=1)
 
 
 def weight(at: datetime) -> float:
-    """What an event counts for."""
+    """The weight of an event."""
     return exp(min(HIGHEST, (at - LANDMARK) / DAY / MEMORY))
 
 
 def counted(context: Context, feed: Feed[Any], activity: Entity) -> dict[str, Change]:
-    """What a new activity changes in its source's hint."""
+    """The change of a source's hint for a new activity."""
     at = min(context.now(), getattr(activity, feed.time_field))
     copy = feed.copy(activity, getattr(activity, feed.source_field))
     return {
@@ -65,7 +65,7 @@ def counted(context: Context, feed: Feed[Any], activity: Entity) -> dict[str, Ch
 
 
 def hint(context: Context, feed: Feed[Any], activity: Entity) -> Flow[None]:
-    """Count an activity, and let its source's hint be at least as new."""
+    """Count an activity, and advance its source's hint."""
     last = FieldPath(("last",))
     newer = Either(Test("missing", last), FieldComparison(last, "<", feed.position(activity)))
     ref = feed.support.hint.key(source=getattr(activity, feed.source_field))
@@ -75,14 +75,14 @@ def hint(context: Context, feed: Feed[Any], activity: Entity) -> Flow[None]:
 
 
 def posts_of(hint: Any | None, now: datetime) -> FadingCount:
-    """How often a source posts."""
+    """A source's posting rate."""
     if hint is None or hint.begun is None:
-        return posting(0.0, 0.0, 0.0)
-    return posting(hint.weight / weight(now), (now - hint.begun) / DAY, hint.posts)
+        return post_count(0.0, 0.0, 0.0)
+    return post_count(hint.weight / weight(now), (now - hint.begun) / DAY, hint.posts)
 
 
 def pages_of(reader: Any | None, now: datetime, since: datetime) -> FadingCount:
-    """How often somebody reads; nothing was seen of whom nobody counted, `since` then."""
+    """A reader's page rate; an uncounted reader counts as unseen since `since`."""
     if reader is None:
         return unseen((now - since) / DAY)
     count = FadingCount(reader.seen, reader.days, reader.total, reader.noise)
@@ -90,7 +90,7 @@ def pages_of(reader: Any | None, now: datetime, since: datetime) -> FadingCount:
 
 
 def crowd_of(context: Context, feed: Feed[Any]) -> Flow[Crowd]:
-    """What readers of this feed are like."""
+    """The average reader of this feed."""
     ref = feed.support.crowd.key(name=feed.name)
     found = yield from find(context, ref, consistent=False)
     if found is None:
@@ -101,7 +101,7 @@ def crowd_of(context: Context, feed: Feed[Any]) -> Flow[Crowd]:
 
 
 def note_readers(context: Context, feed: Feed[Any], counts: Sequence[FadingCount]) -> Flow[None]:
-    """Add what some readers are like to what is known of all."""
+    """Add observations of some readers to the feed's average."""
     seen = [one for one in counts if one.days > 0]
     if not seen:
         return
@@ -125,7 +125,7 @@ def rates_of(
     hint: Any | None,
     edge: Any | None,
 ) -> EdgeRates:
-    """All that is known of a reader and a source; `edge` is their mark or subscription."""
+    """All rates of a reader and a source; `edge` is their mark or subscription."""
     at = edge.at if edge is not None and edge.at is not None else now
     switched = None
     if edge is not None and edge.at is not None and len(edge.counts) == 4:
@@ -143,7 +143,7 @@ def rates_of(
 
 
 def switched(rates: EdgeRates, now: datetime, *, moved: bool) -> dict[str, Any]:
-    """What a mark or subscription keeps of the moment at which it began."""
+    """The counts that a mark or subscription stores when it begins."""
     pages, posts = rates.counted, rates.posting
     counts = [float(f"{one:.6g}") for one in (pages.seen, pages.total, posts.seen)]
     return {"at": now, "counts": [*counts, posts.total], "moved": moved}

@@ -10,14 +10,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
-from math import ceil
+from datetime import datetime
+from math import ceil, inf
 from typing import TYPE_CHECKING, Any, cast
 from zlib import crc32
 
 from keyfold.design.predicate import FieldComparison, FieldPath
-from keyfold.errors import ConditionFailed, NotFound
+from keyfold.errors import ConditionFailed, NotFound, PlanError
 from keyfold.maintain.feed.contents import glance
-from keyfold.maintain.feed.counts import crowd_of, note_readers, rates_of, switched
+from keyfold.maintain.feed.counts import DAY, crowd_of, note_readers, rates_of, switched
+from keyfold.maintain.feed.edges import edge_between
 from keyfold.maintain.feed.policy import Decision, Mode, born, decide
 from keyfold.maintain.feed.switch import pull, push
 from keyfold.runtime.changes import Set
@@ -30,12 +32,12 @@ from keyfold.runtime.writes import commit
 if TYPE_CHECKING:
     from keyfold.maintain.feed.declaration import Feed
 
-NOTED = 32
-"""Looks for each one that is noted, for what readers are like."""
+NOTED = 288
+"""Copies for each one whose reader is noted, for what readers are like."""
 
 
 def flag_of(context: Context, feed: Feed[Any], source: str) -> Flow[Any | None]:
-    """The promotion flag of a source, if people have set one."""
+    """A source's promotion flag, if an administrator set one."""
     if feed.promotion is None:
         return None
     flag: Any = yield from find(context, feed.promotion_ref(source))
@@ -71,7 +73,7 @@ def begin(context: Context, feed: Feed[Any], reader: str, source: str) -> Flow[N
 
 
 def consider(context: Context, feed: Feed[Any], person: Any) -> Flow[int]:
-    """Push what a sampled page found worth pushing, where that holds; gives how many."""
+    """Push what a sampled page proposes, if it is confirmed; returns how many."""
     if feed.policy is None or not person.want:
         return 0
     reader, now = getattr(person, feed.reader_field), context.now()
@@ -101,23 +103,32 @@ def look(
     known: Any | None,
     before: int,
 ) -> Flow[None]:
-    """Stop copying to those of whom a look says that they read too little for it."""
+    """Stop copying to readers that a look finds too inactive."""
     policy = feed.policy
     if policy is None:
         return
     beyond = [] if policy.widest is None else subscriptions[max(0, policy.widest - before) :]
-    looked = [one for one in subscriptions if one in beyond or _is_due(feed, one, position)]
-    if not looked:
+    now = context.now()
+    drawn = [one for one in subscriptions if one in beyond or _is_due(feed, one, position, now)]
+    if not drawn:
         return
+    others = yield from crowd_of(context, feed)
+
+    def could_end(one: Any) -> bool:
+        """Whether the copying would end if the reader had not come since it began."""
+        return decide(rates_of(feed, now, others, None, known, one), "push", policy).switch
+
+    looked = [
+        one for one in drawn if one in beyond or _is_noted(feed, one, position) or could_end(one)
+    ]
     refs = [feed.reader_ref(getattr(one, feed.reader_field)) for one in looked]
     people = yield from glance(context, refs)
-    now, flagged = context.now(), cast("bool | None", None)
-    others = yield from crowd_of(context, feed)
+    flagged = cast("bool | None", None)
     noted = []
     for place, person in people.items():
         one = looked[place]
         rates = rates_of(feed, now, others, person, known, one)
-        if _draw(feed, one, position) % (NOTED * policy.looks) == 0:
+        if _is_noted(feed, one, position):
             noted.append(rates.counted)
         if one not in beyond and not decide(rates, "push", policy).switch:
             continue
@@ -133,13 +144,20 @@ def look(
         yield from commit(context, [wide])
 
 
-def _is_due(feed: Feed[Any], subscription: Any, position: str) -> bool:
-    assert feed.policy is not None, "asked only where a policy decides"
-    return _draw(feed, subscription, position) % feed.policy.looks == 0
+def _is_due(feed: Feed[Any], subscription: Any, position: str, now: datetime) -> bool:
+    since = subscription.at
+    looks = feed.chosen_policy.looks_at(inf if since is None else (now - since) / DAY)
+    return (
+        _is_noted(feed, subscription, position) or not _draw(feed, subscription, position) % looks
+    )
+
+
+def _is_noted(feed: Feed[Any], subscription: Any, position: str) -> bool:
+    return _draw(feed, subscription, position) % NOTED == 0
 
 
 def _draw(feed: Feed[Any], subscription: Any, position: str) -> int:
-    """The same at every attempt, so that a record that comes again looks at the same readers."""
+    """The same at every attempt, so that a redelivered record looks at the same readers."""
     return crc32(f"{position}{getattr(subscription, feed.reader_field)}".encode())
 
 
@@ -148,7 +166,9 @@ def reason_of(flag: Any) -> str:
 
 
 def explain(context: Context, feed: Feed[Any], reader: str, source: str) -> Flow[Decision]:
-    """What the policy says of a reader and a source now."""
+    """The policy's current decision about a reader and a source."""
+    if (yield from edge_between(context, feed, reader, source)) is None:
+        raise PlanError(f"{reader} does not follow {source} in the feed {feed.name}")
     mark = yield from find(context, feed.source_ref(reader, source))
     listed = yield from find(context, feed.subscription_ref(reader, source))
     known = yield from find(context, feed.support.hint.key(source=source))

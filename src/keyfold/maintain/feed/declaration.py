@@ -26,7 +26,7 @@ from keyfold.runtime.intent import Delete, Intent, Put
 I = TypeVar("I", bound=Entity)  # noqa: E741 - the item of a feed
 A = TypeVar("A", bound=Entity)
 MOST_HEADS: Final = 50
-"""More than a page shows of one source is never needed."""
+"""A page never needs more of one source than it shows."""
 RESERVED = ("", support_items.SOURCE_PREFIX, support_items.READER)
 
 
@@ -74,7 +74,6 @@ class Feed(Generic[I]):
             partition,
             self.reader_field,
             removals=removed is not None,
-            heads=heads > 0,
         )
         subscription = self.support.subscription
         self.subscribed = edges.FollowEdges(
@@ -111,9 +110,9 @@ class Feed(Generic[I]):
     @overload
     def post(self, db: AsyncDb, activity: A, *more: Intent) -> Awaitable[A]: ...
     def post(self, db: Db | AsyncDb, activity: A, *more: Intent) -> A | Awaitable[A]:
-        """Write an activity once; the stream brings it to those feeds that get copies.
+        """Write an activity; the stream copies it to those feeds that get copies.
 
-        Checks and writes of your own join its transaction.
+        Your own checks and writes join its transaction.
         """
         from keyfold.maintain.feed.fan_out import post
 
@@ -134,7 +133,7 @@ class Feed(Generic[I]):
     @overload
     def reach(self, db: AsyncDb, source: str) -> Awaitable[FeedReach]: ...
     def reach(self, db: Db | AsyncDb, source: str) -> FeedReach | Awaitable[FeedReach]:
-        """How a source's posts reach its followers: what was decided, and why."""
+        """How a source's posts reach its followers, and why."""
         from keyfold.maintain.feed.reach import reach
 
         return db.run(reach(db.context, self, source))
@@ -144,7 +143,7 @@ class Feed(Generic[I]):
     @overload
     def renew(self, db: AsyncDb) -> Awaitable[int]: ...
     def renew(self, db: Db | AsyncDb) -> int | Awaitable[int]:
-        """Make all copies anew, when a consumer was away for longer than the stream remembers."""
+        """Rebuild all copies, after a consumer was down for longer than the stream's retention."""
         from keyfold.maintain.feed.switch import renew
 
         return db.run(renew(db.context, self), f"feed {self.name} renew")
@@ -155,7 +154,7 @@ class Feed(Generic[I]):
         return [Put(edge), Put(self.source_item(reader, source, "pull"), absent=False)]
 
     def unfollowing(self, edge: Entity) -> list[Intent]:
-        """The writes of an unfollow: the source's activities are hidden from this moment on."""
+        """The writes of an unfollow: the source's activities are hidden at once."""
         reader, source = self.ends(edge)
         return [Delete(edge.ref(), must_exist=True), self.hiding(reader, source)]
 
@@ -164,15 +163,15 @@ class Feed(Generic[I]):
         return Put(self.source_item(reader, source, "gone"), absent=False)
 
     def removing(self, activity: Entity) -> list[Intent]:
-        """The writes that take an activity out of every feed from this moment on.
+        """The writes that remove an activity from every feed at once.
 
-        Without a removed list, it leaves feeds when the consumer comes by.
+        Without a removed list, it disappears when the consumer processes it.
         """
         listed = [Put(entry, absent=False) for entry in removed_list.entries_of(self, activity)]
         return [Delete(activity.ref(), must_exist=True), *listed]
 
     def forgetting(self, who: str) -> list[Intent]:
-        """The writes after which nothing counts how somebody who is gone read and posted."""
+        """The writes that delete the counts of a user who left."""
         hint: Ref[Any] = Ref(self.support.hint, {"source": who})
         return [Delete(self.reader_ref(who)), Delete(hint)]
 
@@ -199,13 +198,13 @@ class Feed(Generic[I]):
         return Ref(self.promotion, {field: source})
 
     def promoted(self, flag: Entity) -> str:
-        """The source that a promotion flag is about."""
+        """The source of a promotion flag."""
         source: str = getattr(flag, flag.__spec__.key.templates.partition.fields[0])
         return source
 
     @property
     def chosen_policy(self) -> FeedPolicy:
-        """The policy, or the one that would decide if it were not switched off."""
+        """The policy, or the default one if it is switched off."""
         return self.policy or FeedPolicy()
 
     def source_ref(self, reader: str, source: str) -> Ref[Any]:
@@ -216,34 +215,34 @@ class Feed(Generic[I]):
 
     @property
     def prefix(self) -> str:
-        """What every position begins with."""
+        """The common prefix of all positions."""
         sort = self.activity.__spec__.key.templates.sort
         assert sort is not None, "checked when declared"
         return sort.literal_prefix
 
     def oldest(self, now: datetime) -> str:
-        """The position before which nothing is shown any more."""
+        """The position before which nothing is shown."""
         return self.prefix + iso(now - self.ttl)
 
     def position(self, activity: Entity) -> str:
-        """An activity's place in time: the text of its sort key."""
+        """An activity's position in time: the text of its sort key."""
         key: Key = activity.__spec__.key
         return key.attributes[1].render(activity.__dict__, owner=activity.__spec__.name)["S"]
 
     def activity_key(self, source: str, position: str) -> dict[str, Any]:
-        """Where the activity of a copy is."""
+        """The key of a copy's activity."""
         partition, sort = self.activity.__spec__.key.attributes
         rendered = partition.render({self.source_field: source}, owner=self.name)
         return {partition.attribute: rendered, sort.attribute: {"S": position}}
 
     def copy_key(self, reader: str, position: str) -> dict[str, Any]:
-        """Where a reader's copy of an activity is, whether it is there or not."""
+        """The key of a reader's copy of an activity, whether or not it exists."""
         partition, sort = self.item.__spec__.key.attributes
         rendered = partition.render({self.reader_field: reader}, owner=self.name)
         return {partition.attribute: rendered, sort.attribute: {"S": position}}
 
     def copy(self, activity: Entity, reader: str) -> I:
-        """The item that stands for an activity in a reader's feed."""
+        """A reader's copy of an activity."""
         values = {name: getattr(activity, name) for name in self.copied}
         values[self.reader_field] = reader
         expiry = self.item.__spec__.ttl
@@ -297,11 +296,25 @@ class Feed(Generic[I]):
             )
         if self.removed is not None and self.removed.faults:
             self._refuse(self.removed.faults, "Give it as RemovedList(replicas=16, entries=40).")
-        if not 0 <= self.heads <= MOST_HEADS:
+        if type(self.heads) is not int or not 0 <= self.heads <= MOST_HEADS:
             self._refuse(
-                f"a head has 0 to {MOST_HEADS} activities, not {self.heads}.",
-                "Eight are enough for nearly all pages: heads=8.",
+                f"a head has 0 to {MOST_HEADS} activities, not {self.heads!r}.",
+                "Twelve are enough for nearly all pages: heads=12.",
             )
+        self._check_limits()
+
+    def _check_limits(self) -> None:
+        if type(self.cap) is not int or self.cap < 1:
+            self._refuse(f"a feed shows 1 item or more, not {self.cap!r}.", "Give cap=1000.")
+        if self.ttl <= timedelta(0):
+            self._refuse(f"nothing is kept for {self.ttl}.", "Give ttl=timedelta(days=30).")
+        if self.policy is not None and not isinstance(self.policy, FeedPolicy):
+            self._refuse(
+                f"a policy is a FeedPolicy, not {self.policy!r}.",
+                "Give policy=FeedPolicy(), or policy=None, with which only flags decide.",
+            )
+        if self.policy is not None and self.policy.faults:
+            self._refuse(self.policy.faults, "FeedPolicy() has values that were measured.")
 
     def _refuse(self, message: str, suggestion: str) -> None:
         raise DeclarationError(

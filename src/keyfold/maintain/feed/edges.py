@@ -1,4 +1,4 @@
-"""Who follows whom: the edges of a feed, from the reader's and from the source's side."""
+"""The edges of a feed, from the reader's and the source's side."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 FOLLOWERS_AT_ONCE = 8 * BATCH_WRITE_ITEMS
 Place = list[Any]
-"""Where to go on among the followers: a partition's number and a key, or None for its start."""
+"""Where to continue among the followers: a partition's number and a key, or None for its start."""
 
 
 @dataclass(frozen=True)
@@ -41,11 +41,11 @@ class FollowEdges:
         return Ref(self.entity, {self.reader: reader, self.source: source})
 
     def absence(self, reader: str, source: str) -> Check:
-        """Refused when the edge is there."""
+        """A check that fails if the edge exists."""
         return Check(self.ref(reader, source), Test("missing", FieldPath((self.reader,))))
 
     def partitions(self, source: str) -> Iterator[dict[str, Any]]:
-        """The key fields of each partition that a source's followers are in."""
+        """The key fields of each partition with a source's followers."""
         named = self.followers.declared.templates.partition.fields
         sharded = {n: s for n, s in sharded_fields(self.entity).items() if n in named}
         if not sharded:
@@ -58,7 +58,7 @@ class FollowEdges:
 def declare(
     edge: type[Entity] | Mapping[type[Entity], str], place: str
 ) -> dict[type[Entity], FollowEdges]:
-    """The kinds of edges of a feed; a single one is seen from the source as its `followers`."""
+    """The kinds of edges of a feed; a single one uses its `followers` key."""
     given = edge if isinstance(edge, Mapping) else {edge: "followers"}
     return {entity: _following(entity, name, place) for entity, name in given.items()}
 
@@ -91,7 +91,7 @@ def _following(entity: type[Entity], name: str, place: str) -> FollowEdges:
 def listed(
     context: Context, edges: Iterable[FollowEdges], source: str, start: Place | None
 ) -> Flow[tuple[list[Any], Place | None]]:
-    """Some of the edges of these kinds that lead to a source, and where to go on."""
+    """Some edges to a source, and where to continue."""
     partitions = [(edge, v) for edge in edges for v in edge.partitions(source)]
     number, key = start if start is not None else (0, None)
     edge, values = partitions[number]
@@ -112,7 +112,7 @@ def listed(
 def edge_between(
     context: Context, feed: Feed[Any], reader: str, source: str
 ) -> Flow[FollowEdges | None]:
-    """The kind of edge by which a reader follows a source, if they do."""
+    """The kind of edge by which a reader follows a source, if any."""
     for edge in feed.edges.values():
         if (yield from raw(context, edge.ref(reader, source))) is not None:
             return edge

@@ -1,4 +1,4 @@
-"""Posting and fanning out: an activity is written once, then copied where copies are read."""
+"""Posting and fan-out: an activity is written once, then copied where copies are read."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ A = TypeVar("A", bound=Entity)
 
 
 def post(context: Context, feed: Feed[Any], activity: A, more: Sequence[Intent] = ()) -> Flow[A]:
-    """Write the activity; its hint goes first, so that a hint is never older than the truth.
+    """Write the activity; its hint goes first, so that a hint is never too old.
 
-    A head is never newer than the truth: it comes after, and then the post is acknowledged.
+    A head is never too new: it is written afterwards, and then the post is acknowledged.
     """
     if not feed.heads:
         yield from hint(context, feed, activity)
@@ -56,7 +56,7 @@ def fan_out(
         nonlocal copied, present
         if not subscriptions:
             return True
-        # A record may be old: what is there now is what counts.
+        # A record may be old: the current state counts.
         present = present or (yield from _present(context, activity))
         if present is None:
             return False
@@ -64,7 +64,7 @@ def fan_out(
         copies = [feed.copy(present, reader) for reader in readers]
         yield from put_many(context, copies)
         if (yield from raw(context, activity.ref())) is None:
-            # Deleted meanwhile: what was just written may be behind the cleaning.
+            # Deleted meanwhile: the cleanup may have missed what was just written.
             yield from delete_many(context, [copy.ref() for copy in copies])
             return False
         yield from look(context, feed, subscriptions, position, known, copied)

@@ -1,27 +1,37 @@
 """Heads: a source's newest activities in its hint, so that a page reads a hundred sources at once.
 
-A head is complete from the position `since` on; what is older is in the source's own partition. A
-post is acknowledged when it is in its head, so that a page that is asked for then has it. Every
-write of a head is made on the token of the one that was read: of two writers at once, one reads
-again. One who loses too often takes the head away, and pages ask the source until the stream has
-made it anew. What is taken back or changed leaves it as copies do: the removed list hides it at
-once, the stream takes it out.
+A head is complete from its oldest entry on; what is older is in the source's own partition. It
+counts as long as nothing was announced since: who posts without heads lets it lapse. A post is
+acknowledged when it is in its head, so that a page that is asked for then has it. Every write of a
+head is made on the token of the one that was read: of two writers at once, one reads again. One who
+loses too often takes the head away, and pages ask the source until the stream has made it anew.
+What is taken back or changed leaves it as copies do: the removed list hides it at once, the stream
+takes it out.
+
+Entries are compressed, and as many as a write unit holds, so that a head adds no write to what each
+post costs anyway. Where a page that is counted had to ask for more, the head may be twice as large
+for some months: only those sources pay for it that many pull.
 """
 
 from __future__ import annotations
 
+import zlib
+from base64 import b64decode
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
 
+import orjson
+
 from keyfold.design.entity import Entity
-from keyfold.design.entity_spec import EntitySpec
 from keyfold.design.predicate import Both, FieldComparison, FieldPath, Predicate, Test
+from keyfold.design.template import HIGHEST
 from keyfold.errors import ConditionFailed
-from keyfold.limits import READ_UNIT_BYTES
-from keyfold.maintain.feed.contents import newest_of
+from keyfold.limits import WRITE_UNIT_BYTES
+from keyfold.maintain.feed.contents import glance, newest_of
 from keyfold.maintain.feed.counts import counted
-from keyfold.maintain.feed.newest_first import LOWEST, PartitionRead
+from keyfold.maintain.feed.newest_first import PartitionRead
 from keyfold.maintain.feed.support_items import new_token
 from keyfold.runtime.changes import Change, Set, clear
 from keyfold.runtime.context import Context
@@ -29,7 +39,6 @@ from keyfold.runtime.flow import Answer, Flow
 from keyfold.runtime.intent import Update
 from keyfold.runtime.reads import find
 from keyfold.runtime.writes import commit
-from keyfold.values.codec import decode_item, encode_item
 from keyfold.values.size import item_size
 
 if TYPE_CHECKING:
@@ -37,67 +46,100 @@ if TYPE_CHECKING:
 
 Item = dict[str, Any]
 Entry = dict[str, Any]
+"""An activity as it is stored in a copy, without its reader and source."""
 
-REST_BYTES: Final = 400
-"""What a hint has beside its head, at most: so that both are one read unit."""
+SHORT_BYTES: Final = WRITE_UNIT_BYTES
+LONG_BYTES: Final = 2 * WRITE_UNIT_BYTES
+"""A hint with its head, while pages ask for more than a short one has."""
+LONG_FOR: Final = timedelta(days=90)
+SPARE_BYTES: Final = 12
+"""Numbers of a hint get longer from post to post."""
 ATTEMPTS: Final = 4
 
 
 @dataclass(frozen=True)
 class Head:
-    """The newest activities of a source, newest first, and from which position on all are there."""
+    """The newest activities of a source, newest first."""
 
     entries: tuple[Entry, ...]
-    since: str
+    sort: str
+    """The attribute of their positions."""
+    whole: bool = True
+    """Nothing is older than these; else something may be."""
+    last: str = ""
+    """What its hint said of the newest activity when it was made."""
 
-    def joined(self, sort: str, entry: Entry, most: int) -> Head:
+    @property
+    def packed(self) -> bytes:
+        return zlib.compress(orjson.dumps([self.last, self.whole, self.entries]), 9)
+
+    @property
+    def since(self) -> str:
+        """The position from which on all are there."""
+        if self.whole:
+            return ""
+        return str(self.entries[-1][self.sort]["S"]) if self.entries else HIGHEST
+
+    def joined(self, entry: Entry) -> Head:
         """With one more, which stands once however often it comes."""
-        others = [one for one in self.entries if one[sort] != entry[sort]]
-        ordered = sorted((entry, *others), key=lambda one: str(one[sort]), reverse=True)
-        return Head(tuple(ordered), self.since).bounded(sort, most)
+        place = entry[self.sort]["S"]
+        others = [one for one in self.entries if one[self.sort]["S"] != place]
+        ordered = sorted((entry, *others), key=lambda one: str(one[self.sort]["S"]), reverse=True)
+        return replace(self, entries=tuple(ordered))
 
-    def bounded(self, sort: str, most: int) -> Head:
-        """As much of it as a read unit holds, and no more than so many."""
-        kept, left = list[Entry](), READ_UNIT_BYTES - REST_BYTES
-        for entry in self.entries[:most]:
-            left -= item_size(encode_item(entry)) + 1
-            if left < 0:
-                break
-            kept.append(entry)
-        if len(kept) == len(self.entries):
-            return self
-        # All that is newer than the first that is left out is there.
-        return Head(tuple(kept), str(self.entries[len(kept)][sort]) + LOWEST)
+    def bounded(self, most: int, room: int) -> Head:
+        """The newest of it, no more than so many and so many bytes."""
+        kept = self if len(self.entries) <= most else self._first(most)
+        while kept.entries and len(kept.packed) > room:
+            kept = kept._first(len(kept.entries) - 1)
+        return kept
+
+    def _first(self, count: int) -> Head:
+        return replace(self, entries=self.entries[:count], whole=False)
+
+
+def unpacked(content: bytes, sort: str, newest: str) -> Head | None:
+    """A head as it was packed; None if it is damaged, or older than what its hint names.
+
+    That is as if there were none.
+    """
+    try:
+        last, whole, entries = orjson.loads(zlib.decompress(content))
+    except (zlib.error, ValueError, TypeError):
+        return None
+    return Head(tuple(entries), sort, whole, last) if last == newest else None
 
 
 def entry_of(feed: Feed[Any], activity: Entity) -> Entry:
-    """An activity in a head: what its copies have in common, without its source.
-
-    A set is a list there, as inside all lists and maps that entities have.
-    """
+    """An activity in a head: what its copies have in common, without its source."""
     spec = feed.item.__spec__
     copy = feed.copy(activity, getattr(activity, feed.source_field))
-    shared = spec.attributes_of(copy.__dict__)
+    shared = dict(spec.attributes_of(copy.__dict__))
     for field in (feed.reader_field, feed.source_field):
         shared.pop(spec.fields[field].attribute, None)
-    plain = {n: sorted(v) if isinstance(v, set) else v for n, v in decode_item(shared).items()}
-    return {**plain, spec.table.schema.sort: feed.position(activity)}
+    return {**shared, _sort(feed): {"S": feed.position(activity)}}
 
 
 def note(context: Context, feed: Feed[Any], activity: Entity) -> Flow[None]:
     """Put a new activity into its source's head, and count it."""
     source, position = getattr(activity, feed.source_field), feed.position(activity)
-    for _ in range(ATTEMPTS):
-        known = yield from find(context, feed.support.hint.key(source=source))
-        head = head_of(known)
+    for attempt in range(ATTEMPTS):
+        # What is a moment old costs half, and the write fails on it.
+        consistent = attempt > 0
+        ref = feed.support.hint.key(source=source)
+        known = yield from find(context, ref, consistent=consistent)
+        head = head_of(feed, known)
         newer = known is None or known.last < position
         if head is None or (newer and position < head.since):
             head = yield from _made(context, feed, source)
-        elif position < head.since:
+        elif position >= head.since:
+            head = head.joined(entry_of(feed, activity))
+        elif consistent:
             return
         else:
-            head = head.joined(_sort(feed), entry_of(feed, activity), feed.heads)
+            continue
         changes = counted(context, feed, activity) if newer else {}
+        head = replace(head, last=position if known is None or newer else known.last)
         if (yield from _write(context, feed, source, known, head, changes)):
             return
     yield from forget(context, feed, source)
@@ -110,29 +152,55 @@ def refresh(context: Context, feed: Feed[Any], source: str) -> Flow[None]:
         known = yield from find(context, feed.support.hint.key(source=source))
         if known is None:
             return
-        head = yield from _made(context, feed, source)
-        if head == head_of(known) or (yield from _write(context, feed, source, known, head, {})):
+        made = replace((yield from _made(context, feed, source)), last=known.last)
+        if made.bounded(feed.heads, _room(context, feed, known)) == head_of(feed, known):
+            return
+        if (yield from _write(context, feed, source, known, made, {})):
             return
     yield from forget(context, feed, source)
 
 
+def lengthen(context: Context, feed: Feed[Any], sources: Sequence[str]) -> Flow[None]:
+    """Let the heads of these sources grow with their next posts, since pages ask for more.
+
+    A record that comes again finds it done.
+    """
+    refs, now = [feed.support.hint.key(source=source) for source in sources], context.now()
+    for place, known in (yield from glance(context, refs)).items():
+        if known is None or (known.long_until and known.long_until > now + LONG_FOR / 2):
+            continue
+        changes: dict[str, Change] = {"long_until": Set(now + LONG_FOR)}
+        yield from commit(context, [Update(refs[place], changes, lenient=True)])
+
+
 def forget(context: Context, feed: Feed[Any], source: str) -> Flow[None]:
     """Take a head away, so that pages ask the source."""
-    changes: dict[str, Change] = {"newest": clear, "since": clear, "token": Set(new_token())}
+    changes: dict[str, Change] = {"head": clear, "token": Set(new_token())}
     ref = feed.support.hint.key(source=source)
     yield from commit(context, [Update(ref, changes, lenient=True)])
 
 
-def head_of(hint: Any | None) -> Head | None:
+def head_of(feed: Feed[Any], hint: Any | None) -> Head | None:
     """The head in a hint; none where nobody made it yet, or it was taken away."""
-    if hint is None or hint.since is None:
+    if hint is None or hint.head is None:
         return None
-    return Head(tuple(hint.newest or ()), hint.since)
+    return unpacked(hint.head, _sort(feed), hint.last)
 
 
 def _made(context: Context, feed: Feed[Any], source: str) -> Flow[Head]:
     found = yield from newest_of(context, feed, source, feed.heads + 1)
-    return Head(tuple(entry_of(feed, one) for one in found), "").bounded(_sort(feed), feed.heads)
+    entries = tuple(entry_of(feed, one) for one in found)
+    return Head(entries, _sort(feed))
+
+
+def _room(context: Context, feed: Feed[Any], known: Any) -> int:
+    """Bytes that a head may have beside what its hint has anyway."""
+    # Nobody counts where there is no policy, so that nobody would say that a head is too short.
+    until = known.long_until
+    is_long = feed.policy is None or (until is not None and until > context.now())
+    rest = known.model_copy(update={"head": b"", "token": new_token()})
+    used = item_size(rest.__spec__.encode(rest)) + SPARE_BYTES
+    return (LONG_BYTES if is_long else SHORT_BYTES) - used
 
 
 def _write(
@@ -145,10 +213,11 @@ def _write(
 ) -> Flow[bool]:
     """Write a head, with what else is new, where the hint is as it was read."""
     ref = feed.support.hint.key(source=source)
+    as_if = known or feed.support.hint(source=source, last=head.last, begun=context.now())
+    kept = head.bounded(feed.heads, _room(context, feed, as_if))
     written: dict[str, Change] = {
         **changes,
-        "newest": Set(list(head.entries)),
-        "since": Set(head.since),
+        "head": Set(kept.packed),
         "token": Set(new_token()),
     }
     try:
@@ -173,17 +242,6 @@ def _sort(feed: Feed[Any]) -> str:
     return sort
 
 
-def _with_sets(spec: EntitySpec, entry: Item) -> Item:
-    """An entry as it is stored, with sets where its entity has them."""
-    sets = [f.attribute for f in spec.fields.values() if f.kind.endswith("_set")]
-    listed = {name: entry[name]["L"] for name in sets if name in entry}
-    return entry | {
-        name: {f"{kind}S": [one[kind] for one in members]}
-        for name, members in listed.items()
-        for kind in list(members[0])
-    }
-
-
 def opened(
     context: Context,
     feed: Feed[Any],
@@ -196,20 +254,20 @@ def opened(
     like a partition, and the position from which on older ones are in the source's own."""
     spec, hints = feed.item.__spec__, feed.support.hint.__spec__
     sort, table = _sort(feed), context.physical(hints.table.schema)
-    names = {name: hints.fields[name].attribute for name in ("source", "newest", "since")}
+    name, last, content = (hints.fields[f].attribute for f in ("source", "last", "head"))
     own = {spec.fields[feed.reader_field].attribute: spec.encoders[feed.reader_field](reader)}
     encode = spec.encoders[feed.source_field]
     found = {}
     for item in (one for answer in answers for one in answer["Responses"].get(table, ())):
-        if names["since"] not in item:
+        if content not in item:
             continue
-        source, since = item[names["source"]]["S"], item[names["since"]]["S"]
+        source, packed = item[name]["S"], b64decode(item[content]["B"])
+        head = unpacked(packed, sort, item[last]["S"])
+        if head is None:
+            continue
         common = {**own, spec.fields[feed.source_field].attribute: encode(source)}
-        entries: Sequence[Item] = [one["M"] for one in item[names["newest"]]["L"]]
         shown = [
-            {**_with_sets(spec, one), **common}
-            for one in entries
-            if oldest <= one[sort]["S"] < bounds[source]
+            {**one, **common} for one in head.entries if oldest <= one[sort]["S"] < bounds[source]
         ]
-        found[source] = (PartitionRead.of_items(spec, shown), min(since, bounds[source]))
+        found[source] = (PartitionRead.of_items(spec, shown), min(head.since, bounds[source]))
     return found

@@ -1,4 +1,4 @@
-"""Work over all who follow a source that goes on where an earlier attempt stopped."""
+"""Resumable work over all followers of a source."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from keyfold.maintain.feed.declaration import Feed
 
 Step = Callable[[list[Any]], Flow[bool]]
-"""Does something for some edges, and says whether to go on."""
+"""Processes some edges, and says whether to continue."""
 
 
 def for_all(
@@ -30,9 +30,9 @@ def for_all(
     step: Step,
     edges: Iterable[FollowEdges],
 ) -> Flow[None]:
-    """Take the step for every edge of these kinds, remembering how far it came.
+    """Run the step for every edge of these kinds, storing the progress.
 
-    Only within a long list: short ones are done again, and doing it twice is doing it once.
+    Only for long lists: short ones are repeated, which is harmless.
     """
     edges = list(edges)
     ref = feed.support.job.key(job=name)

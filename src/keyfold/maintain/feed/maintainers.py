@@ -1,4 +1,4 @@
-"""What the stream does for a feed: one maintainer for each kind of item that matters to it."""
+"""The stream's work for a feed: one maintainer per kind of item."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from keyfold.maintain.feed.decisions import begin, consider, reason_of
 from keyfold.maintain.feed.edges import FOLLOWERS_AT_ONCE
 from keyfold.maintain.feed.fan_out import fan_out
 from keyfold.maintain.feed.head_audit import HeadAudit
-from keyfold.maintain.feed.heads import entry_of, head_of, refresh
+from keyfold.maintain.feed.heads import entry_of, head_of, lengthen, refresh
 from keyfold.maintain.feed.jobs import for_all
 from keyfold.maintain.feed.removal_work import carry_out, settle
 from keyfold.maintain.feed.switch import pull, push
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 
 class FeedMaintainer(StreamWork):
-    """Brings a feed to what the present state asks for; repeated records do no harm."""
+    """Reconciles a feed with the current state; repeated records are harmless."""
 
     kind = "feed work"
     sync: Literal["stream"] = "stream"
@@ -110,17 +110,17 @@ class Activities(FeedMaintainer, Audited):
             return
         source = getattr(new, self.feed.source_field)
         if old is not None and self.feed.copy(old, source) == self.feed.copy(new, source):
-            return  # what changed is not shown
+            return  # The change is not visible in feeds.
         ref = self.feed.support.hint.key(source=source)
         known = yield from find(context, ref, consistent=False)
         if old is None and (known is None or known.last < self.feed.position(new)):
-            # An activity that was not posted through the feed has no hint yet.
+            # An activity written without the feed has no hint yet.
             yield from hint(context, self.feed, new)
         yield from fan_out(context, self.feed, new, known)
 
 
 class Edges(FeedMaintainer):
-    """A follow brings the source in, an unfollow takes it out."""
+    """A follow adds the source, an unfollow removes it."""
 
     def reconcile(self, context: Context, old: Entity | None, new: Entity | None) -> Flow[None]:
         edge = new or old
@@ -135,7 +135,7 @@ class Edges(FeedMaintainer):
             return
         if old is not None:
             return
-        # An edge that was written past the feed has no mark, and maybe no copies.
+        # An edge written without the feed has no mark, and possibly no copies.
         mark = self.feed.source_item(reader, source, "pull")
         if (yield from find(context, mark.ref())) is None:
             if (yield from find(context, self.feed.subscription_ref(reader, source))) is not None:
@@ -146,7 +146,7 @@ class Edges(FeedMaintainer):
 
 
 class Sources(FeedMaintainer):
-    """A hidden source's copies are deleted; its mark expires when none can be left."""
+    """Deletes a hidden source's copies; its mark expires when none can be left."""
 
     def reconcile(self, context: Context, old: Entity | None, new: Any | None) -> Flow[None]:
         if new is None or new.state != "gone":
@@ -162,26 +162,46 @@ class Sources(FeedMaintainer):
         copies = yield from copies_of(context, self.feed, reader, new.source)
         endings += [Delete(copy.ref()) for copy in copies]
         gone = FieldComparison(FieldPath(("state",)), "=", "gone")
-        # Whoever follows again meanwhile may rely on these very copies.
+        # A reader who follows again may rely on these very copies.
         with suppress(ConditionFailed, NotFound):
             for start in range(0, len(endings), COPIES_AT_ONCE):
                 some = endings[start : start + COPIES_AT_ONCE]
                 yield from commit(context, [Check(new.ref(), gone), *some])
             if present.expires_at is None:
+                yield from self._leave_out(context, reader, new.source)
                 expiry = {"expires_at": Set(context.now() + self.feed.ttl)}
                 yield from commit(context, [Update(new.ref(), expiry, gone)])
 
+    def _leave_out(self, context: Context, reader: str, source: str) -> Flow[None]:
+        """Remove the source from what the last sampled page noted about its reader."""
+        person = yield from find(context, self.feed.reader_ref(reader))
+        if person is None or source not in {*person.busy, *person.want, *(person.short or ())}:
+            return
+        changes = {
+            "busy": {one: posts for one, posts in person.busy.items() if one != source},
+            "want": [one for one in person.want if one != source],
+            "short": [one for one in person.short or () if one != source] or None,
+        }
+        same = FieldComparison(FieldPath(("at",)), "=", person.at)
+        # A later sample does not show what is hidden.
+        with suppress(ConditionFailed):
+            without = person.model_copy(update=changes)
+            yield from commit(context, [Put(without, absent=False, condition=same)])
+
 
 class Readers(FeedMaintainer):
-    """A sampled page says what is worth pushing to its reader."""
+    """A sampled page proposes what to push to its reader, and lists heads that were too short."""
 
     def reconcile(self, context: Context, old: Entity | None, new: Any | None) -> Flow[None]:
-        if new is not None:
-            yield from consider(context, self.feed, new)
+        if new is None:
+            return
+        yield from consider(context, self.feed, new)
+        if self.feed.heads and new.short:
+            yield from lengthen(context, self.feed, new.short)
 
 
 class Promotions(FeedMaintainer):
-    """The flag that people set overrules the policy, for all followers."""
+    """A promotion flag overrides the policy for all followers."""
 
     def reconcile(self, context: Context, old: Entity | None, new: Any | None) -> Flow[None]:
         if new is None:
@@ -205,9 +225,9 @@ class Promotions(FeedMaintainer):
 
 
 class Removals(FeedMaintainer):
-    """The copies of a deleted activity are deleted, then its entry in the list, if it has one.
+    """Deletes the copies of a deleted activity, then its entry in the removed list, if any.
 
-    One that was deleted past the feed, as with what it belongs to, leaves the feeds here too.
+    This also handles activities deleted without the feed.
     """
 
     def __init__(self, feed: Feed[Any]) -> None:
@@ -221,7 +241,7 @@ class Removals(FeedMaintainer):
 
 
 class Settlements(FeedMaintainer):
-    """A removal is settled when its settlement is deleted, or expires."""
+    """A removal is settled when its settlement is deleted or expires."""
 
     def reconcile(self, context: Context, old: Any | None, new: Entity | None) -> Flow[None]:
         if old is not None and new is None:
@@ -229,9 +249,9 @@ class Settlements(FeedMaintainer):
 
 
 class Heads(FeedMaintainer, Audited):
-    """A source's newest activities are in its head, as they are now.
+    """Keeps a source's newest activities in its head.
 
-    Those that were posted through the feed are there already. What is deleted goes with its copies.
+    Those posted through the feed are already there. Deleted ones are removed with their copies.
     """
 
     kind = "feed heads"
@@ -247,7 +267,7 @@ class Heads(FeedMaintainer, Audited):
             target=self.feed.support.hint.__name__,
             fact="best",
             fields=tuple(sorted(self.feed.copied)),
-            writes=("newest", "since"),
+            writes=("head",),
             by=self.feed.time_field,
         )
 
@@ -265,7 +285,7 @@ class Heads(FeedMaintainer, Audited):
         shown = entry_of(self.feed, new)
         if old is None:
             ref = self.feed.support.hint.key(source=source)
-            head = head_of((yield from find(context, ref, consistent=False)))
+            head = head_of(self.feed, (yield from find(context, ref, consistent=False)))
             if head is not None and (shown in head.entries or self.feed.position(new) < head.since):
                 return
         elif entry_of(self.feed, old) == shown:

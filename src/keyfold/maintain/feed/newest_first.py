@@ -1,9 +1,9 @@
 """Partitions read from new to old, side by side, each only as far as the page needs it.
 
-`runtime.merged_partitions` merges too, and stays apart. Here a partition is a range of the table's
-sort key, whose ends are known before it is read and move as others are: that decides who is asked.
-There it is any query, on an index, filtered, up or down, by numbers or texts that need not differ:
-it goes on from a key that a page gave, so that no range can be closed around it.
+`runtime.merged_partitions` is separate on purpose. Here a partition is a range of the table's sort
+key. Its bounds are known before it is read and shrink while others are read, and they decide which
+partitions are read at all. There a partition is any query: on an index, filtered, in either
+direction, with sort values that may repeat. It resumes from a key, and has no bounds to shrink.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Item = dict[str, Any]
 CONCURRENCY = 16
 MOST_AT_ONCE = 101
 LOWEST = "\0"
-"""A position with this at its end is newer than it, and older than any other."""
+"""Appended to a position, it sorts after it and before any other."""
 
 
 def backwards(context: Context, spec: EntitySpec) -> Item:
@@ -53,13 +53,14 @@ class PartitionRead:
     oldest: str
     size: int
     later: bool = False
-    """Some of it is here already, and the rest is seldom needed: others are asked first."""
+    """Some of it is already here and the rest is rarely needed: others are asked first."""
     exhausted: bool = False
+    begun: bool = False
     waiting: list[Item] = field(default_factory=list)
 
     @classmethod
     def of_items(cls, spec: EntitySpec, items: list[Item]) -> PartitionRead:
-        """Items that are here already, newest first."""
+        """Items that are already here, newest first."""
         return cls(spec, {}, {}, "", "", "", 0, exhausted=True, waiting=items)
 
     @property
@@ -76,6 +77,7 @@ class PartitionRead:
         return Call("Query", request)
 
     def take(self, answer: Item) -> None:
+        self.begun = True
         self.waiting += answer["Items"]
         last = position_of(answer)
         self.bound = self.floor if last is None else last[self.sort]["S"]
@@ -88,7 +90,7 @@ class PartitionRead:
 
 @dataclass(frozen=True)
 class PlacedItem:
-    """An item in its place in time."""
+    """An item with its position in time."""
 
     position: str
     stream: PartitionRead
@@ -96,10 +98,10 @@ class PlacedItem:
 
 
 def next_newest(streams: Sequence[PartitionRead], missing: int) -> Flow[list[PlacedItem]]:
-    """The next items, newest first, that no unread one can come before; none at the end.
+    """The next items, newest first, that no unread item can precede; none at the end.
 
-    A round of reads takes along all streams that will be asked for this page anyway: those whose
-    bound is among the newest positions that are missing.
+    A round of reads includes all partitions that this page needs anyway: those whose bound is among
+    the newest missing positions.
     """
     while True:
         unread = [stream for stream in streams if not stream.exhausted]
@@ -120,7 +122,7 @@ def next_newest(streams: Sequence[PartitionRead], missing: int) -> Flow[list[Pla
 
 
 def is_left(streams: Sequence[PartitionRead]) -> bool:
-    """Whether there may be anything else to read."""
+    """Whether there may be more to read."""
     return any(stream.waiting or not stream.exhausted for stream in streams)
 
 
@@ -142,13 +144,13 @@ def _just_older(position: str) -> str:
 
 
 def _end(streams: Sequence[PartitionRead], missing: int) -> str:
-    """The position at which the page ends at the latest, by what is there; nothing if unknown."""
+    """The position where the page ends at the latest, by what is known; empty if unknown."""
     positions: list[str] = [item[s.sort]["S"] for s in streams for item in s.waiting]
     return sorted(positions, reverse=True)[missing - 1] if len(positions) >= missing else ""
 
 
 def _position_at(streams: Sequence[PartitionRead], place: int) -> str:
-    """The position at a place in the feed, as far as it is known."""
+    """The position at an index of the feed, as far as it is known."""
     positions: list[str] = [item[s.sort]["S"] for s in streams for item in s.waiting]
     positions += [s.bound for s in streams if not s.exhausted]
     return sorted(positions, reverse=True)[:place][-1]

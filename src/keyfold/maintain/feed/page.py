@@ -30,6 +30,7 @@ from keyfold.maintain.feed.newest_first import (
     next_newest,
 )
 from keyfold.maintain.feed.page_samples import SeenPage, sample
+from keyfold.maintain.feed.policy import BUSY_MARGIN
 from keyfold.maintain.feed.support_items import READER
 from keyfold.runtime.context import Context
 from keyfold.runtime.cursor import seal, unseal
@@ -44,24 +45,32 @@ Item = dict[str, Any]
 
 MOST = 100
 FIRST_READ = 11
-"""About as many activities as one read unit holds; asking for fewer would cost the same."""
+"""About as many activities as one read unit holds; fewer would cost the same."""
 HINTS_FROM = 24
-"""With more pulled sources than this, and no page before to go by, their hints are read first."""
+"""With more pulled sources than this, and no earlier page, their hints are read first."""
 
 
 @dataclass(frozen=True)
 class _Known:
-    """What one round of requests says about a reader."""
+    """What one round of requests tells about a reader."""
 
     pulled: Mapping[str, str]
-    """Sources, and the position from which on they are read: the newest, or what copies lack."""
+    """Sources, and the position from which they are read: the newest, or where copies end."""
     shadowed: Mapping[str, str]
     """Sources whose copies do not count, and up to which position."""
     removed: frozenset[str] | None
-    """What the removed list names; None if it is longer than what was read of it."""
+    """The names in the removed list; None if it is longer than what was read."""
     person: Any | None
     since: datetime | None
-    """When the oldest of the reader's marks was made."""
+    """When the oldest of the reader's marks was created."""
+
+
+@dataclass(frozen=True)
+class _Pulled:
+    """The contents of heads, and the sources themselves."""
+
+    at_hand: Sequence[PartitionRead]
+    sources: Mapping[str, PartitionRead]
 
 
 def read_page(
@@ -82,7 +91,8 @@ def read_page(
         return Page([])
     copies = _copies(context, feed, reader, before or feed.prefix + HIGHEST, oldest, limit)
     known = yield from _look_around(context, feed, reader, copies.bound)
-    streams = [copies, *(yield from _pulled(context, feed, reader, known, copies, limit))]
+    pulled = yield from _pulled(context, feed, reader, known, copies, limit)
+    streams = [copies, *pulled.at_hand, *pulled.sources.values()]
     page: list[I] = []
     last, more = "", False
     while len(page) < limit and (found := (yield from next_newest(streams, limit - len(page)))):
@@ -107,7 +117,9 @@ def read_page(
         more = bool(found) or is_left(streams)
     given += len(page)
     if feed.policy is not None:
-        seen = SeenPage(page, known.pulled, limit, known.since)
+        asked = {s: one for s, one in pulled.sources.items() if one.begun}
+        short = [] if before else [source for source, one in asked.items() if one.later]
+        seen = SeenPage(page, known.pulled, limit, known.since, short, len(asked))
         yield from sample(context, feed, reader, known.person, seen)
     more = more and len(page) == limit and given < feed.cap
     return Page(page, seal(context.cursor_key, scope, [last, given]) if more else None)
@@ -141,7 +153,7 @@ def _removed_among(
     copies: PartitionRead,
     found: Sequence[PlacedItem],
 ) -> Flow[frozenset[str]]:
-    """Which of the copies that count, and of what heads have, lost their activity."""
+    """Which copies and head entries have lost their activity."""
     shown = []
     for one in found:
         if one.stream.spec is copies.spec:
@@ -157,7 +169,7 @@ def _is_shadowed(known: _Known, source: str, position: str) -> bool:
 
 
 def _sources(context: Context, feed: Feed[Any], reader: str) -> Item:
-    """The request for the reader's own item, and all that begins with it."""
+    """The request for the reader's own item and its marks."""
     table = feed.support.source.__table__.schema
     return {
         "TableName": context.physical(table),
@@ -178,11 +190,11 @@ def _pulled(
     known: _Known,
     copies: PartitionRead,
     limit: int,
-) -> Flow[list[PartitionRead]]:
-    """The pulled sources that may have something to show; the copies are read for it.
+) -> Flow[_Pulled]:
+    """The pulled sources that may have something to show; the copies are read too.
 
-    A whole page of copies says how far back the page can go, so that no more is asked for. A source
-    that was busy on an earlier page is asked for a quarter more than it had there.
+    A full page of copies limits how far back the page can go. A source that was busy on an earlier
+    page is asked for a quarter more than it had there.
     """
     bounds, at_hand, headed = dict(known.pulled), list[PartitionRead](), set[str]()
     busy: Mapping[str, int] = known.person.busy if known.person is not None else {}
@@ -207,27 +219,27 @@ def _pulled(
     size = max(FIRST_READ, ceil(limit / max(1, len(opened))) if copies.exhausted else 0)
     spec = feed.activity.__spec__
     partition, request = spec.key.attributes[0], backwards(context, spec)
-    asked = [
-        PartitionRead(
+    asked = {
+        source: PartitionRead(
             spec,
             request,
             partition.render({feed.source_field: source}, owner=feed.name),
             bounds[source],
             floor if bounds[source] > floor else copies.oldest,
             copies.oldest,
-            min(limit + 1, max(size, ceil(1.25 * busy.get(source, 0)))),
+            min(limit + 1, max(size, ceil(BUSY_MARGIN * busy.get(source, 0)))),
             later=source in headed,
         )
         for source in opened
-    ]
-    return [*at_hand, *asked]
+    }
+    return _Pulled(at_hand, asked)
 
 
 def _glanced_at(feed: Feed[Any], known: _Known, busy: Mapping[str, int]) -> list[str]:
     """The pulled sources whose hints are read with the copies.
 
-    Heads, of all but those that had more on an earlier page than a head holds. Without them, all or
-    none: hints are half a unit each, and cheaper than asking where most sources are quiet.
+    Heads of all sources except those that had more on an earlier page than a head holds. Without
+    heads, all or none: a hint is half a unit, cheaper than a query where most sources are quiet.
     """
     if feed.heads:
         return [source for source in known.pulled if source not in busy]

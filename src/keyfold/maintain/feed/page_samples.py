@@ -1,4 +1,4 @@
-"""A page now and then counts itself, and names the pulled sources that look worth pushing."""
+"""Sampled pages: some pages count themselves, and propose pulled sources to push."""
 
 from __future__ import annotations
 
@@ -14,7 +14,14 @@ from keyfold.design.entity import Entity
 from keyfold.design.predicate import FieldComparison, FieldPath
 from keyfold.errors import AlreadyExists, ConditionFailed
 from keyfold.maintain.feed.counts import DAY, pages_of
-from keyfold.maintain.feed.policy import Crowd, EdgeRates, FadingCount, FeedPrices, sampling
+from keyfold.maintain.feed.policy import (
+    BUSY_FROM,
+    Crowd,
+    EdgeRates,
+    FadingCount,
+    FeedPrices,
+    sample_share,
+)
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Flow
 from keyfold.runtime.intent import Put
@@ -25,9 +32,6 @@ if TYPE_CHECKING:
     from keyfold.maintain.feed.declaration import Feed
 
 MOST_BUSY = 8
-BUSY_FROM = 8
-"""Activities of a source on a page from which on the next page asks it for more; with heads, from
-one more than they hold."""
 
 
 @dataclass(frozen=True)
@@ -38,13 +42,17 @@ class SeenPage:
     pulled: Mapping[str, str]
     limit: int
     since: datetime | None = None
-    """When the oldest of the reader's follows that are pulled was decided."""
+    """When the oldest pulled follow of the reader was decided."""
+    short: Sequence[str] = ()
+    """Sources that were queried because their heads were too short."""
+    asked: int = 0
+    """How many sources were asked, for that or since no head was read."""
 
 
 def sample(
     context: Context, feed: Feed[Any], reader: str, person: Any | None, seen: SeenPage
 ) -> Flow[None]:
-    """Count the page, if it is one of those that are counted."""
+    """Count the page, if it is sampled."""
     policy, now = feed.chosen_policy, context.now()
     guess = Crowd(policy.pages, policy.days)
     reading = pages_of(person, now, seen.since or now)
@@ -52,19 +60,25 @@ def sample(
     shown = Counter(getattr(item, feed.source_field) for item in seen.items)
     copies = sum(count for source, count in shown.items() if source not in seen.pulled)
     prices = FeedPrices(_bytes(seen.items), feed.ttl / DAY)
-    share = sampling(policy, prices, len(seen.pulled), copies / window, guess.joined(reading).rate)
+    share = sample_share(
+        policy, prices, len(seen.pulled), copies / window, guess.joined(reading).rate, reading.days
+    )
     if _chance(f"{reader} {now.timestamp()} {len(seen.items)}") >= share:
         return
     counted = reading.sampled(share)
     worth = {}
     for source in seen.pulled:
-        # Half a post more than was seen, since nothing seen is not nothing.
+        # Half a post more than was seen, since zero observed is not zero.
         posts = FadingCount(shown[source] + 0.5, window)
         rates = EdgeRates(counted, posts, window, seen.limit, prices, crowd=guess)
         saving = rates.saving(rates.reading.rate, posts.rate)
         if saving * policy.horizon > prices.up(rates.shown):
             worth[source] = saving
     least = feed.heads + 1 if feed.heads else BUSY_FROM
+    # A page of copies is one request for each of these, heads are one more: what is left of twice
+    # as many is for sources that have to be asked.
+    spare = 1 if feed.removed is None else 2
+    short = sorted(seen.short, key=lambda source: shown[source])[: max(0, seen.asked - spare)]
     busy = {s: n for s, n in shown.most_common(MOST_BUSY) if n >= least and s in seen.pulled}
     new = feed.support.reader(
         **{feed.reader_field: reader},
@@ -77,8 +91,9 @@ def sample(
         lively=sum(1 for source in seen.pulled if shown[source]),
         busy=busy,
         want=sorted(worth, key=lambda source: -worth[source])[: policy.at_once],
+        short=short[:MOST_BUSY] or None,
     )
-    # Whoever counted at the same moment was first; one sample less is no harm.
+    # A concurrent sample was first; losing one is harmless.
     with suppress(AlreadyExists, ConditionFailed):
         if person is None:
             yield from commit(context, [Put(new)])
@@ -88,7 +103,7 @@ def sample(
 
 
 def _window(feed: Feed[Any], now: datetime, seen: SeenPage) -> float:
-    """Days that the page goes back; all that a feed shows, where it is not full."""
+    """The days that the page covers; the whole feed if the page is not full."""
     if len(seen.items) < seen.limit:
         return feed.ttl / DAY
     oldest: datetime = getattr(seen.items[-1], feed.time_field)

@@ -36,10 +36,18 @@ DOWN_READS: Final = 3.0
 DAYS_A_MONTH: Final = 30.4
 LASTING: Final = 60.0
 """Days that a follow is expected to last, at least."""
+YOUNG: Final = 14.0
+"""Days in which it shows whether a follow that is pushed is read."""
+BUSY_FROM: Final = 8
+"""Activities of a source on a page from which on the next page asks it for more at once."""
+BUSY_MARGIN: Final = 1.25
+"""How much more than on the last page a busy source is asked for."""
+EARLY: Final = 3.0
+"""How many times more pages of a new reader are counted: the first ones say most."""
 FEWEST_LOOKS: Final = 40.0
 """Looks at readers before it is known what they are like."""
-QUIET: Final = 25.0
-"""The variance of having seen no sample: the pages that one may stand for."""
+QUIET: Final = 16.0
+"""The variance of having seen no sample, where none says how many pages one stands for."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +61,7 @@ class FeedPolicy:
 
     pages: float = 8.0
     days: float = 2.0
-    horizon: float = 20.0
+    horizon: float = 30.0
     """Days within which a switch must pay for itself."""
     doubt: float = 1.0
     """Standard errors that are taken off a saving."""
@@ -62,13 +70,39 @@ class FeedPolicy:
     samples: float = 0.01
     """What counting pages may cost, as a share of what it steers."""
     looks: int = 6
-    """Copies for each one that looks whether its reader still reads."""
+    """Copies for each one that looks whether its reader still reads, where that could end the
+    copying; in the first two weeks, when less is known, a third of that."""
     at_once: int = 12
     """Switches that follow from one page, at most."""
     busiest: float | None = None
     """Sources with more posts a day are never pushed."""
     widest: int | None = None
     """Readers that a source is pushed to at most."""
+
+    @property
+    def faults(self) -> str:
+        """What cannot be decided like this; nothing where all is well."""
+        bounds: dict[str, tuple[float | None, float]] = {
+            "pages": (self.pages, 0.0),
+            "days": (self.days, 0.0),
+            "horizon": (self.horizon, 0.0),
+            "doubt": (self.doubt, 0.0),
+            "least": (self.least, 0.0),
+            "guard": (self.guard, self.least),
+            "samples": (self.samples, 0.0),
+            "looks": (self.looks, 1.0),
+            "at_once": (self.at_once, 1.0),
+            "busiest": (self.busiest, 0.0),
+            "widest": (self.widest, 0.0),
+        }
+        for name, (given, least) in bounds.items():
+            if given is not None and not given >= least:
+                return f"{name} of its policy is at least {least:g}, not {given:g}."
+        return ""
+
+    def looks_at(self, days: float) -> int:
+        """Copies for each look, where a follow has been pushed for so many days."""
+        return max(1, self.looks // 3) if days < YOUNG else self.looks
 
 
 @dataclass(frozen=True)
@@ -109,7 +143,8 @@ class FeedPrices:
 
         It does not read fewer copies for that: the first look takes a page of them.
         """
-        units = max(1, ceil(ceil(shown - 1e-3) * self.item - 1e-6))
+        asked = BUSY_MARGIN * shown if shown > BUSY_FROM else shown
+        units = max(1, ceil(ceil(asked - 1e-3) * self.item - 1e-6))
         return units + MARK_BYTES / READ_UNIT_BYTES
 
 
@@ -130,7 +165,7 @@ class FadingCount:
 
     def aged(self, days: float) -> FadingCount:
         """The same some days later."""
-        kept = fading(days)
+        kept = kept_share(days)
         return FadingCount(
             self.seen * kept,
             self.days * kept + MEMORY * (1 - kept),
@@ -144,19 +179,19 @@ class FadingCount:
         return FadingCount(self.seen + more, self.days, self.total + more, self.noise + more * more)
 
 
-def fading(days: float) -> float:
+def kept_share(days: float) -> float:
     """What is left of a count after these days."""
     return exp(-max(0.0, days) / MEMORY)
 
 
-def posting(seen: float, days: float, total: float) -> FadingCount:
+def post_count(seen: float, days: float, total: float) -> FadingCount:
     """Posts of a source that has been counted for these days."""
-    return FadingCount(seen + 0.1, MEMORY * (1 - fading(days)) + 0.5, total)
+    return FadingCount(seen + 0.1, MEMORY * (1 - kept_share(days)) + 0.5, total)
 
 
 def unseen(days: float) -> FadingCount:
     """Pages of a reader of whom none was counted for these days."""
-    return FadingCount(0.0, MEMORY * (1 - fading(days)))
+    return FadingCount(0.0, MEMORY * (1 - kept_share(days)))
 
 
 @dataclass(frozen=True)
@@ -169,7 +204,9 @@ class Crowd:
     def joined(self, count: FadingCount) -> FadingCount:
         """A reader's own count beside what others do."""
         seen = count.seen + self.pages * self.days
-        return FadingCount(seen, count.days + self.days, count.total, count.noise + QUIET)
+        # As if one more had been sampled: a rate of which little was seen is not a certain one.
+        one_more = (count.noise / count.seen) ** 2 if count.seen else QUIET
+        return FadingCount(seen, count.days + self.days, count.total, count.noise + one_more)
 
 
 def crowd(policy: FeedPolicy, looks: float, rates: float, squares: float, noise: float) -> Crowd:
@@ -238,7 +275,7 @@ class EdgeRates:
         then = self.switched
         if then is None:
             return 0.0, 0.0
-        kept = fading(then.days)
+        kept = kept_share(then.days)
         whole = self.saving(
             self.counted.total - then.pages_total, self.posting.total - then.posts_total
         )
@@ -290,9 +327,16 @@ def born(rates: EdgeRates, policy: FeedPolicy) -> Mode:
     return "push" if gain * LASTING > rates.prices.up(rates.shown) else "pull"
 
 
-def sampling(
-    policy: FeedPolicy, prices: FeedPrices, pulled: int, copies: float, pages: float
+def sample_share(
+    policy: FeedPolicy,
+    prices: FeedPrices,
+    pulled: int,
+    copies: float,
+    pages: float,
+    watched: float,
 ) -> float:
-    """The share of a reader's pages to count: copies and pages are those of a day."""
+    """The share of a reader's pages to count: copies and pages are those of a day, `watched` is for
+    how many days the reader has been counted."""
     steered = pulled + prices.copy * copies / max(pages, 0.05)
-    return min(0.5, max(1 / 256, policy.samples * steered / prices.write))
+    share = max(1 / 256, policy.samples * steered / prices.write)
+    return min(0.5, share * (1 + EARLY / (1 + watched)))

@@ -1,4 +1,4 @@
-"""How a source's posts reach its followers, for people who look after a feed."""
+"""How a source's posts reach its followers, for administrators."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ class FeedReach:
     """What was decided about a source."""
 
     posts: float
-    """A day, of late."""
+    """Posts per day, recently."""
     followers: int
     copied: int
     """Followers who get copies; both counts stop at 10,000."""
     promoted: bool | None
-    """What a promotion flag says, if there is one: push to all, or pull for all."""
+    """The promotion flag, if set: push to all, or pull for all."""
     reasons: dict[str, str]
-    """For some who get copies, why."""
+    """The reasons for some of those who get copies."""
 
 
 def reach(context: Context, feed: Feed[Any], source: str) -> Flow[FeedReach]:
-    """Read it from the tables as they are now."""
+    """Read it from the current tables."""
     known = yield from find(context, feed.support.hint.key(source=source))
     flag = None
     if feed.promotion is not None:
@@ -43,7 +43,7 @@ def reach(context: Context, feed: Feed[Any], source: str) -> Flow[FeedReach]:
     copied = yield from _some(context, source, [feed.subscribed])
     reasons = {getattr(one, feed.reader_field): one.reason for one in copied[:MOST_REASONS]}
     return FeedReach(
-        posts=posts_of(known, context.now()).rate,
+        posts=0.0 if known is None else posts_of(known, context.now()).rate,
         followers=len(followers),
         copied=len(copied),
         promoted=None if flag is None else bool(flag.fanout_enabled),

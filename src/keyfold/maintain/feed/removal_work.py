@@ -1,8 +1,8 @@
-"""A removal is carried out: copies are deleted, and a while later once more, with the entries.
+"""Executes a removal: deletes copies, and a while later once more, with the entries.
 
-A copy may still be under way when the others are deleted: a request that arrives after its sender
-gave up, or a consumer that stalled. So the entries stay for a while, and hide it. A settlement is
-due when it is deleted: with a later removal, or by its time to live if none comes.
+A copy may still be in flight when the others are deleted: a request that arrives after its sender
+gave up, or a stalled consumer. So the entries stay for a while and hide it. A settlement is due
+when it is deleted: by a later removal, or by its time to live if none comes.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from keyfold.maintain.feed.declaration import Feed
 
 AT_ONCE = 2
-"""Due with each removal: more than it adds, so that they do not pile up."""
+"""Settlements handled with each removal: more than it adds, so that they do not accumulate."""
 
 
 def carry_out(context: Context, feed: Feed[Any], source: str, position: str) -> Flow[None]:
-    """Delete the copies of a removed activity, and have settled what is due."""
+    """Delete the copies of a removed activity, and settle what is due."""
     if position <= feed.oldest(context.now()):
-        # Its copies are over.
+        # Its copies have expired.
         yield from delete_many(context, refs_of(feed, name_of(source, position)))
         return
     yield from _clean(context, feed, source, position)
@@ -44,7 +44,7 @@ def carry_out(context: Context, feed: Feed[Any], source: str, position: str) -> 
 
 
 def settle(context: Context, feed: Feed[Any], source: str, position: str) -> Flow[None]:
-    """Delete the copies once more, and what hides them."""
+    """Delete the copies once more, and then the entries that hide them."""
     yield from _clean(context, feed, source, position)
     yield from delete_many(context, refs_of(feed, name_of(source, position)))
 
@@ -66,7 +66,7 @@ def _due(context: Context, feed: Feed[Any]) -> Flow[list[Ref[Any]]]:
 
 
 def _clean(context: Context, feed: Feed[Any], source: str, position: str) -> Flow[None]:
-    """Delete the copies of one activity from all feeds, and take it out of its source's head."""
+    """Delete the copies of one activity from all feeds and from its source's head."""
 
     def delete_from(edges: list[Any]) -> Flow[bool]:
         readers = {
@@ -80,7 +80,7 @@ def _clean(context: Context, feed: Feed[Any], source: str, position: str) -> Flo
         yield from delete_keys(table, keys)
         return True
 
-    # Subscribers once more: an index of followers may be behind.
+    # Subscribers once more: an index of followers may lag.
     everybody = [*feed.edges.values(), feed.subscribed]
     name = f"remove {source} {position}"
     yield from for_all(context, feed, source, name, delete_from, everybody)

@@ -26,24 +26,24 @@ if TYPE_CHECKING:
     from keyfold.maintain.feed.declaration import Feed
 
 MOST_REPLICAS: Final = 80
-"""A transaction has 100 writes: these, the removal itself, and what else belongs to it."""
+"""A transaction has 100 writes: these, the removal itself, and what belongs to it."""
 MOST_ENTRIES: Final = 1_000
 SETTLED_AFTER: Final = timedelta(seconds=60)
-"""By then a copy that was under way has arrived."""
+"""By then a copy in flight has arrived."""
 
 
 @dataclass(frozen=True)
 class RemovedList:
-    """How a feed keeps what was removed."""
+    """How a feed stores removals."""
 
     replicas: int = 4
-    """Each removal is written to all of them. One serves 3,000 pages a second."""
+    """Each removal is written to all of them. One serves 3,000 pages per second."""
     read: int | None = None
-    """Pages read only the first of them, which all writers know, while the number changes."""
+    """Pages read only the first of these, known to all writers, while the number changes."""
     entries: int = 40
-    """A page reads no more of the list: what a read unit holds."""
+    """The most entries a page reads: what a read unit holds."""
     settled_after: timedelta = SETTLED_AFTER
-    """How long an entry outlives the copies; they are deleted once more then."""
+    """How long an entry outlives the copies, which are then deleted once more."""
 
     @property
     def served(self) -> int:
@@ -52,7 +52,7 @@ class RemovedList:
 
     @property
     def faults(self) -> str:
-        """What cannot be kept like this; nothing where all is well."""
+        """Invalid settings; empty if all are valid."""
         if not 1 <= self.replicas <= MOST_REPLICAS:
             return f"its removed list has 1 to {MOST_REPLICAS} replicas, not {self.replicas}."
         if not 1 <= self.served <= self.replicas:
@@ -65,12 +65,12 @@ class RemovedList:
 
 
 def name_of(source: str, position: str) -> str:
-    """How an activity is called in the list: short, so that a read unit holds many."""
+    """An activity's name in the list: short, so that a read unit holds many."""
     return blake2b(f"{source}\0{position}".encode(), digest_size=10).hexdigest()
 
 
 def entries_of(feed: Feed[Any], activity: Entity) -> list[Entity]:
-    """The entries of one removal; they expire when its copies do."""
+    """The entries of one removal; they expire with its copies."""
     if feed.removed is None:
         return []
     expires_at = getattr(activity, feed.time_field) + feed.ttl
@@ -82,7 +82,7 @@ def entries_of(feed: Feed[Any], activity: Entity) -> list[Entity]:
 
 
 def refs_of(feed: Feed[Any], post: str) -> list[Ref[Any]]:
-    """Where the entries of one removal are."""
+    """The addresses of one removal's entries."""
     if feed.removed is None:
         return []
     return [
@@ -92,7 +92,7 @@ def refs_of(feed: Feed[Any], post: str) -> list[Ref[Any]]:
 
 
 def asked(context: Context, feed: Feed[Any]) -> list[Call]:
-    """The request for one replica, any of them, if there is a list."""
+    """The request for a random replica, if there is a list."""
     if feed.removed is None:
         return []
     table = feed.support.removed.__table__.schema
@@ -121,7 +121,7 @@ def listed(feed: Feed[Any], answers: Sequence[Answer]) -> frozenset[str] | None:
 def missing(
     context: Context, feed: Feed[Any], places: Iterable[tuple[str, str]]
 ) -> Flow[frozenset[str]]:
-    """The names of those activities, by source and position, that are not there any more."""
+    """The names of activities, by source and position, that no longer exist."""
     keys = {name_of(*place): feed.activity_key(*place) for place in places}
     table = context.physical(feed.activity.__table__.schema)
     found = yield from get_batches(((table, key) for key in keys.values()), keys_alone=True)

@@ -33,13 +33,13 @@ from keyfold.design.table import Table
 
 SourceState = Literal["pull", "push", "gone"]
 READER = "SOURCE"
-"""The sort key of the reader's own item: a page reads all that begins with it."""
+"""The sort key of the reader's own item: a page reads everything that begins with it."""
 SOURCE_PREFIX = f"{READER}#"
 
 
 @dataclass(frozen=True)
 class Support:
-    """The support entities of one feed: classes made with its declaration."""
+    """The support entities of one feed: classes created with its declaration."""
 
     source: Any
     subscription: Any
@@ -47,7 +47,7 @@ class Support:
     reader: Any
     crowd: Any
     removed: Any
-    """None if what was removed is not listed."""
+    """None if removals are not listed."""
     settlement: Any
     job: Any
 
@@ -56,9 +56,7 @@ def new_token() -> str:
     return f"{getrandbits(40):010x}"
 
 
-def declare(
-    name: str, table: Table, partition: str, reader: str, *, removals: bool, heads: bool
-) -> Support:
+def declare(name: str, table: Table, partition: str, reader: str, *, removals: bool) -> Support:
     """Declare the support entities; `partition` is the items' partition template."""
     expires = Annotated[Timestamp | None, markers.Ttl()]
     title = "".join(part.capitalize() for part in name.split("_"))
@@ -70,7 +68,8 @@ def declare(
         def body(namespace: dict[str, Any]) -> None:
             namespace["__doc__"] = doc
             namespace["__module__"] = __name__
-            # No source has descriptions of their fields, and looking for one takes long.
+            # Pydantic would search for field docstrings in sources that do not exist, which is
+            # slow.
             namespace["model_config"] = ConfigDict(use_attribute_docstrings=False)
             namespace["__annotations__"] = fields
             namespace["key"] = key
@@ -82,7 +81,8 @@ def declare(
 
     switched = {"at": Timestamp | None, "counts": list[float], "moved": bool}
     unswitched: dict[str, Any] = {"at": None, "counts": [], "moved": False}
-    head = {"newest": list[dict[str, Any]] | None, "since": str | None, "token": str | None}
+    # Declared with and without heads, so that a feed can start and stop using them.
+    head = {"head": bytes | None, "token": str | None, "long_until": Timestamp | None}
     return Support(
         source=entity(
             "Source",
@@ -112,10 +112,10 @@ def declare(
                 "item_bytes": int,
                 "wide": bool,
             }
-            | (head if heads else {}),
+            | head,
             Key(f"{prefix}_HINT#{{source}}", "HINT", escape=True),
             {"begun": None, "posts": 0, "weight": 0.0, "item_bytes": 0, "wide": False}
-            | (dict.fromkeys(head) if heads else {}),
+            | dict.fromkeys(head),
         ),
         reader=entity(
             "Reader",
@@ -131,9 +131,10 @@ def declare(
                 "lively": int,
                 "busy": dict[str, int],
                 "want": list[str],
+                "short": list[str] | None,
             },
             Key(partition, READER),
-            {"window": 1.0, "lively": 0, "busy": {}, "want": []},
+            {"window": 1.0, "lively": 0, "busy": {}, "want": [], "short": None},
         ),
         crowd=entity(
             "Crowd",

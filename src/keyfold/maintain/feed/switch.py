@@ -1,9 +1,9 @@
-"""Switching one reader and source between pull and push, and back.
+"""Switches one reader and source between pull and push.
 
-To push, the reader is put on the source's list, gets one page's worth of copies, and only then
-relies on them; what is older is pulled still. To pull, the reader stops relying on copies before
-they are taken off the list. Each write is made on the token of the state that it was decided on,
-so that a follow, an unfollow or another consumer in between wins.
+To push, the reader is added to the source's list, gets one page of copies, and only then relies on
+them; older posts are still pulled. To pull, the reader stops relying on copies before leaving the
+list. Each write is conditional on the token of the state it was decided on, so that a follow, an
+unfollow or another consumer in between wins.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from keyfold.maintain.feed.declaration import Feed
 
 PAGE = 50
-"""Copies that a switch to push brings at most: what one page can show."""
+"""The most copies that a switch to push brings: what one page can show."""
 NOTHING: Mapping[str, Any] = {}
 
 
@@ -43,7 +43,7 @@ def push(
     count: int = PAGE,
     switched: Mapping[str, Any] = NOTHING,
 ) -> Flow[bool]:
-    """Have a source's activities copied to one follower who pulls them; gives whether it was."""
+    """Start copying a source's activities to one follower who pulls; returns whether it did."""
     mark = yield from find(context, feed.source_ref(reader, source))
     if mark is None or mark.state != "pull":
         if mark is not None and mark.state == "gone":
@@ -80,7 +80,7 @@ def push(
 def _bring(
     context: Context, feed: Feed[Any], reader: str, source: str, count: int
 ) -> Flow[tuple[str, datetime | None]]:
-    """Copy the newest activities; gives the position they go back to, nothing if that is all."""
+    """Copy the newest activities; returns the position they go back to, empty if that is all."""
     found = yield from newest_of(context, feed, source, count + 1)
     some, since, expires_at = found[:count], "", None
     if len(found) > count:
@@ -88,7 +88,7 @@ def _bring(
         expires_at = getattr(some[-1], feed.time_field) + feed.ttl
     yield from put_many(context, [feed.copy(activity, reader) for activity in some])
     if some:
-        # Read again: what was deleted since must not come up.
+        # Read again: what was deleted since must not reappear.
         oldest = feed.position(some[-1])
         present = yield from newest_of(context, feed, source, PAGE + 1, oldest)
         kept = {feed.position(activity) for activity in present}
@@ -104,7 +104,7 @@ def pull(
     source: str,
     switched: Mapping[str, Any] = NOTHING,
 ) -> Flow[bool]:
-    """Let one follower pull, and get no more copies; gives whether that is new."""
+    """Let one follower pull, without further copies; returns whether that is new."""
     listed = yield from find(context, feed.subscription_ref(reader, source))
     mark = yield from find(context, feed.source_ref(reader, source))
     pulled = feed.source_item(reader, source, "pull").model_copy(update=dict(switched))
@@ -112,7 +112,8 @@ def pull(
         if mark is None:
             if (yield from edge_between(context, feed, reader, source)) is not None:
                 yield from commit(context, [Put(pulled)])
-        elif mark.state == "push":
+        elif mark.state == "push" or (mark.state == "pull" and listed is not None):
+            # An entry beside a pulled mark is a switch to push under way: its last write must fail.
             same = _token(mark.token)
             yield from commit(context, [Put(pulled, absent=False, condition=same)])
     except (AlreadyExists, ConditionFailed):
@@ -125,7 +126,7 @@ def pull(
 def _take_off(
     context: Context, feed: Feed[Any], reader: str, source: str, token: str | None = None
 ) -> Flow[None]:
-    """Off the source's list; with a token, only that very entry."""
+    """Remove a reader from the source's list; with a token, only that very entry."""
     ref = feed.subscription_ref(reader, source)
     with suppress(ConditionFailed, NotFound):
         yield from commit(context, [Delete(ref, None if token is None else _token(token))])
@@ -136,13 +137,13 @@ def _token(token: str) -> Predicate:
 
 
 def renew(context: Context, feed: Feed[Any]) -> Flow[int]:
-    """Bring the copies of all subscribers anew; gives how many.
+    """Rebuild the copies of all subscribers; returns how many.
 
     Each pulls until their copies are complete again, so that nothing is missing meanwhile.
     """
-    spec, renewed, start = feed.support.subscription.__spec__, 0, None
+    entity, renewed, start = feed.support.subscription, 0, None
     while True:
-        subscriptions, start = yield from scan_page(context, spec, start)
+        subscriptions, start = yield from scan_page(context, entity, start)
         for one in subscriptions:
             reader = getattr(one, feed.reader_field)
             kept = {"at": one.at, "counts": one.counts, "moved": one.moved}

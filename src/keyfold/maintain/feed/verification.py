@@ -1,4 +1,4 @@
-"""A feed verified against its activities and edges, and put right."""
+"""Verifies a feed against its activities and edges, and repairs it."""
 
 from __future__ import annotations
 
@@ -32,21 +32,21 @@ Item = dict[str, Any]
 
 
 class Verifying(Audit):
-    """The audit of one feed; what is doubtful by it is looked at again."""
+    """The audit of one feed; suspects are checked again."""
 
     def __init__(self, context: Context, feed: Feed[Any], label: str) -> None:
         super().__init__(context, feed)
         self._label = label
 
     def wrong(self, context: Context, found: Callable[[Drift], Flow[None]]) -> Flow[None]:
-        """Hand over what still is wrong."""
+        """Report what is still wrong."""
         feed, label = self.feed, self._label
         table = feed.item.__table__.name
         for reader, source, position in self.doubtful_copies():
             try:
                 copy = yield from _look(context, feed, reader, source, position)
             except Undecodable:
-                continue  # it is named itself
+                continue  # It is reported itself.
             if copy.is_wrong:
                 expected, there = differences(copy.wanted, copy.found)
                 mark = feed.source_ref(reader, source)
@@ -65,7 +65,7 @@ class Verifying(Audit):
 
 
 def fix(context: Context, feed: Feed[Any], drift: Drift) -> Flow[None]:
-    """Put one drift right, by what is there now."""
+    """Repair one drift, based on the current state."""
     assert drift.subject is not None, "a feed's drift knows its reader and source, or its entry"
     if drift.subject.entity is feed.support.removed:
         yield from _fix_entry(context, feed, drift.subject)
@@ -79,7 +79,7 @@ def fix(context: Context, feed: Feed[Any], drift: Drift) -> Flow[None]:
     if not copy.is_wrong:
         return
     if copy.edge is None:
-        # Hidden, then deleted with all its like by the consumer.
+        # Hidden now; the consumer deletes it with the others.
         absent = [edge.absence(reader, source) for edge in feed.edges.values()]
         yield from commit(context, [feed.hiding(reader, source), *absent])
     elif copy.wanted is not None:
@@ -93,7 +93,7 @@ def fix(context: Context, feed: Feed[Any], drift: Drift) -> Flow[None]:
 
 @dataclass(frozen=True)
 class _Entry:
-    """An entry of the removed list as it should be, and as it is."""
+    """An entry of the removed list, expected and found."""
 
     ref: Ref[Any]
     wanted: Entity | None
@@ -101,7 +101,7 @@ class _Entry:
 
 
 def _entries(context: Context, feed: Feed[Any], post: str, replicas: int) -> Flow[list[_Entry]]:
-    """All entries of one removal: in every replica that is written, while any of those has it."""
+    """All entries of one removal, in every replica that is written, while any of those has it."""
     refs = [feed.support.removed.key(replica=number, post=post) for number in range(replicas)]
     found = yield from get_many(context, refs)
     written = feed.removed.replicas if feed.removed else 0
@@ -119,7 +119,7 @@ def _fix_entry(context: Context, feed: Feed[Any], ref: Ref[Any]) -> Flow[None]:
     entry = entries[ref.values["replica"]]
     if entry.wanted is not None and entry.found is None:
         other = next(one for one in entries if one.found is not None)
-        # One that is carried out meanwhile must not come back.
+        # A removal completed meanwhile must not reappear.
         with suppress(AlreadyExists, ConditionFailed, NotFound):
             yield from commit(context, [Put(entry.wanted), Check(other.ref)])
     elif entry.wanted is None and entry.found is not None:
@@ -128,14 +128,14 @@ def _fix_entry(context: Context, feed: Feed[Any], ref: Ref[Any]) -> Flow[None]:
 
 @dataclass(frozen=True)
 class _Copy:
-    """A copy as it should be, and as it is."""
+    """A copy, expected and found."""
 
     key: Item
     edge: FollowEdges | None
     wanted: Entity | None
     found: Entity | None
     counts: bool
-    """Readers see it, and nobody is about to take it away."""
+    """Readers see it, and it is not about to be removed."""
 
     @property
     def is_wrong(self) -> bool:

@@ -1,4 +1,4 @@
-"""Advice: designs that serve the same patterns better, ranked, each with its gains and losses."""
+"""Advice: designs that serve the same patterns better, ranked, with gains and losses."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from keyfold.design.schema import Schema
 from keyfold.prices import SECONDS_A_MONTH
 from keyfold.review.advise.choice import KeyChoice
 from keyfold.review.advise.differences import differences, lost_reads
-from keyfold.review.advise.index_merge import merged
+from keyfold.review.advise.index_merge import merge_indexes
+from keyfold.review.advise.listing import list_by_index
 from keyfold.review.advise.move import NOTHING, PAYS_WITHIN, DataMove, move
-from keyfold.review.advise.proof import Proof, concerned
+from keyfold.review.advise.proof import Proof, entities_concerned
 from keyfold.review.advise.redesign import redesign
 from keyfold.review.advise.refinement import refine
 from keyfold.review.advise.search import STRATEGIES, Search, Strategy
-from keyfold.review.advise.shards import overloaded, spread
+from keyfold.review.advise.shards import overloads, spread
 from keyfold.review.advise.suggestions import suggestions
 from keyfold.review.cost.bill import Bill
 from keyfold.review.cost.figures import Figures
@@ -24,13 +25,13 @@ from keyfold.review.cost.workload import Workload
 from keyfold.values.units import read_units
 
 LOST = 10.0
-"""In the ranking a consistent read that is lost weighs as much as this number of reads."""
+"""In the ranking, a lost consistent read weighs as much as this many reads."""
 COPY_UPKEEP, INDEX_UPKEEP = 0.06, 0.01
-"""In the ranking everything that must be kept right weighs such a share of today's bill."""
+"""In the ranking, everything that must be maintained weighs this share of today's bill."""
 ROUND_TRIP = 0.25
-"""In the ranking a request weighs this number of read units, for the time that it takes."""
+"""In the ranking, a request weighs this many read units, for its latency."""
 OVERLOAD = 1.0
-"""In the ranking a key whose partition cannot take its writes weighs such a share of the bill."""
+"""In the ranking, an overloaded key weighs this share of the bill."""
 TRIES = 12
 
 Step = Callable[[int, int], None]
@@ -38,7 +39,7 @@ Step = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class Alternative:
-    """One design that could be, with what it costs and what changes."""
+    """One possible design, with its cost and its changes."""
 
     name: str
     aim: str
@@ -46,13 +47,13 @@ class Alternative:
     bill: Bill
     choices: Mapping[str, KeyChoice]
     located: float = 0.0
-    """Dollars a month for reads that find a key before a write."""
+    """Dollars per month for reads that find a key before a write."""
     score: float = 0.0
     gains: tuple[str, ...] = ()
     losses: tuple[str, ...] = ()
     moved: DataMove = NOTHING
     payback: float | None = 0.0
-    """Months until the move has paid for itself; None where it does not in dollars."""
+    """Months until the move pays for itself; None if it does not in dollars."""
     pays: bool = True
     """Whether there is a reason to move the data."""
 
@@ -63,13 +64,13 @@ class Alternative:
 
 @dataclass(frozen=True)
 class Advice:
-    """What is, and what could be, the best first."""
+    """The current design and the alternatives, best first."""
 
     before: Alternative
     alternatives: tuple[Alternative, ...]
     search: Search
     suggestions: tuple[str, ...] = ()
-    """What would help beside other keys."""
+    """What would help besides other keys."""
 
     @property
     def best(self) -> Alternative:
@@ -94,18 +95,18 @@ def advise(schema: Schema, workload: Workload, step: Step | None = None) -> Advi
         made = _alternative(search, proof, workload, strategy, step_within)
         if made is None or any(_same(made.schema, other.schema) for other in found):
             continue
-        found.append(_compared(made, kept, workload))
+        found.append(_compare(made, kept, workload))
     for each in list(found):
         spreading = _spread(each, proof, workload)
         if spreading is not None:
-            found.append(_compared(spreading, kept, workload))
+            found.append(_compare(spreading, kept, workload))
     if step is not None:
         step(total, total)
     ranked = tuple(sorted(found, key=lambda each: (not each.pays, each.score)))
     return Advice(kept, ranked, search, suggestions(ranked[0].bill, workload))
 
 
-def _compared(made: Alternative, before: Alternative, workload: Workload) -> Alternative:
+def _compare(made: Alternative, before: Alternative, workload: Workload) -> Alternative:
     gains, losses = differences(before.bill, made.bill, made.choices)
     scored = replace(made, gains=gains, losses=losses)
     moved = move(before.bill, made.bill, workload)
@@ -122,11 +123,12 @@ def _compared(made: Alternative, before: Alternative, workload: Workload) -> Alt
 def _pays(
     payback: float | None, before: Alternative, after: Alternative, workload: Workload
 ) -> bool:
-    """Data is moved for dollars, for patterns that nothing serves, for heat; or for fresh reads,
-    where the workload says what a stale one costs."""
+    """Whether moving data is justified: by dollars, by unserved patterns, by heat, or by
+    consistent reads if the workload states the cost of a stale one.
+    """
     if payback is not None and payback <= PAYS_WITHIN:
         return True
-    if len(overloaded(after.bill)) < len(overloaded(before.bill)):
+    if len(overloads(after.bill)) < len(overloads(before.bill)):
         return True
     if workload.views and after.bill.requests < before.bill.requests:
         return True
@@ -137,7 +139,7 @@ def _pays(
 
 
 def _spread(each: Alternative, proof: Proof, workload: Workload) -> Alternative | None:
-    """The same with its overloaded keys over several partitions."""
+    """The same design with its overloaded keys spread over several partitions."""
     made = spread(each.schema, workload)
     if made is None or proof.against(made):
         return None
@@ -154,20 +156,20 @@ def _spread(each: Alternative, proof: Proof, workload: Workload) -> Alternative 
 def _alternative(
     search: Search, proof: Proof, workload: Workload, strategy: Strategy, step: Step
 ) -> Alternative | None:
-    """The best design that a strategy finds and the reviewer lets pass."""
+    """The best design that a strategy finds and the reviewer accepts."""
     kept: set[str] = set()
     schema = proof.before
     for _ in range(TRIES):
         choices = search.choose(strategy, kept, step)
         views = workload.views if strategy.gathers else {}
         made = redesign(schema, choices, views)
-        made = merged(refine(schema, made, workload))
+        made = merge_indexes(refine(schema, list_by_index(made, workload), workload))
         against = proof.against(made)
         if not against:
             after = bill(made, workload)
-            located = _located(search, choices)
+            located = _lookup_dollars(search, choices)
             return Alternative(strategy.name, strategy.aim, made, after, choices, located)
-        blamed = {name for finding in against for name in concerned(finding, schema)}
+        blamed = {name for finding in against for name in entities_concerned(finding, schema)}
         blamed &= {name for name, choice in choices.items() if not choice.kept}
         if not blamed:
             return None
@@ -183,7 +185,7 @@ def _same(one: Schema, other: Schema) -> bool:
     )
 
 
-def _located(search: Search, choices: Mapping[str, KeyChoice]) -> float:
+def _lookup_dollars(search: Search, choices: Mapping[str, KeyChoice]) -> float:
     dollars = 0.0
     for name, choice in choices.items():
         if choice.located_by is None:
@@ -196,12 +198,12 @@ def _located(search: Search, choices: Mapping[str, KeyChoice]) -> float:
 
 
 def _score(made: Alternative, before: Alternative, workload: Workload) -> float:
-    """Dollars, with what stale and lost reads are taken to cost."""
+    """Dollars, plus the assumed cost of stale and lost reads."""
     per_read = made.bill.prices.read * SECONDS_A_MONTH / 1e6
     stale = made.bill.reads * (1 - made.bill.consistent_share)
     lost = sum(rate for _, rate in lost_reads(before.bill, made.bill))
     upkeep = made.bill.copies * COPY_UPKEEP + made.bill.indexes * INDEX_UPKEEP
-    upkeep += len(overloaded(made.bill)) * OVERLOAD
+    upkeep += len(overloads(made.bill)) * OVERLOAD
     asked = made.bill.requests * ROUND_TRIP
     weighed = (stale * workload.stale_weight + lost * LOST + asked) * per_read
     return made.dollars + weighed + upkeep * before.dollars

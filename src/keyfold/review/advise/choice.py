@@ -1,4 +1,4 @@
-"""How one entity could be keyed: a base key, a path for each demand, and what that costs."""
+"""Key choices for one entity: a base key, a path per demand, and their cost."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Kind = Literal["base", "global", "local", "lookup", "filter", "scan"]
 
 @dataclass(frozen=True)
 class Access:
-    """A way to an entity's items."""
+    """A path to an entity's items."""
 
     kind: Kind
     shape: Shape
@@ -29,7 +29,7 @@ class Access:
 
     @property
     def fresh(self) -> bool:
-        """Whether a read through it sees every write before it."""
+        """Whether reads through it are consistent."""
         if self.kind == "filter":
             return self.existing is None
         return self.kind in ("base", "lookup", "local", "scan")
@@ -37,22 +37,22 @@ class Access:
 
 @dataclass(frozen=True)
 class Features:
-    """What a choice comes to, a second and a month."""
+    """The features of a choice, per second and per month."""
 
     dollars: float
     stale: float
-    """Reads a second that a global index serves."""
+    """Reads per second served by a global index."""
     lost: float
-    """Reads a second that are consistent today and would not be any more."""
+    """Reads per second that are consistent today and would no longer be."""
     traded: float
-    """Dollars that those save only because an eventual read is half the price."""
+    """Dollars saved only because an eventually consistent read costs half."""
     primary: float
-    """Reads a second that the base key serves."""
+    """Reads per second served by the base key."""
 
 
 @dataclass(frozen=True)
 class KeyChoice:
-    """One entity's keys: unchanged where `base` is the shape it has today."""
+    """One entity's keys; unchanged if `base` is today's shape."""
 
     entity: str
     base: Access
@@ -60,17 +60,17 @@ class KeyChoice:
     features: Features
     rekeyed: bool = False
     located_by: Access | None = None
-    """Where writes find the whole key first, when their callers only have the old one."""
+    """Where writes look up the whole key, if their callers only have the old one."""
     kept: bool = field(default=False)
     home: str = ""
-    """The table that it shares with others, where one view reads them together."""
+    """The table shared with others, if one view reads them together."""
 
     def of(self, kind: Kind) -> tuple[Access, ...]:
         return tuple(dict.fromkeys(a for _, a in self.paths if a.kind == kind))
 
 
 class Pricing:
-    """Prices of accesses and writes of one entity, each worked out once."""
+    """Prices of one entity's accesses and writes, each computed once."""
 
     def __init__(self, figures: Figures, entity: EntitySchema, demands: list[Demand]) -> None:
         self.figures, self.entity, self.demands = figures, entity, demands
@@ -117,7 +117,7 @@ class Pricing:
         if kind == "scan":
             return read_units(int(self.items * self.bytes), consistent=False)
         if kind == "filter":
-            return self._filtered(demand)
+            return self._filter_units(demand)
         consistent = demand.consistent and kind != "global"
         if demand.single:
             return read_units(self.bytes, consistent=consistent)
@@ -127,8 +127,8 @@ class Pricing:
             taken = min(matched, self.figures.page(demand.pattern))
         return read_units(int(taken * self.bytes), consistent=consistent)
 
-    def _filtered(self, demand: Demand) -> float:
-        """Units of a read that throws away what its filter does not let through."""
+    def _filter_units(self, demand: Demand) -> float:
+        """Units of a read whose filter discards items."""
         asked = tuple(field for field in demand.given if field not in demand.filtered)
         found = self.figures.matched(self.entity, asked)
         share = self.figures.matched(self.entity, demand.given) / found if found else 1.0
@@ -136,7 +136,7 @@ class Pricing:
         return read_units(int(taken * self.bytes), consistent=demand.consistent)
 
     def entry(self, access: Access) -> float:
-        """Write units a second of one further path, outside a transaction."""
+        """Write units per second of one further path, outside a transaction."""
         if access not in self._entry:
             self._entry[access] = sum(
                 rate * self._entry_of(access, effect) for effect, rate in self.effects
@@ -166,7 +166,7 @@ class Pricing:
             if access.kind == "global" or through:
                 stale += rate
                 if demand.consistent:
-                    # What is never called must not be lost, either.
+                    # Patterns that are never called must stay served too.
                     lost += max(rate, SELDOM)
                     traded += rate * (self.read(demand, "base") - units)
         extra = dict.fromkeys(a for _, a in paths if a.kind in ("global", "local", "lookup"))
@@ -188,7 +188,7 @@ class Pricing:
 
     @property
     def identity(self) -> tuple[str, ...]:
-        """The fewest fields known to tell items apart; without them in a key, items collide."""
+        """The fewest fields known to identify items; without them in a key, items collide."""
         for field_ in self.entity.by_field:
             if self.figures.is_own_id(self.entity, field_):
                 return (field_,)
@@ -219,7 +219,7 @@ class Pricing:
         return None if any(a is not None and a.optional for a in optional) else shape
 
     def under(self, demand: Demand, field_: str) -> Access | None:
-        """The base key for a demand with a field alone in its partition."""
+        """The base key for a demand with one field as the partition."""
         rest = tuple(f for f in demand.given if f != field_)
         sort = rest + ((demand.order,) if demand.order else ())
         ties = tuple(f for f in self.identity if f != field_ and f not in sort)
@@ -230,7 +230,7 @@ class Pricing:
         return Access("base", shape)
 
     def _shape(self, demand: Demand) -> Shape:
-        """The key that answers a demand and nothing more."""
+        """The key that serves a demand and nothing more."""
         key = self.entity.key
         partition: tuple[str, ...] = demand.given
         own = [p.key for p in self.entity.placements if p.index == demand.pattern.index]
@@ -241,7 +241,7 @@ class Pricing:
         return Shape(partition, rest + ((demand.order,) if demand.order else ()))
 
     def changes(self, field_: str) -> bool:
-        """Whether a field's value changes after the item is created."""
+        """Whether a field's value changes after creation."""
         attribute = self.entity.by_field.get(field_)
         if attribute is None or not attribute.mutable or self.entity.immutable:
             return False
@@ -252,7 +252,7 @@ class Pricing:
         return not fixed and any(not effect.fields for effect in updates)
 
     def ways(self, demand: Demand, base: Access, *, rebuilt: bool, lookups: bool) -> list[Access]:
-        """The ways to serve a demand beside a base key."""
+        """The ways to serve a demand besides a base key."""
         if serves(base.shape, demand):
             return [base]
         found: list[Access] = []
@@ -269,7 +269,7 @@ class Pricing:
         if not found:
             found.append(Access("global", shape))
         moves = rebuilt and not is_generic(self.figures.schema, table)
-        # A local index is made with its table or never.
+        # A local index can only be created with its table.
         if moves and base.shape.sort and shape.partition == base.shape.partition:
             collected = self.figures.matched(self.entity, shape.partition) * self.bytes
             if collected < ITEM_COLLECTION_BYTES / 4:

@@ -1,4 +1,4 @@
-"""What the access patterns ask of one entity: which fields the caller has, in which order."""
+"""What access patterns require of one entity: the fields given, and the order."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from keyfold.review.cost.figures import Figures
 
 ORDERED = ("timestamp", "date", "number")
 FIXED_ROLES = ("pointer", "counter", "feed_item", "support")
-"""Items that something else writes by their key: the adviser leaves their keys alone."""
+"""Items that other items' writes address by key: the adviser leaves their keys alone."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Shape:
 
 @dataclass(frozen=True)
 class Demand:
-    """One pattern's question to one entity."""
+    """One pattern's demand on one entity."""
 
     pattern: PatternSchema
     entity: str
@@ -43,11 +43,11 @@ class Demand:
     single: bool = False
     consistent: bool = False
     constant: bool = False
-    """The partition is the same in every call: one partition of few."""
+    """The partition is the same in every call."""
     served: bool = True
-    """Whether the design serves it today, other than by reading everything."""
+    """Whether the design serves it today without reading everything."""
     filtered: tuple[str, ...] = ()
-    """The given fields that are compared after the read today."""
+    """The given fields that are filtered after the read today."""
 
     @property
     def name(self) -> str:
@@ -59,7 +59,7 @@ def shape_of(key: KeyTemplates) -> Shape:
 
 
 def serves(shape: Shape, demand: Demand) -> bool:
-    """Whether a key of this shape answers a demand with one range of one partition."""
+    """Whether a key of this shape serves a demand with one range of one partition."""
     given = set(demand.given)
     if not shape.partition or not set(shape.partition) <= given:
         return False
@@ -77,7 +77,7 @@ def slots(template: Template | None) -> dict[str, Slot]:
 
 
 def written_through(schema: Schema) -> Iterator[tuple[str, str | None]]:
-    """Entities that consumers and jobs find by a key, with the index that they find them by."""
+    """Entities that consumers and jobs find by a key, with the index they use."""
     for each in schema.follows:
         if each.fact == "job" and each.found is not None:
             yield each.target, each.found or None
@@ -91,7 +91,7 @@ def written_through(schema: Schema) -> Iterator[tuple[str, str | None]]:
 
 
 class Demands:
-    """The demands of a design, by entity, and which keys must stay as they are."""
+    """The demands of a design by entity, and which keys must stay."""
 
     def __init__(self, figures: Figures) -> None:
         self.figures, self.schema = figures, figures.schema
@@ -125,19 +125,20 @@ class Demands:
         if pattern.kind in ("collection", "merge") or entity.key is None:
             return None
         if pattern.partition is None or pattern.kind == "scan":
-            return self._unserved(pattern, entity)
+            return self._scan_demand(pattern, entity)
         key = self._key(pattern, entity)
         condition = pattern.condition
-        if key is None or (
-            condition.operator not in ("none", "eq", "begins_with") and not is_confined(condition)
-        ):
+        # A constant partition is deliberate: it stays.
+        if key is None or not key.partition.fields:
+            return None
+        if condition.operator not in ("none", "eq", "begins_with") and not is_confined(condition):
             return None
         given = list(key.partition.fields)
         rest = list(key.sort.fields) if key.sort else []
         if condition.template is not None:
             taken = len(rest) if condition.operator == "eq" else len(condition.template.fields)
             given, rest = given + rest[:taken], rest[taken:]
-        filtered = tuple(f for f in self._compared(pattern, entity) if f not in given)
+        filtered = tuple(f for f in self._filter_fields(pattern, entity) if f not in given)
         given += filtered
         alone = any(self.figures.is_own_id(entity, field) for field in given)
         single = alone or set(given) >= set(entity.key.fields) or pattern.kind == "get"
@@ -152,8 +153,8 @@ class Demands:
             filtered=filtered,
         )
 
-    def _compared(self, pattern: PatternSchema, entity: EntitySchema) -> list[str]:
-        """The fields that a pattern's filter holds against values: a key could have them."""
+    def _filter_fields(self, pattern: PatternSchema, entity: EntitySchema) -> list[str]:
+        """The fields that a pattern's filter compares with values: a key could serve them."""
         return [field for field in equal_fields(pattern.filter) if field in entity.by_field]
 
     def _key(self, pattern: PatternSchema, entity: EntitySchema) -> KeyTemplates | None:
@@ -164,9 +165,9 @@ class Demands:
         ]
         return found[0] if len(found) == 1 else None
 
-    def _unserved(self, pattern: PatternSchema, entity: EntitySchema) -> Demand | None:
+    def _scan_demand(self, pattern: PatternSchema, entity: EntitySchema) -> Demand | None:
         named = [f for f in pattern.parameters if f in entity.by_field]
-        given = tuple(dict.fromkeys([*named, *self._compared(pattern, entity)]))
+        given = tuple(dict.fromkeys([*named, *self._filter_fields(pattern, entity)]))
         if not given:
             return None
         single = any(self.figures.is_own_id(entity, field) for field in given)

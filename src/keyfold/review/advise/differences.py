@@ -1,4 +1,4 @@
-"""What gets better and what gets worse between two bills, in sentences."""
+"""What improves and what worsens between two bills, in sentences."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class _Changes:
     losses: list[str] = field(default_factory=list)
 
     def compare(self, what: str, unit: str, old: float, new: float) -> None:
-        """A number of which less is better; what looks the same is the same."""
+        """A number of which less is better; equal when rounded is equal."""
         if words := _instead(unit, old, new):
             (self.gains if new < old else self.losses).append(f"{what} takes {words}")
 
@@ -82,7 +82,7 @@ def _writes(changes: _Changes, before: Bill, after: Bill) -> None:
 
 
 def lost_reads(before: Bill, after: Bill) -> Iterator[tuple[str, float]]:
-    """Patterns whose answer is consistent today and is not any more."""
+    """Patterns whose answer is consistent today and no longer would be."""
     now = {line.pattern.name: line for line in after.patterns}
     for line in before.patterns:
         if line.read.consistent and not now[line.pattern.name].read.consistent:

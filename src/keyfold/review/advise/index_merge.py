@@ -1,4 +1,4 @@
-"""Two indexes of one table as one, where no item is in both."""
+"""Merges two indexes of one table if no item is in both."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from keyfold.review.advise.new_names import is_generic_index
 from keyfold.review.advise.proof import Proof
 
 
-def merged(schema: Schema) -> Schema:
+def merge_indexes(schema: Schema) -> Schema:
     """The design with as few indexes as its items allow."""
     now = schema
     for table in schema.tables:
@@ -20,14 +20,14 @@ def merged(schema: Schema) -> Schema:
             if home.index(kept.name) is None or home.index(gone.name) is None:
                 continue
             if not _shares_items(now, table, kept, gone):
-                made = _moved(now, table, kept, gone)
+                made = _move_into(now, table, kept, gone)
                 if not Proof(now).against(made):
                     now = made
     return now
 
 
 def _pairs(schema: Schema, table: TableSchema) -> Iterator[tuple[Index, Index]]:
-    """Indexes that differ in nothing but their names."""
+    """Indexes that differ only in name."""
     able = [
         index
         for index in table.indexes
@@ -50,8 +50,8 @@ def _shares_items(schema: Schema, table: TableSchema, one: Index, other: Index) 
     )
 
 
-def _moved(schema: Schema, table: TableSchema, kept: Index, gone: Index) -> Schema:
-    """Everything of one index in the other, under the same keys."""
+def _move_into(schema: Schema, table: TableSchema, kept: Index, gone: Index) -> Schema:
+    """Moves everything of one index into the other, with the same keys."""
 
     def renamed(index: str | None) -> str | None:
         return kept.name if index == gone.name else index

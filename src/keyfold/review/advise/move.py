@@ -1,4 +1,4 @@
-"""What it costs to get from one design to another, once, and when that has paid for itself."""
+"""The one-time cost of changing the design, and its payback time."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from keyfold.review.cost.workload import Workload
 from keyfold.values.units import read_units, write_units
 
 PAYS_WITHIN = 12.0
-"""A move of data has to pay for itself within this number of months."""
+"""A data move must pay for itself within this many months."""
 SAME = 0.005
-"""Dollars a month below which two bills are the same."""
+"""Dollars per month below which two bills are equal."""
 
 
 @dataclass(frozen=True)
 class DataMove:
-    """The items that are written again, and what that costs."""
+    """The items that must be rewritten, and the cost."""
 
     items: float = 0.0
     dollars: float = 0.0
     entities: tuple[str, ...] = ()
 
     def payback(self, gain: float) -> float | None:
-        """Months until a gain a month has paid for it; None where it never does."""
+        """Months until a monthly gain has paid for it; None if never."""
         if gain < SAME:
             return None if self.dollars >= SAME or self.items else 0.0
         return self.dollars / gain
@@ -35,7 +35,7 @@ NOTHING = DataMove()
 
 
 def move(before: Bill, after: Bill, workload: Workload) -> DataMove:
-    """Items under another key, in another table, in a new index or as a copy are written again."""
+    """Items with another key, table, index or copy are rewritten."""
     figures = Figures(after.schema, workload)
     reads = writes = items = 0.0
     moved: list[str] = []
@@ -48,7 +48,7 @@ def move(before: Bill, after: Bill, workload: Workload) -> DataMove:
             reads += count * read_units(size, consistent=False)
             writes += count * write_units(size) * (1 + len(entity.placements))
         elif entries:
-            # DynamoDB fills a new index by itself, and charges its writes.
+            # DynamoDB fills a new index by itself, and charges the writes.
             writes += count * sum(write_units(figures.entry_bytes(entity, i)) for i in entries)
             composed = any(not p.key.partition.is_bare_field for p in entity.placements)
             writes += count * write_units(size) if composed else 0.0
@@ -61,12 +61,11 @@ def move(before: Bill, after: Bill, workload: Workload) -> DataMove:
 
 
 def _new_entries(before: Schema, old: EntitySchema | None, entity: EntitySchema) -> list[Index]:
-    """The indexes of an entity's table that it was not in."""
+    """The indexes in which an entity is new, or under another key."""
     table = None if old is None else before.by_table.get(old.table)
-    known = {p.index for p in old.placements} if old is not None else set()
-    known = known if table is not None else set()
+    known = [(p.index, p.key) for p in old.placements] if old and table else []
     return [
         Index(placement.index, "", projection="ALL")
         for placement in entity.placements
-        if placement.index not in known
+        if (placement.index, placement.key) not in known
     ]

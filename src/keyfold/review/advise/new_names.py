@@ -1,8 +1,9 @@
-"""Names and key templates for what the adviser makes, in the manner of the design it advises."""
+"""Names and key templates for new parts, in the style of the existing design."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 
 from keyfold.design.formats import PLAIN, parse_format
 from keyfold.design.schema import AttributeSchema, EntitySchema, Index, Schema, TableSchema
@@ -24,7 +25,7 @@ def word(entity: EntitySchema, field: str) -> str:
 
 
 def prefix(schema: Schema, entity: EntitySchema, field: str) -> str:
-    """What stands before a field's value in a key: the entity that the value is an id of."""
+    """The text before a field's value in a key: the entity that the value identifies."""
     attribute = entity.by_field.get(field)
     if attribute is not None and attribute.refers:
         return _upper(attribute.refers)
@@ -41,7 +42,7 @@ def _upper(name: str) -> str:
 
 
 def slot(entity: EntitySchema, field: str) -> Slot:
-    """A field in a key, in a format that sorts."""
+    """A field in a key, in a sortable format."""
     templates = [entity.key, *(placement.key for placement in entity.placements)]
     for key in templates:
         for template in (key.partition, key.sort) if key else ():
@@ -57,7 +58,7 @@ def bare(entity: EntitySchema, field: str) -> Template:
     return Template((slot(entity, field),))
 
 
-def joined(entity: EntitySchema, fields: tuple[str, ...], leading: str = "") -> Template:
+def join_fields(entity: EntitySchema, fields: tuple[str, ...], leading: str = "") -> Template:
     """`LEADING#{a}#{b}`, or the values alone."""
     parts: list[Part] = [Literal(leading + DELIMITER)] if leading else []
     for place, field in enumerate(fields):
@@ -67,7 +68,7 @@ def joined(entity: EntitySchema, fields: tuple[str, ...], leading: str = "") -> 
     return Template(tuple(parts))
 
 
-def stored(entity: EntitySchema, field: str) -> str:
+def disk_name(entity: EntitySchema, field: str) -> str:
     """An attribute's name on disk."""
     attribute: AttributeSchema | None = entity.by_field.get(field)
     return attribute.name if attribute else field
@@ -81,7 +82,7 @@ def key_type(entity: EntitySchema, field: str) -> str:
 
 
 def is_generic(schema: Schema, table: TableSchema) -> bool:
-    """Whether a table's key attributes belong to no field, so that any entity can be in it."""
+    """Whether a table's key attributes belong to no field, so that it can hold any entity."""
     names = {a.name for entity in schema.entities_of(table.name) for a in entity.attributes}
     return table.partition not in names
 
@@ -92,8 +93,26 @@ def is_generic_index(schema: Schema, table: TableSchema, index: Index) -> bool:
     return names.isdisjoint(index.key_attributes)
 
 
+def free_index(schema: Schema, table: TableSchema, used: Collection[str]) -> Index | None:
+    """An unused index with text keys that can hold any entity."""
+    return next(
+        (
+            index
+            for index in table.indexes
+            if index.name not in used
+            and not index.local
+            and index.sort is not None
+            and not index.has_several
+            and index.sort_type == index.partition_type == "S"
+            and index.projection == "ALL"
+            and is_generic_index(schema, table, index)
+        ),
+        None,
+    )
+
+
 def table_for(schema: Schema, entity: EntitySchema, field: str) -> str:
-    """A name for the table that an entity moves to, keyed by a field."""
+    """A name for the table that an entity moves to, by its key field."""
     table = entity.table
     others = [e.name for e in schema.entities_of(table) if e is not entity]
     taken = {t.name for t in schema.tables}
@@ -109,8 +128,8 @@ def table_for(schema: Schema, entity: EntitySchema, field: str) -> str:
     return name
 
 
-def gathered(schema: Schema, owner: str) -> str:
-    """A name for the table that holds what belongs to one entity."""
+def shared_table(schema: Schema, owner: str) -> str:
+    """A name for a table with everything that belongs to one entity."""
     table = schema.by_entity[owner].table
     if is_generic(schema, schema.by_table[table]):
         return table
@@ -121,7 +140,7 @@ def gathered(schema: Schema, owner: str) -> str:
 
 
 def free(name: str, *tables: TableSchema) -> str:
-    """A name that no index of these tables has."""
+    """A name that no index of these tables uses."""
     taken = {index.name for table in tables for index in table.indexes}
     while name in taken:
         name += "-2"
@@ -129,7 +148,7 @@ def free(name: str, *tables: TableSchema) -> str:
 
 
 def index_for(table: TableSchema, partition: str) -> str:
-    """A name for a new index, like the ones that are there."""
+    """A name for a new index, in the style of the existing ones."""
     taken = {index.name for index in table.indexes}
     numbered = [re.fullmatch(r"(.*?)(\d+)", name) for name in taken]
     if taken and all(numbered):

@@ -1,4 +1,4 @@
-"""The proof that a new design serves what the old one served, by the reviewer's own reasoning."""
+"""Proves that a new design serves what the old one served, with the reviewer's own reasoning."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from keyfold.design.schema import Schema
 from keyfold.review.check import Finding, check
 
 RULES = ("K1", "K2", "K3", "K4", "K5", "K7", "Q1", "Q2", "Q3", "Q5", "Q10", "S11", "X1")
-"""What makes a pattern unserved, or its answer wrong."""
+"""Rules whose findings mean that a pattern is unserved or its answer wrong."""
 
 
 class Proof:
-    """Holds new designs against the one that they are to replace."""
+    """Compares new designs with the one they replace."""
 
     def __init__(self, before: Schema) -> None:
         self.before = before
         self._known = {(f.code, f.subject) for f in check(before, select=RULES).findings}
 
     def against(self, after: Schema) -> list[Finding]:
-        """What the reviewer says of the new design that it does not say of the old one."""
+        """The reviewer's findings for the new design that the old one does not have."""
         missing = set(self.before.by_pattern) - set(after.by_pattern)
         assert not missing, f"patterns are gone: {', '.join(sorted(missing))}"
         found = check(after, select=RULES)
@@ -27,8 +27,8 @@ class Proof:
         return [f for f in found.findings if (f.code, f.subject) not in self._known]
 
 
-def concerned(finding: Finding, before: Schema) -> set[str]:
-    """The entities whose choice a finding speaks against."""
+def entities_concerned(finding: Finding, before: Schema) -> set[str]:
+    """The entities whose choice caused a finding."""
     words = set(re.findall(r"\w+", f"{finding.subject} {finding.message}"))
     found = {entity.name for entity in before.entities if entity.name in words}
     copied = {

@@ -1,11 +1,18 @@
-"""What an alternative recommends for each table: keep, re-key, split, add or drop, and why."""
+"""An alternative's recommendation for each table: keep, re-key, split, add or drop, and why."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from keyfold.design.schema import EntitySchema, Index, Placement, Schema, TableSchema
+from keyfold.design.schema import (
+    EntitySchema,
+    Index,
+    PatternSchema,
+    Placement,
+    Schema,
+    TableSchema,
+)
 from keyfold.review.advise.advice import Alternative
 from keyfold.review.cost.bill import Bill, HotKey
 
@@ -14,7 +21,7 @@ HOT = 0.8
 
 @dataclass(frozen=True)
 class Recommendation:
-    """One change, or the word that nothing changes."""
+    """One change, or the recommendation to keep."""
 
     verb: str
     """keep, re-key, split, merge, copy, add or drop index, local index, project, sparse, shard."""
@@ -22,7 +29,7 @@ class Recommendation:
 
 
 def for_table(before: Alternative, after: Alternative, table: TableSchema) -> list[Recommendation]:
-    """Everything that changes for the entities of one table."""
+    """All changes for the entities of one table."""
     found = list(_changes(before, after, table))
     found += _shards(before.bill, after.bill, table)
     return found or [Recommendation("keep", f"{table.name} stays as it is.")]
@@ -37,7 +44,7 @@ def _changes(
     stays = [e for e in entities if e not in moved]
     gathered = [e for e in entities if e.name in after.choices and after.choices[e.name].home]
     if gathered:
-        yield Recommendation("merge", _gathered(after, gathered))
+        yield Recommendation("merge", _gathering_words(after, gathered))
         moved = [e for e in moved if e not in gathered]
     if len(entities) > 1 and moved:
         homes = ", ".join(f"{e.name} in {new.by_entity[e.name].table}" for e in moved)
@@ -49,12 +56,12 @@ def _changes(
         now = new.by_entity[entity.name]
         choice = after.choices.get(entity.name)
         if now.key != entity.key and choice is not None and choice.rekeyed:
-            yield Recommendation("re-key", _rekeyed(after, entity, now))
+            yield Recommendation("re-key", _new_key_words(after, entity, now))
         yield from _copies(old, new, entity)
     yield from _indexes(old, new, entities, table)
 
 
-def _gathered(after: Alternative, entities: list[EntitySchema]) -> str:
+def _gathering_words(after: Alternative, entities: list[EntitySchema]) -> str:
     new = after.schema
     home = new.by_entity[entities[0].name].table
     shared = [e.name for e in new.entities_of(home) if e.copy is None]
@@ -63,7 +70,7 @@ def _gathered(after: Alternative, entities: list[EntitySchema]) -> str:
     return f"{told}: one request reads all of {', '.join(views)}." if views else f"{told}."
 
 
-def _rekeyed(after: Alternative, entity: EntitySchema, now: EntitySchema) -> str:
+def _new_key_words(after: Alternative, entity: EntitySchema, now: EntitySchema) -> str:
     choice = after.choices[entity.name]
     served = [demand.name for demand, access in choice.paths if access.kind == "base"]
     ordered = [d.order for d, access in choice.paths if access.kind == "base" and d.order]
@@ -96,11 +103,11 @@ def _indexes(
         heirs = [i for _, i in after.values() if i.name not in before and _succeeds(i, index)]
         if name not in after and heirs:
             replaced.add(heirs[0].name)
-            yield Recommendation("project", _narrowed(index, heirs[0]))
+            yield Recommendation("project", _projection_words(index, heirs[0]))
         elif name not in after:
-            yield from _gone(old, new, table, index)
+            yield from _dropped(old, new, table, index)
         elif after[name][1].projection != index.projection:
-            yield Recommendation("project", _narrowed(index, after[name][1]))
+            yield Recommendation("project", _projection_words(index, after[name][1]))
     spread = {placement.index for _, placement in _spread(new, entities)}
     known = {t.name for t in old.tables if t is not table}
     for name, (home, index) in after.items():
@@ -110,6 +117,13 @@ def _indexes(
     for entity in entities:
         for placement in new.by_entity[entity.name].placements:
             was = [p for p in entity.placements if p.index == placement.index]
+            lists = [p.name for p in new.patterns if _lists(old, p, entity, placement)]
+            if lists and placement.index in before:
+                yield Recommendation(
+                    "add index",
+                    f"{entity.name} in {placement.index} under `{placement.key}`, for "
+                    f"{', '.join(lists)}, which reads the whole table today.",
+                )
             if placement.note and was and not was[0].note:
                 yield Recommendation(
                     "sparse",
@@ -118,13 +132,19 @@ def _indexes(
                 )
 
 
+def _lists(old: Schema, pattern: PatternSchema, entity: EntitySchema, placement: Placement) -> bool:
+    """Whether a pattern that scans today would read these items from an index."""
+    mine = pattern.index == placement.index and pattern.entities == (entity.name,)
+    return mine and old.by_pattern[pattern.name].kind == "scan"
+
+
 def _succeeds(new: Index, old: Index) -> bool:
-    """Whether an index is another one with less in it."""
+    """Whether an index is a narrower version of another."""
     same = (new.partition, new.sort) == (old.partition, old.sort)
     return same and new.projection != old.projection
 
 
-def _narrowed(old: Index, new: Index) -> str:
+def _projection_words(old: Index, new: Index) -> str:
     held = ", ".join(new.included) or "the keys alone"
     name = old.name if old.name == new.name else f"{new.name} in the place of {old.name}"
     return (
@@ -136,7 +156,7 @@ def _narrowed(old: Index, new: Index) -> str:
 def _spread(
     new: Schema, entities: tuple[EntitySchema, ...]
 ) -> Iterator[tuple[EntitySchema, Placement]]:
-    """Placements whose partition has a shard number now."""
+    """Placements whose partition now has a shard number."""
     for entity in entities:
         now = new.by_entity[entity.name]
         added = {a.field for a in now.attributes if a.shards} - set(entity.by_field)
@@ -145,7 +165,9 @@ def _spread(
                 yield now, placement
 
 
-def _gone(old: Schema, new: Schema, table: TableSchema, index: Index) -> Iterator[Recommendation]:
+def _dropped(
+    old: Schema, new: Schema, table: TableSchema, index: Index
+) -> Iterator[Recommendation]:
     readers = [p.name for p in old.patterns if (p.table, p.index) == (table.name, index.name)]
     homes = {new.by_pattern[name].index for name in readers}
     others = [i.name for i in table.indexes if i.name != index.name and {i.name} == homes]

@@ -1,4 +1,4 @@
-"""A design made from choices: tables, keys, indexes, copies and rewritten patterns."""
+"""Builds a design from choices: tables, keys, indexes, copies and rewritten patterns."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ from keyfold.review.cost.workload import ViewLoad
 def redesign(
     schema: Schema, choices: Mapping[str, KeyChoice], views: Mapping[str, ViewLoad] | None = None
 ) -> Schema:
-    """The design that the choices come to; views that it gathers become collections."""
+    """The design for these choices; gathered views become collections."""
     made = _Builder(schema, choices).build()
     found = [_collection(made, name, view) for name, view in (views or {}).items()]
     return replace(made, patterns=(*made.patterns, *(each for each in found if each is not None)))
 
 
 def _collection(schema: Schema, name: str, view: ViewLoad) -> PatternSchema | None:
-    """One query for all that a view reads, where it stands in one partition."""
+    """One query for everything a view reads, if it is in one partition."""
     read = [schema.by_pattern[pattern] for pattern in view.reads]
     entities = tuple(dict.fromkeys(entity for pattern in read for entity in pattern.entities))
     first = read[0]
@@ -104,7 +104,7 @@ class _Builder:
         self._keep_pinned(entity)
 
     def _keep_pinned(self, entity: EntitySchema) -> None:
-        """Indexes that patterns of several entities or consumers read stay."""
+        """Keeps indexes that patterns of several entities or consumers read."""
         shared: set[str | None] = {
             pattern.index
             for pattern in self.patterns.values()
@@ -142,18 +142,20 @@ class _Builder:
     def _own(
         self, name: str, like: TableSchema, entity: EntitySchema, shape: Shape, *, generic: bool
     ) -> TableSchema:
-        """A table for one entity: under its own fields, or with keys that copies can share."""
+        """A table for one entity, keyed by its own fields or by generic keys that copies can
+        share.
+        """
         plain = not generic and len(shape.partition) == 1
         sort: str | None = None
         sort_type = "S"
         if plain and len(shape.sort) == 1:
-            sort = new_names.stored(entity, shape.sort[0])
+            sort = new_names.disk_name(entity, shape.sort[0])
             sort_type = new_names.key_type(entity, shape.sort[0])
         elif shape.sort or not plain:
             sort = "SK"
         return TableSchema(
             name,
-            partition=new_names.stored(entity, shape.partition[0]) if plain else "PK",
+            partition=new_names.disk_name(entity, shape.partition[0]) if plain else "PK",
             sort=sort,
             sort_type=cast("KeyType", sort_type),
             ttl=entity.ttl.attribute if entity.ttl else None,
@@ -164,13 +166,13 @@ class _Builder:
 
     def _key(self, entity: EntitySchema, shape: Shape, generic: bool) -> KeyTemplates:
         if not generic:
-            sort = new_names.joined(entity, shape.sort) if shape.sort else None
-            return KeyTemplates(new_names.joined(entity, shape.partition), sort)
+            sort = new_names.join_fields(entity, shape.sort) if shape.sort else None
+            return KeyTemplates(new_names.join_fields(entity, shape.partition), sort)
         leading = new_names.prefix(self.schema, entity, shape.partition[0])
         own = new_names.prefix(self.schema, entity, entity.name)
-        partition = new_names.joined(entity, shape.partition, leading)
+        partition = new_names.join_fields(entity, shape.partition, leading)
         if shape.sort:
-            return KeyTemplates(partition, new_names.joined(entity, shape.sort, own))
+            return KeyTemplates(partition, new_names.join_fields(entity, shape.sort, own))
         return KeyTemplates(partition, Template((Literal(own),)))
 
     # Paths
@@ -217,10 +219,10 @@ class _Builder:
     def _placement(
         self, entity: EntitySchema, access: Access, table: TableSchema, generic: bool
     ) -> Placement:
-        """The appearance in an index, which is made where there is none."""
+        """The key in an index, which is created if necessary."""
         old_table = self.schema.by_table[entity.table]
         rebuilt = generic and not new_names.is_generic(self.schema, old_table)
-        # Copies have the same attributes, so that an index over plain ones would hold them, too.
+        # Copies have the same attributes, so an index over plain ones would include them.
         if access.existing is not None and not rebuilt:
             old = old_table.index(access.existing.index)
             assert old is not None, f"{entity.table} has no index {access.existing.index}"
@@ -231,7 +233,7 @@ class _Builder:
         known = [p for p in home.placements if p.key.fields == access.shape.fields]
         if known:
             return known[0]
-        # An attribute of its own is the key where several fields are, or in tables of keys.
+        # A separate key attribute is used for several fields, and in tables with generic keys.
         generic = generic or len(access.shape.partition) > 1 or len(access.shape.sort) > 1
         index = self._index(entity, access, table, generic)
         self._add_index(table, index)
@@ -251,45 +253,31 @@ class _Builder:
     ) -> Index:
         local = access.kind == "local"
         if generic:
-            free = self._free(entity, table) if not local else None
+            placed = {
+                p.index
+                for one in (self.entities, self.schema.by_entity)
+                for p in one[entity.name].placements
+            }
+            free = new_names.free_index(self.schema, table, placed) if not local else None
             if free is not None:
                 return free
             about = access.shape.sort[0] if local else access.shape.partition[0]
-            name = new_names.index_for(table, new_names.stored(entity, about))
+            name = new_names.index_for(table, new_names.disk_name(entity, about))
             if access.existing is not None and table.index(access.existing.index) is None:
                 name = access.existing.index
             word = name.removesuffix("-index").replace("-", "")
             partition = table.partition if local else f"{word}PK"
             return Index(name, partition, f"{word}SK", local=local)
-        partition = new_names.stored(entity, access.shape.partition[0])
+        partition = new_names.disk_name(entity, access.shape.partition[0])
         sort = access.shape.sort[0] if access.shape.sort else None
-        about = new_names.stored(entity, sort) if local and sort else partition
+        about = new_names.disk_name(entity, sort) if local and sort else partition
         name = new_names.index_for(table, about)
         return Index(
             name,
             partition,
-            new_names.stored(entity, sort) if sort else None,
+            new_names.disk_name(entity, sort) if sort else None,
             sort_type=cast("KeyType", new_names.key_type(entity, sort) if sort else "S"),
             local=local,
-        )
-
-    def _free(self, entity: EntitySchema, table: TableSchema) -> Index | None:
-        """An index of text keys that this entity has no place in yet."""
-        used = {p.index for p in self.entities[entity.name].placements}
-        used |= {p.index for p in self.schema.by_entity[entity.name].placements}
-        return next(
-            (
-                index
-                for index in table.indexes
-                if index.name not in used
-                and not index.local
-                and index.sort is not None
-                and not index.has_several
-                and index.sort_type == index.partition_type == "S"
-                and index.projection == "ALL"
-                and new_names.is_generic_index(self.schema, table, index)
-            ),
-            None,
         )
 
     def _add_index(self, table: TableSchema, index: Index) -> None:
@@ -301,7 +289,7 @@ class _Builder:
 def _pattern_on(
     demand: Demand, entity: EntitySchema, key: KeyTemplates, index: str | None
 ) -> PatternSchema:
-    """A pattern asking a key for the same answer."""
+    """A pattern rewritten for another key."""
     old = demand.pattern
     whole = index is None and set(key.fields) <= set(demand.given)
     condition = SortCondition()
@@ -324,7 +312,7 @@ def _pattern_on(
     return replace(
         old,
         kind=kind,
-        filter=_unfiltered(old.filter, set(key.fields) & set(demand.given)),
+        filter=_drop_terms(old.filter, set(key.fields) & set(demand.given)),
         table=entity.table,
         entities=(entity.name,),
         index=index,
@@ -336,8 +324,8 @@ def _pattern_on(
     )
 
 
-def _unfiltered(condition: Condition | None, served: set[str]) -> Condition | None:
-    """A filter without what a key answers by now."""
+def _drop_terms(condition: Condition | None, served: set[str]) -> Condition | None:
+    """A filter without the terms that the key now serves."""
     terms = condition.terms if isinstance(condition, And) else (condition,)
     kept = [term for term in terms if term is not None and not set(equal_fields(term)) & served]
     if len(kept) == len(terms):
@@ -346,7 +334,7 @@ def _unfiltered(condition: Condition | None, served: set[str]) -> Condition | No
 
 
 def _cut(template: Template, given: set[str]) -> Template:
-    """The template up to its first slot that has no value."""
+    """The template up to its first slot without a value."""
     parts: list[Literal | Slot] = []
     for part in template.parts:
         if isinstance(part, Slot) and part.field not in given:

@@ -1,4 +1,4 @@
-"""Smaller changes that need no new keys: narrower projections and sparse indexes."""
+"""Smaller changes without new keys: narrower projections and sparse indexes."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ FEW = 10
 def refine(before: Schema, schema: Schema, workload: Workload) -> Schema:
     """The design with every projection and sparse index that pays.
 
-    An index cannot be changed: one that the design has today is narrowed under another name.
+    An index cannot be changed: an existing one is replaced under another name.
     """
     now, dollars = schema, bill(schema, workload).dollars
     for table in schema.tables:
         for index in table.indexes:
             for changed in (
-                *_projected(before, now, workload, table.name, index),
+                *_narrow(before, now, workload, table.name, index),
                 *_sparse(now, workload, table.name, index),
             ):
                 cost = bill(changed, workload).dollars
@@ -40,10 +40,10 @@ def refine(before: Schema, schema: Schema, workload: Workload) -> Schema:
     return now
 
 
-def _projected(
+def _narrow(
     before: Schema, schema: Schema, workload: Workload, name: str, index: Index
 ) -> Iterator[Schema]:
-    """The index with what its readers need and no more, where all of them say what that is."""
+    """The index with only what its readers need, if all of them say what that is."""
     table = schema.by_table[name]
     if index.projection != "ALL" or index.local:
         return
@@ -56,7 +56,7 @@ def _projected(
     wanted = {field for need in needs if need for field in need}
     placed = [entity for entity, _ in schema.placed_on(name, index.name)]
     keys = {*table.key_attributes, *index.key_attributes}
-    # A value inside a composed key is not read back from it.
+    # A value inside a composed key cannot be read back.
     held = {
         entity.by_field[field].name
         for entity in placed
@@ -75,7 +75,7 @@ def _projected(
 
 
 def _needs(figures: Figures, pattern: PatternSchema) -> tuple[str, ...] | None:
-    """The fields a pattern's caller uses; None where nobody says."""
+    """The fields that a pattern's caller uses; None if not stated."""
     if pattern.kind in ("count", "exists"):
         return ()
     stated = figures.pattern(pattern).needs or pattern.shows or pattern.projection
@@ -83,7 +83,7 @@ def _needs(figures: Figures, pattern: PatternSchema) -> tuple[str, ...] | None:
 
 
 def _sparse(schema: Schema, workload: Workload, name: str, index: Index) -> Iterator[Schema]:
-    """The index with only the one value that is read, where its partition has few values."""
+    """The index with only the one value that is read, if its partition key has few values."""
     figures = Figures(schema, workload)
     demands = Demands(figures)
     for entity, placement in schema.placed_on(name, index.name):
@@ -104,7 +104,7 @@ def _sparse(schema: Schema, workload: Workload, name: str, index: Index) -> Iter
 
 
 def with_index(schema: Schema, table: TableSchema, old: Index, new: Index) -> Schema:
-    """The design with an index in the place of another, for everything that is in it."""
+    """The design with an index replaced by another, for all its entries."""
     indexes = tuple(new if known.name == old.name else known for known in table.indexes)
     tables = {**schema.by_table, table.name: replace(table, indexes=indexes)}
     entities = tuple(

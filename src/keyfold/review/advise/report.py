@@ -1,4 +1,4 @@
-"""The adviser's report, in the manner of a table analysis that a team writes by hand."""
+"""The adviser's report, in the form of a table analysis."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from keyfold.review.docs.blocks import Grid as Rows
 
 
 def document(advice: Advice, chosen: Alternative | None = None) -> Document:
-    """The report about one alternative, the best unless another is asked for."""
+    """The report about one alternative, by default the best."""
     after = chosen or advice.best
     before = advice.before
     sections = [
@@ -41,7 +41,7 @@ def document(advice: Advice, chosen: Alternative | None = None) -> Document:
             else []
         ),
         Section("Alternatives", "alternatives", tuple(_alternatives(advice, after))),
-        Section("Assumed", "assumed", tuple(_assumed(advice))),
+        Section("Assumed", "assumed", tuple(_assumption_blocks(advice))),
     ]
     return Document(f"Advice for {before.schema.name}", _summary(advice, after), tuple(sections))
 
@@ -52,8 +52,8 @@ def _comparison(before: Alternative, after: Alternative) -> Iterator[Section]:
         yield Section("Today", "today", (Rows(("Measure", "Now"), rows),))
         return
     yield Section("Before and after", "before-after", tuple(_before_after(before, after)))
-    yield Section("What gets worse", "worse", tuple(_listed(after.losses, "Nothing.")))
-    yield Section("What gets better", "better", tuple(_listed(after.gains, "Nothing.")))
+    yield Section("What gets worse", "worse", tuple(_list_blocks(after.losses, "Nothing.")))
+    yield Section("What gets better", "better", tuple(_list_blocks(after.gains, "Nothing.")))
 
 
 def _summary(advice: Advice, after: Alternative) -> str:
@@ -65,7 +65,7 @@ def _summary(advice: Advice, after: Alternative) -> str:
         f"**{after.name}**: {after.aim}. "
         f"Reads through an index {_from_to(percent(a.index_share), percent(b.index_share))}, "
         f"dollars a month {_from_to(money(before.dollars), money(after.dollars))}, "
-        f"indexes {_from_to(str(a.indexes), str(b.indexes))}. {_moved(after)} "
+        f"indexes {_from_to(str(a.indexes), str(b.indexes))}. {_move_words(after)} "
         "Every access pattern is still served; the reviewer's reasoning about keys proves it."
     )
 
@@ -76,13 +76,14 @@ def _reasons(advice: Advice) -> Iterator[str]:
     scanned = [line.pattern.name for line in bill.patterns if line.pattern.partition is None]
     if scanned:
         yield (
-            f"{', '.join(scanned)} reads everything, and what it compares is not known: state its "
-            "parameters or a filter, and advise again."
+            f"{', '.join(scanned)} reads everything. No index lists these items for less; if only "
+            "some are wanted, state the parameters or a filter, and advise again."
         )
     else:
         yield "Each access pattern is served by a key."
     hot = _hot(bill)
-    yield "No key comes near its limit." if not hot else f"{hot} keys are warm: see below."
+    warm = "1 key is warm" if hot == 1 else f"{hot} keys are warm"
+    yield "No key comes near its limit." if not hot else f"{warm}: see below."
     others = [each for each in advice.alternatives if each is not advice.before and each.name]
     others = [each for each in others if each.name != advice.before.name]
     if not others:
@@ -92,7 +93,7 @@ def _reasons(advice: Advice) -> Iterator[str]:
 
 
 def _nearest(advice: Advice, other: Alternative) -> str:
-    """What the next best design would change, and what the way to it costs."""
+    """The changes of the next best design, and the cost of the move."""
     before = advice.before
     change = other.dollars - before.dollars
     dollars = f"{money(abs(change))} a month {'less' if change < 0 else 'more'}"
@@ -100,12 +101,12 @@ def _nearest(advice: Advice, other: Alternative) -> str:
     return (
         f"The next best, **{other.name}**, costs {dollars}: reads through an index {shares}, "
         f"indexes {_from_to(str(before.bill.indexes), str(other.bill.indexes))}, kinds of copies "
-        f"{_from_to(str(before.bill.copies), str(other.bill.copies))}. {_moved(other)}"
+        f"{_from_to(str(before.bill.copies), str(other.bill.copies))}. {_move_words(other)}"
     )
 
 
-def _moved(other: Alternative) -> str:
-    """What has to be written again, and when that has paid for itself."""
+def _move_words(other: Alternative) -> str:
+    """What must be rewritten, and when that has paid for itself."""
     if not other.moved.items:
         return "Nothing has to be moved."
     once = (
@@ -181,7 +182,7 @@ def _change(old: float, new: float, show: Callable[[float], str]) -> str:
     return f"{share:+.1%}" if abs(share) >= 0.0005 else "under 0.1%"
 
 
-def _listed(sentences: tuple[str, ...], nothing: str) -> Iterator[Block]:
+def _list_blocks(sentences: tuple[str, ...], nothing: str) -> Iterator[Block]:
     if not sentences:
         yield Paragraph(nothing)
         return
@@ -202,7 +203,7 @@ def _table(advice: Advice, after: Alternative, table: TableSchema) -> Iterator[B
             line.pattern.name,
             percent(line.rate.average / total if total else 0.0),
             f"`{line.read.path}`",
-            _served(line.pattern, now[line.pattern.name]),
+            _path_words(line.pattern, now[line.pattern.name]),
         )
         for line in lines
     )
@@ -220,8 +221,8 @@ def _table(advice: Advice, after: Alternative, table: TableSchema) -> Iterator[B
     yield Rows(("Do", "What"), tuple((f"**{each.verb}**", each.words) for each in found))
 
 
-def _served(old: PatternSchema, new: PatternLine) -> str:
-    """Where a pattern is read from; a copy is named."""
+def _path_words(old: PatternSchema, new: PatternLine) -> str:
+    """Where a pattern is read from; names copies."""
     path = f"`{new.read.path}`"
     other = [name for name in new.pattern.entities if name not in old.entities]
     return f"{path}, {', '.join(other)}" if other else path
@@ -287,7 +288,7 @@ def _assumptions(advice: Advice) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*advice.before.bill.assumptions, *searched)))
 
 
-def _assumed(advice: Advice) -> Iterator[Block]:
+def _assumption_blocks(advice: Advice) -> Iterator[Block]:
     found = _assumptions(advice)
     if not found:
         yield Paragraph("Nothing: the workload states every number that was used.")
@@ -296,7 +297,7 @@ def _assumed(advice: Advice) -> Iterator[Block]:
 
 
 def plain(advice: Advice, chosen: Alternative | None = None) -> dict[str, Any]:
-    """The advice as data for other programs."""
+    """The advice as data."""
     after = chosen or advice.best
     before = advice.before
     return {

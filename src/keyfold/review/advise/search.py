@@ -1,4 +1,4 @@
-"""The search: for every entity the keys and paths that serve its demands best."""
+"""The search: the keys and paths that serve each entity's demands best."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from keyfold.review.cost.figures import Figures
 
 BEAM = 10
 WORTH = 0.97
-"""A change must lower the score to this share of what is; keys are not moved for pennies."""
+"""A change must lower the score to this share; keys are not moved for pennies."""
 DOMINANT = 2.0
 """A new key must serve this multiple of the reads that today's key serves."""
 
@@ -22,22 +22,24 @@ Step = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class Strategy:
-    """What a search is after."""
+    """The goals of a search."""
 
     name: str
     aim: str
     stale: float = 1.0
-    """How much more a stale read weighs than the workload says."""
+    """The extra weight of a stale read beyond the workload's."""
     may_lose: bool = False
-    """Whether reads that are consistent today may become eventual."""
+    """Whether consistent reads may become eventually consistent."""
     moves: bool = True
     """Whether base keys may change."""
     lookups: bool = False
-    """Whether copies by another key may replace any index, not only save consistent reads."""
+    """Whether copies by another key may replace any index, rather than only save consistent
+    reads.
+    """
     copies: bool = True
     """Whether copies by another key may be made at all."""
     gathers: bool = False
-    """Whether what one view reads goes into one partition."""
+    """Whether everything a view reads goes into one partition."""
 
 
 STRATEGIES = (
@@ -73,7 +75,7 @@ class Search:
     def choose(
         self, strategy: Strategy, kept: Iterable[str] = (), step: Step | None = None
     ) -> dict[str, KeyChoice]:
-        """The best choice for each entity; `kept` are not to be touched."""
+        """The best choice for each entity; `kept` ones are not changed."""
         untouched = set(kept)
         found: dict[str, KeyChoice] = {}
         for number, (name, pricing) in enumerate(self._pricing.items(), 1):
@@ -83,11 +85,11 @@ class Search:
                 step(number, len(self._pricing))
         if strategy.gathers:
             for view in self.figures.workload.views:
-                found |= self._gathered(view, strategy, untouched)
+                found |= self._gather(view, strategy, untouched)
         return found
 
-    def _gathered(self, view: str, strategy: Strategy, kept: set[str]) -> dict[str, KeyChoice]:
-        """Choices that put everything of a view into one partition, where that can be."""
+    def _gather(self, view: str, strategy: Strategy, kept: set[str]) -> dict[str, KeyChoice]:
+        """Choices that put everything of a view into one partition, where possible."""
         asked = self.figures.workload.views[view].reads
         demands = [
             demand
@@ -112,11 +114,11 @@ class Search:
                 return {}
             found[demand.entity] = made
         owner = next((d.entity for d in demands if d.single), demands[0].entity)
-        home = new_names.gathered(self.schema, owner)
+        home = new_names.shared_table(self.schema, owner)
         return {name: replace(made, home=home, kept=False) for name, made in found.items()}
 
     def today(self, name: str) -> KeyChoice:
-        """An entity as it is."""
+        """An entity as it is today."""
         pricing = self._pricing[name]
         key = pricing.entity.key
         assert key is not None, f"{name} has no key"
@@ -165,7 +167,7 @@ class Search:
         return best
 
     def _dominates(self, made: KeyChoice, today: KeyChoice) -> bool:
-        """A table's own key belongs to the reads that dominate; others do not move it."""
+        """A table's own key serves the dominant reads; others do not move it."""
         return not made.rekeyed or made.features.primary > DOMINANT * today.features.primary
 
     def _assign(

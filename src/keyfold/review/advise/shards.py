@@ -1,4 +1,4 @@
-"""Keys that take more writes than one partition can, spread over several."""
+"""Spreads keys with more writes than one partition supports."""
 
 from __future__ import annotations
 
@@ -28,38 +28,38 @@ from keyfold.review.cost.workload import Workload
 
 SHARD = "shard"
 MERGED = ("query", "latest", "merge")
-"""Reads whose answer is the merge of what the shards hold."""
+"""Reads that can merge the results of several shards."""
 
 
-def overloaded(made: Bill) -> list[HotKey]:
-    """Keys that are written to more often than one partition takes, the worst first."""
+def overloads(made: Bill) -> list[HotKey]:
+    """Keys with more writes than one partition supports, worst first."""
     return [hot for hot in made.hot if hot.kind == "write" and hot.share > 1]
 
 
 def spread(schema: Schema, workload: Workload) -> Schema | None:
-    """The design with every overloaded key spread, so that half of a partition is used.
+    """The design with every overloaded key spread, so that half of a partition's capacity is used.
 
-    None where there is none, or where something reads it that cannot be merged.
+    None if there is none, or if a reader cannot merge shards.
     """
     now = schema
-    for hot in overloaded(bill(schema, workload)):
+    for hot in overloads(bill(schema, workload)):
         shards = ceil(hot.share / WARM)
         for entity, placement in _hot_placements(now, hot):
             if _is_mergeable(now, entity, placement):
                 now = _spread(now, entity, placement, shards)
-        keyed = _keyed(now, workload, hot)
+        keyed = _entity_under(now, workload, hot)
         if keyed is not None:
             now = _spread_key(now, keyed, shards)
     return now if now is not schema else None
 
 
-def _keyed(schema: Schema, workload: Workload, hot: HotKey) -> EntitySchema | None:
-    """The one entity under an overloaded base key, where its key may change."""
+def _entity_under(schema: Schema, workload: Workload, hot: HotKey) -> EntitySchema | None:
+    """The one entity under an overloaded base key, if its key may change."""
     table = schema.by_table.get(hot.path.table)
     if hot.path.index is not None or table is None or not new_names.is_generic(schema, table):
         return None
     under = [e for e in schema.entities_of(table.name) if e.key and _partition(e) == hot.key]
-    if len(under) != 1 or SHARD in under[0].by_field:
+    if len(under) != 1 or not _takes_number(under[0]):
         return None
     entity = under[0]
     pinned = Demands(Figures(schema, workload)).pinned[entity.name]
@@ -74,21 +74,18 @@ def _partition(entity: EntitySchema) -> str:
 
 
 def _spread_key(schema: Schema, entity: EntitySchema, shards: int) -> Schema:
-    """The entity under a key with a shard number; one item's number follows from its id."""
+    """The entity with a shard number in its key, derived from the item's id."""
     assert entity.key is not None, f"{entity.name} has no key"
     readers = [p for p in schema.patterns if p.index is None and p.entities == (entity.name,)]
     if any(p.kind not in (*MERGED, "get", "scan") for p in readers):
         return schema
-    partition = _sharded(entity.key.partition)
-    changed = replace(
-        entity,
-        attributes=(*entity.attributes, _number(shards)),
-        key=KeyTemplates(partition, entity.key.sort),
-    )
+    partition = _with_shard(entity.key.partition)
+    numbered, shards = _numbered(entity, shards)
+    changed = replace(numbered, key=KeyTemplates(partition, entity.key.sort))
     moved = {
         p.name: replace(p, partition=partition)
         if p.kind == "get"
-        else _merged(p, None, partition, shards)
+        else _merge(p, None, partition, shards)
         for p in readers
         if p.kind != "scan"
     }
@@ -99,8 +96,18 @@ def _spread_key(schema: Schema, entity: EntitySchema, shards: int) -> Schema:
     )
 
 
-def _number(shards: int) -> AttributeSchema:
-    return AttributeSchema(
+def _takes_number(entity: EntitySchema) -> bool:
+    """Whether its items can have a shard number: they have one already, or the name is free."""
+    held = entity.by_field.get(SHARD)
+    return held is None or held.shards is not None
+
+
+def _numbered(entity: EntitySchema, shards: int) -> tuple[EntitySchema, int]:
+    """The entity with a shard number, and how many shards it tells apart: one for all its keys."""
+    held = entity.by_field.get(SHARD)
+    if held is not None and held.shards is not None:
+        return entity, held.shards
+    number = AttributeSchema(
         SHARD,
         SHARD,
         "number",
@@ -108,11 +115,12 @@ def _number(shards: int) -> AttributeSchema:
         shards=shards,
         description="Follows from the item's own id, so that one item has one shard.",
     )
+    return replace(entity, attributes=(*entity.attributes, number)), shards
 
 
 def _hot_placements(schema: Schema, hot: HotKey) -> Iterator[tuple[EntitySchema, Placement]]:
     for entity, placement in schema.placed_on(hot.path.table, hot.path.index or ""):
-        if str(placement.key.partition) == hot.key and SHARD not in entity.by_field:
+        if str(placement.key.partition) == hot.key and _takes_number(entity):
             yield entity, placement
 
 
@@ -135,29 +143,30 @@ def _is_mergeable(schema: Schema, entity: EntitySchema, placement: Placement) ->
 
 
 def _spread(schema: Schema, entity: EntitySchema, placement: Placement, shards: int) -> Schema:
-    """The placement under a key with a shard number, and its readers asking every shard."""
+    """The placement with a shard number, and readers that query every shard."""
     table = schema.by_table[entity.table]
     index = table.index(placement.index)
     assert index is not None, f"{table.name} has no index {placement.index}"
     readers = {p.name for p in _readers(schema, entity, placement)}
     others = [e for e, _ in schema.placed_on(table.name, index.name) if e is not entity]
     generic = new_names.is_generic_index(schema, table, index)
-    # Shards are merged in the order of a sort key; where there is none, the id is one.
+    # Shards are merged by sort key; without one, the id is used.
     tie = entity.key.fields[-1] if entity.key and index.sort is None else ""
     made = (
-        index if generic else _composed(index, table, new_names.stored(entity, tie) if tie else "")
+        index
+        if generic
+        else _spread_index(index, table, new_names.disk_name(entity, tie) if tie else "")
     )
     now = schema
     if not generic:
-        now = _moved(schema, entity, placement, index, made, alone=not others)
+        now = _move(schema, entity, placement, index, made, alone=not others)
         placement = replace(placement, index=made.name)
-    partition = _sharded(placement.key.partition)
+    partition = _with_shard(placement.key.partition)
     sort = new_names.bare(entity, tie) if tie else placement.key.sort
     key = KeyTemplates(partition, sort)
-    home = now.by_entity[entity.name]
+    home, shards = _numbered(now.by_entity[entity.name], shards)
     changed = replace(
         home,
-        attributes=(*home.attributes, _number(shards)),
         placements=tuple(
             replace(p, key=key) if p.index == placement.index else p for p in home.placements
         ),
@@ -166,14 +175,14 @@ def _spread(schema: Schema, entity: EntitySchema, placement: Placement, shards: 
         now,
         entities=tuple(changed if e.name == entity.name else e for e in now.entities),
         patterns=tuple(
-            _merged(p, made.name, partition, shards) if p.name in readers else p
+            _merge(p, made.name, partition, shards) if p.name in readers else p
             for p in now.patterns
         ),
     )
 
 
-def _composed(index: Index, table: TableSchema, sort: str) -> Index:
-    """An index over an attribute of its own, as the key is no field any more."""
+def _spread_index(index: Index, table: TableSchema, sort: str) -> Index:
+    """An index over its own attribute, as the key is no longer a field."""
     name = new_names.free(f"{index.name}-spread", table)
     partition = f"{index.partition}Shard"
     return replace(
@@ -181,7 +190,7 @@ def _composed(index: Index, table: TableSchema, sort: str) -> Index:
     )
 
 
-def _moved(
+def _move(
     schema: Schema,
     entity: EntitySchema,
     placement: Placement,
@@ -190,7 +199,7 @@ def _moved(
     *,
     alone: bool,
 ) -> Schema:
-    """The entity in the new index; the old one goes where nothing else is in it."""
+    """The entity in the new index; the old one is dropped if it is empty."""
     table = schema.by_table[entity.table]
     if alone:
         return with_index(schema, table, old, new)
@@ -206,11 +215,11 @@ def _moved(
     )
 
 
-def _sharded(partition: Template) -> Template:
+def _with_shard(partition: Template) -> Template:
     return parse_template(f"{partition.text}{DELIMITER}{{{SHARD}:02d}}", escape=partition.escape)
 
 
-def _merged(
+def _merge(
     pattern: PatternSchema, index: str | None, partition: Template, shards: int
 ) -> PatternSchema:
     return replace(

@@ -1,4 +1,4 @@
-"""What an expert says beside keys: items for growing lists, copies for rows that are fetched."""
+"""Expert advice besides keys: items in place of growing lists, copies in place of fetched rows."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ ELEMENT = 40
 def suggestions(bill: Bill, workload: Workload) -> tuple[str, ...]:
     """Sentences, those with dollars in them first."""
     figures = Figures(bill.schema, workload)
-    return (*_fetched(bill), *_lists(bill, figures), *_hot(bill))
+    return (*_row_fetches(bill), *_lists(bill, figures), *_hot(bill))
 
 
-def _fetched(bill: Bill) -> Iterator[str]:
+def _row_fetches(bill: Bill) -> Iterator[str]:
     """Lists whose rows are fetched one by one."""
     for line in bill.patterns:
         if not line.read.fetched:
@@ -37,7 +37,7 @@ def _fetched(bill: Bill) -> Iterator[str]:
 
 
 def _lists(bill: Bill, figures: Figures) -> Iterator[str]:
-    """Lists and sets that grow with something else."""
+    """Lists and sets that grow without bound."""
     for entity in bill.schema.entities:
         for attribute in entity.attributes:
             if attribute.type not in GROWING or not attribute.refers or not attribute.mutable:

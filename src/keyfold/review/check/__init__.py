@@ -9,10 +9,12 @@ from keyfold.errors import KeyfoldError
 from keyfold.review.check import (
     document,
     expiry,
+    feeds,
     heat,
     index_allocation,
     index_use,
     indexes,
+    key_order,
     key_values,
     keys,
     live_table,
@@ -34,21 +36,21 @@ from keyfold.review.check.report import Crash, Finding, Idle, Review, Severity, 
 from keyfold.review.check.rule import RULES, SEVERITIES, Defect, DesignRule, Element, unknown_rule
 
 FAMILIES = {
-    "K": ("Keys", (keys, key_values)),
+    "K": ("Keys", (keys, key_order, key_values)),
     "Q": ("Access patterns", (queries, patterns, reads)),
     "X": ("Indexes", (indexes, index_use, index_allocation, uniqueness, vectors)),
     "W": ("Writes", (writes, propagation, states, sizes, expiry)),
-    "S": ("Streams, counters, feeds", (streams, heat)),
+    "S": ("Streams, counters, feeds", (streams, feeds, heat)),
     "G": ("Global tables", (replication,)),
     "M": ("Migrations", (migrations,)),
     "D": ("The document itself", (document,)),
     "L": ("The live table", (live_table,)),
 }
-"""The families of rules with the modules that register them."""
+"""The families of rules, with their modules."""
 
 
 def rules(select: Iterable[str] = (), ignore: Iterable[str] = ()) -> list[DesignRule]:
-    """The rules that a selection names: by code (K4) or family (K)."""
+    """The rules of a selection: by code (K4) or family (K)."""
     wanted, unwanted = list(select), list(ignore)
     for code in (*wanted, *unwanted):
         if code not in RULES and code not in FAMILIES:
@@ -66,7 +68,7 @@ def check(
     ignore: Iterable[str] = (),
     severity: Mapping[str, Severity] | None = None,
 ) -> Review:
-    """Run the rules over a design; `severity` gives rules or families another one."""
+    """Run the rules over a design; `severity` overrides that of rules or families."""
     facts = Reach(schema)
     ran = rules(select, ignore)
     changed = severity or {}
@@ -96,7 +98,7 @@ def check(
 
 
 def _by_cause(defects: list[Defect]) -> list[list[Defect]]:
-    """Defects with one cause together, in the order of the first of each."""
+    """Defects grouped by cause, in order of first occurrence."""
     groups: dict[object, list[Defect]] = {}
     for number, defect in enumerate(defects):
         cause = (defect.cause, defect.severity) if defect.cause else number
@@ -105,12 +107,13 @@ def _by_cause(defects: list[Defect]) -> list[list[Defect]]:
 
 
 def _idle(schema: Schema, ran: set[str], used: set[int]) -> Iterator[Idle]:
-    """Silences that nothing needs any more, or that name no rule."""
+    """Suppressions that are unused or name no rule."""
     for element in _elements(schema):
         for silence in element.silences:
             unknown = silence.code not in RULES
             if id(silence) not in used and (silence.code in ran or unknown):
-                yield Idle(silence.code, element.place, unknown)
+                place = element.place if silence.place == NOWHERE else silence.place
+                yield Idle(silence.code, place, unknown)
 
 
 def _elements(schema: Schema) -> Iterator[Element]:

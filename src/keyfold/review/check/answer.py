@@ -1,4 +1,4 @@
-"""What an access pattern asks for and gets, as keys: evidence for the rules about reads."""
+"""Example keys of what a pattern asks for and returns: evidence for the rules about reads."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from keyfold.design.schema import KeyTemplates, PatternSchema
 from keyfold.design.template import Literal, Template
 from keyfold.limits import PAGE_BYTES
 from keyfold.review.check.evidence import Evidence, amount, found, many
-from keyfold.review.check.reach import Appearance, Reach, example
+from keyfold.review.check.key_sets import Appearance
+from keyfold.review.check.reach import Reach, example
 from keyfold.review.check.sample import sort_of, text_of
 from keyfold.review.keyspace import witness
 
 
 def wanted(facts: Reach, pattern: PatternSchema) -> list[Appearance]:
-    """What a pattern returns of what it is about."""
+    """The requested part of what a pattern returns."""
     return [a for a in facts.reached(pattern) if a.entity.name in pattern.entities]
 
 
@@ -29,7 +30,7 @@ def asked_key(pattern: PatternSchema) -> str:
 
 
 def returned_key(facts: Reach, pattern: PatternSchema, appearance: Appearance) -> str:
-    """A sort key, or partition key where there is none, that the pattern's condition lets in."""
+    """A sort key, or partition key without one, that matches the pattern's condition."""
     key, entity = appearance.key, appearance.entity
     if key.sort is None:
         return text_of(key.partition, entity)
@@ -38,7 +39,9 @@ def returned_key(facts: Reach, pattern: PatternSchema, appearance: Appearance) -
     if asked is not None:
         texts.append(f"{text_of(asked, None)}1")
         for space in facts.spaces(key.sort, entity):
-            texts += filter(None, (witness(a.opened(), space) for a in facts.spaces(asked, None)))
+            texts += filter(
+                None, (witness(a.with_any_end(), space) for a in facts.spaces(asked, None))
+            )
             texts.append(f"{space.literal_prefix}1")
     for text in texts:
         fixed = KeyTemplates(key.partition, Template((Literal(text),)))
@@ -50,7 +53,7 @@ def returned_key(facts: Reach, pattern: PatternSchema, appearance: Appearance) -
 
 
 def page(facts: Reach, pattern: PatternSchema, strangers: list[Appearance]) -> Evidence:
-    """Keys that one page of a pattern can hold, wanted ones first."""
+    """Keys that one page of a pattern can contain, wanted ones first."""
     rows = [
         (f"`{returned_key(facts, pattern, a)}`", f"{a.entity.name}{word}")
         for some, word in ((wanted(facts, pattern)[:1], ""), (strangers[:2], ", not asked for"))
@@ -60,7 +63,7 @@ def page(facts: Reach, pattern: PatternSchema, strangers: list[Appearance]) -> E
 
 
 def pages(facts: Reach, pattern: PatternSchema) -> Evidence:
-    """The requests that an answer takes as it grows."""
+    """The number of requests as an answer grows."""
     size = facts.size(pattern)
     counts = (1_000, 100_000, 10_000_000)
     rows = (

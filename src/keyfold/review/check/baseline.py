@@ -1,4 +1,4 @@
-"""A baseline: the findings a team starts with, so that only new ones count."""
+"""A baseline: known findings, so that only new ones count."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ VERSION = 2
 
 
 def write(report: Review, path: Path) -> None:
-    """Keep today's findings."""
+    """Write today's findings."""
     known = sorted(finding.fingerprint for finding in report.findings)
     document = {"version": VERSION, "findings": known}
     path.write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def without_known(report: Review, path: Path) -> Review:
-    """The report with only what the baseline does not hold."""
+    """The report without findings in the baseline."""
     known = Counter(_read(path))
     new = []
     for finding in report.findings:

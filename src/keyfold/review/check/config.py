@@ -1,4 +1,4 @@
-"""`[tool.keyfold.check]`: which rules a project runs, how grave they are, and where."""
+"""`[tool.keyfold.check]`: which rules a project runs, with which severity, and where."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _WORDS = ("select", "ignore", "severity", "fail-on", "baseline", "paths")
 
 @dataclass(frozen=True)
 class PathConfig:
-    """What holds for the findings in some files, or of some designs."""
+    """Settings for findings in some files, or of some designs."""
 
     pattern: str
     ignore: tuple[str, ...] = ()
@@ -34,7 +34,7 @@ class PathConfig:
 
 @dataclass(frozen=True)
 class CheckConfig:
-    """A project's choices for `keyfold check`."""
+    """A project's settings for `keyfold check`."""
 
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
@@ -43,8 +43,8 @@ class CheckConfig:
     baseline: Path | None = None
     paths: tuple[PathConfig, ...] = ()
 
-    def applied(self, report: Review) -> Review:
-        """The report without what is ignored at its place, the rest as grave as it is there."""
+    def apply(self, report: Review) -> Review:
+        """The report without ignored findings, with configured severities."""
         if not self.paths:
             return report
         found = (self._at_place(finding, report.design) for finding in report.findings)
@@ -64,24 +64,27 @@ class CheckConfig:
 
 
 def load(folder: Path | None = None) -> CheckConfig:
-    """The nearest file's `check` table; every wrong word is refused with the likely one."""
+    """The nearest file's `check` table; suggests the likely word for each wrong one."""
     found = section("check", folder)
     if found is None:
         return CheckConfig()
     file, table = found
     _refuse_unknown(file, "check", table, _WORDS)
     fail_on = table.get("fail-on", "warning")
-    if fail_on not in (*SEVERITIES, "never"):
+    words = (*SEVERITIES, "never")
+    if fail_on not in words:
         raise SettingError(
-            f"{file}: check.fail-on cannot be {fail_on!r}; {nearest(str(fail_on), SEVERITIES)}"
+            f"{file}: check.fail-on cannot be {fail_on!r}; {nearest(str(fail_on), words)}"
         )
     baseline = table.get("baseline")
+    if not isinstance(baseline, str | None):
+        raise SettingError(f"{file}: check.baseline must be a file's name, not {baseline!r}")
     return CheckConfig(
         select=_codes(file, "check.select", table.get("select", [])),
         ignore=_codes(file, "check.ignore", table.get("ignore", [])),
         severity=_severities(file, "check.severity", table.get("severity", {})),
         fail_on=fail_on,
-        baseline=None if baseline is None else file.parent / str(baseline),
+        baseline=None if baseline is None else file.parent / baseline,
         paths=tuple(
             _path(file, pattern, inner)
             for pattern, inner in _table(file, "check.paths", table.get("paths", {})).items()

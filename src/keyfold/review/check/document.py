@@ -1,4 +1,4 @@
-"""D: the document itself. Does it add up, agree with itself, and give reasons?"""
+"""D: the document itself. Is it consistent, and does it give reasons?"""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ def count_mismatch(facts: Reach) -> Iterator[Defect]:
                 yield Defect(
                     stated,
                     f"{stated.about} {stage}".strip(),
-                    f"the document says {stated.value}, and its own tables have {counted} "
+                    f"the document says {stated.value}, but the design has {counted} "
                     f"({_detail(schema, stated.about)})",
-                    "Correct the count, and what is concluded from it.",
+                    "Correct the count, and whatever was concluded from it.",
                 )
 
 
@@ -49,7 +49,7 @@ def _detail(schema: Schema, about: str) -> str:
     return ", ".join(f"{t.name} {len(t.indexes)}" for t in schema.tables if t.indexes)
 
 
-@rule("D2", "contradiction", "warning", "Two statements that cannot both hold")
+@rule("D2", "contradiction", "warning", "Two statements contradict each other")
 def contradiction(facts: Reach) -> Iterator[Defect]:
     for entity in facts.schema.entities:
         for attribute in entity.attributes:
@@ -58,9 +58,9 @@ def contradiction(facts: Reach) -> Iterator[Defect]:
                 yield Defect(
                     entity,
                     f"{entity.name}.{attribute.field}",
-                    f"it says that {attribute.field} is a {attribute.type}, and elsewhere that it "
-                    f"is a {', '.join(others)}",
-                    "Decide which holds, and say it once.",
+                    f"{attribute.field} is a {attribute.type} here and elsewhere a "
+                    f"{', '.join(others)}",
+                    "Choose one type, and state it once.",
                 )
         changed = facts.writes(entity.name, "update") if entity.immutable else ()
         for operation, effect in changed:
@@ -68,13 +68,13 @@ def contradiction(facts: Reach) -> Iterator[Defect]:
             yield Defect(
                 operation,
                 f"{operation.name} on {entity.name}",
-                f"{entity.name} never changes, it says, and this updates{fields}",
+                f"{entity.name} is declared immutable, but this updates{fields}",
                 "Name the fields that may change.",
                 (entity,),
             )
 
 
-@rule("D3", "ttl-config-conflict", "warning", "Retention is stated twice, differently")
+@rule("D3", "ttl-config-conflict", "warning", "Two retention periods are stated for one entity")
 def ttl_config_conflict(facts: Reach) -> Iterator[Defect]:
     for stated in facts.schema.retentions:
         entity = facts.schema.by_entity.get(stated.entity)
@@ -86,7 +86,8 @@ def ttl_config_conflict(facts: Reach) -> Iterator[Defect]:
             yield Defect(
                 stated,
                 entity.name,
-                f"is kept {_days(days)} by its TTL, and {_days(stated.days)} elsewhere{source}",
+                f"is kept {_days(days)} by its TTL, but {_days(stated.days)} is stated "
+                f"elsewhere{source}",
                 "State it once, in the entity's TTL.",
                 (entity,),
             )
@@ -96,7 +97,9 @@ def _days(days: float | None) -> str:
     return "for ever" if days is None else f"{days:g} days"
 
 
-@rule("D4", "claim-or-rate-missing", "warning", "A saving or speed is claimed without its basis")
+@rule(
+    "D4", "claim-or-rate-missing", "warning", "A claimed saving or speed has no figures behind it"
+)
 def claim_without_basis(facts: Reach) -> Iterator[Defect]:
     rated = any(pattern.rate is not None for pattern in facts.schema.patterns)
     sized = any(entity.bytes is not None for entity in facts.schema.entities)
@@ -105,12 +108,12 @@ def claim_without_basis(facts: Reach) -> Iterator[Defect]:
             yield Defect(
                 stated,
                 stated.about,
-                f"it says “{stated.value}”, with no rate or size behind it",
-                "Give the rates and sizes that it follows from.",
+                f"claims “{stated.value}” without the rate or size behind it",
+                "State the rates and sizes that the claim rests on.",
             )
 
 
-@rule("D5", "types-stale", "warning", "The written types are not what the design declares")
+@rule("D5", "types-stale", "warning", "The generated types are out of date")
 def types_stale(facts: Reach) -> Iterator[Defect]:
     for file in facts.schema.stale_types:
         yield Defect(

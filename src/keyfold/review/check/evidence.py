@@ -1,4 +1,4 @@
-"""Evidence: what a rule found, as data. Keys, steps in time or amounts, and what they come to."""
+"""Evidence: a concrete example for a finding. Keys, steps in time or amounts, and the result."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Evidence:
-    """An example that was found: rows of cells under a heading, and what follows from them."""
+    """An example: rows of cells under a heading, and the conclusion."""
 
     head: str
     rows: tuple[tuple[str, ...], ...]
@@ -16,7 +16,7 @@ class Evidence:
 
     @property
     def sentence(self) -> str:
-        """All of it in one line."""
+        """The example in one line."""
         rows = "; ".join(" ".join(cell for cell in row if cell) for row in self.rows)
         told = f"{self.head}: {rows}" if self.head else rows
         return f"{told}: {self.so}" if self.so else told
@@ -29,17 +29,17 @@ class Evidence:
 
 
 def found(head: str, *rows: tuple[str, str], so: str = "") -> Evidence:
-    """Keys or values, and what each of them is."""
+    """Keys or values, with a description of each."""
     return Evidence(head, rows, so)
 
 
 def course(*steps: str, so: str = "") -> Evidence:
-    """Steps in the order in which they can happen."""
+    """Steps in a possible order."""
     return Evidence("", tuple((f"{n}.", step) for n, step in enumerate(steps, 1)), so)
 
 
 def total(head: str, terms: Iterable[tuple[str, float, float]], limit: str, unit: str) -> Evidence:
-    """Amounts, each a number of times another, added up and held against a limit."""
+    """A sum of amounts compared with a limit."""
     rows, whole = [], 0.0
     for what, count, each in terms:
         whole += count * each

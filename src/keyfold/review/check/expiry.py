@@ -1,4 +1,4 @@
-"""Time to live: does what should expire do so, and is what has expired taken as gone?"""
+"""Time to live: does data expire as intended, and are expired items treated as gone?"""
 
 from __future__ import annotations
 
@@ -6,33 +6,35 @@ import re
 from collections.abc import Iterator
 
 from keyfold.design.condition import fields_of
-from keyfold.design.schema import AttributeSchema, EntitySchema, TableSchema
+from keyfold.design.schema import AttributeSchema, EntitySchema, PatternSchema, TableSchema
 from keyfold.review.check.evidence import Evidence, course, found
 from keyfold.review.check.reach import Reach
 from keyfold.review.check.rule import Defect, Fix, rule
 from keyfold.review.check.sample import moment, named
 
 _DEADLINE = re.compile(r"expir|valid_?(until|to)|until|deadline", re.I)
-"""Names of moments after which an item means nothing any more."""
+"""Names of deadlines after which an item is obsolete."""
 _TEXT = ("string", "id", "date")
 
 
-@rule("Q12", "ttl-as-logic", "warning", "Expired items that are still there are treated as gone")
+@rule("Q12", "ttl-as-logic", "warning", "A pattern relies on expired items being gone")
 def ttl_as_logic(facts: Reach) -> Iterator[Defect]:
     if facts.schema.enforced:
         return
     for entity in facts.schema.entities:
-        if entity.ttl is None or not _DEADLINE.search(entity.ttl.attribute):
+        if entity.ttl is None:
             continue
-        for pattern in facts.schema.patterns:
-            compared = entity.ttl.attribute in fields_of(pattern.filter)
-            if entity.name in pattern.entities and not compared:
+        stamps = [entity.ttl.attribute, *(a.name for a in entity.attributes)]
+        deadlines = [name for name in dict.fromkeys(stamps) if _DEADLINE.search(name)]
+        for pattern in facts.schema.patterns if deadlines else ():
+            compared = {entity.ttl.attribute, *deadlines} & {*fields_of(pattern.filter)}
+            if entity.name in pattern.entities and not compared and not _only_keys(entity, pattern):
                 yield Defect(
                     pattern,
                     pattern.name,
-                    f"takes every {entity.name} it finds as valid; expired ones stay for up to two "
-                    "days",
-                    f"Compare {entity.ttl.attribute} with the current time in the filter, or after "
+                    f"treats every {entity.name} it reads as valid, but expired items stay "
+                    "readable for up to two days",
+                    f"Compare {deadlines[0]} with the current time in the filter, or after "
                     "the read.",
                     (entity,),
                     cause=f"expired {entity.name}",
@@ -44,7 +46,13 @@ def ttl_as_logic(facts: Reach) -> Iterator[Defect]:
                 )
 
 
-@rule("W16", "ttl-never-expires", "error", "A time to live that DynamoDB does not act on")
+def _only_keys(entity: EntitySchema, pattern: PatternSchema) -> bool:
+    """Whether a pattern shows nothing but keys: those of what is to be deleted."""
+    keyed = entity.key.fields if entity.key else ()
+    return bool(pattern.shows) and set(pattern.shows) <= set(keyed)
+
+
+@rule("W16", "ttl-never-expires", "error", "DynamoDB ignores the time to live")
 def ttl_never_expires(facts: Reach) -> Iterator[Defect]:
     for entity in facts.schema.entities:
         if entity.ttl is None:
@@ -56,17 +64,17 @@ def ttl_never_expires(facts: Reach) -> Iterator[Defect]:
             yield Defect(
                 entity,
                 entity.name,
-                f"{problem}: nothing expires, and nobody is told",
+                f"{problem}, so DynamoDB deletes nothing and reports nothing",
                 "Store epoch seconds as a number, in the attribute that the table's TTL is on.",
                 (table,),
                 severity="warning" if table.ttl is None else None,
                 fix=Fix("epoch_ms", "epoch") if field and field.stored == "epoch_ms" else None,
-                evidence=_stored(table, entity.ttl.attribute, field),
+                evidence=_value_example(table, entity.ttl.attribute, field),
             )
 
 
-def _stored(table: TableSchema, name: str, field: AttributeSchema | None) -> Evidence:
-    """What an item holds, and what DynamoDB compares with the current time."""
+def _value_example(table: TableSchema, name: str, field: AttributeSchema | None) -> Evidence:
+    """An item's value, and what DynamoDB compares with the current time."""
     seconds = int(moment(1).timestamp())
     shown = moment(1).isoformat() if _is_text(field) else f"{seconds}"
     if field is not None and field.stored == "epoch_ms":

@@ -1,4 +1,4 @@
-"""What a filter compares: the fields that a key could serve instead."""
+"""Which fields of a filter a key could serve."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from keyfold.expressions.ast import And, Between, Compare, Condition, In, Or, Pa
 
 
 def equal_fields(condition: Condition | None) -> list[str]:
-    """The fields that a condition compares with values: a key could serve these."""
+    """The fields that a condition compares for equality: a key could serve these."""
     match condition:
         case And(terms):
             return [field for term in terms for field in equal_fields(term)]
@@ -17,7 +17,7 @@ def equal_fields(condition: Condition | None) -> list[str]:
 
 
 def ranged_fields(condition: Condition | None) -> list[str]:
-    """The fields that a condition holds against bounds: a sort key could serve these."""
+    """The fields that a condition compares with bounds: a sort key could serve these."""
     match condition:
         case And(terms) | Or(terms):
             return sorted({field for term in terms for field in ranged_fields(term)})

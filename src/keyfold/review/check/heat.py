@@ -1,11 +1,11 @@
-"""Heat: does one partition take what is read from it and written to it?"""
+"""Heat: can one partition sustain its reads and writes?"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
 
-from keyfold.design.schema import EntitySchema, KeyTemplates, Placement
+from keyfold.design.schema import EntitySchema, Placement
 from keyfold.design.template import Template
 from keyfold.limits import (
     PARTITION_READ_UNITS,
@@ -14,16 +14,22 @@ from keyfold.limits import (
     WRITE_UNIT_BYTES,
 )
 from keyfold.review.check.evidence import Evidence, found, total
+from keyfold.review.check.keys import keys_of
 from keyfold.review.check.reach import Reach, slots
 from keyfold.review.check.rule import Defect, rule
 from keyfold.review.check.sample import text_of
 
 FEW_PARTITIONS = 10
 FEW_ITEMS = 10_000
-"""Up to this number of items, a few partitions are not hot."""
+"""With at most this many items, a few partitions are not hot."""
 
 
-@rule("S2", "hot-key", "warning", "More reads or writes a second than one key takes")
+@rule(
+    "S2",
+    "hot-key",
+    "warning",
+    "One key gets more reads or writes a second than a partition can serve",
+)
 def hot_key(facts: Reach) -> Iterator[Defect]:
     for counter in facts.schema.counters:
         if counter.peak is not None and counter.peak > PARTITION_WRITE_UNITS * counter.shards:
@@ -50,14 +56,26 @@ def hot_key(facts: Reach) -> Iterator[Defect]:
                 severity="question",
                 cause="peaks of counters",
             )
+    for feed in () if facts.schema.enforced else facts.schema.feeds:
+        if feed.mode != "fan_out" and feed.max_followers is None:
+            yield Defect(
+                feed,
+                feed.name,
+                f"how many readers ask for the {feed.post} of one author a second? They all read "
+                f"one partition, which serves {PARTITION_READ_UNITS:,} units",
+                "State the most followers of an author (max_followers), or cache the newest posts "
+                "of large ones.",
+                severity="question",
+                cause="readers of one author",
+            )
     for entity in facts.schema.entities:
         units = (entity.peak or 0) * _units(entity)
         if units > PARTITION_WRITE_UNITS:
             yield Defect(
                 entity,
                 entity.name,
-                f"writes {units:,.0f} units a second to one partition at its peak; one takes "
-                f"{PARTITION_WRITE_UNITS:,}",
+                f"writes {units:,.0f} units a second to one partition at its peak; a partition "
+                f"takes {PARTITION_WRITE_UNITS:,}",
                 f"Spread the partition key over {_shards(units)} shards.",
                 evidence=_load("one partition", entity.peak or 0, _units(entity)),
             )
@@ -65,18 +83,11 @@ def hot_key(facts: Reach) -> Iterator[Defect]:
     yield from _hot_reads(facts)
 
 
-def _keys_of(entity: EntitySchema) -> Iterator[tuple[str, KeyTemplates, Placement | None]]:
-    if entity.key is not None:
-        yield entity.name, entity.key, None
-    for placement in entity.placements:
-        yield f"{entity.name} on {placement.index}", placement.key, placement
-
-
 def _hot_writes(entity: EntitySchema) -> Iterator[Defect]:
-    """Writes that a constant, a day or a frequent value brings into one partition."""
+    """Writes that a constant, a day or a frequent value concentrates in one partition."""
     if entity.rate is None or entity.peak is not None:
         return
-    for subject, key, placement in _keys_of(entity):
+    for subject, key, placement in keys_of(entity):
         share, why = _hottest(entity, key.partition)
         units = entity.rate * share * _units(entity)
         if units > PARTITION_WRITE_UNITS:
@@ -101,7 +112,7 @@ def _load(where: str, writes: float, units: int) -> Evidence:
 
 
 def _hottest(entity: EntitySchema, template: Template) -> tuple[float, str]:
-    """The share of the writes that the busiest partition gets, and why; 0 where nothing says."""
+    """The busiest partition's share of the writes, and why; 0 if unknown."""
     if template.is_literal:
         return 1.0, "is one partition"
     share, why = 1.0, ""
@@ -124,7 +135,7 @@ def _hottest(entity: EntitySchema, template: Template) -> tuple[float, str]:
 
 
 def _hot_reads(facts: Reach) -> Iterator[Defect]:
-    """Patterns that read one and the same key more often than one key can be read."""
+    """Patterns that read one key more often than one key supports."""
     for pattern in facts.schema.patterns:
         if pattern.rate is None or pattern.partition is None or not pattern.partition.is_literal:
             continue
@@ -136,8 +147,8 @@ def _hot_reads(facts: Reach) -> Iterator[Defect]:
             yield Defect(
                 pattern,
                 pattern.name,
-                f"reads `{pattern.partition}` with {load:,.0f} units a second; one key gives "
-                f"{PARTITION_READ_UNITS:,}",
+                f"reads `{pattern.partition}` with {load:,.0f} units a second; one partition "
+                f"serves {PARTITION_READ_UNITS:,}",
                 "Keep several copies under different keys, or cache the answer.",
                 evidence=total(
                     f"the key `{pattern.partition}`",
@@ -160,39 +171,41 @@ def _shards(peak: float) -> int:
     return int(-(-peak // PARTITION_WRITE_UNITS))
 
 
-@rule("X8", "low-cardinality-partition", "warning", "A partition key with few values")
+@rule("X8", "low-cardinality-partition", "warning", "A partition key has too few values")
 def low_cardinality_partition(facts: Reach) -> Iterator[Defect]:
     for entity in facts.schema.entities:
-        for subject, key, placement in _keys_of(entity):
+        for subject, key, placement in keys_of(entity):
             count = _values(entity, key.partition)
             if count is None or count >= FEW_PARTITIONS:
                 continue
             if entity.rate is not None or _is_small(entity, placement):
                 continue
             if placement is not None and entity.key and key.partition == entity.key.partition:
-                continue  # said of the table already
+                continue  # Already reported for the table.
             yield Defect(
                 placement or entity,
                 subject,
                 f"`{key.partition}` has {count} value{'s' * (count > 1)}: all items share "
                 + ("one partition" if count == 1 else f"{count} partitions")
                 + " of 1,000 writes a second",
-                "Add something that spreads, such as a month or a shard, and read the shards "
-                "together; or say how few they are (per_partition, rate).",
+                "Add a part that spreads the items, such as a month or a shard number, and read "
+                "the shards together; or say how few they are (per_partition, rate).",
                 (entity,),
                 evidence=_partitions(entity, key.partition, count),
             )
 
 
 def _partitions(entity: EntitySchema, template: Template, count: int) -> Evidence:
-    """All partitions that there can be."""
+    """The number of possible partitions."""
     texts = dict.fromkeys(text_of(template, entity, n) for n in range(1, count + 1))
     rows = ((f"`{text}`", f"{PARTITION_WRITE_UNITS:,} writes a second") for text in texts)
     return found(f"every {entity.name} goes to", *rows)
 
 
 def _is_small(entity: EntitySchema, placement: Placement | None) -> bool:
-    """Whether the few partitions hold little: a bound says so, or the key names the one item."""
+    """Whether the few partitions hold little: by a bound, or because the key names a single
+    item.
+    """
     if entity.per_partition is not None:
         return entity.per_partition <= FEW_ITEMS
     fields = placement.key.fields if placement else entity.key.fields if entity.key else ()
@@ -200,15 +213,13 @@ def _is_small(entity: EntitySchema, placement: Placement | None) -> bool:
 
 
 def _values(entity: EntitySchema, template: Template) -> int | None:
-    """How many different keys a template can render, where that is known."""
+    """The number of distinct keys of a template, if known."""
     count = 1
     for slot in slots(template):
         attribute = entity.by_field.get(slot.field)
-        if attribute is None:
-            return None
-        if attribute.shards:
-            count *= attribute.shards
-        elif attribute.type == "boolean":
+        if attribute is None or attribute.shards:
+            return None  # Shards are deliberate; S2 compares them with the rate.
+        if attribute.type == "boolean":
             count *= 2
         elif attribute.values:
             count *= len(attribute.values)

@@ -1,4 +1,4 @@
-"""X, continued: what an index is meant for. Does what lies in it keep to that?"""
+"""X, continued: the purpose of an index. Do its entries match it?"""
 
 from __future__ import annotations
 
@@ -13,7 +13,12 @@ from keyfold.review.check.rule import Defect, rule
 from keyfold.review.check.sample import key_of, text_of
 
 
-@rule("X12", "index-as-data-carrier", "warning", "An index attribute used only as data")
+@rule(
+    "X12",
+    "index-as-data-carrier",
+    "warning",
+    "An index key attribute carries data that nothing queries",
+)
 def index_as_data_carrier(facts: Reach) -> Iterator[Defect]:
     for consumer in facts.schema.consumers:
         table = facts.schema.by_table.get(consumer.table) or facts.schema.tables[0]
@@ -24,16 +29,18 @@ def index_as_data_carrier(facts: Reach) -> Iterator[Defect]:
                 yield Defect(
                     consumer,
                     consumer.name,
-                    f"takes its target from {name}, a key attribute of {index.name}: the index is "
-                    "kept for the sake of a value",
-                    "Store the id as an attribute of its own, and read that.",
+                    f"uses {name}, a key attribute of {index.name}, only as data: the index is "
+                    "paid for to store one value",
+                    "Store the id in an ordinary attribute, and read that.",
                     (index,),
-                    evidence=_carried(facts, consumer.entities, index, name),
+                    evidence=_carrier_example(facts, consumer.entities, index, name),
                 )
 
 
-def _carried(facts: Reach, entities: tuple[str, ...], index: Index, name: str) -> Evidence | None:
-    """The values that a consumer takes out of an index attribute."""
+def _carrier_example(
+    facts: Reach, entities: tuple[str, ...], index: Index, name: str
+) -> Evidence | None:
+    """The values that a consumer reads from an index attribute."""
     named = (facts.schema.by_entity.get(one) for one in entities)
     rows = [
         (f"{name} = `{text_of(facts.templates(one)[name][0], one)}`", f"in a record of {one.name}")
@@ -43,7 +50,7 @@ def _carried(facts: Reach, entities: tuple[str, ...], index: Index, name: str) -
     return found(f"kept in {index.name}", *rows) if rows else None
 
 
-@rule("X13", "allocation-rule-violated", "info", "The design's own index convention is broken")
+@rule("X13", "allocation-rule-violated", "note", "The design breaks its own rule about index use")
 def allocation_rule_violated(facts: Reach) -> Iterator[Defect]:
     for entity, placement in all_placements(facts):
         table = facts.schema.by_table[entity.table]
@@ -84,7 +91,7 @@ def _holds(index: Index) -> list[str]:
 
 
 def _held(facts: Reach, entity: EntitySchema, placement: Placement) -> str:
-    """What a placement's partition key is to its entity."""
+    """The role of a placement's partition key for its entity."""
     fields = placement.key.partition.fields
     if len(fields) != 1:
         return ""
@@ -102,7 +109,7 @@ def _held(facts: Reach, entity: EntitySchema, placement: Placement) -> str:
     return "alternative" if unique else ""
 
 
-@rule("X15", "shared-index-attribute", "info", "One attribute is the partition key of two indexes")
+@rule("X15", "shared-index-attribute", "note", "Two indexes share one partition key attribute")
 def shared_index_attribute(facts: Reach) -> Iterator[Defect]:
     for table in facts.schema.tables:
         for first, second in combinations(table.indexes, 2):
@@ -111,17 +118,17 @@ def shared_index_attribute(facts: Reach) -> Iterator[Defect]:
             yield Defect(
                 second,
                 f"{first.name} and {second.name}",
-                f"both have {first.partition} as partition key: an item lies in one partition of "
-                "both, and enters the second as soon as it has its sort key",
-                "Mind which entities set which sort key, or give each index an attribute of its "
-                "own.",
+                f"both have {first.partition} as partition key: an item with both sort keys "
+                "appears in both, in the same partition",
+                "Give each index its own partition attribute, or make sure that only the "
+                "intended entities set each sort key.",
                 (first, table),
                 evidence=_in_both(facts, table, first, second),
             )
 
 
 def _in_both(facts: Reach, table: TableSchema, first: Index, second: Index) -> Evidence | None:
-    """Entries of both indexes, of one entity where it is in both."""
+    """Entries of both indexes, of one entity if it is in both."""
     ours, theirs = (facts.appearances(table.name, index.name) for index in (first, second))
     if not ours or not theirs:
         return None

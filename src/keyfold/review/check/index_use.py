@@ -1,13 +1,16 @@
-"""X, continued: does an index hold what is read, and take what is written?"""
+"""X, continued: does an index hold what is read, and can it keep up with writes?"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from itertools import combinations
 
+from keyfold.design.condition import fields_of
 from keyfold.design.schema import AttributeSchema, EntitySchema, Index, PatternSchema, TableSchema
+from keyfold.design.table import key_problems
 from keyfold.design.template import Template
 from keyfold.limits import BATCH_GET_ITEMS, GB, ITEM_COLLECTION_BYTES
+from keyfold.review.check.answer import wanted
 from keyfold.review.check.evidence import Evidence, course, found, total
 from keyfold.review.check.indexes import all_indexes, readers_of
 from keyfold.review.check.reach import Reach
@@ -15,13 +18,30 @@ from keyfold.review.check.rule import Defect, Fix, rule
 from keyfold.review.check.sample import field_value, key_of, text_of
 
 
-@rule("X10", "projection-mismatch", "warning", "An index projects more or less than is read")
+@rule(
+    "X10",
+    "projection-mismatch",
+    "warning",
+    "An index projects more, or less, than its patterns read",
+)
 def projection_mismatch(facts: Reach) -> Iterator[Defect]:
     for table, index in all_indexes(facts):
         readers = readers_of(facts, table, index)
         for pattern in readers:
-            missing = _missing(facts, table, index, pattern)
-            if missing:
+            unseen = _missing(facts, table, index, pattern, fields_of(pattern.filter))
+            missing = _missing(facts, table, index, pattern, (*pattern.projection, *pattern.shows))
+            if unseen:
+                yield Defect(
+                    pattern,
+                    pattern.name,
+                    f"filters by {', '.join(unseen)}, which {index.name} ({index.projection}) does "
+                    "not project: no item passes the filter",
+                    "Include these attributes in the index.",
+                    (index,),
+                    severity="error",
+                    evidence=_entry_without(facts, index, pattern, unseen[0]),
+                )
+            elif missing:
                 yield Defect(
                     pattern,
                     pattern.name,
@@ -35,9 +55,9 @@ def projection_mismatch(facts: Reach) -> Iterator[Defect]:
                 yield Defect(
                     pattern,
                     pattern.name,
-                    f"reads items through {index.name}, which holds their keys alone: every row "
-                    "is fetched again from the table",
-                    "Include what the list shows, or say that it shows the keys only (shows).",
+                    f"reads items through {index.name}, which holds only their keys: every row "
+                    "needs another read from the table",
+                    "Project what the list shows, or state that it shows only keys (`shows`).",
                     (index,),
                     evidence=_read_again(facts, index, pattern, "the rest"),
                 )
@@ -47,17 +67,29 @@ def projection_mismatch(facts: Reach) -> Iterator[Defect]:
             yield Defect(
                 index,
                 index.name,
-                f"projects everything, and its patterns read only {included}",
-                f"Project INCLUDE {included}: other changes then cost nothing here.",
+                f"projects ALL, but its patterns read only {included}",
+                f"Project INCLUDE {included}: changes of other attributes then cost nothing in "
+                "this index.",
                 (table,),
                 fix=_narrowing(index, included),
                 evidence=_carried_along(facts, table, index, narrow),
             )
 
 
+def _entry_without(
+    facts: Reach, index: Index, pattern: PatternSchema, field: str
+) -> Evidence | None:
+    """What a filter looks at: an entry that lacks the field."""
+    there = wanted(facts, pattern)
+    if not there:
+        return None
+    row = (key_of(there[0].key, there[0].entity), f"has no {field}: left out")
+    return found(f"entries of {index.name}", row, so="the answer is empty")
+
+
 def _read_again(facts: Reach, index: Index, pattern: PatternSchema, what: str) -> Evidence | None:
     """A row of an index, and the read that follows it."""
-    there = [a for a in facts.reached(pattern) if a.entity.name in pattern.entities]
+    there = wanted(facts, pattern)
     if not there:
         return None
     row, entity = there[0], there[0].entity
@@ -72,7 +104,7 @@ def _read_again(facts: Reach, index: Index, pattern: PatternSchema, what: str) -
 def _carried_along(
     facts: Reach, table: TableSchema, index: Index, narrow: set[str]
 ) -> Evidence | None:
-    """What each entry stores and nobody reads there."""
+    """What each entry stores but no reader uses."""
     keys = {*table.key_attributes, *index.key_attributes}
     rows = [
         (
@@ -90,10 +122,15 @@ def _narrowing(index: Index, included: str) -> Fix:
     return Fix(f"key: {key}}}", f"key: {key}, projection: INCLUDE, included: [{included}]}}")
 
 
-def _missing(facts: Reach, table: TableSchema, index: Index, pattern: PatternSchema) -> list[str]:
-    """What a pattern shows and its index does not hold."""
+def _missing(
+    facts: Reach,
+    table: TableSchema,
+    index: Index,
+    pattern: PatternSchema,
+    needed: Collection[str],
+) -> list[str]:
+    """What a pattern needs of its items and its index does not hold."""
     keys = {*table.key_attributes, *index.key_attributes}
-    needed = {*pattern.projection, *pattern.shows}
     return [
         attribute.name
         for entity in _entities(facts, pattern)
@@ -120,7 +157,7 @@ def _entities(facts: Reach, pattern: PatternSchema) -> list[EntitySchema]:
 
 
 def _in_keys(entity: EntitySchema) -> set[str]:
-    """Fields that can be read out of a key."""
+    """Fields that can be read from a key."""
     keys = [entity.key, *(placement.key for placement in entity.placements)]
     return {field for key in keys if key is not None for field in key.fields}
 
@@ -131,7 +168,12 @@ def _is_projected(attribute: AttributeSchema, index: Index, keys: set[str]) -> b
     return index.projection == "INCLUDE" and attribute.name in index.included
 
 
-@rule("X16", "collection-too-large", "error", "A local index holds a partition to 10 GB")
+@rule(
+    "X16",
+    "collection-too-large",
+    "error",
+    "A table with a local index limits each partition to 10 GB",
+)
 def collection_too_large(facts: Reach) -> Iterator[Defect]:
     for table in facts.schema.tables:
         local = [index for index in table.indexes if index.local]
@@ -157,7 +199,7 @@ def collection_too_large(facts: Reach) -> Iterator[Defect]:
                     entity.name,
                     f"{entity.per_partition:,} items of {entity.bytes:,} bytes with their entries "
                     f"in {', '.join(index.name for index in local)} are {held / GB:,.0f} GB in one "
-                    "partition; a table with a local index takes 10, and then refuses writes",
+                    "partition; a table with a local index allows 10 GB, and then rejects writes",
                     "Make the index a global one, or spread the partition.",
                     (local[0], table),
                     evidence=total(
@@ -172,7 +214,9 @@ def collection_too_large(facts: Reach) -> Iterator[Defect]:
                 )
 
 
-@rule("X17", "consistent-index-read", "error", "A global index has no consistent reads")
+@rule(
+    "X17", "consistent-index-read", "error", "A pattern asks a global index for a consistent read"
+)
 def consistent_index_read(facts: Reach) -> Iterator[Defect]:
     for table, index in all_indexes(facts):
         for pattern in readers_of(facts, table, index):
@@ -182,7 +226,7 @@ def consistent_index_read(facts: Reach) -> Iterator[Defect]:
                     pattern.name,
                     f"asks for a consistent read of {index.name}, which DynamoDB refuses: a global "
                     "index lags behind its table",
-                    "Read the table by its key, or accept an eventual read.",
+                    "Read the table by its key, or use an eventually consistent read.",
                     (index,),
                     evidence=course(
                         f"{pattern.name} asks {index.name} with ConsistentRead=true",
@@ -193,7 +237,10 @@ def consistent_index_read(facts: Reach) -> Iterator[Defect]:
 
 
 @rule(
-    "X18", "index-repeats-key", "warning", "An index over attributes that another key has already"
+    "X18",
+    "index-repeats-key",
+    "warning",
+    "An index repeats the key of the table or of another index",
 )
 def index_repeats_key(facts: Reach) -> Iterator[Defect]:
     for table in facts.schema.tables:
@@ -202,8 +249,8 @@ def index_repeats_key(facts: Reach) -> Iterator[Defect]:
                 yield Defect(
                     index,
                     index.name,
-                    f"has the key of {table.name} itself: everything is stored and written twice",
-                    f"Read {table.name}.",
+                    f"has the same key as {table.name}: every item is stored and written twice",
+                    f"Drop the index, and read {table.name}.",
                     (table,),
                     evidence=_both(facts, table, None, index.name),
                 )
@@ -212,16 +259,16 @@ def index_repeats_key(facts: Reach) -> Iterator[Defect]:
                 yield Defect(
                     second,
                     f"{first.name} and {second.name}",
-                    f"both are over {' and '.join(first.key_attributes)}: "
+                    f"both have the key {' and '.join(first.key_attributes)}: "
                     "every write pays for both",
-                    f"Keep {first.name}, with what both project.",
+                    f"Keep {first.name}, and let it project what both project.",
                     (first, table),
                     evidence=_both(facts, table, first.name, second.name),
                 )
 
 
 def _both(facts: Reach, table: TableSchema, one: str | None, other: str) -> Evidence | None:
-    """One item's key in two places that hold the same."""
+    """One item's key in two places with the same content."""
     there = facts.appearances(table.name, other)
     if not there:
         return None
@@ -230,37 +277,65 @@ def _both(facts: Reach, table: TableSchema, one: str | None, other: str) -> Evid
     return found(f"one {name}", (shown, f"in {one or table.name}"), (shown, f"in {other}"))
 
 
-@rule("X19", "index-key-not-written", "warning", "A write leaves part of an index key as it was")
+@rule("X22", "table-refused", "error", "DynamoDB refuses the keys of a table or index")
+def table_refused(facts: Reach) -> Iterator[Defect]:
+    for table in facts.schema.tables:
+        for message, suggestion in key_problems(table):
+            yield Defect(
+                table,
+                table.name,
+                message.rstrip("."),
+                suggestion,
+                evidence=found(
+                    "CreateTable with these keys",
+                    (f"`{table.key_text}`", table.name),
+                    *((f"`{index.key_text}`", index.name) for index in table.indexes),
+                    so="is answered with a ValidationException",
+                ),
+            )
+
+
+@rule(
+    "X19",
+    "index-key-not-written",
+    "warning",
+    "A write changes one part of an index key and not the rest",
+)
 def index_key_not_written(facts: Reach) -> Iterator[Defect]:
     if facts.schema.enforced:
         return
     for entity in facts.schema.entities:
         table = facts.schema.by_table[entity.table]
-        for operation, effect in facts.writes(entity.name, "update", "put", "create"):
+        for operation, effect in facts.writes(entity.name, "update"):
             for placement in entity.placements:
                 index = table.index(placement.index)
-                if index is None or not effect.fields:
+                if index is None:
                     continue
-                for name, _, template in index.templates(placement.key):
-                    if name in effect.fields:
-                        continue
-                    if template.is_bare_field and template.fields[0] == name:
-                        continue
-                    written = [field for field in template.fields if field in effect.fields]
-                    if written and effect.action == "update":
-                        yield Defect(
-                            operation,
-                            f"{operation.name} on {entity.name}",
-                            f"writes {', '.join(written)} and not {name} (`{template}`): "
-                            f"{placement.index} keeps the item where it was",
-                            f"Write {name} in the same update.",
-                            (placement, entity),
-                            evidence=_left_behind(entity, name, template, written[0]),
-                        )
+                stale = {
+                    name: template
+                    for name, _, template in index.templates(placement.key)
+                    if name not in (*effect.fields, *table.key_attributes)
+                    and not (template.is_bare_field and template.fields[0] == name)
+                    and any(field in effect.fields for field in template.fields)
+                }
+                if not stale:
+                    continue
+                fields = (field for template in stale.values() for field in template.fields)
+                written = [field for field in dict.fromkeys(fields) if field in effect.fields]
+                keys = ", ".join(f"{name} (`{template}`)" for name, template in stale.items())
+                yield Defect(
+                    operation,
+                    f"{operation.name} on {entity.name}",
+                    f"writes {', '.join(written)} and not {keys}: {placement.index} still lists "
+                    "the item under the old key",
+                    f"Write {' and '.join(stale)} in the same update.",
+                    (placement, entity),
+                    evidence=_left_behind(entity, *next(iter(stale.items())), written[0]),
+                )
 
 
 def _left_behind(entity: EntitySchema, name: str, template: Template, field: str) -> Evidence:
-    """An item after the update: the field is new, and the index key is not."""
+    """An item after the update: the field is new, the index key is not."""
     old, new = (field_value(entity.by_field.get(field), field, n) for n in (1, 2))
     return found(
         f"after {field} goes from {old} to {new}",

@@ -1,4 +1,4 @@
-"""X: indexes. Does each earn its writes, hold what it should, and promise only what it can?"""
+"""X: indexes. Is each worth its writes, complete, and used for what it can guarantee?"""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from keyfold.design.schema import (
     TableSchema,
 )
 from keyfold.review.check.evidence import Evidence, course, found
-from keyfold.review.check.reach import Reach, slots
+from keyfold.review.check.reach import Reach
 from keyfold.review.check.rule import Defect, rule
 from keyfold.review.check.sample import key_of, text_of, value_of
 from keyfold.review.draft.names import words
@@ -31,7 +31,9 @@ def all_placements(facts: Reach) -> Iterator[tuple[EntitySchema, Placement]]:
             yield entity, placement
 
 
-@rule("X1", "two-values-one-index", "error", "One item would need two values of one index key")
+@rule(
+    "X1", "two-values-one-index", "error", "One item would need two values for the same index key"
+)
 def two_values_one_index(facts: Reach) -> Iterator[Defect]:
     for entity in facts.schema.entities:
         for attribute, held in facts.templates(entity).items():
@@ -40,8 +42,8 @@ def two_values_one_index(facts: Reach) -> Iterator[Defect]:
                 yield Defect(
                     entity,
                     f"{entity.name}.{attribute}",
-                    f"{attribute} of one {entity.name} is to be {values} at once; an attribute has "
-                    "one value",
+                    f"{attribute} of one {entity.name} would have to be {values} at once, but an "
+                    "attribute has one value",
                     "Use another index, or a second item, for one of them.",
                     entity.placements,
                     evidence=found(
@@ -52,7 +54,7 @@ def two_values_one_index(facts: Reach) -> Iterator[Defect]:
 
 
 def _take_turns(facts: Reach, entity: EntitySchema) -> bool:
-    """Whether an item is in one of its placements at a time."""
+    """Whether an item is in only one of its placements at a time."""
     by_index: dict[str, list[Placement]] = {}
     for placement in entity.placements:
         by_index.setdefault(placement.index, []).append(placement)
@@ -74,8 +76,8 @@ def redundant_index(facts: Reach) -> Iterator[Defect]:
             yield Defect(
                 second,
                 f"{entity.name} on {first.index} and {second.index}",
-                f"both list `{first.key.partition}` by the same fields: every write pays twice for "
-                "one answer",
+                f"both list `{first.key.partition}` by the same fields: every write pays for two "
+                "indexes that answer the same query",
                 f"Keep {first.index} and read everything from it.",
                 (entity,),
                 evidence=found(
@@ -100,7 +102,7 @@ def _shape(placement: Placement) -> tuple[object, ...]:
     return placement.key.partition.text, sort, placement.when
 
 
-@rule("X3", "index-unused", "warning", "No pattern reads what an index holds")
+@rule("X3", "index-unused", "warning", "No pattern reads an index")
 def index_unused(facts: Reach) -> Iterator[Defect]:
     followed = {
         (effect.entity, effect.via_index)
@@ -142,7 +144,7 @@ def index_unused(facts: Reach) -> Iterator[Defect]:
         }
         for entity, placement in facts.schema.placed_on(table.name, index.name):
             used = (id(placement), entity.name) in read or (entity.name, index.name) in followed
-            if not used:
+            if not used and not _is_unavoidable(table, index, entity):
                 yield Defect(
                     placement,
                     f"{entity.name} on {index.name}",
@@ -156,8 +158,14 @@ def index_unused(facts: Reach) -> Iterator[Defect]:
                 )
 
 
+def _is_unavoidable(table: TableSchema, index: Index, entity: EntitySchema) -> bool:
+    """Whether an index uses only attributes that the item needs anyway, such as its own key."""
+    own = {*table.key_attributes, *(a.name for a in entity.attributes if a.is_stored)}
+    return own >= set(index.key_attributes)
+
+
 def _written(facts: Reach, table: TableSchema, index: Index) -> Evidence | None:
-    """The entries that writes make in an index."""
+    """The entries that writes create in an index."""
     there = facts.appearances(table.name, index.name)
     rows = [(key_of(a.key, a.entity), a.entity.name) for a in there]
     return found(f"entries of {index.name}", *dict.fromkeys(rows)) if rows else None
@@ -167,7 +175,7 @@ def readers_of(facts: Reach, table: TableSchema, index: Index) -> list[PatternSc
     return [p for p in facts.schema.patterns if p.table == table.name and p.index == index.name]
 
 
-@rule("X4", "not-sparse", "warning", "An index called sparse holds every item")
+@rule("X4", "not-sparse", "warning", "An index declared sparse holds every item")
 def not_sparse(facts: Reach) -> Iterator[Defect]:
     for table, index in all_indexes(facts):
         entities = facts.schema.entities_of(table.name)
@@ -182,9 +190,9 @@ def not_sparse(facts: Reach) -> Iterator[Defect]:
             yield Defect(
                 index,
                 index.name,
-                f"is called sparse, and every item of {table.name} has its key attributes",
-                "Set the attributes only on the items that are to be found, or do not count on it "
-                "being small.",
+                f"is declared sparse, but every item of {table.name} has its key attributes",
+                "Set the key attributes only on the items that the index should list, or remove "
+                "`sparse`.",
                 (table,),
                 evidence=_written(facts, table, index),
             )
@@ -196,7 +204,12 @@ def _is_partial(entity: EntitySchema, placement: Placement | None, fields: tuple
     return any(f in entity.by_field and entity.by_field[f].optional for f in fields)
 
 
-@rule("X7", "consistency-regression", "warning", "A consistent read becomes an eventual one")
+@rule(
+    "X7",
+    "consistency-regression",
+    "warning",
+    "A change turns a consistent read into an eventually consistent one",
+)
 def consistency_regression(facts: Reach) -> Iterator[Defect]:
     if facts.schema.before is None:
         return
@@ -208,7 +221,8 @@ def consistency_regression(facts: Reach) -> Iterator[Defect]:
                 pattern.name,
                 f"was read from {was.table} by its key and is now read through {pattern.index}, "
                 "which lags behind",
-                "Keep the id that leads to the whole key, or tell the callers.",
+                "Give callers the whole key so that they can read the table, or tell them that "
+                "the read is now eventually consistent.",
                 evidence=course(
                     f"{', '.join(pattern.entities)} is written to {pattern.table}",
                     f"{pattern.name} reads {pattern.index} within a second, and finds it as it was",
@@ -217,18 +231,21 @@ def consistency_regression(facts: Reach) -> Iterator[Defect]:
             )
 
 
-@rule("X9", "mutable-index-key", "info", "A changing field in an index key costs two writes")
+@rule(
+    "X9",
+    "mutable-index-key",
+    "note",
+    "Every change of a field in an index key costs two index writes",
+)
 def mutable_index_key(facts: Reach) -> Iterator[Defect]:
     if facts.schema.enforced:
         return
     for entity, placement in all_placements(facts):
         if placement.is_partial:
-            continue  # coming and going is what a sparse index is for
+            continue  # Entering and leaving is the purpose of a sparse index.
         changing = [
             slot.field
-            for template in (placement.key.partition, placement.key.sort)
-            if template is not None
-            for slot in slots(template)
+            for slot in placement.key.slots
             if facts.changes(entity, slot.field) and not facts.is_moment(entity, slot)
         ]
         updated = {
@@ -239,18 +256,18 @@ def mutable_index_key(facts: Reach) -> Iterator[Defect]:
             yield Defect(
                 placement,
                 f"{entity.name} on {placement.index}",
-                f"{fields} changes, and stands in `{placement.key}`: each change deletes and "
-                "writes an index entry",
+                f"{fields} changes and is part of `{placement.key}`: each change deletes one "
+                "index entry and writes another",
                 f"Count two index writes for each change of {fields}.",
                 (entity,),
-                evidence=_moved(entity, placement, changing[0]),
+                evidence=_move_example(entity, placement, changing[0]),
             )
         elif not facts.writes(entity.name, "update"):
             yield from _may_change(entity, placement, changing)
 
 
 def _may_change(entity: EntitySchema, placement: Placement, fields: list[str]) -> Iterator[Defect]:
-    """A status changes, whether the design writes down what changes it or not."""
+    """Whether it can change: a status does, stated or not."""
     for field in dict.fromkeys(fields):
         attribute = entity.by_field[field]
         named = words(field)[-1]
@@ -258,22 +275,22 @@ def _may_change(entity: EntitySchema, placement: Placement, fields: list[str]) -
             yield Defect(
                 placement,
                 f"{entity.name} on {placement.index}",
-                f"what changes {field}? It stands in `{placement.key}`, and each change deletes "
-                "and writes an index entry",
-                f"Write down the operation that changes {field}, or say that it is fixed.",
+                f"what changes {field}? It is part of `{placement.key}`, and each change deletes "
+                "one index entry and writes another",
+                f"Declare the operation that changes {field}, or declare {field} as fixed.",
                 (entity,),
                 severity="question",
                 cause=f"what changes {field}",
-                evidence=_moved(entity, placement, field),
+                evidence=_move_example(entity, placement, field),
             )
 
 
 _STATES = {"status", "phase", "stage"}
-"""Words for what changes in the course of an item's life."""
+"""Words for values that change during an item's life."""
 
 
-def _moved(entity: EntitySchema, placement: Placement, field: str) -> Evidence:
-    """The two entries that one change concerns."""
+def _move_example(entity: EntitySchema, placement: Placement, field: str) -> Evidence:
+    """The two entries affected by one change."""
     slot = next(slot for slot in placement.key.slots if slot.field == field)
     old, new = (value_of(entity, slot, n) for n in (1, 2))
     return found(
@@ -283,7 +300,7 @@ def _moved(entity: EntitySchema, placement: Placement, field: str) -> Evidence:
     )
 
 
-@rule("X11", "same-partition-as-base", "info", "An index that repeats the table's partitions")
+@rule("X11", "same-partition-as-base", "note", "An index has the same partitions as the table")
 def same_partition_as_base(facts: Reach) -> Iterator[Defect]:
     for entity, placement in all_placements(facts):
         index = facts.schema.by_table[entity.table].index(placement.index)
@@ -294,7 +311,7 @@ def same_partition_as_base(facts: Reach) -> Iterator[Defect]:
                 placement,
                 f"{entity.name} on {placement.index}",
                 f"`{placement.key.partition}` is the table's own partition: only the order differs",
-                "A local index, or a sort key that serves both orders, may do without it.",
+                "Consider a local index, or a sort key that serves both orders.",
                 (entity, index),
                 evidence=found(
                     f"one {entity.name}",

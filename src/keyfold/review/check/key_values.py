@@ -1,22 +1,20 @@
-"""K, continued: values in keys. Do they tell items apart, sort as they should, and fit?"""
+"""K, continued: values in keys. Are they unambiguous, retrievable and of the right type?"""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
-from keyfold.design.schema import AttributeSchema, EntitySchema, KeyTemplates, Placement
+from keyfold.design.schema import AttributeSchema, EntitySchema, Placement
 from keyfold.design.template import DELIMITER, Slot, Template
 from keyfold.limits import PARTITION_KEY_BYTES, SORT_KEY_BYTES
-from keyfold.review.check.evidence import Evidence, course, found, total
+from keyfold.review.check.evidence import Evidence, found, total
 from keyfold.review.check.keys import keys_of, templates_of
-from keyfold.review.check.reach import RANGES, UNSORTED, Reach, slots
+from keyfold.review.check.reach import UNSORTED, Reach, slots
 from keyfold.review.check.rule import Defect, Fix, rule
-from keyfold.review.check.sample import field_value, key_of, text_of
-from keyfold.review.draft.names import words
+from keyfold.review.check.sample import field_value, text_of
 
 
-@rule("K6", "delimiter-in-value", "warning", "A value that may hold the delimiter is not the last")
+@rule("K6", "delimiter-in-value", "warning", "A value inside a key may contain the delimiter")
 def delimiter_in_value(facts: Reach) -> Iterator[Defect]:
     if facts.schema.enforced:
         return
@@ -38,208 +36,58 @@ def _ambiguous(
     free: list[Slot],
     slot: Slot,
 ) -> Defect:
-    """Two texts beside each other give one key for two pairs; one alone only splits wrongly."""
-    remedy = f"Escape or refuse {DELIMITER!r} in {slot.field}, or put it last."
+    """Two adjacent texts that give one key for two pairs; a single one can only be split
+    wrongly.
+    """
+    delimiter = _delimiter(template, slot)
+    remedy = f"Escape or refuse {delimiter!r} in {slot.field}, or put it last."
     if len(free) < 2:
         return Defect(
             placement or entity,
             subject,
-            f"can {slot.field} hold {DELIMITER!r}? It stands inside `{template}`",
+            f"can {slot.field} hold {delimiter!r}? It stands inside `{template}`",
             remedy,
             (entity,),
             severity="question",
             cause=f"{slot.field} of {entity.name}",
-            evidence=_split(entity, template, slot),
+            evidence=_split(entity, template, slot, delimiter),
         )
     one, other = free[0].field, free[1].field
-    shared = text_of(template, entity, 1, {one: f"a{DELIMITER}b", other: "c"})
-    alike = text_of(template, entity, 1, {one: "a", other: f"b{DELIMITER}c"})
+    shared = text_of(template, entity, 1, {one: f"a{delimiter}b", other: "c"})
+    alike = text_of(template, entity, 1, {one: "a", other: f"b{delimiter}c"})
     return Defect(
         placement or entity,
         subject,
-        f"{one} and {other} are free text inside `{template}`; a {DELIMITER!r} in one of them "
+        f"{one} and {other} are free text inside `{template}`; a {delimiter!r} in one of them "
         "makes two different items have one key",
         remedy,
         (entity,),
         cause=f"{one} and {other} of {entity.name}",
         evidence=found(
             "two items",
-            (f"`{shared}`", f"{one} = 'a{DELIMITER}b', {other} = 'c'"),
-            (f"`{alike}`", f"{one} = 'a', {other} = 'b{DELIMITER}c'"),
+            (f"`{shared}`", f"{one} = 'a{delimiter}b', {other} = 'c'"),
+            (f"`{alike}`", f"{one} = 'a', {other} = 'b{delimiter}c'"),
         ),
-        fix=Fix(template.text, f"escaped {template.text}"),
+        fix=Fix(template.text, f"escaped {template.text}") if delimiter == DELIMITER else None,
     )
 
 
-_MOMENT = "2026-03-01T09:00:00Z"
-_LATER_FIRST = (
-    ("2026-03-01T08:30:00Z", "half past eight"),
-    ("2026-03-01T09:00:00+01:00", "eight o'clock, the earlier"),
-)
-_LARGER_FIRST = (("9", "9"), ("10", "10, the larger"))
-_TEXT_AMOUNTS = (("150.00", "150"), ("1000.00", "1,000, the larger"))
-_AMOUNTS = {"amount", "balance", "cost", "fee", "price", "quantity", "salary", "total", "wage"}
-"""Words for numbers that people count in, often kept as text."""
+def _delimiter(template: Template, slot: Slot) -> str:
+    """What ends a value inside a key: the character after it, or the next word."""
+    following = template.parts[template.parts.index(slot) + 1]
+    if isinstance(following, Slot):
+        return DELIMITER
+    return following.text if following.text[0].isalnum() else following.text[0]
 
 
-def _split(entity: EntitySchema, template: Template, slot: Slot) -> Evidence:
-    """What a program reads out of a key whose value holds the delimiter."""
-    value = f"a{DELIMITER}b"
+def _split(entity: EntitySchema, template: Template, slot: Slot, delimiter: str) -> Evidence:
+    """What a program parses from a key whose value contains the delimiter."""
+    value = f"a{delimiter}b"
     return found(
         f"with {slot.field} = {value!r}",
         (f"`{text_of(template, entity, 1, {slot.field: value})}`", "is the key"),
-        (f"`{slot.field} = 'a'`", f"is what splitting at {DELIMITER!r} reads out of it"),
+        (f"`{slot.field} = 'a'`", f"is what splitting at {delimiter!r} reads out of it"),
     )
-
-
-def _in_order(
-    entity: EntitySchema, template: Template, field: str, values: tuple[tuple[str, str], ...]
-) -> Evidence:
-    """Keys that sort the wrong way round, each with what its value is."""
-    made = ((f"`{text_of(template, entity, 1, {field: text})}`", word) for text, word in values)
-    return found("a query returns in this order", *sorted(made))
-
-
-@rule("K7", "timestamp-no-tiebreak", "warning", "Two items of one instant get one key")
-def timestamp_no_tiebreak(facts: Reach) -> Iterator[Defect]:
-    for entity in facts.schema.entities:
-        if entity.key is None or entity.key.sort is None:
-            continue
-        parts = slots(entity.key.sort)
-        moments = [slot for slot in parts if facts.is_moment(entity, slot)]
-        if not moments:
-            continue
-        after = parts[parts.index(moments[-1]) + 1 :]
-        own = [s for s in parts if s not in moments and (s in after or _is_own(facts, entity, s))]
-        if not own:
-            yield Defect(
-                entity,
-                entity.name,
-                f"`{entity.key}` is told apart by {moments[-1].field} alone: two items of one "
-                "instant overwrite each other silently",
-                f"Append an id of its own, as in `{entity.key.sort}#{{id}}`.",
-                evidence=_at_once(entity, entity.key, moments[-1]),
-            )
-
-
-def _at_once(entity: EntitySchema, key: KeyTemplates, slot: Slot) -> Evidence:
-    """Two items that one instant gives one key."""
-    shown = key_of(key, entity, 1, {slot.field: _MOMENT})
-    return course(
-        f"one {entity.name} is put at {shown}",
-        f"another of the same instant is put at {shown}",
-        so="the first is gone",
-    )
-
-
-def _is_own(facts: Reach, entity: EntitySchema, slot: Slot) -> bool:
-    """Whether a field tells one item of this entity from the others, and is nobody else's id."""
-    attribute = entity.by_field.get(slot.field)
-    if attribute is not None and (attribute.refers or attribute.values):
-        return False
-    theirs = (e.key.fields for e in facts.schema.entities if e is not entity and e.key)
-    return not any(slot.field in fields for fields in theirs)
-
-
-@rule("K8", "timestamp-unsortable", "warning", "A time or number in a sort key has no fixed format")
-def timestamp_unsortable(facts: Reach) -> Iterator[Defect]:
-    if facts.schema.enforced:
-        return
-    for entity in facts.schema.entities:
-        for subject, key, placement in keys_of(entity):
-            if key.sort is None:
-                continue
-            numbers = _number_fields(facts, entity, key, placement)
-            for slot in slots(key.sort):
-                if slot.field in numbers:
-                    continue
-                attribute = entity.by_field.get(slot.field)
-                if attribute is None or slot.format.sortable or attribute.stored:
-                    continue
-                where, within = placement or entity, (entity,)
-                if attribute.type == "timestamp":
-                    yield Defect(
-                        where,
-                        subject,
-                        f"which precision and zone does {slot.field} have in `{key.sort}`? Text "
-                        "order is the order of times only where both are fixed",
-                        f"Fix it, as {{{slot.field}:iso_ms}} (UTC, milliseconds).",
-                        within,
-                        severity="question",
-                        cause="the format of times in keys",
-                        evidence=_in_order(entity, key.sort, slot.field, _LATER_FIRST),
-                    )
-                elif attribute.type in ("number", "decimal") and not _is_shard(attribute):
-                    yield Defect(
-                        where,
-                        subject,
-                        f"{slot.field} in `{key.sort}` is an unpadded number: 10 sorts before 9",
-                        f"Pad it, as {{{slot.field}:012d}}.",
-                        within,
-                        cause=f"{slot.field} of {entity.name}",
-                        fix=Fix(slot.text, f"{{{slot.field}:012d}}"),
-                        evidence=_in_order(entity, key.sort, slot.field, _LARGER_FIRST),
-                    )
-                elif _is_amount(attribute):
-                    read = _is_read_in_order(facts, entity, slot.field)
-                    yield Defect(
-                        where,
-                        subject,
-                        f"{slot.field} in `{key.sort}` is text, and its values are amounts: "
-                        "150.00 sorts after 1000.00"
-                        if read
-                        else f"do the values of {slot.field} in `{key.sort}`, which is text, sort "
-                        "as amounts?",
-                        f"Make it a number, padded as {{{slot.field}:012d}}, or store the text "
-                        "with leading zeros.",
-                        within,
-                        severity=None if read else "question",
-                        cause=f"{slot.field} of {entity.name}",
-                        evidence=_in_order(entity, key.sort, slot.field, _TEXT_AMOUNTS),
-                    )
-
-
-def _is_amount(attribute: AttributeSchema) -> bool:
-    """Whether a text is called like an amount: by its name, or by the form that it has."""
-    if attribute.type != "string" or attribute.values or attribute.refers:
-        return False
-    form = re.fullmatch(r"\{([^{}]*)\}", attribute.looks_like)
-    if attribute.looks_like and form is None:
-        return False
-    return words(attribute.field)[-1] in _AMOUNTS or (form is not None and form[1] in _AMOUNTS)
-
-
-def _is_read_in_order(facts: Reach, entity: EntitySchema, field: str) -> bool:
-    """Whether a pattern takes a range of a field, or promises its order."""
-    for pattern in facts.schema.patterns:
-        if entity.name not in pattern.entities:
-            continue
-        condition = pattern.condition
-        asked = condition.template.fields if condition.template else ()
-        bounds = [bound.parameter for bound in (condition.low, condition.high) if bound]
-        ranged = condition.operator in RANGES and field in (*asked[-1:], *bounds)
-        if ranged or pattern.order == field:
-            return True
-    return False
-
-
-def _is_shard(attribute: AttributeSchema) -> bool:
-    """A number that is asked for one by one: its order says nothing."""
-    name = attribute.field.casefold()
-    return attribute.shards is not None or "shard" in name or "bucket" in name
-
-
-def _number_fields(
-    facts: Reach, entity: EntitySchema, key: KeyTemplates, placement: Placement | None
-) -> set[str]:
-    """The fields that are sort attributes of their own, and numbers."""
-    table = facts.schema.by_table[entity.table]
-    owner = table if placement is None else table.index(placement.index)
-    if owner is None:
-        return set()
-    sort = owner.sort_types
-    numbers = [t for name, kind, t in owner.templates(key) if kind == "N" and name in sort]
-    return {field for template in numbers for field in template.fields}
 
 
 @rule("K13", "lookup-not-normalised", "warning", "A lookup by text depends on case and spacing")
@@ -269,12 +117,12 @@ def lookup_not_normalised(facts: Reach) -> Iterator[Defect]:
                 yield Defect(
                     placement or entity,
                     subject,
-                    f"{slot.field} is written in lower case elsewhere, and as it was typed in "
+                    f"{slot.field} is stored in lower case elsewhere, but as typed in "
                     f"`{key.partition}`: the lookup misses"
                     if mixed
-                    else f"in which spelling is {slot.field} stored and looked up in "
-                    f"`{key.partition}`? Another case or a space misses the item",
-                    f"Store and look up one spelling, as {{{slot.field}:lower}}.",
+                    else f"how is {slot.field} in `{key.partition}` normalised? A lookup with "
+                    "other case or spacing misses the item",
+                    f"Normalise it when storing and when looking up, as {{{slot.field}:lower}}.",
                     (entity,),
                     severity=None if mixed else "question",
                     cause="" if mixed else "the spelling of what is looked up",
@@ -291,7 +139,7 @@ def lookup_not_normalised(facts: Reach) -> Iterator[Defect]:
                 )
 
 
-@rule("K15", "key-too-long", "error", "A key that can be longer than DynamoDB takes")
+@rule("K15", "key-too-long", "error", "A key can exceed DynamoDB's length limit")
 def key_too_long(facts: Reach) -> Iterator[Defect]:
     for entity in facts.schema.entities:
         for subject, key, placement in keys_of(entity):
@@ -304,7 +152,7 @@ def key_too_long(facts: Reach) -> Iterator[Defect]:
                     yield Defect(
                         placement or entity,
                         subject,
-                        f"`{template}` can be {longest:,} bytes long, and a {kind} key takes "
+                        f"`{template}` can be {longest:,} bytes long, but a {kind} key allows "
                         f"{most:,}",
                         "Put a hash or an id of the long value into the key.",
                         (entity,),
@@ -318,7 +166,7 @@ def key_too_long(facts: Reach) -> Iterator[Defect]:
 
 
 def _longest(entity: EntitySchema, template: Template) -> int:
-    """The bytes of the longest key, as far as the design bounds its texts; others count nothing."""
+    """The bytes of the longest key, as far as texts are bounded; unbounded ones count as zero."""
     return sum(count * each for _, count, each in _lengths(entity, template))
 
 
@@ -332,7 +180,7 @@ def _lengths(entity: EntitySchema, template: Template) -> Iterator[tuple[str, in
             yield part.field, attribute.max_items, 1
 
 
-@rule("K9", "id-format-mismatch", "error", "One id is prefixed here and bare there")
+@rule("K9", "id-format-mismatch", "error", "An id has a prefix in one place and none in another")
 def id_format_mismatch(facts: Reach) -> Iterator[Defect]:
     at_home: dict[str, tuple[EntitySchema, AttributeSchema]] = {}
     for entity in facts.schema.entities:
@@ -363,7 +211,12 @@ def id_format_mismatch(facts: Reach) -> Iterator[Defect]:
                 )
 
 
-@rule("K12", "key-type-invalid", "error", "A key of a type that cannot be a key")
+@rule(
+    "K12",
+    "key-type-invalid",
+    "error",
+    "A key attribute has a type that DynamoDB does not allow in keys",
+)
 def key_type_invalid(facts: Reach) -> Iterator[Defect]:
     for entity in facts.schema.entities:
         table = facts.schema.by_table[entity.table]
@@ -379,7 +232,7 @@ def key_type_invalid(facts: Reach) -> Iterator[Defect]:
                         problem,
                         "Only strings, numbers and binary values can be keys; store a string form.",
                         (entity,),
-                        evidence=_typed(entity, template, type_),
+                        evidence=_type_example(entity, template, type_),
                     )
 
 
@@ -387,8 +240,8 @@ _WIRE = {"boolean": "BOOL", "list": "L", "map": "M", "model": "M", "any": "M"}
 _WIRE |= {"string_set": "SS", "number_set": "NS", "binary_set": "BS"}
 
 
-def _typed(entity: EntitySchema, template: Template, type_: str) -> Evidence:
-    """The value that is sent, and the type that the key has."""
+def _type_example(entity: EntitySchema, template: Template, type_: str) -> Evidence:
+    """The value that is sent, and the key's type."""
     types = [entity.by_field[f].type for f in template.fields if f in entity.by_field]
     sent = next((_WIRE[kind] for kind in types if kind in _WIRE), "S")
     return found(

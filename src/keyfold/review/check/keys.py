@@ -1,4 +1,4 @@
-"""K: keys. Can every item be addressed, by one key only, in the order its values have?"""
+"""K: keys. Can every item be addressed by exactly one key, in the order of its values?"""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ def template_field_undeclared(facts: Reach) -> Iterator[Defect]:
                 yield Defect(
                     placement or entity,
                     subject,
-                    f"the key `{key}` uses {_listed(missing)}, which {entity.name} does not "
+                    f"the key `{key}` uses {_list(missing)}, which {entity.name} does not "
                     "declare" + (f" (it has {close[0]})" if close else ""),
-                    f"Declare {_listed(missing)} as an attribute, or correct the name.",
+                    f"Declare {_list(missing)} as an attribute, or correct the name.",
                     (entity,),
                     severity=None if close else "warning",
-                    cause=f"{_listed(missing)} of {entity.name}",
+                    cause=f"{_list(missing)} of {entity.name}",
                     evidence=found(
                         f"a new {entity.name} has",
                         *((f"{f} =", f"`{field_value(a, f)}`") for f, a in entity.by_field.items()),
@@ -65,7 +65,7 @@ def base_key_missing(facts: Reach) -> Iterator[Defect]:
             yield Defect(
                 entity,
                 entity.name,
-                f"no primary key is given for {entity.name}; its items cannot be addressed",
+                f"{entity.name} has no primary key, so its items cannot be read or written",
                 f"Give its {' and '.join(table.key_attributes)} in {table.name}.",
                 severity=None if known else "question",
                 cause="" if known else "primary keys",
@@ -74,7 +74,8 @@ def base_key_missing(facts: Reach) -> Iterator[Defect]:
             yield Defect(
                 entity,
                 entity.name,
-                f"{table.name} has the sort key {table.sort}, and {entity.name} gives none",
+                f"{table.name} has the sort key {table.sort}, but {entity.name} has no template "
+                "for it",
                 f"Give {table.sort} a template; a literal such as METADATA will do.",
                 severity=None if known else "question",
                 cause="" if known else "primary keys",
@@ -87,7 +88,12 @@ def base_key_missing(facts: Reach) -> Iterator[Defect]:
             )
 
 
-@rule("K3", "index-template-missing", "error", "Items miss a key attribute of an index they need")
+@rule(
+    "K3",
+    "index-template-missing",
+    "error",
+    "An item lacks a key attribute of an index that lists it",
+)
 def index_template_missing(facts: Reach) -> Iterator[Defect]:
     for entity in facts.schema.entities:
         table = facts.schema.by_table[entity.table]
@@ -100,7 +106,7 @@ def index_template_missing(facts: Reach) -> Iterator[Defect]:
                     placement,
                     subject,
                     f"{table.name} has no index {placement.index}",
-                    "Declare the index, or take the placement away.",
+                    "Declare the index, or remove the placement.",
                     (entity,),
                 )
                 continue
@@ -125,9 +131,9 @@ def index_template_missing(facts: Reach) -> Iterator[Defect]:
                 yield Defect(
                     placement,
                     subject,
-                    f"{_listed(optional)} may be absent, and then the item is missing from "
+                    f"{_list(optional)} is optional: an item without it is missing from "
                     f"{index.name}",
-                    f"Make it required, or say that this is meant with when: {optional[0]}.",
+                    f"Make it required, or, if this is intended, add when: {optional[0]}.",
                     (entity,),
                     evidence=found(
                         f"entries of {index.name}",
@@ -146,14 +152,25 @@ def _is_optional(entity: EntitySchema, field: str) -> bool:
     return attribute is not None and attribute.optional
 
 
-@rule("K4", "key-collision", "error", "Two entities can have one and the same key")
+@rule("K4", "key-collision", "error", "Two entities can produce the same key")
 def key_collision(facts: Reach) -> Iterator[Defect]:
     for first, second in _neighbours(facts):
         if first.key is None or second.key is None:
             continue
         if _sort_meets(facts, first, second):
-            # What is on purpose is said at both.
+            # A deliberate choice is declared at both.
             silent = first if has_intent(second, "shared key") else second
+            if _is_by_chance(facts, first, second):
+                yield Defect(
+                    silent,
+                    f"{first.name} and {second.name}",
+                    f"can `{first.key}` and `{second.key}` be the same key? One of them has a text "
+                    "without a prefix",
+                    "Give it a prefix of its own.",
+                    severity="question",
+                    evidence=_collision(facts, first, second),
+                )
+                continue
             yield Defect(
                 silent,
                 f"{first.name} and {second.name}",
@@ -165,8 +182,15 @@ def key_collision(facts: Reach) -> Iterator[Defect]:
             )
 
 
+def _is_by_chance(facts: Reach, first: EntitySchema, second: EntitySchema) -> bool:
+    assert first.key is not None, f"{first.name} has no key"
+    assert second.key is not None, f"{second.name} has no key"
+    pairs = zip(templates_of(first.key), templates_of(second.key), strict=False)
+    return any(facts.is_by_chance(mine, first, theirs, second) for mine, theirs in pairs)
+
+
 def _collision(facts: Reach, first: EntitySchema, second: EntitySchema) -> Evidence:
-    """One key that both entities have, with the values that make it."""
+    """One key that both entities can have, with its values."""
     table = facts.schema.by_table[first.table]
     assert first.key is not None, f"{first.name} has no key"
     assert second.key is not None, f"{second.name} has no key"
@@ -193,7 +217,7 @@ def _collision(facts: Reach, first: EntitySchema, second: EntitySchema) -> Evide
 def _sample(
     facts: Reach, one: Template, owner: EntitySchema, other: Template, whose: EntitySchema
 ) -> str | None:
-    """A usual key of one entity that is a key of the other, too."""
+    """A typical key of one entity that is also a key of the other."""
     made = ((text_of(one, owner), other, whose), (text_of(other, whose), one, owner))
     for text, template, entity in made:
         if any(meet(Space((text,)), space) for space in facts.spaces(template, entity)):
@@ -220,7 +244,9 @@ def _sort_meets(facts: Reach, first: EntitySchema, second: EntitySchema) -> bool
     return facts.meet(one, first, other, second)
 
 
-@rule("K5", "prefix-overlap", "warning", "Listing one entity by its prefix returns another")
+@rule(
+    "K5", "prefix-overlap", "warning", "A query for one entity's prefix also returns another entity"
+)
 def prefix_overlap(facts: Reach) -> Iterator[Defect]:
     together = [set(p.entities) for p in facts.schema.patterns if len(p.entities) > 1]
     for pair in _neighbours(facts):
@@ -267,21 +293,22 @@ def mutable_primary_key(facts: Reach) -> Iterator[Defect]:
         for operation, effect in facts.writes(entity.name, "update"):
             changed = [field for field in effect.fields if field in entity.key.fields]
             if operation.atomic and facts.writes(entity.name, "delete"):
-                continue  # the delete and the put, in one transaction
+                continue  # The delete and the put, in one transaction.
             if changed:
                 yield Defect(
                     operation,
                     f"{operation.name} on {entity.name}",
-                    f"{_listed(changed)} stands in the primary key `{entity.key}`; DynamoDB cannot "
-                    "update it in place",
-                    "Make it a delete and a put in one transaction, or key the item by a fixed id.",
+                    f"{_list(changed)} is part of the primary key `{entity.key}`, and DynamoDB "
+                    "cannot update a key in place",
+                    "Delete and put in one transaction, or use an id that never changes as the "
+                    "key.",
                     (entity,),
-                    evidence=_moved(entity, changed[0]),
+                    evidence=_move_example(entity, changed[0]),
                 )
 
 
-def _moved(entity: EntitySchema, field: str) -> Evidence:
-    """What an update of a field of the key would have to do."""
+def _move_example(entity: EntitySchema, field: str) -> Evidence:
+    """What an update of a key field would have to do."""
     assert entity.key is not None, f"{entity.name} has no key"
     slot = next(slot for slot in entity.key.slots if slot.field == field)
     old, new = value_of(entity, slot), value_of(entity, slot, 2)
@@ -292,7 +319,12 @@ def _moved(entity: EntitySchema, field: str) -> Evidence:
     )
 
 
-@rule("K14", "prefix-registry-drift", "info", "Prefixes in use that the design's list lacks")
+@rule(
+    "K14",
+    "prefix-registry-drift",
+    "note",
+    "The design uses prefixes that its own list does not name",
+)
 def prefix_registry_drift(facts: Reach) -> Iterator[Defect]:
     for table in facts.schema.tables:
         if not table.prefixes:
@@ -310,8 +342,8 @@ def prefix_registry_drift(facts: Reach) -> Iterator[Defect]:
             yield Defect(
                 table,
                 table.name,
-                f"the list of prefixes does not name {_listed([f'`{p}`' for p in missing])}",
-                "Add them, so that the next entity does not take one by accident.",
+                f"the list of prefixes does not name {_list([f'`{p}`' for p in missing])}",
+                "Add them to the list, so that no later entity reuses one by accident.",
                 evidence=found(
                     "keys in use",
                     *(
@@ -325,5 +357,5 @@ def prefix_registry_drift(facts: Reach) -> Iterator[Defect]:
             )
 
 
-def _listed(words: list[str]) -> str:
+def _list(words: list[str]) -> str:
     return ", ".join(dict.fromkeys(words))

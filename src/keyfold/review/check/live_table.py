@@ -1,4 +1,4 @@
-"""L: the live table. Is what runs what the design says? (`keyfold check --live`)"""
+"""L: the live table. Does it match the design? (`keyfold check --live`)"""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ def _pairs(facts: Reach) -> Iterator[tuple[Schema, TableSchema, TableSchema | No
             yield observed, table, observed.by_table.get(table.name)
 
 
-@rule("L1", "table-differs", "error", "The live table is not the one that the design declares")
+@rule("L1", "table-differs", "error", "The live table differs from the design")
 def table_differs(facts: Reach) -> Iterator[Defect]:
     for _, table, live in _pairs(facts):
         if live is None:
             yield Defect(
                 table,
                 table.name,
-                f"{table.name} is not there",
+                f"{table.name} does not exist",
                 "Create it: keyfold migrations plan shows how.",
             )
             continue
@@ -62,7 +62,7 @@ def _differences(table: TableSchema, live: TableSchema) -> Iterator[str]:
         yield "its stream is off, and the design needs one"
 
 
-@rule("L2", "item-undeclared", "warning", "Items whose key no entity of the design has")
+@rule("L2", "item-undeclared", "warning", "The live table has items that match no entity")
 def item_undeclared(facts: Reach) -> Iterator[Defect]:
     for observed, table, _ in _pairs(facts):
         for seen in observed.entities_of(table.name):
@@ -77,14 +77,14 @@ def item_undeclared(facts: Reach) -> Iterator[Defect]:
                 f"{seen.name} in {table.name}",
                 f"items with keys like {shown} are in the table{share}, and no entity has such "
                 "keys",
-                "Declare the entity, or remove what is left over.",
+                "Declare the entity, or delete these items.",
                 evidence=found(
                     f"a key in {table.name}", (key_of(seen.key, seen), "is of no entity")
                 ),
             )
 
 
-@rule("L4", "live-ttl-ignored", "error", "Items whose time to live DynamoDB does not act on")
+@rule("L4", "live-ttl-ignored", "error", "DynamoDB ignores the time to live of live items")
 def live_ttl_ignored(facts: Reach) -> Iterator[Defect]:
     for observed, table, live in _pairs(facts):
         for seen in observed.entities_of(table.name):
@@ -94,7 +94,7 @@ def live_ttl_ignored(facts: Reach) -> Iterator[Defect]:
                 yield Defect(
                     table,
                     f"{seen.name} in {table.name}",
-                    f"in its items {problem}: they stay for ever",
+                    f"in its items {problem}: they never expire",
                     "Write epoch seconds as a number, and correct what is there.",
                 )
 
@@ -104,7 +104,7 @@ def _is_declared(facts: Reach, table: TableSchema, seen: EntitySchema) -> bool:
 
 
 def _alike(facts: Reach, table: TableSchema, seen: EntitySchema) -> Iterator[EntitySchema]:
-    """The entities of the design that may have keys like those of the items seen."""
+    """The entities of the design whose keys may match the observed items."""
     for entity in facts.schema.entities_of(table.name):
         if entity.key is None or seen.key is None:
             continue
@@ -116,19 +116,19 @@ def _alike(facts: Reach, table: TableSchema, seen: EntitySchema) -> Iterator[Ent
 
 
 def _is_support(facts: Reach, seen: EntitySchema) -> bool:
-    """Whether it is one of the items that keyfold keeps for itself: markers, request records."""
+    """Whether it is one of keyfold's own items: markers, request records."""
     prefix = seen.key.partition.literal_prefix if seen.key else ""
     return facts.schema.enforced and prefix.startswith((UNIQUE, ONCE))
 
 
-@rule("L3", "attribute-undeclared", "warning", "Attributes of live items that no entity declares")
+@rule("L3", "attribute-undeclared", "warning", "Live items have attributes that no entity declares")
 def attribute_undeclared(facts: Reach) -> Iterator[Defect]:
     for observed, table, live in _pairs(facts):
         keys = {name for one in (table, live) if one is not None for name in _key_names(one)}
         for seen in observed.entities_of(table.name):
             entities = list(_alike(facts, table, seen))
             if not entities or not all(entity.attributes for entity in entities):
-                continue  # a document that lists no attributes says nothing of them
+                continue  # A document that lists no attributes says nothing about them.
             declared = {a.name for entity in entities for a in entity.attributes} | keys
             declared |= {e.ttl.attribute for e in entities if e.ttl is not None}
             foreign = sorted({a.name for a in seen.attributes} - declared)
@@ -138,7 +138,8 @@ def attribute_undeclared(facts: Reach) -> Iterator[Defect]:
                     entities[0],
                     entities[0].name,
                     f"items in {table.name} have {named}, which no entity of their key declares",
-                    "Declare them, or leave them to whoever writes them: they are carried along.",
+                    "Declare them, or leave them: updates keep attributes that the design does "
+                    "not know.",
                 )
 
 

@@ -1,4 +1,4 @@
-"""M: migrations. Can the steps run in this order, on a table in use, and be undone?"""
+"""M: migrations. Can the steps run in this order on a live table, and be undone?"""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _earlier(facts: Reach) -> dict[str, TableSchema]:
     return facts.schema.before.by_table if facts.schema.before else {}
 
 
-@rule("M1", "key-change-in-place", "error", "A table's keys cannot be changed")
+@rule("M1", "key-change-in-place", "error", "A migration changes a table's key in place")
 def key_change_in_place(facts: Reach) -> Iterator[Defect]:
     for step in facts.schema.steps:
         if step.action != "change_key":
@@ -32,8 +32,8 @@ def key_change_in_place(facts: Reach) -> Iterator[Defect]:
         yield Defect(
             step,
             step.name,
-            f"changes the key of {step.table}{change} in place; a key is fixed when a table is "
-            "made, and a deploy tool replaces the table with an empty one",
+            f"changes the key of {step.table}{change} in place; a table's key is fixed when it is "
+            "created, and a deployment tool replaces the table with an empty one",
             "Make a new table, copy, compare, switch over, then drop the old one.",
             evidence=_in_order(facts.schema.steps),
         )
@@ -48,7 +48,7 @@ def _key(table: TableSchema) -> str:
     return " / ".join(table.key_attributes)
 
 
-@rule("M2", "multi-gsi-step", "error", "More than one index change in one update")
+@rule("M2", "multi-gsi-step", "error", "A step changes more than one index")
 def multi_gsi_step(facts: Reach) -> Iterator[Defect]:
     for step in facts.schema.steps:
         changes = (*step.adds, *step.drops)
@@ -58,8 +58,8 @@ def multi_gsi_step(facts: Reach) -> Iterator[Defect]:
             yield Defect(
                 step,
                 step.name,
-                f"changes {len(changes)} indexes of {step.table} at once ({', '.join(changes)}); "
-                "an update takes one",
+                f"changes {len(changes)} indexes of {step.table} at once ({', '.join(changes)}), "
+                "but UpdateTable changes one",
                 "Make one update for each, and wait until the index is active.",
                 evidence=course(
                     *(
@@ -70,7 +70,7 @@ def multi_gsi_step(facts: Reach) -> Iterator[Defect]:
             )
 
 
-@rule("M3", "index-never-created", "error", "An index is defined and never created")
+@rule("M3", "index-never-created", "error", "A migration defines an index and never creates it")
 def index_never_created(facts: Reach) -> Iterator[Defect]:
     steps = facts.schema.steps
     for table in facts.schema.tables:
@@ -88,8 +88,8 @@ def index_never_created(facts: Reach) -> Iterator[Defect]:
                 yield Defect(
                     definer,
                     f"{index.name} in {definer.name}",
-                    f"defines {index.partition_text} and never creates {index.name}: the "
-                    "definition is dropped without a word",
+                    f"defines {index.partition_text} and never creates {index.name}: deployment "
+                    "ignores the definition without an error",
                     f"Add an update that creates {index.name}.",
                     (index,),
                 )
@@ -99,7 +99,7 @@ def _definer(steps: list[PlannedStep], attribute: str) -> PlannedStep | None:
     return next((step for step in steps if attribute in step.defines), None)
 
 
-@rule("M4", "destroy-before-export", "error", "The old data goes before it is copied")
+@rule("M4", "destroy-before-export", "error", "The old data is deleted before it is copied")
 def destroy_before_export(facts: Reach) -> Iterator[Defect]:
     exported: set[str] = set()
     for step in facts.schema.steps:
@@ -111,13 +111,18 @@ def destroy_before_export(facts: Reach) -> Iterator[Defect]:
                 step,
                 step.name,
                 f"replaces or drops {step.table} before its data is exported"
-                + (": the export comes later, and finds nothing" if later else ""),
+                + ("; the later export finds nothing" if later else ""),
                 "Export and verify first; drop last.",
                 evidence=_in_order(facts.schema.steps),
             )
 
 
-@rule("M5", "no-dual-write-verify-rollback", "error", "A cut-over without safeguards")
+@rule(
+    "M5",
+    "no-dual-write-verify-rollback",
+    "error",
+    "A cut-over lacks dual writes, verification or a way back",
+)
 def no_safeguards(facts: Reach) -> Iterator[Defect]:
     steps = facts.schema.steps
     moved = list(
@@ -133,12 +138,13 @@ def no_safeguards(facts: Reach) -> Iterator[Defect]:
             "the steps",
             f"move {', '.join(moved)} without {', '.join(missing)}: writes during the move are "
             "lost, and nothing shows it",
-            "Write to both, copy, compare, switch reads, and keep the old table until it is sure.",
+            "Write to both, copy, compare, switch reads, and keep the old table until the new "
+            "one is verified.",
             evidence=_in_order(steps),
         )
 
 
-@rule("M6", "backfill-unguarded", "error", "A stale copy overwrites what is newer")
+@rule("M6", "backfill-unguarded", "error", "A backfill can overwrite newer data")
 def backfill_unguarded(facts: Reach) -> Iterator[Defect]:
     for step in facts.schema.steps:
         if step.action in ("backfill", "import") and not step.guarded:
@@ -165,19 +171,19 @@ def _undone(facts: Reach, step: PlannedStep) -> Evidence:
     )
 
 
-@rule("M7", "backfill-not-resumable", "warning", "A stop starts it from the beginning")
+@rule("M7", "backfill-not-resumable", "warning", "An interrupted backfill starts over")
 def backfill_not_resumable(facts: Reach) -> Iterator[Defect]:
     for step in facts.schema.steps:
         if step.action in ("backfill", "import") and not step.resumable:
             yield Defect(
                 step,
                 step.name,
-                f"goes through all of {step.table} in one run: a stop starts it over",
-                "Keep a checkpoint for each segment, and go on from there.",
+                f"reads all of {step.table} in one run: after an interruption it starts over",
+                "Store a checkpoint for each segment, and resume from it.",
             )
 
 
-@rule("M8", "transform-incomplete", "error", "Formats are mixed after the move")
+@rule("M8", "transform-incomplete", "error", "Old and new formats are mixed after the migration")
 def transform_incomplete(facts: Reach) -> Iterator[Defect]:
     if facts.schema.before is None:
         return

@@ -1,15 +1,16 @@
-"""Q, continued: is each pattern served by a key, at a price that does not grow with its answer?"""
+"""Q, continued: is each pattern served by a key, at a cost that does not grow with its answer?"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 
-from keyfold.design.schema import PatternSchema
+from keyfold.design.schema import OperationSchema, PatternSchema
 from keyfold.design.template import Template
 from keyfold.review.check.answer import asked_key, wanted
 from keyfold.review.check.evidence import Evidence, found
-from keyfold.review.check.reach import Appearance, Reach
+from keyfold.review.check.key_sets import Appearance
+from keyfold.review.check.reach import Reach
 from keyfold.review.check.rule import Defect, rule
 from keyfold.review.check.sample import key_of, text_of
 
@@ -19,7 +20,7 @@ def asked(pattern: PatternSchema) -> str:
     return pattern.condition.raw or f"{pattern.condition.operator} {pattern.condition.template}"
 
 
-@rule("Q8", "fan-in-unbounded", "warning", "The number of queries grows with the edges")
+@rule("Q8", "fan-in-unbounded", "warning", "The number of queries grows with the data")
 def fan_in_unbounded(facts: Reach) -> Iterator[Defect]:
     for pattern in facts.schema.patterns:
         if pattern.kind == "merge" and pattern.max_partitions is None:
@@ -27,7 +28,7 @@ def fan_in_unbounded(facts: Reach) -> Iterator[Defect]:
             yield Defect(
                 pattern,
                 pattern.name,
-                f"makes one query for each of {over}, and nothing limits their number",
+                f"makes one query for each of {over}, and their number is not limited",
                 "State max_partitions and what happens beyond it, or keep a copy per reader.",
                 evidence=_queries(pattern),
             )
@@ -40,7 +41,9 @@ def _queries(pattern: PatternSchema) -> Evidence | None:
     return found("a call with 1,000 of them reads", *rows, so="it makes 1,000 queries")
 
 
-@rule("Q9", "merge-no-dedupe", "warning", "One thing reachable by two partitions comes twice")
+@rule(
+    "Q9", "merge-no-dedupe", "warning", "A merge returns an item twice when two partitions hold it"
+)
 def merge_no_dedupe(facts: Reach) -> Iterator[Defect]:
     for pattern in facts.schema.patterns:
         if pattern.kind != "merge" or pattern.deduplicated or _is_fixed(pattern):
@@ -52,15 +55,15 @@ def merge_no_dedupe(facts: Reach) -> Iterator[Defect]:
                 yield Defect(
                     pattern,
                     pattern.name,
-                    f"merges partitions that hold copies of one {copy.source}: a thing in two "
-                    "of them comes twice",
+                    f"merges partitions that hold copies of one {copy.source}: an item in two of "
+                    "them is returned twice",
                     f"Drop duplicates by the id of {copy.source} while merging.",
                     evidence=_twice(facts, pattern, copy.source),
                 )
 
 
 def _twice(facts: Reach, pattern: PatternSchema, source: str) -> Evidence | None:
-    """One thing in two of the partitions that are merged."""
+    """One item in two of the merged partitions."""
     found_here = [a for a in wanted(facts, pattern) if a.key.sort is not None]
     if not found_here:
         return None
@@ -72,11 +75,16 @@ def _twice(facts: Reach, pattern: PatternSchema, source: str) -> Evidence | None
 
 
 def _is_fixed(pattern: PatternSchema) -> bool:
-    """Shards: partitions that nobody chooses, and each thing is in one of them."""
+    """Whether the partitions are shards: not chosen by the caller, each item in one of them."""
     return pattern.max_partitions is not None and not pattern.partitions
 
 
-@rule("Q10", "pattern-unserved", "error", "No key serves the pattern, or nothing writes its items")
+@rule(
+    "Q10",
+    "pattern-unserved",
+    "error",
+    "No key or index serves the pattern, or nothing writes what it reads",
+)
 def pattern_unserved(facts: Reach) -> Iterator[Defect]:
     for pattern in facts.schema.patterns:
         table = facts.schema.by_table.get(pattern.table)
@@ -86,15 +94,25 @@ def pattern_unserved(facts: Reach) -> Iterator[Defect]:
                 pattern,
                 pattern.name,
                 f"reads {where}, which the design does not have",
-                "Declare it, or read from one that is there.",
+                "Declare it, or read from an index that exists.",
             )
             continue
         if pattern.partition is None and pattern.kind != "scan":
             yield Defect(
                 pattern,
                 pattern.name,
-                "names no partition key, so nothing but a scan can serve it",
+                "gives no partition key, so only a scan could serve it",
                 "Give the key or index that serves it, or drop the pattern.",
+                evidence=_ways(facts, pattern),
+            )
+            continue
+        whole = pattern.index or pattern.at_once or pattern.condition.operator == "eq"
+        if pattern.kind == "get" and table.sort and not whole:
+            yield Defect(
+                pattern,
+                pattern.name,
+                f"gets one item and gives no {table.sort}, but GetItem needs the whole key",
+                f"Add {table.sort} to the condition, or make it a query.",
                 evidence=_ways(facts, pattern),
             )
             continue
@@ -102,7 +120,7 @@ def pattern_unserved(facts: Reach) -> Iterator[Defect]:
 
 
 def _ways(facts: Reach, pattern: PatternSchema) -> Evidence | None:
-    """The keys by which the items can be found."""
+    """The keys that can find the items."""
     table = facts.schema.by_table[pattern.table]
     rows = [
         (key_of(a.key, a.entity), f"{a.entity.name} in {index or table.name}")
@@ -123,9 +141,9 @@ def _unwritten(facts: Reach, pattern: PatternSchema) -> Iterator[Defect]:
         yield Defect(
             pattern,
             pattern.name,
-            f"no {name} has such a key in {where}: `{pattern.partition}`"
+            f"no {name} has a key in {where} that matches `{pattern.partition}`"
             + (f", `{asked(pattern)}`" if pattern.condition.template else ""),
-            f"Give {name} this key, or ask for the key it has.",
+            f"Give {name} this key, or query by the key that it has.",
             evidence=found(
                 f"in {where}",
                 (asked_key(pattern), "is asked for"),
@@ -145,9 +163,9 @@ def _unwritten(facts: Reach, pattern: PatternSchema) -> Iterator[Defect]:
             yield Defect(
                 pattern,
                 pattern.name,
-                f"reads the partition `{shape}` of {where}, which no {', '.join(pattern.entities)} "
-                "is written to",
-                "Write the items that are to be found there, or drop the partition.",
+                f"reads the partition `{shape}` of {where}, but no {', '.join(pattern.entities)} "
+                "is written there",
+                "Write items with this key, or remove the partition from the pattern.",
                 evidence=found(
                     f"in {where}",
                     (f"`{text_of(shape, None)}`", "is read"),
@@ -160,14 +178,17 @@ def _unwritten(facts: Reach, pattern: PatternSchema) -> Iterator[Defect]:
 
 
 def _own_key(facts: Reach, pattern: PatternSchema, name: str) -> str:
-    """The key under which an entity is in what a pattern reads."""
+    """The key of an entity in what a pattern reads."""
     there = facts.appearances(pattern.table, pattern.index)
     keys = (key_of(a.key, a.entity) for a in there if a.entity.name == name)
     return next(keys, "no key")
 
 
 @rule(
-    "Q11", "pattern-name-drift", "info", "A pattern or operation uses names that are not declared"
+    "Q11",
+    "pattern-name-drift",
+    "note",
+    "A pattern or operation names something that is not declared",
 )
 def pattern_name_drift(facts: Reach) -> Iterator[Defect]:
     known = facts.schema.by_entity
@@ -177,13 +198,16 @@ def pattern_name_drift(facts: Reach) -> Iterator[Defect]:
             yield Defect(
                 pattern,
                 pattern.name,
-                f"is about {', '.join(unknown)}, which the design does not declare"
+                f"reads {', '.join(unknown)}, which the design does not declare"
                 + _meant(unknown, known),
                 "Declare the entity, or correct the name.",
                 severity="warning" if _meant(unknown, known) else None,
             )
         yield from _drift(facts, pattern)
+        yield from _unknown_fields(facts, pattern, pattern.entities, pattern.shows)
     for operation in facts.schema.operations:
+        for effect in operation.effects:
+            yield from _unknown_fields(facts, operation, (effect.entity,), effect.fields)
         names = [name for name in operation.reads if name not in facts.schema.by_pattern]
         names += [effect.entity for effect in operation.effects if effect.entity not in known]
         if names:
@@ -208,10 +232,31 @@ def pattern_name_drift(facts: Reach) -> Iterator[Defect]:
                 )
 
 
+def _unknown_fields(
+    facts: Reach,
+    element: PatternSchema | OperationSchema,
+    entities: Iterable[str],
+    named: Iterable[str],
+) -> Iterator[Defect]:
+    """Unknown fields that are nearly spelled like a known one."""
+    held = [facts.schema.by_entity[name] for name in entities if name in facts.schema.by_entity]
+    known = {field for entity in held for field in (*entity.by_field, *facts.templates(entity))}
+    unknown = [name for name in named if name not in known]
+    if meant := _meant(unknown, known):
+        yield Defect(
+            element,
+            element.name,
+            f"names {', '.join(unknown)}, which {', '.join(e.name for e in held)} does not "
+            f"declare{meant}",
+            "Correct the name.",
+            severity="warning",
+        )
+
+
 def _meant(names: Iterable[str], known: Iterable[str]) -> str:
-    """The declared name that one which is not declared is nearly spelled like."""
+    """The declared name that an unknown one resembles."""
     known = [*known]
-    near = (get_close_matches(name, known, 1, 0.8) for name in names if name not in known)
+    near = (get_close_matches(name, known, 1, 0.75) for name in names if name not in known)
     return next((f": did you mean {found[0]}?" for found in near if found), "")
 
 
@@ -222,7 +267,7 @@ def _drift(facts: Reach, pattern: PatternSchema) -> Iterator[Defect]:
         entity = appearance.entity
         if entity.name not in pattern.entities or not entity.by_field:
             continue
-        found = dict(_renamed(facts, pattern, appearance))
+        found = dict(_other_names(facts, pattern, appearance))
         if not found:
             return
         drifted |= {mine: theirs for mine, theirs in found.items() if mine not in entity.by_field}
@@ -232,8 +277,8 @@ def _drift(facts: Reach, pattern: PatternSchema) -> Iterator[Defect]:
         yield Defect(
             pattern,
             pattern.name,
-            f"asks by {pairs}, which is another field of {', '.join(pattern.entities)}",
-            "Ask by the field that the key holds, or place the items under the one that is asked.",
+            f"queries by {pairs}, a different field of {', '.join(pattern.entities)}",
+            "Query by the field in the key, or put the queried field into the key.",
             severity="warning",
             evidence=_names(facts, pattern),
         )
@@ -242,7 +287,7 @@ def _drift(facts: Reach, pattern: PatternSchema) -> Iterator[Defect]:
         yield Defect(
             pattern,
             pattern.name,
-            f"its key condition says {pairs}",
+            f"its key condition uses {pairs}",
             "Use the entity's own names.",
             cause="names in key conditions",
             evidence=_names(facts, pattern),
@@ -250,7 +295,7 @@ def _drift(facts: Reach, pattern: PatternSchema) -> Iterator[Defect]:
 
 
 def _names(facts: Reach, pattern: PatternSchema) -> Evidence:
-    """The key as the pattern asks for it, and as its items have it."""
+    """The key as the pattern states it, and as its items have it."""
     first = wanted(facts, pattern)[0]
     return found(
         "one item",
@@ -259,10 +304,10 @@ def _names(facts: Reach, pattern: PatternSchema) -> Evidence:
     )
 
 
-def _renamed(
+def _other_names(
     facts: Reach, pattern: PatternSchema, appearance: Appearance
 ) -> Iterator[tuple[str, str]]:
-    """Parameters that stand where a key has a field of another name."""
+    """Parameters in place of key fields with other names."""
     shapes = (pattern.partition, *pattern.other_partitions)
     pairs: list[tuple[Template | None, Template | None]] = [
         (shape, appearance.key.partition)

@@ -1,4 +1,6 @@
-"""W, continued: what a change leaves behind. Do copies follow it, and does a delete reach all?"""
+"""W, continued: consequences of a change. Do copies follow it, and does a delete reach
+everything?
+"""
 
 from __future__ import annotations
 
@@ -12,22 +14,24 @@ from keyfold.review.check.rule import Defect, rule
 from keyfold.review.check.sample import field_value, named
 
 
-@rule("W4", "propagation-missing", "error", "A copied field has no path that updates it")
+@rule("W4", "propagation-missing", "error", "Nothing updates a copied field")
 def propagation_missing(facts: Reach) -> Iterator[Defect]:
     for entity in facts.schema.entities:
-        for source, copied in _copied(facts, entity):
+        for source, copied in _copies(facts, entity):
             if not copied and facts.copy(entity) and not _is_written_with(facts, entity, source):
                 yield Defect(
                     entity,
                     entity.name,
-                    f"what does it copy from {source.name}, and what brings a change over?",
-                    "Name the fields, and let whatever changes them update the copies too.",
+                    f"what does it copy from {source.name}, and what updates the copy?",
+                    "Name the fields, and update the copies whenever they change.",
                     severity="question",
                 )
             stale = [
                 field
                 for field in copied
-                if facts.changes(source, field) and not _is_propagated(facts, entity, source, field)
+                if facts.changes(source, field)
+                and not _is_snapshot(facts, entity, field)
+                and not _is_propagated(facts, entity, source, field)
             ]
             if not stale:
                 continue
@@ -35,15 +39,21 @@ def propagation_missing(facts: Reach) -> Iterator[Defect]:
             yield Defect(
                 entity,
                 entity.name,
-                f"copies {', '.join(stale)} from {source.name}, and no operation brings a change "
-                "over"
+                f"copies {', '.join(stale)} from {source.name}, but no operation updates the copy"
                 if changed or facts.copy(entity)
-                else f"holds {', '.join(stale)} of {source.name}: what brings a change over?",
-                f"Let whatever changes {source.name} update {entity.name} too, in one transaction "
-                "or from the stream.",
-                severity=None if changed or facts.copy(entity) else "question",
+                else f"holds {', '.join(stale)} of {source.name}: what updates it when "
+                f"{source.name} changes?",
+                f"Update {entity.name} when {source.name} changes, in the same transaction or "
+                "from the stream; or declare the field as fixed, if it keeps an old value.",
+                severity=None if facts.copy(entity) else "warning" if changed else "question",
                 evidence=_stale(entity, source, stale[0]),
             )
+
+
+def _is_snapshot(facts: Reach, entity: EntitySchema, field: str) -> bool:
+    """Whether a field keeps what was true when the item was made, as the price of an order."""
+    held = entity.by_field.get(field)
+    return facts.copy(entity) is None and held is not None and not held.mutable
 
 
 def _stale(entity: EntitySchema, source: EntitySchema, field: str) -> Evidence:
@@ -69,11 +79,11 @@ _OWN = re.compile(
     r"version|.*_?id|timestamp|kind|count|tags|attributes|data|body|text",
     re.I,
 )
-"""Fields that every entity has for itself, under one name."""
+"""Fields that every entity has under the same name."""
 
 
-def _copied(facts: Reach, entity: EntitySchema) -> Iterator[tuple[EntitySchema, tuple[str, ...]]]:
-    """What an entity copies: as it says, as a mirror, or by the names of what it points to."""
+def _copies(facts: Reach, entity: EntitySchema) -> Iterator[tuple[EntitySchema, tuple[str, ...]]]:
+    """What an entity copies: as declared, as a mirror, or by matching names."""
     copy = facts.copy(entity)
     if copy is not None:
         source = facts.schema.by_entity.get(copy.source)
@@ -88,7 +98,7 @@ def _copied(facts: Reach, entity: EntitySchema) -> Iterator[tuple[EntitySchema, 
         shared = [f for f in entity.by_field if f in other.by_field and not _in_key(entity, f)]
         if _is_mirror(entity, other):
             yield other, tuple(shared)
-        elif any(attribute.refers == other.name for attribute in entity.attributes):
+        elif _points_to(facts, entity, other):
             own = tuple(f for f in shared if not _OWN.fullmatch(f) and not _in_key(other, f))
             yield other, own
 
@@ -97,8 +107,27 @@ def _in_key(entity: EntitySchema, field: str) -> bool:
     return entity.key is not None and field in entity.key.fields
 
 
+def _points_to(facts: Reach, entity: EntitySchema, other: EntitySchema) -> bool:
+    """Whether an entity refers to another, by declaration or by having all fields of its key."""
+    if any(attribute.refers == other.name for attribute in entity.attributes):
+        return True
+    if (
+        entity.key is None
+        or other.key is None
+        or not set(other.key.fields) < set(entity.key.fields)
+    ):
+        return False
+    # A parent and a time do not identify an item; its own number or name does.
+    return len(other.key.fields) > 1 and any(
+        not facts.references.target(other, slot.field) and not facts.is_moment(other, slot)
+        for slot in other.key.slots
+    )
+
+
 def _is_mirror(entity: EntitySchema, other: EntitySchema) -> bool:
-    """Whether two entities are one edge, kept from both ends; the first declared is the source."""
+    """Whether two entities are one edge, stored from both ends; the first declared is the
+    source.
+    """
     if entity.key is None or other.key is None or entity.key.sort is None or other.key.sort is None:
         return False
     ends = (entity.key.partition.fields, entity.key.sort.fields)
@@ -124,7 +153,7 @@ def _is_propagated(facts: Reach, copy: EntitySchema, source: EntitySchema, field
     )
 
 
-@rule("W5", "cascade-incomplete", "error", "A delete leaves orphans")
+@rule("W5", "cascade-incomplete", "error", "A delete leaves orphaned items behind")
 def cascade_incomplete(facts: Reach) -> Iterator[Defect]:
     for entity in facts.schema.entities:
         for operation, _ in facts.writes(entity.name, "delete"):
@@ -136,8 +165,8 @@ def cascade_incomplete(facts: Reach) -> Iterator[Defect]:
             yield Defect(
                 operation,
                 operation.name,
-                f"deletes {entity.name} and leaves {', '.join(below)}, which belong to it",
-                "Delete them with it, or let the stream do so.",
+                f"deletes {entity.name} but leaves {', '.join(below)} behind",
+                "Delete them too, in the operation or from the stream.",
                 (entity,),
                 evidence=found(
                     f"after {operation.name} of {named(entity)} these stay",
@@ -147,7 +176,7 @@ def cascade_incomplete(facts: Reach) -> Iterator[Defect]:
 
 
 def _orphans(facts: Reach, entity: EntitySchema, deleted: set[str]) -> list[tuple[str, str]]:
-    """What stays behind on any level below, with its parent where that is not the entity."""
+    """What stays behind on any level below, with its parent if that is not the entity."""
     found: dict[str, str] = {}
     waiting, seen = [entity], {entity.name}
     while waiting:
@@ -163,7 +192,7 @@ def _orphans(facts: Reach, entity: EntitySchema, deleted: set[str]) -> list[tupl
 
 
 def _dependants(facts: Reach, entity: EntitySchema) -> Iterator[EntitySchema]:
-    """Copies of an entity, items in a partition of its id, and items that it owns."""
+    """Copies of an entity, items in its partition, and items that it owns."""
     for other in facts.schema.entities:
         if other is entity or other.role in ("counter", "support"):
             continue
@@ -175,8 +204,18 @@ def _dependants(facts: Reach, entity: EntitySchema) -> Iterator[EntitySchema]:
             if field in other.by_field
         )
         owner = other.by_field.get(other.owner)
-        if copied or keyed or (owner is not None and owner.refers == entity.name):
+        owned = owner is not None and owner.refers == entity.name
+        if copied or keyed or owned or _is_head(entity, other):
             yield other
+
+
+def _is_head(entity: EntitySchema, other: EntitySchema) -> bool:
+    """Whether an entity is the one item that its partition is about, and another lies in it."""
+    if entity.key is None or other.key is None or entity.key.sort is None or other.key.sort is None:
+        return False
+    named = set(entity.key.partition.fields)
+    together = entity.table == other.table and entity.key.partition == other.key.partition
+    return together and set(entity.key.sort.fields) <= named < set(other.key.fields)
 
 
 def _removed_by_consumers(facts: Reach, entity: EntitySchema) -> set[str]:

@@ -1,10 +1,11 @@
-"""Q: access patterns. Does each return what it promises, all of it, in order, and nothing else?"""
+"""Q: access patterns. Does each return exactly what it promises, completely and in order?"""
 
 from __future__ import annotations
 
 import math
 import re
 from collections.abc import Iterator
+from itertools import product
 
 from keyfold.design.condition import fields_of
 from keyfold.design.schema import KeyTemplates, PatternSchema
@@ -12,8 +13,9 @@ from keyfold.design.template import Slot, Template
 from keyfold.limits import PAGE_BYTES
 from keyfold.review.check.answer import page, pages, wanted
 from keyfold.review.check.evidence import Evidence, found, total
+from keyfold.review.check.key_sets import Appearance
 from keyfold.review.check.patterns import asked
-from keyfold.review.check.reach import RANGES, Appearance, Reach, example, is_confined
+from keyfold.review.check.reach import RANGES, Reach, example, is_confined
 from keyfold.review.check.rule import Defect, rule
 from keyfold.review.check.sample import field_value, key_of, sort_of, text_of
 from keyfold.review.worst_case import most_requests, partitions
@@ -33,24 +35,44 @@ def _known(facts: Reach, pattern: PatternSchema) -> bool:
     return pattern.table in facts.schema.by_table
 
 
-@rule("Q1", "range-bleed", "error", "A range runs into other entity types")
+@rule("Q1", "range-bleed", "error", "A range query returns other entity types")
 def range_bleed(facts: Reach) -> Iterator[Defect]:
     for pattern in facts.schema.patterns:
         if pattern.condition.operator not in RANGES or is_confined(pattern.condition):
             continue
-        strangers = [a for a in facts.strangers(pattern) if a.key.sort is not None]
-        if not strangers or _is_filtered_by_type(facts, pattern):
-            continue
-        yield Defect(
-            pattern,
-            pattern.name,
-            f"`{asked(pattern)}` also returns {_shown(strangers)}",
-            _closed(pattern),
-            evidence=page(facts, pattern, strangers),
-        )
+        strangers, unlikely = _strangers(facts, pattern)
+        if strangers:
+            yield Defect(
+                pattern,
+                pattern.name,
+                f"`{asked(pattern)}` also returns {_shown(strangers)}",
+                _range_remedy(pattern),
+                evidence=page(facts, pattern, strangers),
+            )
+        elif unlikely:
+            yield _chance(pattern, unlikely)
 
 
-def _closed(pattern: PatternSchema) -> str:
+def _strangers(facts: Reach, pattern: PatternSchema) -> tuple[list[Appearance], list[Appearance]]:
+    """What a pattern also returns, and what it returns only if two texts happen to be equal."""
+    found = [] if _is_filtered_by_type(facts, pattern) else facts.strangers(pattern)
+    unlikely = [one for one in found if facts.meets_by_chance(pattern, one)]
+    return [one for one in found if one not in unlikely], unlikely
+
+
+def _chance(pattern: PatternSchema, unlikely: list[Appearance]) -> Defect:
+    return Defect(
+        pattern,
+        pattern.name,
+        f"can `{pattern.partition}` also be a key of {_shown(unlikely)}? One of them is text "
+        "without a prefix",
+        "Give it a prefix of its own.",
+        severity="question",
+        cause="texts without a prefix",
+    )
+
+
+def _range_remedy(pattern: PatternSchema) -> str:
     template = pattern.condition.template
     prefix = template.literal_prefix if template else ""
     if len(pattern.entities) > 1 or pattern.kind == "collection":
@@ -63,25 +85,38 @@ def _closed(pattern: PatternSchema) -> str:
     return "Give each type a prefix of its own in the sort key."
 
 
-@rule("Q2", "partition-unscoped", "error", "A pattern for one type reads a partition of many")
+@rule(
+    "Q2",
+    "partition-unscoped",
+    "error",
+    "A pattern for one entity reads a partition that several share",
+)
 def partition_unscoped(facts: Reach) -> Iterator[Defect]:
     for pattern in facts.schema.patterns:
         if pattern.condition.operator in ("eq", *RANGES) and not is_confined(pattern.condition):
             continue
         if not _known(facts, pattern) or pattern.kind in ("get", "scan"):
             continue
-        strangers = facts.strangers(pattern)
-        if strangers and not _is_filtered_by_type(facts, pattern):
+        strangers, unlikely = _strangers(facts, pattern)
+        if strangers:
             yield Defect(
                 pattern,
                 pattern.name,
                 f"asks for {', '.join(pattern.entities)} and also returns {_shown(strangers)}",
-                _scoped(facts, pattern),
+                _scope_remedy(facts, pattern, strangers),
                 evidence=page(facts, pattern, strangers),
             )
+        elif unlikely:
+            yield _chance(pattern, unlikely)
 
 
-def _scoped(facts: Reach, pattern: PatternSchema) -> str:
+def _scope_remedy(facts: Reach, pattern: PatternSchema, strangers: list[Appearance]) -> str:
+    if len(pattern.entities) > 1:
+        names = ", ".join(dict.fromkeys(one.entity.name for one in strangers))
+        return (
+            f"Give {names} a prefix that sorts before or after {' and '.join(pattern.entities)}, "
+            "and read the range between; or query each type by its own prefix."
+        )
     entity = facts.schema.by_entity.get(pattern.entities[0])
     keys = [a.key for a in facts.appearances(pattern.table, pattern.index) if a.entity is entity]
     prefix = keys[0].sort.literal_prefix if keys and keys[0].sort else ""
@@ -93,7 +128,9 @@ def _scoped(facts: Reach, pattern: PatternSchema) -> str:
 _LATEST = re.compile(r"latest|newest|most recent|\brecent|\blast\b", re.I)
 
 
-@rule("Q3", "latest-without-desc", "error", "The newest are asked for in ascending order")
+@rule(
+    "Q3", "latest-without-desc", "error", "A pattern for the newest items reads in ascending order"
+)
 def latest_without_desc(facts: Reach) -> Iterator[Defect]:
     for pattern in facts.schema.patterns:
         if pattern.descending or pattern.kind in ("get", "scan", "count", "exists"):
@@ -102,7 +139,7 @@ def latest_without_desc(facts: Reach) -> Iterator[Defect]:
             f"{_split_words(pattern.name)} {pattern.description}"
         )
         limit = pattern.limit or pattern.limit_parameter
-        moment = _first_moment(facts, pattern)
+        moment = _first_moment(facts, pattern, counted=bool(promised))
         if moment is None or not (promised or (limit and not pattern.paged and not pattern.order)):
             continue
         if pattern.condition.operator not in ("none", "begins_with") or pattern.condition.low:
@@ -111,14 +148,14 @@ def latest_without_desc(facts: Reach) -> Iterator[Defect]:
         yield Defect(
             pattern,
             pattern.name,
-            f"promises the newest, and reads {first}in ascending order: these are the oldest"
+            f"promises the newest, but reads {first}in ascending order, which returns the oldest"
             if promised
-            else f"reads {first}by {moment} in ascending order: these are the oldest, and the "
-            "others are never reached",
+            else f"reads {first}by {moment} in ascending order: it returns the oldest and never "
+            "reaches the rest",
             "Read descending (ScanIndexForward=false)."
             if promised
-            else f"Read descending, page on with a cursor, or say `order: {moment}` where the "
-            "oldest are wanted.",
+            else f"Read descending, page on with a cursor, or say `order: {moment}` if you want "
+            "the oldest.",
             severity=None if promised else "warning",
             evidence=_oldest_first(facts, pattern),
         )
@@ -137,17 +174,22 @@ def _split_words(name: str) -> str:
     return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)
 
 
-def _first_moment(facts: Reach, pattern: PatternSchema) -> str | None:
-    """The time by which a pattern's answer is in order, where it is history."""
-    for appearance in facts.reached(pattern):
-        if appearance.entity.name in pattern.entities:
-            free = facts.free(pattern, appearance.key)
-            if free and facts.is_moment(appearance.entity, free[0]):
-                return free[0].field if facts.is_past(appearance.entity, free[0]) else None
+def _first_moment(facts: Reach, pattern: PatternSchema, *, counted: bool) -> str | None:
+    """The time that orders a pattern's answer, or the number that counts its items."""
+    for appearance in wanted(facts, pattern):
+        entity, key = appearance.entity, appearance.key
+        free = [slot for slot in facts.free(pattern, key) if slot.field not in key.partition.fields]
+        if not free or not facts.is_past(entity, free[0]):
+            continue
+        number = (
+            free[0].field in entity.by_field and entity.by_field[free[0].field].type == "number"
+        )
+        if facts.is_moment(entity, free[0]) or (counted and number):
+            return free[0].field
     return None
 
 
-@rule("Q4", "unbounded-result", "warning", "A query without limit or page")
+@rule("Q4", "unbounded-result", "warning", "A query has neither a limit nor pages")
 def unbounded_result(facts: Reach) -> Iterator[Defect]:
     for pattern in facts.schema.patterns:
         if pattern.kind in ("get", "latest", "exists", "scan") or pattern.paged:
@@ -160,16 +202,16 @@ def unbounded_result(facts: Reach) -> Iterator[Defect]:
         if most is not None:
             yield from _many_pages(facts, pattern, most)
             continue
-        reached = [a for a in facts.reached(pattern) if a.entity.name in pattern.entities]
+        reached = wanted(facts, pattern)
         if reached and all(_names_one(facts, pattern, a) for a in reached):
             continue
         grows = [a.entity.name for a in reached if facts.is_growing(a.entity)]
         yield Defect(
             pattern,
             pattern.name,
-            f"reads every {grows[0]} of a partition, and these grow for ever: so does its cost"
+            f"reads every {grows[0]} of a partition; they accumulate, and the cost grows with them"
             if grows
-            else "how many items can it return? It has neither limit nor page",
+            else "how many items can it return? It has neither a limit nor pages",
             "Give it a limit and a cursor, or say how many there can be (per_partition).",
             severity=None if grows else "question",
             cause="" if grows else "how many items a partition holds",
@@ -178,7 +220,7 @@ def unbounded_result(facts: Reach) -> Iterator[Defect]:
 
 
 def _many_pages(facts: Reach, pattern: PatternSchema, most: int) -> Iterator[Defect]:
-    """A bounded result can still need more requests than the pattern may make."""
+    """Whether a bounded result can still need more requests than the pattern may make."""
     size = facts.size(pattern)
     pages = math.ceil(most * size / PAGE_BYTES)
     if pattern.requests is not None and pages > pattern.requests:
@@ -195,14 +237,14 @@ def _many_pages(facts: Reach, pattern: PatternSchema, most: int) -> Iterator[Def
 
 
 def _names_one(facts: Reach, pattern: PatternSchema, appearance: Appearance) -> bool:
-    """Whether a pattern finds one item of an entity: by its id, or under a fixed sort key."""
+    """Whether a pattern finds one item: by its id, or under a fixed sort key."""
     sort = appearance.key.sort
     return facts.is_one(pattern, appearance) or (
         appearance.placement is None and sort is not None and sort.is_literal
     )
 
 
-@rule("Q5", "order-not-in-key", "error", "The promised order is not the sort key's order")
+@rule("Q5", "order-not-in-key", "error", "The promised order is not the order of the sort key")
 def order_not_in_key(facts: Reach) -> Iterator[Defect]:
     earlier = facts.schema.before.by_pattern if facts.schema.before else {}
     for pattern in facts.schema.patterns:
@@ -210,24 +252,22 @@ def order_not_in_key(facts: Reach) -> Iterator[Defect]:
         order = pattern.order or (was.order if was else "")
         if not order or pattern.kind == "get":
             continue
-        for appearance in facts.reached(pattern):
-            if appearance.entity.name not in pattern.entities:
-                continue
+        for appearance in wanted(facts, pattern):
             if _orders_by(appearance.key, pattern, order):
                 continue
             promised = "was ordered" if not pattern.order else "promises the order"
             yield Defect(
                 pattern,
                 pattern.name,
-                f"{promised} by {order}, and the sort key is "
-                f"`{appearance.key.sort or 'absent'}`: items come in another order",
-                f"Put {order} first in the sort key, or sort by an index that has it.",
-                evidence=_disordered(appearance, order),
+                f"{promised} by {order}, but the sort key is `{appearance.key.sort or 'absent'}`, "
+                "so items come in another order",
+                f"Put {order} first in the sort key, or read an index that sorts by it.",
+                evidence=_order_example(appearance, order),
             )
             break
 
 
-def _disordered(appearance: Appearance, order: str) -> Evidence:
+def _order_example(appearance: Appearance, order: str) -> Evidence:
     """Two items whose keys sort one way, and the promised field the other."""
     key, entity = appearance.key, appearance.entity
     low, high = (field_value(entity.by_field.get(order), order, n) for n in (1, 2))
@@ -251,26 +291,26 @@ def _orders_by(key: KeyTemplates, pattern: PatternSchema, order: str) -> bool:
     return order in key.sort.fields[skip : skip + 1]
 
 
-@rule("Q6", "boundary-inclusivity", "warning", "The cursor's own item comes again, or one is lost")
+@rule(
+    "Q6", "boundary-inclusivity", "warning", "Paging repeats the item at the cursor, or skips one"
+)
 def boundary_inclusivity(facts: Reach) -> Iterator[Defect]:
     for pattern in facts.schema.patterns:
         operand = pattern.condition.template
-        if pattern.condition.operator not in ("gt", "le") or operand is None:
+        if pattern.condition.operator not in ("gt", "le") or operand is None or not operand.fields:
             continue
-        for appearance in facts.reached(pattern):
-            if appearance.entity.name not in pattern.entities or appearance.key.sort is None:
-                continue
-            if not _is_cut(operand, appearance.key.sort):
+        for appearance in wanted(facts, pattern):
+            if appearance.key.sort is None or not _is_cut(operand, appearance.key.sort):
                 continue
             again = pattern.condition.operator == "gt"
             yield Defect(
                 pattern,
                 pattern.name,
-                f"`{asked(pattern)}` compares with part of `{appearance.key.sort}`: "
+                f"`{asked(pattern)}` compares with only part of `{appearance.key.sort}`: "
                 + (
-                    "items of that very moment come again"
+                    "items with exactly that value are returned again"
                     if again
-                    else "items of that very moment are left out"
+                    else "items with exactly that value are skipped"
                 ),
                 "Compare with the whole key of the last item, as a cursor does.",
                 evidence=_at_the_cut(operand, again, appearance),
@@ -279,7 +319,7 @@ def boundary_inclusivity(facts: Reach) -> Iterator[Defect]:
 
 
 def _at_the_cut(operand: Template, again: bool, appearance: Appearance) -> Evidence:
-    """What is compared with, and the key of the item of that very moment."""
+    """The compared value, and the key of an item at that very moment."""
     cut = text_of(operand, appearance.entity)
     whole = f"{cut}{_rest(operand, appearance)}"
     verdict = "is greater: it comes again" if again else "is greater: it is left out"
@@ -300,7 +340,40 @@ def _is_cut(operand: Template, whole: Template) -> bool:
     )
 
 
-@rule("Q16", "budget-too-small", "warning", "A budget of requests that the read cannot keep")
+@rule("Q17", "head-not-first", "warning", "A page of a collection can lack the item it is about")
+def head_not_first(facts: Reach) -> Iterator[Defect]:
+    for pattern in facts.schema.patterns:
+        if pattern.kind != "collection" or not pattern.limit:
+            continue
+        there = [a for a in wanted(facts, pattern) if a.key.sort is not None]
+        heads = [a for a in there if not set(a.key.fields) - set(a.key.partition.fields)]
+        rows = [a for a in there if a not in heads]
+        bounds = [a.entity.per_partition or pattern.limit for a in rows]
+        if sum(bounds) + len(heads) <= pattern.limit:
+            continue  # one page holds all that there can be
+        for head, row in product(heads, rows):
+            one, other = (a.key.sort.literal_prefix for a in (head, row) if a.key.sort)
+            late = one < other if pattern.descending else one > other
+            if not (one and other and late):
+                continue
+            order = "descending" if pattern.descending else "ascending"
+            yield Defect(
+                pattern,
+                pattern.name,
+                f"reads {order}, so every {row.entity.name} (`{other}…`) comes before the "
+                f"{head.entity.name} (`{one}`): the first page does not have it",
+                f"Give {row.entity.name} a prefix that puts {head.entity.name} first, or read the "
+                "other way round.",
+                evidence=found(
+                    "pages in this order",
+                    (f"`{sort_of(row.key, row.entity)}`", f"{row.entity.name}, page after page"),
+                    (f"`{sort_of(head.key, head.entity)}`", f"{head.entity.name}, at the end"),
+                ),
+            )
+            break
+
+
+@rule("Q16", "budget-too-small", "warning", "A pattern needs more requests than it promises")
 def budget_too_small(facts: Reach) -> Iterator[Defect]:
     for pattern in facts.schema.patterns:
         budget = pattern.requests
@@ -313,7 +386,7 @@ def budget_too_small(facts: Reach) -> Iterator[Defect]:
                 yield Defect(
                     pattern,
                     pattern.name,
-                    f"{may}, and reads {read} partitions, each at least once",
+                    f"{may}, but reads {read} partitions, each with at least one request",
                     "Allow a request for each partition, or read fewer.",
                     evidence=total(
                         "one call",
@@ -326,10 +399,9 @@ def budget_too_small(facts: Reach) -> Iterator[Defect]:
             yield Defect(
                 pattern,
                 pattern.name,
-                f"{may}, and what it looks for can lie behind any number of items that its filter "
-                "leaves out",
-                "Put what it filters by into a key, as an index that holds only these, or read a "
-                "page instead.",
+                f"{may}, but its filter may have to read any number of other items first",
+                "Put the filtered field into a key, use a sparse index, or return a page at a "
+                "time.",
                 evidence=total(
                     f"at {facts.size(pattern):,} bytes an item, the budget looks at",
                     [("requests", budget, PAGE_BYTES // facts.size(pattern))],

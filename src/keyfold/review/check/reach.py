@@ -1,15 +1,14 @@
-"""What follows from a schema: where items appear, what a pattern can return, who writes what."""
+"""What follows from a schema: what a pattern can return, and who writes what."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 
 from keyfold.design.consequence_words import with_follows
 from keyfold.design.exclusion import excludes
-from keyfold.design.formats import PLAIN
 from keyfold.design.schema import (
     Effect,
     EntitySchema,
@@ -22,7 +21,8 @@ from keyfold.design.schema import (
     SortCondition,
 )
 from keyfold.design.template import HIGHEST, Literal, Slot, Template
-from keyfold.review.keyspace import Range, Space, meet, spaces, witness
+from keyfold.review.check.key_sets import Appearance, KeySets
+from keyfold.review.keyspace import Range, Space, meet, with_slots_of
 from keyfold.review.references import References
 
 UNSORTED = ("list", "map", "model", "any", "boolean", "string_set", "number_set", "binary_set")
@@ -34,26 +34,17 @@ RANGES = ("gt", "ge", "lt", "le", "between")
 GROWING = ("list", "string_set", "number_set", "binary_set")
 
 
-@dataclass(frozen=True)
-class Appearance:
-    """An entity's items in a table or index: under which key, and declared where."""
-
-    entity: EntitySchema
-    key: KeyTemplates
-    placement: Placement | None = None
-
-
-class Reach:
+class Reach(KeySets):
     """A schema with everything that rules ask of it, computed once."""
 
     def __init__(self, schema: Schema) -> None:
-        self.schema = schema
+        super().__init__(schema)
         self.follows = with_follows(schema).follows
         self._copies = {each.target: each for each in self.follows if each.fact == "copy"}
         self.references = References(schema)
-        self._spaces: dict[tuple[int, int], tuple[Template, tuple[Space, ...]]] = {}
-        self._appearances: dict[tuple[str, str | None], tuple[Appearance, ...]] = {}
+        self._wanted: dict[tuple[str, int], tuple[Template, EntitySchema | None]] = {}
         self._reached: dict[str, tuple[Appearance, ...]] = {}
+        self._spans: dict[str, tuple[Space, ...]] = {}
 
     def copy(self, entity: EntitySchema) -> Follows | None:
         """How an entity is a copy, where it is one."""
@@ -75,7 +66,7 @@ class Reach:
     def is_free_text(self, entity: EntitySchema, slot: Slot) -> bool:
         """Whether people or other systems choose the value."""
         found = entity.by_field.get(slot.field)
-        if found is None or found.type != "string" or found.values:
+        if found is None or found.type != "string" or found.values or found.shards:
             return False
         return not (found.refers or found.looks_like or _MACHINE_MADE.search(slot.field))
 
@@ -87,76 +78,6 @@ class Reach:
         if found.refers or found.type == "id" or found.looks_like:
             return any(field in effect.fields for _, effect in self.writes(entity.name, "update"))
         return field not in (entity.key.fields if entity.key else ())
-
-    # Keys
-
-    def spaces(self, template: Template, entity: EntitySchema | None) -> tuple[Space, ...]:
-        # By identity: templates are asked for ten thousands of times, and slow to hash.
-        known = (id(template), id(entity))
-        if known not in self._spaces:
-            made = spaces(template, entity.by_field if entity else {})
-            self._spaces[known] = template, made
-        return self._spaces[known][1]
-
-    def meet(
-        self, one: Template, owner: EntitySchema | None, other: Template, whose: EntitySchema
-    ) -> bool:
-        return self.witness(one, owner, other, whose) is not None
-
-    def witness(
-        self, one: Template, owner: EntitySchema | None, other: Template, whose: EntitySchema
-    ) -> str | None:
-        """A key that both templates can render."""
-        begins, other_begins = one.literal_prefix, other.literal_prefix
-        if not (begins.startswith(other_begins) or other_begins.startswith(begins)):
-            return None  # most pairs of a large design
-        pairs = ((a, b) for a in self.spaces(one, owner) for b in self.spaces(other, whose))
-        return next((found for a, b in pairs if (found := witness(a, b)) is not None), None)
-
-    def appearances(self, table: str, index: str | None) -> tuple[Appearance, ...]:
-        """Every way in which items of a table appear in it, or in one of its indexes."""
-        known = (table, index)
-        if known not in self._appearances:
-            self._appearances[known] = tuple(self._appear(table, index))
-        return self._appearances[known]
-
-    def _appear(self, table: str, index: str | None) -> Iterator[Appearance]:
-        for entity in self.schema.entities_of(table):
-            if index is None:
-                if entity.key is not None:
-                    yield Appearance(entity, entity.key)
-                continue
-            placed = entity.placement(index)
-            for placement in placed:
-                yield Appearance(entity, placement.key, placement)
-            if not placed and (found := self._by_name(entity, index)):
-                yield found
-
-    def _by_name(self, entity: EntitySchema, index: str) -> Appearance | None:
-        """An item is in an index as soon as it has the index's key attributes, meant or not."""
-        table = self.schema.by_table[entity.table]
-        declared = table.index(index)
-        if declared is None:
-            return None
-        held = self.templates(entity)
-        if not all(name in held for name in declared.key_attributes):
-            return None
-        return Appearance(entity, declared.key_of({name: held[name][0] for name in held}))
-
-    def templates(self, entity: EntitySchema) -> dict[str, list[Template]]:
-        """Every attribute of an entity's items that holds a key, with what it holds."""
-        table = self.schema.by_table[entity.table]
-        held: dict[str, list[Template]] = {}
-        keys = [(table.index(placement.index), placement.key) for placement in entity.placements]
-        for owner, key in [(table, entity.key), *keys]:
-            if owner is None or key is None:
-                continue
-            for name, _, template in owner.templates(key):
-                if template not in held.setdefault(name, []):
-                    held[name].append(template)
-        for attribute in (one for one in entity.attributes if one.is_stored):
-            held.setdefault(attribute.name, [_bare(attribute.field)])
-        return held
 
     # Patterns
 
@@ -181,9 +102,35 @@ class Reach:
         if pattern.partition is None:
             return pattern.kind == "scan"
         return any(
-            self.meet(shape, None, appearance.key.partition, appearance.entity)
-            for shape in (pattern.partition, *pattern.other_partitions)
+            self.meet(shape, whose, appearance.key.partition, appearance.entity)
+            for shape, whose in (
+                self._as_wanted(pattern, one, "partition")
+                for one in (pattern.partition, *pattern.other_partitions)
+            )
         )
+
+    def meets_by_chance(self, pattern: PatternSchema, stranger: Appearance) -> bool:
+        """Whether a pattern reads another entity's partition only by chance."""
+        if pattern.partition is None:
+            return False
+        shape, whose = self._as_wanted(pattern, pattern.partition, "partition")
+        return self.is_by_chance(shape, whose, stranger.key.partition, stranger.entity)
+
+    def _as_wanted(
+        self, pattern: PatternSchema, asked: Template, side: str
+    ) -> tuple[Template, EntitySchema | None]:
+        """What is asked, with the types of what it asks for: a time is given for a time."""
+        known = (pattern.name, id(asked))
+        if known not in self._wanted:
+            self._wanted[known] = asked, None
+            for appearance in self.appearances(pattern.table, pattern.index):
+                held = getattr(appearance.key, side)
+                if held is None or appearance.entity.name not in pattern.entities:
+                    continue
+                if typed := with_slots_of(asked, held):
+                    self._wanted[known] = typed, appearance.entity
+                    break
+        return self._wanted[known]
 
     def meets_condition(self, pattern: PatternSchema, appearance: Appearance) -> bool:
         condition, sort = pattern.condition, appearance.key.sort
@@ -192,16 +139,34 @@ class Reach:
         if sort is None:
             return False
         theirs = self.spaces(sort, appearance.entity)
-        asked = self.spaces(condition.template, None)
+        asked = self.spaces(*self._as_wanted(pattern, condition.template, "sort"))
         if condition.operator == "eq":
             return any(meet(a, b) for a in asked for b in theirs)
         if condition.operator == "begins_with" or is_confined(condition):
             if not condition.template.parts:
                 return True
-            return any(meet(a.opened(), b) for a in asked for b in theirs)
-        upper = self.spaces(condition.upper, None) if condition.upper else ()
-        span = _range(condition, asked[0], upper[0] if upper else None)
-        return any(span.holds_some(space) for space in theirs)
+            return any(meet(a.with_any_end(), b) for a in asked for b in theirs)
+        if condition.upper is not None:
+            return any(meet(a, b) for a in self._between(pattern) for b in theirs)
+        return any(_range(condition, a).holds_some(b) for a in asked for b in theirs)
+
+    def _between(self, pattern: PatternSchema) -> tuple[Space, ...]:
+        """What lies between two bounds: all of it begins as both of them begin."""
+        low, high = pattern.condition.template, pattern.condition.upper
+        assert low is not None, f"{pattern.name} has no lower bound"
+        assert high is not None, f"{pattern.name} has no upper bound"
+        if pattern.name not in self._spans:
+            same = [a == b for a, b in zip(low.parts, high.parts, strict=False)]
+            shared = next((n for n, equal in enumerate(same) if not equal), len(same))
+            (first, whose), (last, _) = (
+                self._as_wanted(pattern, one, "sort") for one in (low, high)
+            )
+            heads = self.spaces(Template(first.parts[:shared]), whose)
+            ends = (self.spaces(Template(one.parts[shared:]), whose) for one in (first, last))
+            self._spans[pattern.name] = tuple(
+                head.between(a, b) for head, a, b in product(heads, *ends)
+            )
+        return self._spans[pattern.name]
 
     def strangers(self, pattern: PatternSchema) -> list[Appearance]:
         """What a pattern can return that it is not about."""
@@ -359,12 +324,10 @@ def is_confined(condition: SortCondition) -> bool:
     return condition.operator == "between" and not condition.raw and condition.upper is None
 
 
-def _range(condition: SortCondition, asked: Space, upper: Space | None) -> Range:
-    if condition.operator in ("gt", "ge"):
-        return Range(low=asked.least)
+def _range(condition: SortCondition, asked: Space) -> Range:
     if condition.operator in ("lt", "le"):
         return Range(high=asked.greatest)
-    return Range(low=asked.least, high=upper.greatest if upper else "")
+    return Range(low=asked.least)
 
 
 def _names_one(entity: EntitySchema, field: str) -> bool:
@@ -379,10 +342,6 @@ def _is_id_of(entity: EntitySchema, field: str) -> bool:
     if field.casefold().replace("_", "") == f"{entity.name}id".casefold().replace("_", ""):
         return True
     return entity.key is None or field == next(reversed(entity.key.fields), None)
-
-
-def _bare(field: str) -> Template:
-    return Template((Slot(field, PLAIN),))
 
 
 def example(template: Template) -> str:

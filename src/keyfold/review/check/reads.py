@@ -1,4 +1,4 @@
-"""Q, continued: what a read looks at and throws away, and what it reads again."""
+"""Q, continued: what a read discards, and what it reads again."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from keyfold.review.check.rule import Defect, rule
 from keyfold.review.check.sample import field_value, key_of, text_of
 
 
-@rule("Q7", "n-plus-one", "error", "A list view needs a read for each row")
+@rule("Q7", "n-plus-one", "error", "A list needs one more read for each row")
 def n_plus_one(facts: Reach) -> Iterator[Defect]:
     for pattern in facts.schema.patterns:
         rows = [facts.schema.by_entity[n] for n in pattern.entities if n in facts.schema.by_entity]
@@ -29,10 +29,10 @@ def n_plus_one(facts: Reach) -> Iterator[Defect]:
             yield Defect(
                 pattern,
                 pattern.name,
-                f"gives {name} and reads {', '.join(pattern.entities)}, which do not hold its "
-                f"whole key (`{target.key}`): one more read for each row{how}",
-                f"Copy what the list shows of {name} onto its rows, or keep the whole key there "
-                "and batch the gets.",
+                f"returns {name} but reads {', '.join(pattern.entities)}, which do not contain "
+                f"its whole key (`{target.key}`): each row needs another read{how}",
+                f"Copy the fields of {name} that the list shows onto its rows, or store the whole "
+                "key there and use BatchGetItem.",
                 evidence=_row_by_row(pattern, name),
             )
 
@@ -47,7 +47,7 @@ def _row_by_row(pattern: PatternSchema, name: str) -> Evidence:
 
 
 def _has_key(facts: Reach, rows: list[EntitySchema], target: EntitySchema) -> bool:
-    """Whether each row holds the whole key of what is read next, so that one batch gets them."""
+    """Whether each row holds the whole key of the next read, so that one batch suffices."""
     table = facts.schema.by_table[target.table]
     if target.key is None or (table.sort and target.key.sort is None):
         # The document does not give the key; a row that names its attributes can hold it.
@@ -64,24 +64,34 @@ def _names(row: EntitySchema, target: EntitySchema, attributes: tuple[str, ...])
     return wanted <= {field.casefold().replace("_", "") for field in row.by_field}
 
 
-@rule("Q13", "scan", "warning", "A pattern that reads the whole table")
+@rule("Q13", "scan", "warning", "A pattern scans the whole table")
 def scan(facts: Reach) -> Iterator[Defect]:
     for pattern in facts.schema.patterns:
         if pattern.kind != "scan" or _reads_few(pattern):
             continue
         store = pattern.index or pattern.table
+        sparse = _is_sparse(facts, pattern) and not pattern.rate
         yield Defect(
             pattern,
             pattern.name,
-            f"reads all of {store} at every call, whatever it returns{_price(pattern)}",
-            "Give it a key or an index to read by; a scan that is meant (an export, a count once "
-            "a day) says `on_purpose: {scan: REASON}`.",
+            f"how many items does {store} hold? Every call reads all of them"
+            if sparse
+            else f"reads all of {store} on every call, however little it returns{_price(pattern)}",
+            "Give it a key or an index to read by; for an intended scan (an export, a daily "
+            "count) add `on_purpose: {scan: REASON}`.",
+            severity="question" if sparse else None,
             evidence=_looked_at(facts, pattern),
         )
 
 
+def _is_sparse(facts: Reach, pattern: PatternSchema) -> bool:
+    """Whether it scans a sparse index, which is what such an index is for."""
+    there = facts.appearances(pattern.table, pattern.index) if pattern.index else ()
+    return bool(there) and all(a.placement and a.placement.is_partial for a in there)
+
+
 def _looked_at(facts: Reach, pattern: PatternSchema) -> Evidence:
-    """The items that one call reads, for each gigabyte."""
+    """The items that one call reads per gigabyte."""
     size = facts.size(pattern)
     calls = f"{pattern.rate * 86_400:,.0f} calls a day" if pattern.rate else "every call"
     return total(
@@ -93,20 +103,22 @@ def _looked_at(facts: Reach, pattern: PatternSchema) -> Evidence:
 
 
 def _reads_few(pattern: PatternSchema) -> bool:
-    """Whether it takes the first few of a sparse index, whichever these are."""
+    """Whether it takes the first few of a sparse index."""
     few = pattern.limit is not None and pattern.filter is None and not pattern.order
     return few and pattern.index is not None
 
 
 def _price(pattern: PatternSchema) -> str:
-    """What one call costs for each gigabyte, where nothing says how much there is."""
+    """The cost of one call per gigabyte, if the size is unknown."""
     pages = GB // PAGE_BYTES
     units = GB // READ_UNIT_BYTES // 2
     rate = f", {pattern.rate:g} times a second" if pattern.rate else ""
     return f": {units:,} read units and {pages:,} requests for each GB{rate}"
 
 
-@rule("Q14", "filter-instead-of-key", "warning", "A filter throws away what was read and paid for")
+@rule(
+    "Q14", "filter-instead-of-key", "warning", "A filter discards items that were read and paid for"
+)
 def filter_instead_of_key(facts: Reach) -> Iterator[Defect]:
     for pattern in facts.schema.patterns:
         if pattern.filter is None or pattern.kind in ("scan", "get") or pattern.partition is None:
@@ -116,27 +128,27 @@ def filter_instead_of_key(facts: Reach) -> Iterator[Defect]:
             [f for f in found if f != marker and not _expires(facts, pattern, f)]
             for found in (equal_fields(pattern.filter), ranged_fields(pattern.filter))
         )
-        # Two ranges cannot both be served by a key; one is.
+        # A key can serve only one of two ranges, and it does.
         if not equal and (not ranged or pattern.condition.operator in RANGES):
             continue
         few = facts.most(pattern)
         yield Defect(
             pattern,
             pattern.name,
-            f"filters by {', '.join(equal or ranged)} after reading: every item of the partition "
-            "is paid for, and a page can come back empty",
-            f"Put {equal[0]} before the rest of the sort key of an index, or make an index that "
-            "holds only these items."
+            f"filters by {', '.join(equal or ranged)} after reading: you pay for every item of "
+            "the partition, and a page can come back empty",
+            f"Put {equal[0]} before the rest of the sort key of an index, or create a sparse index "
+            "of only these items."
             if equal
-            else f"{ranged[0]} is in the sort key: ask for the range there."
+            else f"{ranged[0]} is in the sort key: query the range there."
             if any(ranged[0] in one.key.fields for one in facts.reached(pattern))
             else f"Make {ranged[0]} the sort key of an index, and read the range by it.",
             severity="question" if few is not None and few <= SMALL else None,
-            evidence=_dropped(facts, pattern, (equal or ranged)[0]),
+            evidence=_filter_example(facts, pattern, (equal or ranged)[0]),
         )
 
 
-def _dropped(facts: Reach, pattern: PatternSchema, field: str) -> Evidence | None:
+def _filter_example(facts: Reach, pattern: PatternSchema, field: str) -> Evidence | None:
     """Two items that are read, of which one is returned."""
     there = wanted(facts, pattern)
     if not there:
@@ -152,7 +164,7 @@ def _dropped(facts: Reach, pattern: PatternSchema, field: str) -> Evidence | Non
 
 
 SMALL = 100
-"""Up to this number of items, everything is read anyway."""
+"""With at most this many items, reading everything is fine."""
 
 
 def _expires(facts: Reach, pattern: PatternSchema, field: str) -> bool:
@@ -160,23 +172,23 @@ def _expires(facts: Reach, pattern: PatternSchema, field: str) -> bool:
     return any(e is not None and e.ttl is not None and e.ttl.attribute == field for e in found)
 
 
-@rule("Q15", "prefix-cut", "warning", "A begins_with that stops inside a part of the key")
+@rule("Q15", "prefix-cut", "warning", "A begins_with ends in the middle of a key part")
 def prefix_cut(facts: Reach) -> Iterator[Defect]:
     for pattern in facts.schema.patterns:
         prefix = pattern.condition.template
         if pattern.condition.operator != "begins_with" or prefix is None or not prefix.fields:
             continue
-        for appearance in facts.reached(pattern):
+        for appearance in wanted(facts, pattern):
             sort = appearance.key.sort
-            if appearance.entity.name not in pattern.entities or sort is None:
+            if sort is None:
                 continue
             if _stops_inside(prefix, sort) and _is_open(appearance.entity, sort, prefix):
                 field = slots(sort)[len(prefix.fields) - 1].field
                 yield Defect(
                     pattern,
                     pattern.name,
-                    f"`{asked(pattern)}` ends inside {field} of `{sort}`: it also returns every "
-                    f"longer {field} that begins so",
+                    f"`{asked(pattern)}` ends in the middle of {field} in `{sort}`: it also "
+                    f"returns every longer {field} with the same beginning",
                     "End the prefix with the delimiter that follows the value.",
                     evidence=found(
                         f"begins_with `{text_of(prefix, None, 1, {field: 'ann'})}` returns",
@@ -193,13 +205,13 @@ def prefix_cut(facts: Reach) -> Iterator[Defect]:
 
 
 def _stops_inside(prefix: Template, sort: Template) -> bool:
-    """Whether a prefix ends with a value that the key goes on after."""
+    """Whether a prefix ends with a value that continues in the key."""
     cut = len(prefix.parts)
     return not isinstance(prefix.parts[-1], Literal) and cut < len(sort.parts)
 
 
 def _is_open(entity: EntitySchema, sort: Template, prefix: Template) -> bool:
-    """Whether one value can begin with another: ids of one length and times cannot."""
+    """Whether one value can be a prefix of another: not for ids of one length or times."""
     slot = slots(sort)[len(prefix.fields) - 1] if len(prefix.fields) <= len(slots(sort)) else None
     found = entity.by_field.get(slot.field) if slot else None
     if slot is None or slot.format.sortable:
@@ -208,4 +220,9 @@ def _is_open(entity: EntitySchema, sort: Template, prefix: Template) -> bool:
         return True
     if found.values:
         return any(a != b and a.startswith(b) for a in found.values for b in found.values)
-    return found.type in ("string", "number")
+    return found.type in ("string", "number") or _is_one_number(found.looks_like)
+
+
+def _is_one_number(form: str) -> bool:
+    """Whether ids are counters: `7` is a prefix of `70`. Several numbers have a fixed length."""
+    return form.endswith("{number}") and form.count("{") == 1

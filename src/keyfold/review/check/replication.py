@@ -1,4 +1,4 @@
-"""G: what a table in several regions cannot promise. Conditions look at one region alone."""
+"""G: global tables. What cannot be guaranteed across regions? Conditions see one region only."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _HOME = "Write it in one region only and say so (replication: home)"
 
 
 def _spread(facts: Reach) -> Iterator[tuple[TableSchema, Replication]]:
-    """Tables whose regions write without knowing of each other."""
+    """Tables whose regions write independently."""
     for table in facts.schema.tables:
         if table.replication is not None and table.replication.diverges:
             yield table, table.replication
@@ -25,15 +25,17 @@ def _inside(facts: Reach, table: TableSchema) -> dict[str, EntitySchema]:
     return {entity.name: entity for entity in facts.schema.entities_of(table.name)}
 
 
-def _followed(facts: Reach, table: TableSchema, *facts_of: str) -> Iterator[Follows]:
-    """What follows from changes of a table's items, or is kept in it, by its facts."""
+def _follows(facts: Reach, table: TableSchema, *facts_of: str) -> Iterator[Follows]:
+    """Consequences of a table's changes, or stored in it, by kind of fact."""
     inside = _inside(facts, table)
     for each in facts.schema.follows:
         if each.fact in facts_of and (each.target or each.source) in inside:
             yield each
 
 
-@rule("G1", "unique-in-each-region", "error", "A unique value is unique in its region only")
+@rule(
+    "G1", "unique-in-each-region", "error", "A value is unique in each region, not across regions"
+)
 def unique_in_each_region(facts: Reach) -> Iterator[Defect]:
     for table, spread in _spread(facts):
         for entity in _inside(facts, table).values():
@@ -43,9 +45,8 @@ def unique_in_each_region(facts: Reach) -> Iterator[Defect]:
                 yield Defect(
                     entity,
                     f"{entity.name}.{', '.join(fields)}",
-                    f"is to be unique in {len(spread.regions)} regions at once: two of them take "
-                    "the same value, each finds nothing of the other, and the later one stays "
-                    "without a word",
+                    f"must be unique across {len(spread.regions)} regions: two regions can both "
+                    "accept the same value, and the later write silently wins",
                     f"{_HOME}, or put the region into the value.",
                     (table,),
                     evidence=_both_take(entity, fields, spread.regions),
@@ -53,7 +54,7 @@ def unique_in_each_region(facts: Reach) -> Iterator[Defect]:
 
 
 def _both_take(entity: EntitySchema, fields: tuple[str, ...], regions: tuple[str, ...]) -> Evidence:
-    """Two regions that take one value."""
+    """Two regions that claim one value."""
     values = ", ".join(f"{f} = {field_value(entity.by_field.get(f), f)}" for f in fields)
     return course(
         f"{regions[0]} puts {named(entity)} with {values}: nobody has it there",
@@ -66,18 +67,18 @@ def _claims(follows: Follows, entity: str) -> bool:
     return follows.fact == "claim" and follows.source == entity
 
 
-@rule("G2", "count-in-two-regions", "error", "Counts of two regions overwrite each other")
+@rule("G2", "count-in-two-regions", "error", "Two regions overwrite each other's counts")
 def count_in_two_regions(facts: Reach) -> Iterator[Defect]:
     for table, spread in _spread(facts):
         inside = _inside(facts, table)
-        for each in _followed(facts, table, "amount", "best"):
+        for each in _follows(facts, table, "amount", "best"):
             entity = inside[each.target or each.source]
             yield Defect(
                 entity,
                 each.name,
-                f"is kept on {entity.name}, which every region writes: of two changes at once "
-                "the later item stays as a whole, with its number, and the other is lost",
-                f"{_HOME}, or keep a number for each region and add them up when they are read.",
+                f"is stored on {entity.name}, which every region writes: of two concurrent "
+                "changes only the later one survives, and the other count is lost",
+                f"{_HOME}, or keep one number for each region and add them up when reading.",
                 (table,),
                 evidence=_overwritten(
                     entity,
@@ -101,7 +102,7 @@ def _overwritten(
     )
 
 
-@rule("G3", "lock-in-one-region", "warning", "A version or a state guards one region only")
+@rule("G3", "lock-in-one-region", "warning", "A version or state check holds in one region only")
 def lock_in_one_region(facts: Reach) -> Iterator[Defect]:
     for table, spread in _spread(facts):
         for entity in _inside(facts, table).values():
@@ -110,16 +111,17 @@ def lock_in_one_region(facts: Reach) -> Iterator[Defect]:
                 yield Defect(
                     entity,
                     f"{entity.name}.{name}",
-                    "is checked by each write in its own region: two regions step from the same "
-                    "value, and one of the steps is undone by the other",
-                    f"{_HOME}, or let conflicts be refused (replication: conflict: refused).",
+                    "is checked only in the region of the write: two regions can both advance "
+                    "from the same value, and one overwrites the other",
+                    f"{_HOME}, or use a strongly consistent global table (replication: conflict: "
+                    "refused).",
                     (table,),
-                    evidence=_overwritten(entity, spread.regions, name, *_stepped(entity, name)),
+                    evidence=_overwritten(entity, spread.regions, name, *_step_words(entity, name)),
                 )
 
 
-def _stepped(entity: EntitySchema, name: str) -> tuple[str, str, str]:
-    """A value, and two that can follow it."""
+def _step_words(entity: EntitySchema, name: str) -> tuple[str, str, str]:
+    """A value, and two possible successors."""
     attribute = entity.by_field.get(name)
     if attribute is None or not attribute.states:
         return "1", "2", "2"
@@ -128,7 +130,12 @@ def _stepped(entity: EntitySchema, name: str) -> tuple[str, str, str]:
     return old, after[0], after[-1]
 
 
-@rule("G4", "consumer-in-each-region", "warning", "Every region's stream has every change")
+@rule(
+    "G4",
+    "consumer-in-each-region",
+    "warning",
+    "A consumer runs in every region and sees every change there",
+)
 def consumer_in_each_region(facts: Reach) -> Iterator[Defect]:
     for table in facts.schema.tables:
         spread = table.replication
@@ -147,9 +154,9 @@ def consumer_in_each_region(facts: Reach) -> Iterator[Defect]:
                 table.name,
                 f"{', '.join(dict.fromkeys(names))} follow its stream, and each of "
                 f"{', '.join(spread.regions)} has a stream with all changes: a consumer in each "
-                "does the work once more",
-                "Run the consumers in one region and say so (replication: home), or let them pass "
-                "by what other regions wrote.",
+                "region repeats the work",
+                "Run the consumers in one region and say so (replication: home), or let each "
+                "skip what other regions wrote.",
                 evidence=course(
                     f"an item is written in {spread.regions[0]}",
                     *(f"{names[0]} gets the record in {region}" for region in spread.regions),
@@ -162,7 +169,12 @@ def _is_streamed(follows: Follows, inside: dict[str, EntitySchema]) -> bool:
     return follows.by_stream and follows.source in inside
 
 
-@rule("G5", "strong-without", "error", "What a table that refuses conflicts cannot have")
+@rule(
+    "G5",
+    "strong-without",
+    "error",
+    "A strongly consistent global table does not support a feature that the design uses",
+)
 def strong_without(facts: Reach) -> Iterator[Defect]:
     for table in facts.schema.tables:
         if table.replication is None or not table.replication.is_strong:
@@ -180,9 +192,9 @@ def strong_without(facts: Reach) -> Iterator[Defect]:
                 yield Defect(
                     table,
                     table.name,
-                    f"refuses conflicts between regions and needs {what} "
-                    f"({', '.join(dict.fromkeys(names))}), which DynamoDB does not have there",
-                    "Do without, or let the last writer win.",
+                    f"is a strongly consistent global table and uses {what} "
+                    f"({', '.join(dict.fromkeys(names))}), which DynamoDB does not support there",
+                    "Avoid them, or let the last writer win.",
                 )
 
 
@@ -196,24 +208,24 @@ def _is_atomic(facts: Reach, table: TableSchema, name: str) -> bool:
     return bool(operation.atomic) and any(effect.entity in inside for effect in operation.effects)
 
 
-@rule("G6", "transaction-in-parts", "info", "A transaction arrives elsewhere item by item")
+@rule("G6", "transaction-in-parts", "note", "Other regions see a transaction one item at a time")
 def transaction_in_parts(facts: Reach) -> Iterator[Defect]:
     for table in facts.schema.tables:
         spread = table.replication
         if spread is None or spread.is_strong:
             continue
         names = [
-            each.name for each in _followed(facts, table, "copy", "shown", "need") if each.joins
+            each.name for each in _follows(facts, table, "copy", "shown", "need") if each.joins
         ]
         if names:
             yield Defect(
                 table,
                 table.name,
-                f"{', '.join(dict.fromkeys(names))} join the transaction of their item; in other "
-                "regions the items arrive one by one, and a reader there can meet one without the "
-                "other",
-                "Let readers elsewhere expect it: read the item again by its key where a copy "
-                "shows what is not there yet.",
+                f"{', '.join(dict.fromkeys(names))} join the transaction of their item; other "
+                "regions receive the items one by one, and a reader there can see one without "
+                "the other",
+                "Make readers in other regions tolerate this: read the item by its key when a "
+                "copy is ahead of it.",
                 evidence=course(
                     f"a transaction in {spread.regions[0]} writes an item and {names[0]}",
                     f"{spread.regions[-1]} has one of them",

@@ -1,4 +1,4 @@
-"""What a review found."""
+"""The result of a review."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from typing import Literal
 from keyfold.design.schema import NOWHERE, Place
 from keyfold.review.check.evidence import Evidence
 
-Severity = Literal["error", "warning", "info", "question"]
-SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info", "question")
-"""From grave to slight; a question is about what the design does not say."""
+Severity = Literal["error", "warning", "note", "question"]
+SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note", "question")
+"""From most to least severe; a question is about what the design does not say."""
 
 PAGES = (Path(__file__).parent / "pages").as_uri()
-"""Where the rules' pages are, unless a project says where it publishes them."""
+"""Where the rules' pages are, unless a project publishes them elsewhere."""
 
 
 @dataclass(frozen=True)
 class Fix:
-    """A change of text that needs no guess: within the part of the design that is at fault."""
+    """A change of text that needs no guess, within the part at fault."""
 
     old: str
     new: str
@@ -54,7 +54,7 @@ class Finding:
 
     @property
     def subjects(self) -> str:
-        """All subjects: of many with one cause the first, and how many more."""
+        """All subjects: the first of those with one cause, and how many more."""
         more = len(self.also)
         return f"{self.subject} and {more} more" if more > 2 else ", ".join(self._subjects)
 
@@ -64,7 +64,7 @@ class Finding:
 
     @property
     def fingerprint(self) -> str:
-        """What stays the same when lines move and words change: the rule and what it is about."""
+        """Stable when lines move and words change: the rule and its subject."""
         return f"{self.code} {'; '.join(sorted(self._subjects))}"
 
     @property
@@ -74,7 +74,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Silenced:
-    """A finding that was accepted in place, and why."""
+    """A suppressed finding, and why."""
 
     finding: Finding
     reason: str
@@ -90,7 +90,7 @@ class Crash:
 
 @dataclass(frozen=True)
 class Idle:
-    """A silence that silences nothing; `unknown` where it names no rule."""
+    """An unused suppression; `unknown` if it names no rule."""
 
     code: str
     place: Place
@@ -107,7 +107,7 @@ class Review:
     crashes: tuple[Crash, ...] = ()
     idle: tuple[Idle, ...] = ()
     known: int = 0
-    """Findings that a baseline holds, left out here."""
+    """Findings in the baseline, left out here."""
 
     @property
     def defects(self) -> tuple[Finding, ...]:
@@ -120,13 +120,15 @@ class Review:
         return tuple(f for f in self.findings if f.severity == "question")
 
     def fails(self, at: Severity) -> bool:
-        """Whether there is anything as severe as this, a rule that failed or an unknown code."""
+        """Whether there is a finding of at least this severity, a failed rule or an unknown
+        code.
+        """
         grave = SEVERITIES[: SEVERITIES.index(at) + 1]
         broken = bool(self.crashes) or any(idle.unknown for idle in self.idle)
         return broken or any(f.severity in grave for f in self.findings)
 
-    def joined(self, other: Review) -> Review:
-        """Both reports as one."""
+    def join(self, other: Review) -> Review:
+        """Both reports combined."""
         return replace(
             self,
             design=f"{self.design}, {other.design}",

@@ -1,4 +1,4 @@
-"""Findings for programs: JSON, SARIF, GitHub annotations, and Markdown for pull requests."""
+"""Findings in machine formats: JSON, SARIF, GitHub annotations, and Markdown for pull requests."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from keyfold.review.check.rule import RULES
 from keyfold.review.check.text import shown_path
 
 _SARIF = "https://json.schemastore.org/sarif-2.1.0.json"
-_LEVELS = {"error": "error", "warning": "warning", "info": "note", "question": "note"}
-_ANNOTATIONS = {"error": "error", "warning": "warning", "info": "notice", "question": "notice"}
+_LEVELS = {"error": "error", "warning": "warning", "note": "note", "question": "note"}
+_ANNOTATIONS = {"error": "error", "warning": "warning", "note": "notice", "question": "notice"}
 
 
 def as_json(report: Review) -> str:
@@ -110,14 +110,14 @@ def _location(finding: Finding) -> dict[str, Any]:
 def as_github(report: Review) -> str:
     """Workflow commands, which GitHub shows on the changed lines."""
     return "\n".join(
-        f"::{_ANNOTATIONS[f.severity]} file={_escaped(shown_path(f.place.file), inner=True)},"
+        f"::{_ANNOTATIONS[f.severity]} file={_escape(shown_path(f.place.file), inner=True)},"
         f"line={max(1, f.place.line)},col={max(1, f.place.column)},title={f.code} {f.name}::"
-        + _escaped(_sentence(f))
+        + _escape(_sentence(f))
         for f in report.findings
     )
 
 
-def _escaped(text: str, *, inner: bool = False) -> str:
+def _escape(text: str, *, inner: bool = False) -> str:
     text = text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
     return text.replace(":", "%3A").replace(",", "%2C") if inner else text
 
@@ -127,7 +127,7 @@ def as_markdown(report: Review) -> str:
     lines = [f"# Findings on {report.design}", ""]
     if not report.findings:
         return "\n".join([*lines, "Nothing to report.", ""])
-    titles = {"error": "Errors", "warning": "Warnings", "info": "Notes", "question": "Not said"}
+    titles = {"error": "Errors", "warning": "Warnings", "note": "Notes", "question": "Not said"}
     ordered = sorted(report.findings, key=lambda f: list(titles).index(f.severity))
     for severity, group in groupby(ordered, key=lambda finding: finding.severity):
         lines += [f"## {titles[severity]}", "", "| Rule | Where | What | What to do |"]

@@ -16,7 +16,7 @@ from keyfold.review.check.report import Severity
 
 
 class Element(Protocol):
-    """Any part of a design that a finding can be about."""
+    """Any part of a design that a finding can concern."""
 
     @property
     def place(self) -> Place: ...
@@ -27,7 +27,7 @@ class Element(Protocol):
 
 @dataclass(frozen=True)
 class Defect:
-    """What a rule found wrong with an element; `within` are the elements it belongs to."""
+    """What a rule found wrong with an element; `within` are its parents."""
 
     element: Element
     subject: str
@@ -35,11 +35,11 @@ class Defect:
     suggestion: str
     within: tuple[Element, ...] = ()
     severity: Severity | None = None
-    """Where it is not the rule's own: `question` for what the design does not say."""
+    """If not the rule's own: `question` for what the design does not say."""
     cause: str = ""
     """Defects of one rule with one cause are one finding."""
     evidence: Evidence | None = None
-    """An example that was found, not only stated."""
+    """A concrete example."""
     fix: Fix | None = None
 
 
@@ -69,8 +69,10 @@ RULES: dict[str, DesignRule] = {}
 
 
 def unknown_rule(code: str, known: Iterable[str]) -> str:
-    """What to say of a code or name that no rule has."""
-    close = get_close_matches(code, [*known], 1)
+    """The message for an unknown code or name."""
+    names = [*known]
+    close = [one for one in names if one.casefold() == code.casefold()]
+    close += get_close_matches(code, names, 1)
     hint = f"did you mean {close[0]!r}?" if close else "`keyfold rule` lists all of them"
     return f"unknown rule {code!r}; {hint}"
 

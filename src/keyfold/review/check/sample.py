@@ -1,4 +1,4 @@
-"""Items made up for evidence: values that an entity's fields can have, and the keys they render."""
+"""Sample items for evidence: possible field values, and the keys they render."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NONE: Mapping[str, str] = {}
 def text_of(
     template: Template, entity: EntitySchema | None, n: int = 1, given: Mapping[str, str] = _NONE
 ) -> str:
-    """The key of the n-th item; `given` has the texts of fields that are known."""
+    """The key of the n-th item; `given` are known field texts."""
     return "".join(
         given.get(part.field) or value_of(entity, part, n) if isinstance(part, Slot) else part.text
         for part in template.parts
@@ -39,13 +39,13 @@ def key_of(
 def item_key(
     key: KeyTemplates, entity: EntitySchema, n: int = 1, given: Mapping[str, str] = _NONE
 ) -> str:
-    """The key of the n-th item of all, each in a partition of its own."""
+    """The key of the n-th item, each in its own partition."""
     partition = f"`{text_of(key.partition, entity, n, given)}`"
     return f"{partition} / `{text_of(key.sort, entity, n, given)}`" if key.sort else partition
 
 
 def named(entity: EntitySchema, n: int = 1) -> str:
-    """The n-th item of an entity, by its key where that is known."""
+    """The n-th item of an entity, by its key if that is known."""
     return (
         f"{entity.name} {item_key(entity.key, entity, n)}" if entity.key else f"{entity.name} {n}"
     )
@@ -98,7 +98,7 @@ def moment(n: int) -> datetime:
 
 
 def _of_field(field: str, n: int) -> str:
-    """`order1` for `orderId`: what the id names, and a number."""
+    """`order1` for `orderId`: the entity and a number."""
     found = words(field)
     stem = "-".join(found[:-1] if found[-1] in ("id", "uuid") and len(found) > 1 else found)
     return str(n) if stem in ("number", "uuid") else f"{stem}{n}"

@@ -1,4 +1,4 @@
-"""W, continued: do items, transactions and batches stay within what DynamoDB takes?"""
+"""W, continued: do items, transactions and batches stay within DynamoDB's limits?"""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ ELEMENT = 40
 
 
 def _collections(facts: Reach) -> Iterator[tuple[EntitySchema, AttributeSchema]]:
-    """Lists and sets with one element for each of something that has no bound."""
+    """Lists and sets with one element for each of something unbounded."""
     for entity in facts.schema.entities:
         for attribute in entity.attributes:
             if attribute.type in GROWING and attribute.mutable and attribute.refers:
                 yield entity, attribute
 
 
-@rule("W6", "unbounded-attribute", "error", "A list or set that can grow to 400 KB")
+@rule("W6", "unbounded-attribute", "error", "A list, set or map can grow without bound")
 def unbounded_attribute(facts: Reach) -> Iterator[Defect]:
     for entity, attribute in _collections(facts):
         if attribute.max_items is None:
@@ -40,8 +40,8 @@ def unbounded_attribute(facts: Reach) -> Iterator[Defect]:
                 entity,
                 f"{entity.name}.{attribute.field}",
                 f"{attribute.field} gains an element for each {attribute.refers}, and nothing "
-                "stops it before 400 KB; every write pays for all of it",
-                f"Keep one item for each {attribute.refers}, or state the most there can be.",
+                "limits it; an item ends at 400 KB, and every write pays for the whole item",
+                f"Keep one item for each {attribute.refers}, or state the maximum (max N).",
                 evidence=total(
                     f"one {entity.name}",
                     [(f"ids of {attribute.refers}", ITEM_BYTES // ELEMENT, ELEMENT)],
@@ -50,17 +50,31 @@ def unbounded_attribute(facts: Reach) -> Iterator[Defect]:
                 ),
             )
 
+    for entity in () if facts.schema.enforced else facts.schema.entities:
+        for attribute in entity.attributes:
+            if not _is_pile(attribute):
+                continue
+            yield Defect(
+                entity,
+                f"{entity.name}.{attribute.field}",
+                f"how many elements can {attribute.field} have? An item ends at 400 KB, and every "
+                "write pays for the whole item",
+                "State the maximum (max N), or keep one item for each element.",
+                severity="question",
+                cause="how many elements lists hold",
+            )
     for entity, attribute, period in _by_time(facts):
         said = bool(_EACH_TIME.search(attribute.description))
         a_year = _A_YEAR[period]
         yield Defect(
             entity,
             f"{entity.name}.{attribute.field}",
-            f"{attribute.field} gains an entry each {period}, and every write pays for all of it"
+            f"{attribute.field} gains an entry each {period}, and every write pays for the whole "
+            "item"
             if said
             else f"does {attribute.field} gain an entry each {period}? Then every write pays for "
-            "all of it",
-            f"Keep one item for each {period}, or state the most entries there can be.",
+            "the whole item",
+            f"Keep one item for each {period}, or state the maximum number of entries.",
             severity="warning" if said else "question",
             evidence=total(
                 f"one {entity.name} after a year",
@@ -72,13 +86,35 @@ def unbounded_attribute(facts: Reach) -> Iterator[Defect]:
         )
 
 
+_PILES = {
+    "comments",
+    "events",
+    "followers",
+    "history",
+    "likes",
+    "log",
+    "logs",
+    "members",
+    "messages",
+}
+_PILES |= {"notifications", "orders", "posts", "reactions", "replies", "transactions", "views"}
+"""Names of what people and programs add to for ever."""
+
+
+def _is_pile(attribute: AttributeSchema) -> bool:
+    """Whether a list or set without a bound is called like something that grows."""
+    free = not (attribute.max_items or attribute.refers or attribute.values)
+    named = words(attribute.field)[-1] in _PILES
+    return attribute.type in GROWING and attribute.mutable and free and named
+
+
 _A_YEAR = {"hour": 8_760, "day": 365, "week": 52}
 _PERIODS = {"hourly": "hour", "daily": "day", "weekly": "week"}
 _EACH_TIME = re.compile(r"\b(?:each|every|per|an?)\s+(hour|day|week)\b", re.I)
 
 
 def _by_time(facts: Reach) -> Iterator[tuple[EntitySchema, AttributeSchema, str]]:
-    """Maps and lists without a bound that gain an entry as time goes, by their name or words."""
+    """Unbounded maps and lists that grow over time, by name or description."""
     for entity in facts.schema.entities:
         for attribute in entity.attributes:
             if attribute.type not in ("map", "list") or attribute.max_items or attribute.refers:
@@ -90,16 +126,16 @@ def _by_time(facts: Reach) -> Iterator[tuple[EntitySchema, AttributeSchema, str]
                 yield entity, attribute, period
 
 
-@rule("W7", "list-as-set", "warning", "A list used as a set loses concurrent additions")
+@rule("W7", "list-as-set", "warning", "Concurrent additions to a list are lost")
 def list_as_set(facts: Reach) -> Iterator[Defect]:
     for entity, attribute in _collections(facts):
-        # A list with a bound is one that somebody puts in order as a whole.
+        # A bounded list is one that is ordered as a whole.
         if attribute.type == "list" and attribute.max_items is None:
             yield Defect(
                 entity,
                 f"{entity.name}.{attribute.field}",
-                f"{attribute.field} is a list of ids: adding one reads, changes and writes it all, "
-                "and two at once lose one or store it twice",
+                f"{attribute.field} is a list of ids: an addition reads, changes and writes the "
+                "whole list, and two concurrent additions lose one or store it twice",
                 "Use a string set with ADD and DELETE.",
                 evidence=course(
                     f"A reads {attribute.field} of {named(entity)}: [x]",
@@ -111,7 +147,7 @@ def list_as_set(facts: Reach) -> Iterator[Defect]:
             )
 
 
-@rule("W14", "item-too-large", "error", "An item that can grow past 400 KB")
+@rule("W14", "item-too-large", "error", "An item can exceed 400 KB")
 def item_too_large(facts: Reach) -> Iterator[Defect]:
     for entity in facts.schema.entities:
         large = {a.field: _most_bytes(a) for a in entity.attributes}
@@ -127,7 +163,7 @@ def item_too_large(facts: Reach) -> Iterator[Defect]:
         yield Defect(
             entity,
             entity.name,
-            f"an item can be {whole:,} bytes ({why}), and DynamoDB takes {ITEM_BYTES:,}",
+            f"an item can be {whole:,} bytes ({why}), but DynamoDB allows {ITEM_BYTES:,}",
             "Keep the elements as items of their own, or the large value in S3 with its key here.",
             evidence=total(
                 f"one {entity.name}", _terms(entity), f"an item takes {ITEM_BYTES:,}", "bytes"
@@ -136,7 +172,7 @@ def item_too_large(facts: Reach) -> Iterator[Defect]:
 
 
 def _terms(entity: EntitySchema) -> list[tuple[str, float, float]]:
-    """What makes an item large: its fields, or the size that the design states."""
+    """What makes an item large: its fields, or its stated size."""
     bounded = [(a.field, a.max_items, _element(a)) for a in entity.attributes if a.max_items]
     summed = sum(count * each for _, count, each in bounded)
     stated = entity.bytes or 0
@@ -153,16 +189,16 @@ def _element(attribute: AttributeSchema) -> int:
     return 1 if attribute.type in ("string", "binary") else ELEMENT
 
 
-@rule("W17", "request-too-large", "error", "More in one request than DynamoDB takes")
+@rule("W17", "request-too-large", "error", "A request exceeds DynamoDB's limits")
 def request_too_large(facts: Reach) -> Iterator[Defect]:
     for operation in facts.schema.operations:
         if operation.batch is not None and operation.batch > BATCH_WRITE_ITEMS:
             yield Defect(
                 operation,
                 operation.name,
-                f"writes {operation.batch:,} items in one BatchWriteItem, which takes "
+                f"writes {operation.batch:,} items in one BatchWriteItem, which allows "
                 f"{BATCH_WRITE_ITEMS}",
-                f"Send batches of {BATCH_WRITE_ITEMS}, and again what comes back unprocessed.",
+                f"Send batches of {BATCH_WRITE_ITEMS}, and send unprocessed items again.",
                 evidence=total(
                     "one request",
                     [("items", operation.batch, 1)],
@@ -199,7 +235,7 @@ def _transaction(facts: Reach, operation: OperationSchema) -> Iterator[Defect]:
             operation,
             operation.name,
             f"writes up to {items:,} items{f' and {size / MB:,.1f} MB' if size else ''} in one "
-            f"transaction, which takes {TRANSACTION_ITEMS} items and 4 MB",
+            f"transaction, which allows {TRANSACTION_ITEMS} items and 4 MB",
             remedy,
             evidence=total(
                 "one call", counted, f"one transaction takes {TRANSACTION_ITEMS}", "items"
@@ -213,7 +249,7 @@ def _transaction(facts: Reach, operation: OperationSchema) -> Iterator[Defect]:
         yield Defect(
             operation,
             operation.name,
-            f"how many {open_} can there be? One transaction takes {TRANSACTION_ITEMS} items",
+            f"how many {open_} can there be? One transaction allows {TRANSACTION_ITEMS} items",
             f"State per_partition of {open_}, or: {remedy[:1].lower()}{remedy[1:]}",
             severity="question",
             evidence=total(
@@ -226,7 +262,7 @@ def _transaction(facts: Reach, operation: OperationSchema) -> Iterator[Defect]:
 
 
 def _each(facts: Reach, entity: EntitySchema | None) -> int | None:
-    """How many items `each` stands for: the partition they are in, or the list that names them."""
+    """The number of items behind `each`: those of a partition, or of the list that names them."""
     if entity is None:
         return None
     if entity.per_partition is not None:

@@ -1,4 +1,4 @@
-"""W, continued: state machines. Does every state come, and does every item get to an end?"""
+"""W, continued: state machines. Is every state reachable, and can every item reach an end?"""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from keyfold.review.check.reach import Reach
 from keyfold.review.check.rule import Defect, rule
 
 
-@rule("W12", "state-unreachable", "error", "No item ever gets to a state")
+@rule("W12", "state-unreachable", "error", "No item can reach a state")
 def state_unreachable(facts: Reach) -> Iterator[Defect]:
     for entity, attribute in _with_states(facts):
         reached = attribute.reached_states()
@@ -22,13 +22,13 @@ def state_unreachable(facts: Reach) -> Iterator[Defect]:
             yield Defect(
                 entity,
                 f"{entity.name}.{attribute.field}",
-                f"a new item is {begin}, and no steps lead to {', '.join(lost)}",
-                "Add the step that is missing, or take the state away.",
-                evidence=_reached(attribute, set(reached)),
+                f"a new item is {begin}, and no step leads to {', '.join(lost)}",
+                "Add the missing step, or remove the state.",
+                evidence=_reach_example(attribute, set(reached)),
             )
 
 
-@rule("W13", "state-without-way-out", "warning", "An item stays in a state for ever")
+@rule("W13", "state-without-way-out", "warning", "An item can never leave a state")
 def state_without_way_out(facts: Reach) -> Iterator[Defect]:
     for entity, attribute in _with_states(facts):
         ends = set(attribute.final or _ends(attribute))
@@ -41,14 +41,14 @@ def state_without_way_out(facts: Reach) -> Iterator[Defect]:
             yield Defect(
                 entity,
                 f"{entity.name}.{attribute.field}",
-                f"from {', '.join(stuck)} no steps lead to an end",
-                "Add the step that is missing, or name the state in final=.",
-                evidence=_reached(attribute, ends),
+                f"from {', '.join(stuck)} no step leads to an end",
+                "Add the missing step, or name the state in final=.",
+                evidence=_reach_example(attribute, ends),
             )
 
 
-def _reached(attribute: AttributeSchema, ends: set[str]) -> Evidence:
-    """Where an item gets to, with the steps that lead on from there."""
+def _reach_example(attribute: AttributeSchema, ends: set[str]) -> Evidence:
+    """The states that an item reaches, with the steps that lead on."""
     after: dict[str, list[str]] = {state: [] for state in attribute.reached_states()}
     for step in attribute.states:
         if step.before in after:

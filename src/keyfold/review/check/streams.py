@@ -1,18 +1,24 @@
-"""S: streams, counters and feeds. What happens when a record comes twice, late, or never?"""
+"""S: streams, counters and feeds. What if a record arrives twice, late, or never?"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import permutations
 
-from keyfold.design.schema import EntitySchema, Placement
+from keyfold.design.schema import EntitySchema, PatternSchema, Placement
+from keyfold.review.check.answer import wanted
 from keyfold.review.check.evidence import Evidence, course, found
 from keyfold.review.check.reach import Reach
 from keyfold.review.check.rule import Defect, Element, rule
 from keyfold.review.check.sample import named, text_of
 
 
-@rule("S1", "counter-not-exactly-once", "error", "A count that a second delivery changes again")
+@rule(
+    "S1",
+    "counter-not-exactly-once",
+    "error",
+    "A stream record that is delivered twice is counted twice",
+)
 def counter_not_exactly_once(facts: Reach) -> Iterator[Defect]:
     if facts.schema.enforced:
         return
@@ -33,7 +39,7 @@ def counter_not_exactly_once(facts: Reach) -> Iterator[Defect]:
                 counter,
                 counter.name,
                 f"{counter.target}.{counter.attribute} {', and '.join(problems)}",
-                _recounted(facts, counter.counts, counter.target, counter.attribute),
+                _recount_example(facts, counter.counts, counter.target, counter.attribute),
             )
     for consumer in facts.schema.consumers:
         added = [e for e in consumer.effects if e.action in ("increment", "decrement")]
@@ -46,7 +52,7 @@ def counter_not_exactly_once(facts: Reach) -> Iterator[Defect]:
                     consumer.name,
                     f"changes {effect.entity}{fields} from a stream that delivers "
                     "at least once, and nothing marks a record as done: a repeat counts twice",
-                    _recounted(
+                    _recount_example(
                         facts,
                         next(iter(consumer.entities), "the record"),
                         effect.entity,
@@ -55,8 +61,8 @@ def counter_not_exactly_once(facts: Reach) -> Iterator[Defect]:
                 )
 
 
-def _recounted(facts: Reach, counted: str, target: str, field: str) -> Evidence:
-    """One item that is counted, and the same once more."""
+def _recount_example(facts: Reach, counted: str, target: str, field: str) -> Evidence:
+    """An item that is counted, and counted again."""
     item, holder = (facts.schema.by_entity.get(name) for name in (counted, target))
     return course(
         f"{named(item) if item else counted} is written, {field} of "
@@ -83,7 +89,7 @@ def _is_atomic(facts: Reach, target: str) -> bool:
     return bool(found) and all(operation.atomic for operation, _ in found)
 
 
-@rule("S3", "remove-or-ttl-event-unhandled", "warning", "Deletes and expiry are not followed")
+@rule("S3", "remove-or-ttl-event-unhandled", "warning", "A consumer ignores deletes or expiry")
 def remove_unhandled(facts: Reach) -> Iterator[Defect]:
     for consumer in facts.schema.consumers:
         if "REMOVE" in consumer.events or not consumer.effects:
@@ -97,8 +103,10 @@ def remove_unhandled(facts: Reach) -> Iterator[Defect]:
             yield Defect(
                 consumer,
                 consumer.name,
-                f"does not act when {', '.join(going)} is removed: what it made stays behind",
-                "Act on REMOVE records too; deletes by TTL come as such, by the service.",
+                f"does not act when {', '.join(going)} is removed: whatever it created stays "
+                "behind",
+                "Handle REMOVE records too; expired items also arrive as REMOVE, sent by the "
+                "service.",
                 evidence=course(
                     f"{named(facts.schema.by_entity[going[0]])} is removed",
                     f"{consumer.name} gets the REMOVE record and does nothing",
@@ -109,13 +117,63 @@ def remove_unhandled(facts: Reach) -> Iterator[Defect]:
                 ),
             )
 
+    for entity in facts.schema.entities:
+        yield from _still_counted(facts, entity)
+    for feed in () if facts.schema.enforced else facts.schema.feeds:
+        for operation, _ in facts.writes(feed.edge, "delete"):
+            touched = {effect.entity for effect in operation.effects}
+            if feed.mode != "fan_in" and feed.item and feed.item not in touched:
+                yield Defect(
+                    feed,
+                    feed.name,
+                    f"what removes the {feed.item} of a {feed.post} when {operation.name} deletes "
+                    f"the {feed.edge} it came by?",
+                    f"Delete the {feed.item}, leave it out when reading, or say that it stays.",
+                    (operation,),
+                    severity="question",
+                )
+
+
+def _still_counted(facts: Reach, entity: EntitySchema) -> Iterator[Defect]:
+    """A delete of what was counted when it was created, without the way back."""
+    counted = {
+        (effect.entity, field)
+        for operation, _ in facts.writes(entity.name, "create", "put")
+        for effect in operation.effects
+        if effect.action == "increment"
+        for field in effect.fields or ("its number",)
+    }
+    consumed = {
+        effect.entity
+        for consumer in facts.schema.consumers
+        if entity.name in consumer.entities and "REMOVE" in consumer.events
+        for effect in consumer.effects
+    }
+    for operation, _ in facts.writes(entity.name, "delete"):
+        touched = {effect.entity for effect in operation.effects} | consumed
+        for target, field in sorted(counted):
+            if target in touched or facts.schema.enforced:
+                continue
+            yield Defect(
+                operation,
+                operation.name,
+                f"deletes {entity.name}, which counts in {field} of {target}: the number stays as "
+                "it was",
+                f"Decrement {field} of {target} in the same transaction.",
+                (entity,),
+                evidence=course(
+                    f"{named(entity)} is created, {field} goes from 10 to 11",
+                    f"{operation.name} deletes it, {field} stays at 11",
+                ),
+            )
+
 
 def _goes(facts: Reach, entity: EntitySchema) -> bool:
-    # An edge or a member goes away in every system, whether the document says so or not.
+    # Edges and members are removed in every system, stated or not.
     return facts.is_deleted(entity) or entity.role == "edge"
 
 
-@rule("S4", "no-dlq-or-bounds", "warning", "One record that cannot be handled blocks its shard")
+@rule("S4", "no-dlq-or-bounds", "warning", "One bad record blocks its shard")
 def no_dead_letter(facts: Reach) -> Iterator[Defect]:
     for consumer in facts.schema.consumers:
         if not consumer.dead_letter:
@@ -123,9 +181,10 @@ def no_dead_letter(facts: Reach) -> Iterator[Defect]:
             yield Defect(
                 consumer,
                 consumer.name,
-                f"has no dead-letter queue{bound}: one record it cannot handle blocks the shard "
-                "until the stream forgets it after 24 hours",
-                "Bound the attempts, and put what failed where it can be looked at and replayed.",
+                f"has no dead-letter queue{bound}: one record that it cannot process blocks the "
+                "shard until the record expires after 24 hours",
+                "Limit the attempts, and send failed records to a queue from which they can be "
+                "replayed.",
                 evidence=course(
                     f"09:00: {consumer.name} fails at a record of "
                     f"{next(iter(consumer.entities), 'its table')}",
@@ -136,116 +195,37 @@ def no_dead_letter(facts: Reach) -> Iterator[Defect]:
             )
 
 
-@rule("S6", "fan-out-amplification", "error", "The cost of a post grows with its followers")
-def fan_out_amplification(facts: Reach) -> Iterator[Defect]:
-    spread = {feed.item for feed in facts.schema.feeds}
+_IMAGES = {"INSERT": ("NEW_IMAGE",), "MODIFY": ("NEW_IMAGE", "OLD_IMAGE"), "REMOVE": ("OLD_IMAGE",)}
+"""The kinds of streams, beside the one with both images, whose records hold the item."""
+
+
+@rule("S12", "stream-image-missing", "warning", "A stream's records lack what a consumer needs")
+def stream_image_missing(facts: Reach) -> Iterator[Defect]:
     for consumer in facts.schema.consumers:
-        for effect in consumer.effects:
-            entity = facts.schema.by_entity.get(effect.entity)
-            fed = entity is not None and entity.role == "feed_item" and entity.name not in spread
-            if effect.each and effect.action in ("put", "create") and fed:
-                yield Defect(
-                    consumer,
-                    consumer.name,
-                    f"writes one {effect.entity} for each member of an audience, and nothing "
-                    "bounds it",
-                    "Copy to audiences below a stated size, and gather the others when reading.",
-                    evidence=_fanned(effect.entity),
-                )
-    for feed in facts.schema.feeds:
-        if feed.mode != "fan_in" and feed.max_followers is None:
-            yield Defect(
-                feed,
-                feed.name,
-                f"writes one {feed.item} for each follower of an author, and nothing bounds the "
-                "followers",
-                "Fan out below a stated number of followers, and gather the others' posts when "
-                "reading.",
-                evidence=_fanned(feed.item),
-            )
-
-
-def _fanned(item: str) -> Evidence:
-    """What one post writes, as its audience grows."""
-    rows = ((f"{readers:,} readers", f"{readers:,} {item}") for readers in (100, 10_000, 1_000_000))
-    return found("one post writes, for", *rows)
-
-
-@rule("S7", "audience-ambiguous", "error", "It is not decided who gets a copy")
-def audience_ambiguous(facts: Reach) -> Iterator[Defect]:
-    for feed in facts.schema.feeds:
-        if feed.mode == "hybrid" and not feed.recorded and not facts.schema.enforced:
-            yield Defect(
-                feed,
-                feed.name,
-                "gathers some posts and copies others, and does not say which way a post goes "
-                "when its author changes sides: posts are missing, or come twice",
-                f"Record the way on each {feed.post} when it is written, read both, and drop "
-                "duplicates.",
-                evidence=course(
-                    f"an author has few followers: {_first(facts, feed.post)} is copied to each",
-                    "the author has many: a reader gathers the author's posts",
-                    so="the post is in the copies and among the gathered ones",
-                ),
-            )
-
-
-def _first(facts: Reach, name: str) -> str:
-    entity = facts.schema.by_entity.get(name)
-    return named(entity) if entity else name
-
-
-@rule("S8", "copy-incomplete", "warning", "A copy lacks what its view shows")
-def copy_incomplete(facts: Reach) -> Iterator[Defect]:
-    for feed in facts.schema.feeds:
-        post, item = (facts.schema.by_entity.get(name) for name in (feed.post, feed.item))
-        if post is None or item is None or not item.attributes:
+        named_entity = facts.schema.by_entity.get(next(iter(consumer.entities), ""))
+        owner = consumer.table or (named_entity.table if named_entity else "")
+        table = facts.schema.by_table.get(owner)
+        stream = table.stream if table else None
+        if table is None or stream in (None, "NEW_AND_OLD_IMAGES"):
             continue
-        lacking = _lacking(post, item)
-        if lacking:
+        lost = [event for event in consumer.events if stream not in _IMAGES[event]]
+        if lost:
             yield Defect(
-                feed,
-                f"{feed.item} of {feed.name}",
-                f"lacks {', '.join(lacking)}, which {feed.post} has: the same post looks "
-                "different, or needs a read for each row",
-                f"Copy {', '.join(lacking)} too.",
-                (item,),
-                evidence=found(
-                    "one post",
-                    (named(post), f"has {', '.join(lacking)}"),
-                    (named(item), "has none of these"),
+                consumer,
+                consumer.name,
+                f"handles {', '.join(lost)}, but the stream of {table.name} is {stream}: these "
+                "records hold only the key, and the item may have changed or be gone",
+                f"Set the stream of {table.name} to NEW_AND_OLD_IMAGES.",
+                (table,),
+                evidence=course(
+                    f"{named(named_entity) if named_entity else 'an item'} is written",
+                    f"{consumer.name} gets a record with its key",
+                    "it reads the item, and finds what another write left",
                 ),
             )
-    for pattern in facts.schema.patterns:
-        for name in pattern.entities:
-            entity = facts.schema.by_entity.get(name)
-            copy = None if entity is None else facts.copy(entity)
-            if entity is None or copy is None:
-                continue
-            absent = [field for field in pattern.shows if field not in entity.by_field]
-            if absent:
-                yield Defect(
-                    pattern,
-                    pattern.name,
-                    f"shows {', '.join(absent)}, which {name} does not hold",
-                    f"Copy {', '.join(absent)} from {copy.source}.",
-                    (entity,),
-                    evidence=found(
-                        f"{pattern.name} returns",
-                        (named(entity), f"without {', '.join(absent)}"),
-                    ),
-                )
 
 
-def _lacking(post: EntitySchema, item: EntitySchema) -> list[str]:
-    keyed = post.key.fields if post.key else ()
-    stamps = [a.field for a in post.attributes if a.field in keyed]
-    return [
-        a.field for a in post.attributes if a.field not in item.by_field and a.field not in stamps
-    ]
-
-
-@rule("S9", "expiring-value-stored", "warning", "A signed URL is stored past its life")
+@rule("S9", "expiring-value-stored", "warning", "A signed URL is stored longer than it is valid")
 def expiring_value_stored(facts: Reach) -> Iterator[Defect]:
     for entity in facts.schema.entities:
         for attribute in entity.attributes:
@@ -253,8 +233,9 @@ def expiring_value_stored(facts: Reach) -> Iterator[Defect]:
                 yield Defect(
                     entity,
                     f"{entity.name}.{attribute.field}",
-                    f"{attribute.field} stores a signed URL, which is dead long before the item is",
-                    "Store the object's key, and sign when reading.",
+                    f"{attribute.field} stores a signed URL, which expires long before the item "
+                    "does",
+                    "Store the object's key, and sign the URL when reading.",
                     evidence=course(
                         f"1 March: {named(entity)} is written with a URL signed for at most 7 days",
                         f"8 March at the latest: {attribute.field} answers 403",
@@ -262,25 +243,12 @@ def expiring_value_stored(facts: Reach) -> Iterator[Defect]:
                 )
 
 
-@rule("S10", "cap-without-mechanism", "warning", "A cap that nothing trims")
-def cap_without_mechanism(facts: Reach) -> Iterator[Defect]:
-    for feed in facts.schema.feeds:
-        if feed.cap is not None and not feed.trimmed_by:
-            yield Defect(
-                feed,
-                feed.name,
-                f"keeps the last {feed.cap:,} items, and nothing removes the others: TTL goes by "
-                "age, not by number",
-                "Name what trims, such as a consumer that deletes beyond the cap.",
-                evidence=course(
-                    f"{feed.item} {feed.cap:,} of one reader is written: {feed.cap:,} are there",
-                    f"{feed.item} {feed.cap + 1:,} is written, nothing is deleted: "
-                    f"{feed.cap + 1:,} are there",
-                ),
-            )
-
-
-@rule("S11", "sharding-breaks-pattern", "error", "A sharded key is read as if it were one")
+@rule(
+    "S11",
+    "sharding-breaks-pattern",
+    "error",
+    "A pattern reads a sharded key as if it were a single key",
+)
 def sharding_breaks_pattern(facts: Reach) -> Iterator[Defect]:
     for entity in facts.schema.entities:
         for placement, whole in permutations(entity.placements, 2):
@@ -309,8 +277,43 @@ def sharding_breaks_pattern(facts: Reach) -> Iterator[Defect]:
                     ),
                 )
 
+    for pattern in facts.schema.patterns:
+        shards = _one_shard(facts, pattern)
+        if shards:
+            yield Defect(
+                pattern,
+                pattern.name,
+                f"reads one of {shards} shards (`{pattern.partition}`), and no pattern reads them "
+                "all",
+                "Read all shards and merge them (`merge`, with max_partitions).",
+                severity="warning",
+                evidence=found(
+                    "one call",
+                    (f"`{text_of(pattern.partition, None)}`", "is read")
+                    if pattern.partition
+                    else ("one shard", "is read"),
+                    (f"{shards - 1} others", "are not"),
+                ),
+            )
+
+
+def _one_shard(facts: Reach, pattern: PatternSchema) -> int:
+    """The number of shards of which a list reads one, where nothing reads the others."""
+    if pattern.kind in ("get", "exists", "scan", "merge") or pattern.partition is None:
+        return 0
+    wide = [p for p in facts.schema.patterns if p.kind in ("merge", "scan")]
+    if any((p.table, p.index) == (pattern.table, pattern.index) for p in wide):
+        return 0
+    for appearance in wanted(facts, pattern):
+        entity = appearance.entity
+        given = (entity.by_field.get(name) for name in appearance.key.partition.fields)
+        shards = next((one.shards for one in given if one is not None and one.shards), None)
+        if shards and not facts.is_one(pattern, appearance):
+            return shards
+    return 0
+
 
 def _spreads(placement: Placement, whole: Placement) -> bool:
-    """Whether one placement is another one with more in its partition."""
+    """Whether one placement is another with more in its partition key."""
     wide, narrow = placement.key.partition.fields, whole.key.partition.fields
     return len(wide) > len(narrow) and wide[: len(narrow)] == narrow

@@ -1,20 +1,22 @@
-"""Findings for people at a terminal: grouped by file, aligned, the key templates set off."""
+"""Findings for a terminal: grouped by file, aligned, with highlighted key templates."""
 
 from __future__ import annotations
 
 import re
 import textwrap
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 
 from keyfold.review.check.evidence import Evidence
 from keyfold.review.check.report import Finding, Review
+from keyfold.review.check.rule import RULES, unknown_rule
 
 COLOURS = {
     "error": "31;1",
     "warning": "33;1",
-    "info": "36",
+    "note": "36",
     "question": "35",
     "quote": "1",
     "dim": "2",
@@ -23,14 +25,14 @@ COLOURS = {
 WORDS = {
     "error": ("error", "errors"),
     "warning": ("warning", "warnings"),
-    "info": ("note", "notes"),
+    "note": ("note", "notes"),
     "question": ("question", "questions"),
 }
 INDENT = 20
 
 
 class Painter:
-    """Colours where they are wanted."""
+    """Colours, if enabled."""
 
     def __init__(self, *, colour: bool) -> None:
         self.colour = colour
@@ -45,7 +47,7 @@ class Painter:
 
 
 def text(report: Review, *, colour: bool = False, width: int = 100, explain: bool = False) -> str:
-    """The whole report; `explain` adds what was found as an example."""
+    """The whole report; `explain` adds the examples."""
     paint = Painter(colour=colour)
     lines: list[str] = []
     ordered = sorted(report.defects, key=lambda f: (f.place.file, f.place.line))
@@ -57,9 +59,9 @@ def text(report: Review, *, colour: bool = False, width: int = 100, explain: boo
     for crash in report.crashes:
         lines += [paint("error", f"Rule {crash.code} failed: {crash.error}"), ""]
     for idle in report.idle:
-        where = f"{shown_path(idle.place.file)}:{idle.place.line}"
+        where = str(replace(idle.place, file=shown_path(idle.place.file)))
         if idle.unknown:
-            lines += [paint("error", f"{where}: Unknown rule in a suppression: {idle.code}."), ""]
+            lines += [paint("error", f"{where}: {unknown_rule(idle.code, RULES)}"), ""]
         else:
             lines += [paint("dim", f"{where}: Unused suppression: {idle.code}."), ""]
     lines.append(_summary(report, paint))
@@ -73,8 +75,8 @@ def _questions(report: Review, paint: Painter, width: int, *, explain: bool) -> 
     yield paint("quote", "Not said: questions for the author")
     yield ""
     for number, finding in enumerate(report.questions, 1):
-        head = f"{number:>4}. {paint('info', f'{finding.code:<4}')}"
-        first, *rest = _wrapped(f"{finding.subjects}: {finding.message}", width + INDENT - 11)
+        head = f"{number:>4}. {paint('note', f'{finding.code:<4}')}"
+        first, *rest = _wrap(f"{finding.subjects}: {finding.message}", width + INDENT - 11)
         yield head + paint.quoted(first)
         for part in rest:
             yield " " * 10 + paint.quoted(part)
@@ -85,7 +87,7 @@ def _questions(report: Review, paint: Painter, width: int, *, explain: bool) -> 
 
 
 def shown_path(file: str) -> str:
-    """A path as it is shortest from here."""
+    """A path in its shortest form."""
     path = Path(file)
     if path.is_absolute() and path.is_relative_to(Path.cwd()):
         return path.relative_to(Path.cwd()).as_posix()
@@ -98,27 +100,25 @@ def _finding(finding: Finding, paint: Painter, width: int, *, explain: bool) -> 
     head = f"{paint('dim', line)}  {paint(finding.severity, f'{word:<7}')}  "
     code = f"{paint(finding.severity, f'{finding.code:<4}')}{finding.subjects}"
     yield f"{head}{code}  {paint('dim', finding.name)}"
-    for part in _wrapped(finding.message, width):
+    for part in _wrap(finding.message, width):
         yield " " * INDENT + paint.quoted(part)
     if explain and finding.evidence:
         for part in _example(finding.evidence, width):
             yield " " * INDENT + paint("dim", paint.quoted(part))
-    first, *others = _wrapped(finding.suggestion, width - 2)
+    first, *others = _wrap(finding.suggestion, width - 2)
     yield " " * INDENT + paint("ok", "→ ") + paint.quoted(first)
     for part in others:
         yield " " * (INDENT + 2) + paint.quoted(part)
 
 
 def _example(evidence: Evidence, width: int) -> Iterator[str]:
-    yield from _wrapped(
-        f"For example, {evidence.head}:" if evidence.head else "For example:", width
-    )
+    yield from _wrap(f"For example, {evidence.head}:" if evidence.head else "For example:", width)
     yield from (f"  {line}" for line in evidence.lines())
     if evidence.so:
-        yield from _wrapped(f"So {evidence.so}.", width)
+        yield from _wrap(f"So {evidence.so}.", width)
 
 
-def _wrapped(sentence: str, width: int) -> list[str]:
+def _wrap(sentence: str, width: int) -> list[str]:
     room = max(30, width - INDENT)
     return textwrap.wrap(sentence, room, break_long_words=False, break_on_hyphens=False)
 

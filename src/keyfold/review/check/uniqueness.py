@@ -1,4 +1,4 @@
-"""X, continued: what an index is trusted with. It lags behind, and it keeps nothing apart."""
+"""X, continued: what an index cannot guarantee. It lags, and it does not enforce uniqueness."""
 
 from __future__ import annotations
 
@@ -21,20 +21,21 @@ def unique_via_index(facts: Reach) -> Iterator[Defect]:
             if unique.by == "index":
                 yield _not_unique(entity, unique.fields, entity)
         for placement in entity.placements:
-            fields = _looked_up(facts, entity, placement)
+            got = _got(facts, entity, placement)
+            fields = _looked_up(facts, entity, placement) or got
             if not fields or _is_marked(facts, entity, fields):
                 continue
             index = facts.schema.by_table[entity.table].index(placement.index)
             words = f"{index.purpose if index else ''} {_asked_of(facts, entity, placement)}"
             if _CLAIMED.search(words):
                 yield _not_unique(entity, fields, placement, placement.index)
-            elif any(NAMES_ONE.fullmatch(field) for field in fields):
+            elif got or any(NAMES_ONE.fullmatch(field) for field in fields):
                 yield Defect(
                     placement,
                     f"{entity.name}.{', '.join(fields)}",
-                    f"must {', '.join(fields)} be one of a kind? {placement.index} finds items by "
-                    "it, and does not stop two from having it",
-                    "If it must, write a marker item keyed by it in the same transaction, on the "
+                    f"must {', '.join(fields)} be unique? {placement.index} finds items by it but "
+                    "does not prevent duplicates",
+                    "If so, write a marker item keyed by it in the same transaction, on the "
                     "condition that it does not exist.",
                     (entity,),
                     severity="question",
@@ -49,7 +50,7 @@ def _not_unique(
     return Defect(
         element,
         f"{entity.name}.{named}",
-        f"{named} is to be unique by looking in an index: two writers at once both find nothing",
+        f"{named} is kept unique by a lookup in an index: two concurrent writers both find nothing",
         f"Write a marker item keyed by {named} in the same transaction, on the condition that it "
         "does not exist.",
         (entity,),
@@ -58,7 +59,7 @@ def _not_unique(
 
 
 def _both_find_nothing(entity: EntitySchema, fields: tuple[str, ...], index: str) -> Evidence:
-    """Two writers at once, and what is there after them."""
+    """Two concurrent writers, and the result."""
     given = {f: field_value(entity.by_field.get(f), f) for f in fields}
     values = [f"{field} = {value}" for field, value in given.items()]
     keys = [item_key(entity.key, entity, n, given) if entity.key else f"{n}" for n in (1, 2)]
@@ -74,7 +75,7 @@ def _both_find_nothing(entity: EntitySchema, fields: tuple[str, ...], index: str
 
 
 def _looked_up(facts: Reach, entity: EntitySchema, placement: Placement) -> tuple[str, ...]:
-    """The fields by which an index finds one item: its own, and no other item's id."""
+    """The fields by which an index finds one item: its own, not another's id."""
     if entity.role != "canonical" or facts.copy(entity) is not None:
         return ()
     fields = placement.key.partition.fields
@@ -95,16 +96,31 @@ def _looked_up(facts: Reach, entity: EntitySchema, placement: Placement) -> tupl
     return fields if single else ()
 
 
+def _got(facts: Reach, entity: EntitySchema, placement: Placement) -> tuple[str, ...]:
+    """The fields by which a pattern gets the one item that an index has for them."""
+    for pattern in facts.schema.patterns:
+        if pattern.kind != "get" or pattern.index != placement.index:
+            continue
+        if not any(a.placement is placement for a in facts.reached(pattern)):
+            continue
+        fields = tuple(dict.fromkeys(facts.given(pattern, placement.key)))
+        own = [f for f in fields if f in entity.by_field and not entity.by_field[f].refers]
+        whole = entity.key is not None and set(entity.key.fields) <= set(fields)
+        if own and not whole and not any(facts.is_identifier(entity, field) for field in own):
+            return fields
+    return ()
+
+
 def _is_list(
     facts: Reach, entity: EntitySchema, pattern: PatternSchema, placement: Placement
 ) -> bool:
-    """Whether what is left of the sort key tells many items apart that share the partition."""
+    """Whether the rest of the sort key distinguishes many items in the partition."""
     rest = facts.free(pattern, placement.key)
     return any(facts.is_moment(entity, slot) for slot in rest)
 
 
 def _asked_of(facts: Reach, entity: EntitySchema, placement: Placement) -> str:
-    """What the patterns that read a placement are called."""
+    """The names of patterns that read a placement."""
     return " ".join(
         f"{pattern.name} {pattern.description}"
         for pattern in facts.schema.patterns
@@ -114,14 +130,14 @@ def _asked_of(facts: Reach, entity: EntitySchema, placement: Placement) -> str:
 
 
 def _is_marked(facts: Reach, entity: EntitySchema, fields: tuple[str, ...]) -> bool:
-    """Whether an item keyed by these fields, or a unique of the design, keeps others out."""
+    """Whether an item keyed by these fields, or a unique, enforces uniqueness."""
     if any(set(unique.fields) <= set(fields) and unique.by != "index" for unique in entity.uniques):
         return True
     others = (other for other in facts.schema.entities if other is not entity and other.key)
     return any(other.key and set(other.key.fields) == set(fields) for other in others)
 
 
-@rule("X6", "read-after-write-index", "warning", "Read through an index right after the write")
+@rule("X6", "read-after-write-index", "warning", "A pattern reads an index right after the write")
 def read_after_write_index(facts: Reach) -> Iterator[Defect]:
     for entity in facts.schema.entities:
         made = [o for o, _ in facts.writes(entity.name, "create", "put")]
@@ -135,10 +151,10 @@ def read_after_write_index(facts: Reach) -> Iterator[Defect]:
             yield Defect(
                 made[0],
                 made[0].name,
-                f"makes {entity.name}, and {pattern.name}, the only read of one, goes through "
-                f"{pattern.index}: what was just written may not be there yet",
-                "Answer from what was written, or let the caller keep the whole key and read the "
-                "table by it.",
+                f"creates {entity.name}, but {pattern.name}, the only pattern that reads a single "
+                f"one, uses {pattern.index}: a new item may not be there yet",
+                "Return the item from the write itself, or give callers the whole key so that "
+                "they can read the table.",
                 (pattern,),
                 evidence=course(
                     f"{made[0].name} puts {named(entity)}",
@@ -155,7 +171,12 @@ def _is_direct(facts: Reach, entity: EntitySchema, pattern: PatternSchema) -> bo
     return pattern.index is None and any(facts.is_one(pattern, a) for a in found)
 
 
-@rule("X14", "integrity-via-index", "error", "A guard read from an eventual index is racy")
+@rule(
+    "X14",
+    "integrity-via-index",
+    "error",
+    "A write is guarded by a read of an eventually consistent index",
+)
 def integrity_via_index(facts: Reach) -> Iterator[Defect]:
     for operation in facts.schema.operations:
         for name in operation.reads:
@@ -165,9 +186,9 @@ def integrity_via_index(facts: Reach) -> Iterator[Defect]:
             yield Defect(
                 operation,
                 operation.name,
-                f"decides by {name}, read from {pattern.index}: what was written a moment ago is "
-                "not there yet, and nothing holds between the read and the write",
-                "Guard with a condition in the same transaction: a counter, or a marker item.",
+                f"decides by {name}, read from {pattern.index}: the index may be behind, and "
+                "another writer can act between the read and the write",
+                "Use a condition in the same transaction, on a counter or a marker item.",
                 (pattern,),
                 evidence=course(
                     f"A writes what {name} looks for; {pattern.index} does not have it yet",

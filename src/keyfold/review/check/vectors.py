@@ -1,4 +1,4 @@
-"""X, continued: vector indexes. Each search pays for all that it looks at."""
+"""X, continued: vector indexes. Each search pays for everything it examines."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from keyfold.review.check.rule import Defect, rule
 from keyfold.review.check.sample import key_of
 
 
-@rule("X20", "vector-unsearched", "warning", "No search reads a vector index")
+@rule("X20", "vector-unsearched", "warning", "No search uses a vector index")
 def vector_unsearched(facts: Reach) -> Iterator[Defect]:
     for table in facts.schema.tables:
         searched = {one.index for one in facts.schema.searches if one.table == table.name}
@@ -33,7 +33,7 @@ def vector_unsearched(facts: Reach) -> Iterator[Defect]:
                 )
 
 
-@rule("X21", "search-of-everything", "warning", "A search that looks at every item of its index")
+@rule("X21", "search-of-everything", "warning", "A search looks at every item of its vector index")
 def search_of_everything(facts: Reach) -> Iterator[Defect]:
     for search in facts.schema.searches:
         table = facts.schema.by_table[search.table]
@@ -46,10 +46,10 @@ def search_of_everything(facts: Reach) -> Iterator[Defect]:
         yield Defect(
             search,
             search.name,
-            f"pays for the vectors of all of {search.entity}, whatever it finds, though its items "
-            f"lie together by {', '.join(shared)}",
-            f"Search within one {shared[0]} (within: {entity.by_field[shared[0]].name}); a search "
-            "over all of them that is meant is silenced with its reason.",
+            f"compares every vector of {search.entity} on each call, although its items are "
+            f"grouped by {', '.join(shared)}",
+            f"Search within one {shared[0]} (within: {entity.by_field[shared[0]].name}); if a "
+            "search over all of them is intended, silence this with the reason.",
             evidence=found(
                 f"one search of {search.index} looks at",
                 *(

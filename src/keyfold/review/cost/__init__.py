@@ -1,4 +1,4 @@
-"""What a design costs: a workload, the units of every read and write, and the bill."""
+"""The cost of a design: a workload, the units of every read and write, and the bill."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Dollars, units, shares and bytes as people read them."""
+"""Formats dollars, units, shares and bytes."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from keyfold.review.cost.reads import PricedRead
 from keyfold.review.cost.workload import Rate
 
 WARM = 0.5
-"""A key is called hot from this share of its partition's limit on."""
+"""A key counts as hot from this share of its partition's limit."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class FeedLine:
 
 @dataclass(frozen=True)
 class ViewLine:
-    """A view, and all that one call of it reads."""
+    """A view, and everything one call of it reads."""
 
     name: str
     reads: tuple[PricedRead, ...]
@@ -81,7 +81,7 @@ class ViewLine:
 
 @dataclass(frozen=True)
 class PurposeLine:
-    """All writes' units that have one purpose."""
+    """The units of all writes with one purpose."""
 
     why: Why
     units: float
@@ -91,7 +91,7 @@ class PurposeLine:
 
 @dataclass(frozen=True)
 class UpkeepLine:
-    """What is paid beside requests and storage."""
+    """Costs besides requests and storage."""
 
     name: str
     amount: str
@@ -100,7 +100,7 @@ class UpkeepLine:
 
 @dataclass(frozen=True)
 class PathLine:
-    """A table or an index: what it takes, holds and serves."""
+    """A table or index: its traffic, size and readers."""
 
     path: Store
     read: Rate
@@ -120,7 +120,7 @@ class PathLine:
 
 @dataclass(frozen=True)
 class HotKey:
-    """The busiest partition of a table or index, against what one partition can take."""
+    """The busiest partition of a table or index, compared with a partition's limit."""
 
     path: Store
     key: str
@@ -134,13 +134,13 @@ class HotKey:
 
     @property
     def shards(self) -> int:
-        """How many partitions its traffic needs."""
+        """The number of partitions that its traffic needs."""
         return max(1, ceil(self.share))
 
 
 @dataclass(frozen=True)
 class Bill:
-    """Everything a design costs."""
+    """The whole cost of a design."""
 
     schema: Schema
     prices: Prices
@@ -174,18 +174,18 @@ class Bill:
 
     @property
     def dollars(self) -> float:
-        """A month, on demand."""
+        """Dollars per month, on demand."""
         requests = self.reads_dollars + self.writes_dollars
         return requests + self.storage_dollars + self.upkeep_dollars
 
     @property
     def provisioned_dollars(self) -> float:
-        """A month, provisioned for the peak of every table and index."""
+        """Dollars per month, provisioned for the peak of every table and index."""
         return sum(line.provisioned for line in self.paths) + self._beside
 
     @property
     def scaled_dollars(self) -> float:
-        """A month, provisioned and scaled by itself."""
+        """Dollars per month, provisioned with auto scaling."""
         return sum(line.scaled for line in self.paths) + self._beside
 
     @property
@@ -206,7 +206,7 @@ class Bill:
 
     @property
     def requests(self) -> float:
-        """Requests a second that these reads take."""
+        """Requests per second of these reads."""
         return sum(read.requests * rate for read, rate in self._reads)
 
     @property
@@ -216,7 +216,7 @@ class Bill:
 
     @property
     def consistent_share(self) -> float:
-        """The share of reads that could be consistent: those that no global index serves."""
+        """The share of reads that could be consistent: those not served by a global index."""
         by_name = self.schema.by_table
 
         def could(read: PricedRead) -> bool:

@@ -1,4 +1,4 @@
-"""Bars of a report, as SVG that follows light and dark by itself."""
+"""Bar charts as SVG, for light and dark themes."""
 
 from __future__ import annotations
 

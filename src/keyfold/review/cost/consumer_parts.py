@@ -1,4 +1,4 @@
-"""What the stream's consumer does after a write: reads, writes, and markers that it did."""
+"""The consumer's work after a write: reads, writes, and processed markers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from keyfold.design.schema import ConsumerSchema, Effect, EntitySchema, Follows
 from keyfold.review.cost import feeds
 from keyfold.review.cost.figures import Figures
 from keyfold.review.cost.item import APPEARS, checked, listed, looked_up
-from keyfold.review.cost.part import SUPPORT, Part, Store, called, in_transaction, times
+from keyfold.review.cost.part import SUPPORT, Part, Store, for_purpose, in_transaction, times
 from keyfold.review.cost.reads import read
 from keyfold.review.cost.transaction_parts import (
     MARKER_UNITS,
@@ -33,9 +33,9 @@ def follow(
     expired: bool = False,
     gone: frozenset[str] = frozenset(),
 ) -> Iterator[Part]:
-    """What follows from one write; an expiry has no transaction that others could join.
+    """The consequences of one write; an expiry has no transaction that others could join.
 
-    Counters on what is gone with the item are not kept any more.
+    Counters on items deleted with it are no longer maintained.
     """
     syncs = ("stream", "transaction") if expired else ("stream",)
     event = EVENTS_OF.get(effect.action, "MODIFY")
@@ -43,7 +43,7 @@ def follow(
         yield from _copies(figures, entity, effect, sync)
     yield from _amounts(figures, entity, effect, syncs, gone)
     if event == "REMOVE":
-        yield from _carried(figures, entity)
+        yield from _carry(figures, entity)
     for job in figures.jobs(entity, event):
         if job.deletes:
             yield from _sweep(figures, job, expired=expired)
@@ -51,7 +51,7 @@ def follow(
             yield from _spread(figures, job, effect)
     if effect.action in APPEARS:
         for need in figures.following(entity, "need"):
-            # One that its transaction has checked looks again only where an index came late.
+            # An item checked by its transaction is checked again only if an index lagged.
             if not need.joins and not _is_again(figures, entity, need):
                 yield looked_up(figures, figures.schema.by_entity[need.target], "cascade")
     for shown in figures.following(entity, "shown"):
@@ -70,7 +70,7 @@ def _marker(count: float = 1.0) -> Part:
 
 
 def _copies(figures: Figures, entity: EntitySchema, effect: Effect, sync: str) -> Iterator[Part]:
-    """Copies are brought to the present state, which is read and checked."""
+    """Copies are reconciled with the current state, which is read and checked."""
     for copy in figures.following(entity, "copy"):
         if copy.sync != sync or not is_shown(effect, copy.fields):
             continue
@@ -101,18 +101,18 @@ def _amounts(
     yield from in_transaction([*held, _marker(len(found))])
 
 
-def _carried(figures: Figures, entity: EntitySchema) -> Iterator[Part]:
-    """What was counted on an item that is gone is for the one in its place, if there is one."""
+def _carry(figures: Figures, entity: EntitySchema) -> Iterator[Part]:
+    """Counts of a deleted item are carried over to its successor, if there is one."""
     for amount in figures.schema.follows:
         kept = amount.fact == "amount" and amount.target == entity.name and amount.shards == 1
         source = figures.schema.by_entity.get(amount.source)
         if kept and amount.sync == "stream" and source is not None and figures.items(source):
             yield looked_up(figures, entity, "counter", gone=True)
-            yield from in_transaction([_marker()])  # one of several in its batch
+            yield from in_transaction([_marker()])  # One of several in its batch.
 
 
 def _sweep(figures: Figures, job: Follows, *, expired: bool) -> Iterator[Part]:
-    """Sweep up what is left of a parent that is gone."""
+    """Deletes the remaining items of a deleted parent."""
     parent, child = figures.schema.by_entity[job.source], figures.schema.by_entity[job.target]
     if job.joins and not figures.schema.by_table[parent.table].stream:
         return
@@ -124,11 +124,11 @@ def _sweep(figures: Figures, job: Follows, *, expired: bool) -> Iterator[Part]:
     if count:
         guards = times([checked(figures, parent, gone=True)], ceil(count / job.at_once))
         parts = committed(figures, child, done(job), "cascade", frozenset({parent.name}))
-        yield from in_transaction([*guards, *times(called(parts, "cascade"), count)])
+        yield from in_transaction([*guards, *times(for_purpose(parts, "cascade"), count)])
 
 
 def _spread(figures: Figures, job: Follows, effect: Effect) -> Iterator[Part]:
-    """A new value goes to all items that show it; a new origin has none yet."""
+    """Propagates a new value to all items that show it; a new origin has none yet."""
     if not is_shown(effect, job.fields):
         return
     origin, child = figures.schema.by_entity[job.source], figures.schema.by_entity[job.target]
@@ -138,17 +138,17 @@ def _spread(figures: Figures, job: Follows, effect: Effect) -> Iterator[Part]:
     if count:
         parts = committed(figures, child, done(job), "copied field")
         guards = times([checked(figures, origin)], ceil(count / job.at_once))
-        yield from in_transaction([*guards, *times(called(parts, "copied field"), count)])
+        yield from in_transaction([*guards, *times(for_purpose(parts, "copied field"), count)])
 
 
 def _is_again(figures: Figures, entity: EntitySchema, need: Follows) -> bool:
-    """Whether the same is needed in the transaction already."""
+    """Whether the transaction already includes it."""
     needs = figures.following(entity, "need")
     return any(each.joins and each.target == need.target for each in needs)
 
 
 def _processor(figures: Figures, consumer: ConsumerSchema, effect: Effect) -> Iterator[Part]:
-    """A function of the design's own: what it is stated to read, write and announce."""
+    """A user function: its stated reads, writes and events."""
     event = EVENTS_OF.get(effect.action, "MODIFY")
     if event not in (consumer.events or (event,)):
         return
@@ -162,7 +162,7 @@ def _processor(figures: Figures, consumer: ConsumerSchema, effect: Effect) -> It
     for each in (*_own_effects(figures, consumer), *load.writes):
         entity = figures.schema.by_entity.get(each.entity)
         if entity is not None:
-            made += called(committed(figures, entity, each, "processor"), "processor")
+            made += for_purpose(committed(figures, entity, each, "processor"), "processor")
     made += times([Part(SUPPORT, "", MARKER_UNITS, "outbox")], load.events)
     if not figures.schema.enforced:
         yield from times(made, load.share)
@@ -178,7 +178,7 @@ def _processor(figures: Figures, consumer: ConsumerSchema, effect: Effect) -> It
 
 
 def _own_effects(figures: Figures, consumer: ConsumerSchema) -> Iterator[Effect]:
-    """What the design says a consumer does, without what a structure of the design says already."""
+    """A consumer's stated effects, without those of declared structures."""
     kept = {each.target for each in figures.schema.follows if each.fact == "amount"}
     copies = (each for each in figures.schema.follows if each.fact == "copy")
     kept |= {each.target for each in copies if each.sync == "stream"}
@@ -189,7 +189,7 @@ def _own_effects(figures: Figures, consumer: ConsumerSchema) -> Iterator[Effect]
 
 
 def _release_unique_values(figures: Figures, entity: EntitySchema) -> Iterator[Part]:
-    """The unique values of an expired item are free again."""
+    """Releases the unique values of an expired item."""
     for _ in figures.following(entity, "claim"):
         yield looked_up(figures, entity, "unique", gone=True)
         marker = Part(Store(entity.table), "", MARKER_UNITS, "unique")

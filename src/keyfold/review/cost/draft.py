@@ -1,4 +1,4 @@
-"""Workload files written for people: a first draft, or what was seen of a running system."""
+"""Writes workload files: a first draft, or observations of a running system."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def draft(schema: Schema) -> str:
 
 
 def recorded(schema: Schema, seen: Workload) -> str:
-    """A workload file of what was seen; what was not seen is called at no rate."""
+    """A workload file from observations; what was not observed has rate zero."""
     return "\n".join(_lines(schema, seen)) + "\n"
 
 
@@ -35,7 +35,7 @@ def _lines(schema: Schema, seen: Workload | None) -> Iterator[str]:
     yield "entities:"
     for entity in schema.entities:
         stated = seen.entities.get(entity.name) if seen else None
-        yield f"  {entity.name}: {{{_counted(stated) if stated else _entity(figures, entity)}}}"
+        yield f"  {entity.name}: {{{_count_words(stated) if stated else _entity(figures, entity)}}}"
     yield "patterns:"
     for pattern in schema.patterns:
         yield f"  {_key(pattern.name)}: {{{_pattern(pattern, seen)}}}"
@@ -51,7 +51,7 @@ def _lines(schema: Schema, seen: Workload | None) -> Iterator[str]:
 
 
 def _consumers(schema: Schema) -> Iterator[str]:
-    """Processors are code: what they do is for people to say."""
+    """Processors are code: people must state what they do."""
     processors = [consumer for consumer in schema.consumers if not consumer.effects]
     if processors:
         yield "consumers:"
@@ -68,7 +68,7 @@ def _feeds(schema: Schema, seen: Workload | None) -> Iterator[str]:
         yield f"  {_key(feed.name)}: {{{rate}, page: 20}}"
 
 
-def _counted(stated: EntityLoad) -> str:
+def _count_words(stated: EntityLoad) -> str:
     words = [f"items: {stated.items:g}", _size(stated)]
     if stated.distinct:
         pairs = ", ".join(f"{name}: {count:g}" for name, count in stated.distinct.items())

@@ -1,4 +1,4 @@
-"""Feeds: what a page, a post and a follow cost, by the share of follows that are pushed."""
+"""Feeds: the cost of a page, a post and a follow, by the share of pushed follows."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from statistics import NormalDist
 from typing import Final
 
 from keyfold.design.schema import Effect, EntitySchema, FeedSchema
-from keyfold.limits import BATCH_GET_ITEMS, READ_UNIT_BYTES
+from keyfold.limits import BATCH_GET_ITEMS
 from keyfold.maintain.feed.edges import FOLLOWERS_AT_ONCE
+from keyfold.maintain.feed.heads import SHORT_BYTES
 from keyfold.maintain.feed.page import FIRST_READ, HINTS_FROM
 from keyfold.maintain.feed.policy import EdgeRates, FadingCount, FeedPolicy, FeedPrices, born
 from keyfold.review.cost.figures import Figures
@@ -24,6 +25,8 @@ FEED_DAYS: Final = 30.0
 PARTS: Final = 20
 READING_SPREAD: Final = 1.0
 POSTING_SPREAD: Final = 1.6
+PACKED: Final = 0.4
+"""The compressed size of a copy in a head, for texts of a few sentences."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +42,7 @@ class FeedPage:
 
 
 def page(figures: Figures, feed: FeedSchema) -> FeedPage | None:
-    """What a reader's page costs; None for a feed that the design does not keep itself."""
+    """The cost of a reader's page; None for a feed that the design does not maintain itself."""
     item, post = figures.schema.by_entity.get(feed.item), figures.schema.by_entity[feed.post]
     source, removed = figures.support(feed, "Source"), figures.support(feed, "Removed")
     hint = figures.support(feed, "Hint")
@@ -66,7 +69,7 @@ def page(figures: Figures, feed: FeedSchema) -> FeedPage | None:
         parts.append(_head_reads(figures, feed, pulled))
         asked = min(pulled, _beyond_heads(figures, feed))
         requests += ceil(pulled / BATCH_GET_ITEMS)
-    # Hints are half a unit each: they pay where less than half of the sources is on a page.
+    # Hints cost half a unit each: they pay if less than half of the sources is on a page.
     elif pulled > HINTS_FROM and load.page < pulled / 2:
         units = pulled * figures.read_units(hint, consistent=False)
         parts.append(Part(Store(hint.table), hint.name, units, "feed", True))
@@ -79,7 +82,7 @@ def page(figures: Figures, feed: FeedSchema) -> FeedPage | None:
 
 
 def pushed_share(figures: Figures, feed: FeedSchema) -> float:
-    """The share of follows that are pushed: stated, or what the policy decides for the rates."""
+    """The share of pushed follows: stated, or what the policy decides for the rates."""
     stated = figures.feed(feed).pushed
     if stated is not None or feed.item not in figures.schema.by_entity:
         return stated or 0.0
@@ -96,7 +99,7 @@ def pushed_share(figures: Figures, feed: FeedSchema) -> float:
     pages = figures.feed_rate(feed).average * DAY_SECONDS / max(1.0, readers)
     posts = posted * DAY_SECONDS / max(1.0, authors)
     item = FeedPrices(figures.item_bytes(figures.schema.by_entity[feed.item]), FEED_DAYS)
-    share = _decided(pages, posts, item)
+    share = _pushed_share(pages, posts, item)
     figures.assume(
         f"{share:.0%} of the follows of the feed {feed.name} are pushed, as its policy decides for "
         f"{pages:.2g} pages of a reader and {posts:.2g} posts of a source a day"
@@ -105,8 +108,8 @@ def pushed_share(figures: Figures, feed: FeedSchema) -> float:
 
 
 @cache
-def _decided(pages: float, posts: float, prices: FeedPrices) -> float:
-    """By readers and sources that differ as people do: lognormally."""
+def _pushed_share(pages: float, posts: float, prices: FeedPrices) -> float:
+    """Readers and sources vary lognormally, as people do."""
     policy, pushed = FeedPolicy(), 0
     for reading in _spread(pages, READING_SPREAD):
         for posting in _spread(posts, POSTING_SPREAD):
@@ -116,38 +119,38 @@ def _decided(pages: float, posts: float, prices: FeedPrices) -> float:
 
 
 def _spread(mean: float, sigma: float) -> list[float]:
-    """Equally many of each, from few to many."""
+    """Quantiles of equal weight."""
     normal = NormalDist(0.0, sigma)
     middle = [normal.inv_cdf((part + 0.5) / PARTS) for part in range(PARTS)]
     return [mean * exp(one - sigma**2 / 2) for one in middle]
 
 
 def _beyond_heads(figures: Figures, feed: FeedSchema) -> float:
-    """The sources of a reader that have more on a page than a head holds, and are asked too."""
-    held = min(feed.heads or 0, _head_bytes(figures, feed) // _entry_bytes(figures, feed))
+    """The sources of a reader with more on a page than a head holds, which are queried too."""
+    held = min(feed.heads or 0, SHORT_BYTES // _entry_bytes(figures, feed))
     sources = figures.sources(feed)
     shown = _spread(figures.feed(feed).page / max(1.0, sources), POSTING_SPREAD)
     return sources * sum(1 for one in shown if one > held) / PARTS
 
 
 def _entry_bytes(figures: Figures, feed: FeedSchema) -> int:
-    return figures.item_bytes(figures.schema.by_entity[feed.item])
+    return ceil(PACKED * figures.item_bytes(figures.schema.by_entity[feed.item]))
 
 
 def _head_bytes(figures: Figures, feed: FeedSchema) -> int:
-    """A head is one read unit at most, with the hint that it is in; a stated size has both."""
+    """With its hint one write unit at most, if few pull it; a stated size includes both."""
     hint = figures.support(feed, "Hint")
     assert hint is not None, f"the feed {feed.name} keeps no hints"
     if (stated := figures.load(hint).bytes) is not None:
         return stated
     entries = (feed.heads or 0) * _entry_bytes(figures, feed)
-    return min(READ_UNIT_BYTES, figures.item_bytes(hint) + entries)
+    return min(SHORT_BYTES, figures.item_bytes(hint) + entries)
 
 
 def _head_reads(
     figures: Figures, feed: FeedSchema, count: float = 1.0, *, consistent: bool = True
 ) -> Part:
-    """Hints with their heads, read by their keys."""
+    """Hints with their heads, read by key."""
     hint = figures.support(feed, "Hint")
     assert hint is not None, f"the feed {feed.name} keeps no hints"
     units = count * read_units(_head_bytes(figures, feed), consistent=consistent)
@@ -161,8 +164,8 @@ def _head_write(figures: Figures, feed: FeedSchema) -> Part:
     return Part(Store(hint.table), hint.name, units, "feed")
 
 
-def _refreshed(figures: Figures, feed: FeedSchema, post: EntitySchema) -> Iterator[Part]:
-    """A head is held against the newest posts of its source."""
+def _refresh(figures: Figures, feed: FeedSchema, post: EntitySchema) -> Iterator[Part]:
+    """Compares a head with its source's newest posts."""
     yield _head_reads(figures, feed)
     yield listed(figures, post, (feed.heads or 0) + 1, "feed", page=(feed.heads or 0) + 2)
 
@@ -172,7 +175,7 @@ def _partition(entity: EntitySchema) -> tuple[str, ...]:
 
 
 def follow(figures: Figures, entity: EntitySchema, effect: Effect) -> Iterator[Part]:
-    """What the stream does for a feed after a post or a follow."""
+    """The stream's work for a feed after a post or a follow."""
     for feed in figures.posting(entity):
         item = figures.schema.by_entity.get(feed.item)
         if item is None or feed.mode == "fan_in":
@@ -181,13 +184,13 @@ def follow(figures: Figures, entity: EntitySchema, effect: Effect) -> Iterator[P
             if effect.action in APPEARS:
                 yield from times(_copies(figures, item), figures.followers(feed))
         elif effect.action == "delete":
-            yield from _removed(figures, feed, item)
+            yield from _remove(figures, feed, item)
         else:
-            yield from _posted(figures, feed, entity, item, effect)
+            yield from _post(figures, feed, entity, item, effect)
     for feed in figures.followed_by(entity):
         item = figures.schema.by_entity.get(feed.item)
         if item is not None and figures.support(feed, "Hint") is not None:
-            yield from _followed(figures, feed, entity, item, effect)
+            yield from _follow(figures, feed, entity, item, effect)
 
 
 def _copies(figures: Figures, item: EntitySchema) -> Iterator[Part]:
@@ -223,20 +226,19 @@ def _listed_subscribers(figures: Figures, feed: FeedSchema) -> Part:
     return listed(figures, entity, count, "feed", page=FOLLOWERS_AT_ONCE)
 
 
-def _posted(
+def _post(
     figures: Figures, feed: FeedSchema, post: EntitySchema, item: EntitySchema, effect: Effect
 ) -> Iterator[Part]:
-    """The hint is looked at, and copies go to all who are on the list; some look back."""
+    """Reads the hint, and copies to all subscribers; some look back."""
     hint = figures.support(feed, "Hint")
     assert hint is not None, f"the feed {feed.name} keeps no hints"
     if feed.heads:
         yield _head_write(figures, feed)
         if effect.action in APPEARS:
-            # Read to be written, and looked at when the record comes.
-            yield _head_reads(figures, feed)
-            yield _head_reads(figures, feed, consistent=False)
+            # Read before the write, and again when the record arrives.
+            yield _head_reads(figures, feed, 2, consistent=False)
         else:
-            yield from _refreshed(figures, feed, post)
+            yield from _refresh(figures, feed, post)
     elif effect.action in APPEARS:
         yield from written(figures, hint, Effect("update", hint.name), "feed")
     yield _eventual_read(figures, feed, "Hint")
@@ -250,16 +252,16 @@ def _posted(
     yield _eventual_read(figures, feed, "Crowd", min(1.0, copied / FeedPolicy.looks))
 
 
-def _removed(figures: Figures, feed: FeedSchema, item: EntitySchema) -> Iterator[Part]:
-    """A removed post's copies are deleted by their keys, and once more when it is settled."""
+def _remove(figures: Figures, feed: FeedSchema, item: EntitySchema) -> Iterator[Part]:
+    """Deletes a removed post's copies by key, and once more when it is settled."""
     count, pushed = figures.followers(feed), pushed_share(figures, feed)
     yield from times([_listed_followers(figures, feed), _listed_subscribers(figures, feed)], 2)
     gone = written(figures, item, Effect("delete", item.name), "feed")
     yield from times(gone, count * pushed)
-    # Those on the list come twice, and all come again: a unit each, though nothing is there.
+    # Subscribers come twice, and all once more: one unit each, even if nothing is stored.
     yield Part(Store(item.table), item.name, count * (2 + pushed), "feed")
     if feed.heads:
-        yield from times(_refreshed(figures, feed, figures.schema.by_entity[feed.post]), 2)
+        yield from times(_refresh(figures, feed, figures.schema.by_entity[feed.post]), 2)
         yield _head_write(figures, feed)
     settlement, removed = figures.support(feed, "Settlement"), figures.support(feed, "Removed")
     assert settlement is not None, f"the feed {feed.name} settles nothing"
@@ -271,10 +273,10 @@ def _removed(figures: Figures, feed: FeedSchema, item: EntitySchema) -> Iterator
         yield from times(entry, feed.replicas or 1)
 
 
-def _followed(
+def _follow(
     figures: Figures, feed: FeedSchema, edge: EntitySchema, item: EntitySchema, effect: Effect
 ) -> Iterator[Part]:
-    """A follow is looked at, and decided. An unfollow cleans."""
+    """Reads and decides a follow, or cleans up after an unfollow."""
     pushed = pushed_share(figures, feed)
     source = figures.support(feed, "Source")
     assert source is not None, f"the feed {feed.name} keeps no sources"
@@ -285,9 +287,10 @@ def _followed(
         everything = listed(figures, item, copies, "feed", page=copies + 1)
         yield looked_up(figures, edge, "feed", gone=True)
         yield _one(figures, feed, "Source")
-        # The mark is looked at when it is made, and when it is given its end.
+        # The mark is read when it is created, and when it gets its expiry.
         listing = _one(figures, feed, "Subscription", gone=not pushed)
         yield from times([_one(figures, feed, "Source"), listing, everything], 2)
+        yield _one(figures, feed, "Reader")
         gone = written(figures, item, Effect("delete", item.name), "feed")
         yield from times(gone, posts * pushed)
         yield from written(figures, source, Effect("update", source.name), "feed")
@@ -299,7 +302,7 @@ def _followed(
     yield _eventual_read(figures, feed, "Hint")
     yield _eventual_read(figures, feed, "Reader")
     yield _eventual_read(figures, feed, "Crowd")
-    # The mark notes how both counts stood, or goes once the copies are there.
+    # The mark stores both counts, or is deleted once the copies exist.
     yield from written(figures, source, Effect("update", source.name), "feed")
     if not pushed:
         return

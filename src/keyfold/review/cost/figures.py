@@ -1,4 +1,4 @@
-"""The numbers of a workload, with stated defaults where it says nothing."""
+"""The numbers of a workload, with stated defaults where it is silent."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ EACH = 10.0
 
 
 class Figures(Holdings):
-    """A design with its workload: what it holds, how often it is read and written, what follows."""
+    """A design with its workload: its contents, reads, writes and consequences."""
 
     def __init__(self, schema: Schema, workload: Workload) -> None:
         super().__init__(schema, workload)
@@ -78,7 +78,7 @@ class Figures(Holdings):
 
     @property
     def writes(self) -> tuple[WriteLoad, ...]:
-        """What is written; a workload without writes is taken to write a little of everything."""
+        """The writes; a workload without any is assumed to write a little of everything."""
         if self.workload.writes or not self.schema.entities:
             return (*self.workload.writes, *self._expiries())
         self.assume(f"every write is called {WRITE_RATE:g} times a second, as none is stated")
@@ -95,7 +95,7 @@ class Figures(Holdings):
         )
 
     def _expiries(self) -> Iterator[WriteLoad]:
-        """What is created and not deleted goes by its time to live, or the items grow."""
+        """Created but not deleted items expire, or the table grows."""
         for entity in self.schema.entities:
             if entity.ttl is None or entity.copy is not None or entity.role == "support":
                 continue
@@ -155,20 +155,20 @@ class Figures(Holdings):
         return [self.schema.by_entity[each.target] for each in self.following(edge, "copy")]
 
     def following(self, entity: EntitySchema, fact: FactKind) -> list[Follows]:
-        """What a change of an entity's items brings about, of one kind."""
+        """The consequences of one kind for an entity's changes."""
         return [each for each in self._follows.get(entity.name, ()) if each.fact == fact]
 
     def jobs(self, entity: EntitySchema, event: str) -> list[Follows]:
-        """The work over many items that a change asks for; feeds are priced by their own."""
+        """The jobs of an entity's changes; feeds are priced separately."""
         jobs = self.following(entity, "job")
         return [each for each in jobs if each.found is not None and event in each.on]
 
     def joins(self, entity: EntitySchema) -> bool:
-        """Whether something joins the transactions in which its items are deleted or replaced."""
+        """Whether something joins the transactions that delete or replace its items."""
         return any(each.joins for each in self._follows.get(entity.name, ()))
 
     def processors(self, entity: EntitySchema) -> list[ConsumerSchema]:
-        """The consumers of an entity's changes that are no structure of the design."""
+        """The consumers of an entity's changes that are not declared structures."""
         kept = {each.name for found in self._follows.values() for each in found}
         return [
             consumer
@@ -180,11 +180,11 @@ class Figures(Holdings):
         return [feed for feed in self.schema.feeds if feed.post == entity.name]
 
     def followed_by(self, entity: EntitySchema) -> list[FeedSchema]:
-        """The feeds whose readers follow by this edge."""
+        """The feeds that use this edge."""
         return [f for f in self.schema.feeds if entity.name in (f.edges or (f.edge,))]
 
     def support(self, feed: FeedSchema, kind: str) -> EntitySchema | None:
-        """One of the entities that a feed keeps for itself: Source, Hint, Reader, Job, ..."""
+        """One of a feed's support entities: Source, Hint, Reader, Job, ..."""
         return self.schema.by_entity.get(dict(feed.support).get(kind.lower(), ""))
 
     def write_rate(self, write: WriteLoad) -> Rate:
@@ -238,7 +238,7 @@ class Figures(Holdings):
 
 
 def _by_source(schema: Schema) -> dict[str, list[Follows]]:
-    """What the design keeps right, by the entity whose changes it follows."""
+    """Consequences by source entity."""
     found: dict[str, list[Follows]] = {}
     for each in schema.follows:
         if each.source in schema.by_entity and (not each.target or each.target in schema.by_entity):

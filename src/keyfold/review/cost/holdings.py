@@ -1,4 +1,4 @@
-"""What a design holds under a workload: how many items, how large, how they are spread."""
+"""The contents of a design under a workload: numbers of items, sizes, distribution."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from math import ceil
 from statistics import fmean
 
 from keyfold.design.schema import EntitySchema, FeedSchema, Index, Placement, Schema
+from keyfold.design.template import Template
 from keyfold.review.cost import sizes
 from keyfold.review.cost.workload import EntityLoad, Workload
 from keyfold.values.units import read_units, write_units
@@ -16,15 +17,15 @@ from keyfold.values.units import read_units, write_units
 ITEMS = 10_000
 COPIES = 3.0
 HOT_FACTOR = 10.0
-"""The most popular key is taken to get this multiple of the traffic of an average one."""
+"""The most popular key is assumed to get this multiple of an average key's traffic."""
 REMOVED_SECONDS = 2.0
-"""How long it takes until a consumer has deleted the copies of a removed post."""
+"""The time until a consumer has deleted the copies of a removed post."""
 ALONE = ("email", "username", "handle", "slug")
-"""Fields that have about as many values as there are items, in most designs."""
+"""Fields with about as many values as there are items, in most designs."""
 
 
 class Holdings:
-    """The items of a design; every assumption that was needed is kept."""
+    """The items of a design; records every assumption."""
 
     def __init__(self, schema: Schema, workload: Workload) -> None:
         self.schema, self.workload = schema, workload
@@ -43,7 +44,7 @@ class Holdings:
         stated = self.workload.entities.get(entity.name)
         if stated is None and entity.copy is not None:
             source = self.schema.by_entity.get(entity.copy.of)
-            # A copy of the whole item is as large, and as varied, as its source.
+            # A copy of the whole item is as large and as varied as its source.
             if source is not None and set(entity.by_field) == set(source.by_field):
                 return replace(self.load(source), items=None, copies=None, share={})
         return stated or EntityLoad()
@@ -55,7 +56,7 @@ class Holdings:
         if entity.copy is not None and (source := self.schema.by_entity.get(entity.copy.of)):
             return self.items(source) * self.copies(entity)
         if (feed := self._listing_removed(entity)) is not None:
-            return self._removed(feed)
+            return self._removals(feed)
         self.assume(f"{entity.name} has {ITEMS:,} items")
         return float(ITEMS)
 
@@ -64,7 +65,7 @@ class Holdings:
         feeds = (f for f in self.schema.feeds if ("removed", entity.name) in f.support)
         return next(feeds, None)
 
-    def _removed(self, feed: FeedSchema) -> float:
+    def _removals(self, feed: FeedSchema) -> float:
         """Entries of the removed list, in all replicas."""
         rate = sum(
             load.rate or 0.0
@@ -130,19 +131,19 @@ class Holdings:
         return fmean(write_units(max(1, size - saving)) for size in self.item_sizes(entity))
 
     def entry_sizes(self, entity: EntitySchema, index: Index) -> tuple[int, ...]:
-        """Bytes of entries in an index: one size, or those of equal parts of all items."""
+        """Sizes of index entries: one, or one per equal part of all items."""
         entry = self.entry_bytes(entity, index)
         if index.projection != "ALL":
             return (entry,)
         return self.item_sizes(entity)
 
     def item_sizes(self, entity: EntitySchema) -> tuple[int, ...]:
-        """Bytes of items: one size, or those of equal parts of them."""
+        """Sizes of items: one, or one per equal part of them."""
         spread = self.load(entity).sizes
         return (self.item_bytes(entity),) if spread is None else spread.slices
 
     def written_bytes(self, entity: EntitySchema) -> int:
-        """What a write of an item is billed for: of an indexed vector, four bytes a number."""
+        """The billed bytes of a write: an indexed vector counts four bytes per number."""
         saving = sizes.vector_saving(self.schema.by_table[entity.table], entity)
         return max(1, self.item_bytes(entity) - saving)
 
@@ -167,7 +168,7 @@ class Holdings:
         return 0.5
 
     def distinct(self, entity: EntitySchema, fields: Iterable[str]) -> float:
-        """How many different values a set of fields has, over an entity's items."""
+        """The number of distinct values of a set of fields over an entity's items."""
         fields = tuple(fields)
         if (feed := self._listing_removed(entity)) is not None and fields == ("replica",):
             return float(feed.replicas or 1)
@@ -202,7 +203,7 @@ class Holdings:
         return assumed
 
     def is_own_id(self, entity: EntitySchema, field: str) -> bool:
-        """Whether a field alone tells the items of an entity apart."""
+        """Whether a field alone identifies an entity's items."""
         if entity.copy is not None:
             return False
         attribute = entity.by_field.get(field)
@@ -222,13 +223,28 @@ class Holdings:
         return True
 
     def matched(self, entity: EntitySchema, fields: Iterable[str]) -> float:
-        """Items of an entity that share one value of these fields."""
+        """The number of items that share one value of these fields."""
         return self.items(entity) / self.distinct(entity, fields)
 
+    def spreading(self, entity: EntitySchema, partition: Template) -> tuple[str, ...]:
+        """The fields of a key over which the writes of one moment are spread: not its day."""
+        days = [
+            field
+            for field in partition.fields
+            if field not in self.load(entity).hottest
+            and (attribute := entity.by_field.get(field)) is not None
+            and not attribute.mutable
+            and attribute.type in ("date", "timestamp")
+            and (attribute.type == "date" or field in partition.buckets)
+        ]
+        if days:
+            self.assume(f"new {entity.name} all go to the partition of the current {days[0]}")
+        return tuple(field for field in partition.fields if field not in days)
+
     def hottest(self, entity: EntitySchema, fields: tuple[str, ...]) -> float:
-        """The share of traffic that the most popular partition gets."""
+        """The most popular partition's share of the traffic."""
         if self._listing_removed(entity) is not None and fields == ("replica",):
-            return 1 / self.distinct(entity, fields)  # pages choose by chance
+            return 1 / self.distinct(entity, fields)  # Pages choose at random.
         stated = self.load(entity).hottest
         spreading = [f for f in fields if self._is_shard(entity, f)]
         shards = self.distinct(entity, spreading)

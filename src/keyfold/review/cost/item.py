@@ -1,4 +1,4 @@
-"""One item: what writing it costs with its index entries, and what reading it costs."""
+"""One item: the cost of writing it with its index entries, and of reading it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def written(
 
 
 def looked_up(figures: Figures, entity: EntitySchema, why: Why, *, gone: bool = False) -> Part:
-    """One consistent read of an item; of one that is gone, too."""
+    """One consistent read of an item, present or missing."""
     units = 1.0 if gone else figures.read_units(entity, consistent=True)
     return Part(Store(entity.table), entity.name, units, why, True)
 
@@ -53,7 +53,7 @@ def listed(
     index: str = "",
     page: float = 100,
 ) -> Part:
-    """A query for a number of items of one partition, consistent where no index is asked."""
+    """A query for a number of items of one partition, consistent unless on an index."""
     table = figures.schema.by_table[entity.table]
     through = table.index(index) if index else None
     if through is None:

@@ -1,7 +1,7 @@
-"""The language of workload files as a JSON Schema, with the names of a design where one is given.
+"""A JSON Schema of workload files, with the names of a design if one is given.
 
-It says which words may stand where and what kind of number each takes. Whether the numbers make
-sense together is for the reader of workload files to say.
+It describes which words are allowed where and the type of each number. The reader of workload files
+checks whether the numbers make sense together.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def workload_file_schema(schema: Schema | None = None) -> Json:
                 "writes": _under_names(_record({**_AT, "each": AMOUNT, "once": FLAG})),
                 "consumers": _under_names(_consumer(patterns)),
                 "feeds": _under_names(_feed(), feeds),
-                "views": _under_names(_record({**_AT, "reads": _listed(patterns)})),
+                "views": _under_names(_record({**_AT, "reads": _list(patterns)})),
                 "users": POSITIVE,
                 "arrival": _arrival(),
             }
@@ -87,7 +87,7 @@ def _pattern() -> Json:
 
 
 def _consumer(patterns: Iterable[str] | None) -> Json:
-    return _record({"reads": _listed(patterns), "writes": NAMES, "events": AMOUNT, "share": SHARE})
+    return _record({"reads": _list(patterns), "writes": NAMES, "events": AMOUNT, "share": SHARE})
 
 
 def _feed() -> Json:
@@ -131,5 +131,5 @@ def _under_names(inner: Json, names: Iterable[str] | None = None) -> Json:
     return _record(dict.fromkeys(names, inner))
 
 
-def _listed(names: Iterable[str] | None) -> Json:
+def _list(names: Iterable[str] | None) -> Json:
     return NAMES if names is None else {"type": "array", "items": {"enum": list(names)}}

@@ -70,7 +70,7 @@ def sizes(value: Node) -> SizeSpread:
         value.refuse("expected bytes by quantiles, such as p50: 300, found none")
     found.sort()
     if [size for _, size in found] != sorted(size for _, size in found):
-        value.refuse("a higher quantile is of fewer bytes than a lower one")
+        value.refuse("a higher quantile has fewer bytes than a lower one")
     return SizeSpread(tuple(found))
 
 

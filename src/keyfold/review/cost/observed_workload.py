@@ -1,4 +1,4 @@
-"""A workload seen on a running system: rates from its metrics, sizes from its items."""
+"""A workload observed on a running system: rates from metrics, sizes from items."""
 
 from __future__ import annotations
 
@@ -31,7 +31,9 @@ _NAME = re.compile(r'(?:^|,)name="((?:[^"\\]|\\.)*)"')
 
 Item = Mapping[str, Any]
 ENOUGH_ITEMS, STANDS_OUT = 100, 3.0
-"""How many items tell how popular keys are; at which multiple of the average a key stands out."""
+"""How many items are needed to judge popularity; the multiple of the average that is
+exceptional.
+"""
 
 
 @dataclass(frozen=True)
@@ -51,14 +53,12 @@ class Scrape:
 
 
 def rates(scrapes: Sequence[Scrape]) -> dict[str, tuple[float, float]]:
-    """Calls a second by name, on average and in the busiest interval."""
+    """Calls per second by name, on average and in the busiest interval."""
     if len(scrapes) < 2:
-        raise KeyfoldError("rates need the metrics of two moments at least")
+        raise KeyfoldError("rates need at least two samples of the metrics")
     counted = [(scrape.at, scrape.calls()) for scrape in scrapes]
     if not any(calls for _, calls in counted):
-        raise KeyfoldError(
-            f"the metrics have no {CALLS}; they are kept by services that keyfold serves"
-        )
+        raise KeyfoldError(f"the metrics have no {CALLS}; they come from services run by keyfold")
     whole = counted[-1][0] - counted[0][0]
     found = {}
     for name, last in counted[-1][1].items():
@@ -73,7 +73,7 @@ def rates(scrapes: Sequence[Scrape]) -> dict[str, tuple[float, float]]:
 
 
 def traffic(schema: Schema, seen: Mapping[str, tuple[float, float]]) -> Workload:
-    """The rates of what the design knows; other names are left out."""
+    """The rates of known patterns and writes; other names are skipped."""
     patterns = {
         name: PatternLoad(rate=average, peak=peak)
         for name, (average, peak) in seen.items()
@@ -107,7 +107,7 @@ class _Seen:
 def entities(
     client: Client, schema: Schema, names: Mapping[str, str], sample: int
 ) -> dict[str, EntityLoad]:
-    """How many items of each entity there are, and how large, from a sample of every table."""
+    """The number and size of each entity's items, from a sample of every table."""
     found: dict[str, EntityLoad] = {}
     for table in schema.tables:
         name = names.get(table.name, table.name)
@@ -138,13 +138,13 @@ def entities(
 
 
 def _spread(sizes: list[int]) -> SizeSpread | None:
-    """How sizes differ, where a few of many are more than one unit and others are not."""
+    """How sizes vary, if some exceed one unit and others do not."""
     units = {write_units(size) for size in sizes}
     return spread_of(sizes) if len(sizes) >= ENOUGH_ITEMS and len(units) > 1 else None
 
 
 def _hottest(seen: _Seen) -> dict[str, float]:
-    """The share of items that the most common value of a key's field has, where it stands out."""
+    """The share of a key field's most common value, if it is exceptional."""
     found = {}
     for name, values in seen.values.items():
         (_, most), *_ = values.most_common(1)
@@ -171,7 +171,7 @@ def _items(client: Client, name: str, wanted: int) -> Iterator[Item]:
 
 
 def _entity(schema: Schema, table: TableSchema, item: Item) -> EntitySchema | None:
-    """The entity that an item belongs to: by its type, or by the form of its key."""
+    """The entity of an item: by its type, or by the form of its key."""
     kind = item.get(table.type_attribute or "", {}).get("S")
     for entity in schema.entities_of(table.name):
         if kind is not None and kind == (entity.type_name or entity.name):

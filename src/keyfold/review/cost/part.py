@@ -1,4 +1,4 @@
-"""Parts of what a call costs: units on one table or index, and what they are for."""
+"""Parts of a call's cost: units on one table or index, and their purpose."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from keyfold.design.follows import SUPPORT_TABLE
 from keyfold.design.schema import Effect
 
 IN_TRANSACTION = 2
-"""A write inside a transaction costs this multiple of its units, except on global indexes."""
+"""The cost factor of writes inside a transaction, except on global indexes."""
 
 Why = Literal[
     "item",
@@ -46,19 +46,19 @@ SUPPORT = Store(SUPPORT_TABLE)
 
 @dataclass(frozen=True)
 class Part:
-    """Units on one table or index, for one entity; nothing's name is for what keyfold keeps."""
+    """Units on one table or index, for one entity; an empty name stands for keyfold's own items."""
 
     path: Store
     entity: str
     units: float
     why: Why = "item"
     reading: bool = False
-    """Read units: what a write has to look at first."""
+    """Read units: what a write must read first."""
     effect: Effect | None = None
-    """What was done to the item: the stream tells of it."""
+    """The effect on the item, which the stream reports."""
     items: float = 0.0
     streamed: bool = False
-    """Whether a consumer of the stream does it, after the write was answered."""
+    """Whether a stream consumer does it, after the write was answered."""
 
 
 @dataclass(frozen=True)
@@ -85,13 +85,13 @@ def times(parts: Iterable[Part], count: float) -> Iterator[Part]:
     )
 
 
-def called(parts: Iterable[Part], why: Why) -> Iterator[Part]:
-    """The same for another purpose; index entries stay what they are."""
+def for_purpose(parts: Iterable[Part], why: Why) -> Iterator[Part]:
+    """The same for another purpose; index entries keep theirs."""
     return (part if part.why == "index" else replace(part, why=why) for part in parts)
 
 
 def in_transaction(parts: Iterable[Part]) -> Iterator[Part]:
-    """What these cost inside one transaction, which writes to tables twice, to indexes once."""
+    """The cost inside one transaction: twice for tables, once for indexes."""
     for part in parts:
         doubled = not part.reading and part.path.index is None
         yield replace(part, units=part.units * IN_TRANSACTION) if doubled else part

@@ -1,4 +1,4 @@
-"""The bill as data for other programs."""
+"""The bill as data."""
 
 from __future__ import annotations
 

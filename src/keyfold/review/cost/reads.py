@@ -8,7 +8,8 @@ from math import ceil
 from keyfold.design.schema import Index, PatternSchema
 from keyfold.limits import BATCH_GET_ITEMS, PAGE_BYTES
 from keyfold.review.check.filters import equal_fields
-from keyfold.review.check.reach import Appearance, is_confined
+from keyfold.review.check.key_sets import Appearance
+from keyfold.review.check.reach import is_confined
 from keyfold.review.cost.figures import Figures
 from keyfold.review.cost.part import Store
 from keyfold.values.units import read_units
@@ -24,7 +25,7 @@ class PricedRead:
     consistent: bool
     path: Store
     fetched: float = 0.0
-    """Units that further reads of the table take, for what the index or the row lacks."""
+    """Units of further reads of the table, for what the index or row lacks."""
 
     @property
     def total(self) -> float:
@@ -52,7 +53,7 @@ def read(figures: Figures, pattern: PatternSchema) -> PricedRead:
         units = max(each, default=read_units(0, consistent=consistent))
         items = figures.partitions(pattern)
         requests = float(ceil(items / BATCH_GET_ITEMS))
-        # A transaction reads everything twice.
+        # A transaction costs twice.
         units *= items * (2 if pattern.at_once == "together" else 1)
         return PricedRead(units, items, requests, consistent, path)
     counted = [(a, _matches(figures, pattern, a, index)) for a in found]
@@ -80,7 +81,7 @@ def read(figures: Figures, pattern: PatternSchema) -> PricedRead:
 def _matches(
     figures: Figures, pattern: PatternSchema, appearance: Appearance, index: Index | None
 ) -> float:
-    """How many items of one entity lie in one call's key range."""
+    """The number of one entity's items in one call's key range."""
     entity, key = appearance.entity, appearance.key
     share = 1.0
     if appearance.placement is not None and index is not None:
@@ -96,7 +97,7 @@ def _matches(
 
 
 def _passing(figures: Figures, pattern: PatternSchema) -> float:
-    """The share of what is read that a filter lets through."""
+    """The share of read items that a filter keeps."""
     entity = figures.schema.by_entity.get(pattern.entities[0]) if pattern.entities else None
     fields = [f for f in equal_fields(pattern.filter) if entity and f in entity.by_field]
     if pattern.filter is None or entity is None or not fields:
@@ -106,8 +107,8 @@ def _passing(figures: Figures, pattern: PatternSchema) -> float:
     return share
 
 
-def _fetched(figures: Figures, pattern: PatternSchema, rows: float) -> tuple[float, float]:
-    """Units and requests for the entities that a pattern gives and does not read."""
+def _fetch_units(figures: Figures, pattern: PatternSchema, rows: float) -> tuple[float, float]:
+    """Units and requests for entities that a pattern returns but does not read."""
     units = requests = 0.0
     known = figures.schema.by_entity
     held = [known[name] for name in pattern.entities if name in known]
@@ -139,9 +140,9 @@ def _rows(
     index: Index | None,
     rows: float,
 ) -> tuple[float, float]:
-    """Units and requests of what is read again for each row."""
+    """Units and requests of what is read again per row."""
     if pattern.returns:
-        return _fetched(figures, pattern, rows)
+        return _fetch_units(figures, pattern, rows)
     if index is None or index.projection == "ALL":
         return 0.0, 0.0
     needs = figures.pattern(pattern).needs or pattern.shows or pattern.projection

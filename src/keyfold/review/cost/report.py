@@ -31,7 +31,7 @@ def document(bill: Bill) -> Document:
         Section("Tables and indexes", "paths", tuple(_paths(bill))),
         Section("Beside requests and storage", "beside", tuple(_beside(bill))),
         Section("Hot keys", "hot", tuple(_hot(bill))),
-        Section("Assumed", "assumed", tuple(_assumed(bill))),
+        Section("Assumed", "assumed", tuple(_assumptions(bill))),
     ]
     return Document(f"What {bill.schema.name} costs", summary, tuple(sections))
 
@@ -247,7 +247,7 @@ def _hot_row(hot: HotKey) -> tuple[str, ...]:
     )
 
 
-def _assumed(bill: Bill) -> list[Block]:
+def _assumptions(bill: Bill) -> list[Block]:
     if not bill.assumptions:
         return [Paragraph("Nothing: the workload states every number that was used.")]
     told = "The workload does not say these; state them to make the numbers yours."

@@ -1,6 +1,6 @@
-"""How large the items of an entity are, where they differ: bytes at some shares of all items.
+"""The distribution of item sizes: bytes at some quantiles.
 
-A write of 1.1 KB costs two units and one of 0.9 KB costs one, so a mean alone says too little.
+A write of 1.1 KB costs two units and one of 0.9 KB costs one, so a mean alone is not enough.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from math import exp, log
 from typing import Final
 
 SLICES: Final = 200
-"""Items are taken in so many parts of one size each, from small to large."""
+"""Items are divided into this many parts of one size each, from small to large."""
 
 
 @dataclass(frozen=True)
 class SizeSpread:
-    """Sizes by quantiles; between two of them sizes grow by equal factors."""
+    """Sizes by quantile; between two of them sizes grow geometrically."""
 
     quantiles: tuple[tuple[float, int], ...]
-    """Shares of all items and the bytes that so many do not exceed, smallest first."""
+    """Shares of all items, and the bytes they do not exceed, ascending."""
 
     @cached_property
     def slices(self) -> tuple[int, ...]:
@@ -42,7 +42,7 @@ class SizeSpread:
 
 
 def spread_of(sizes: list[int]) -> SizeSpread:
-    """The spread of sizes that were seen."""
+    """The distribution of observed sizes."""
     ranked = sorted(sizes)
     shares = (0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99)
     return SizeSpread(tuple((s, max(1, ranked[int(s * (len(ranked) - 1))])) for s in shares))

@@ -1,4 +1,4 @@
-"""How large items and index entries are, from what is stated and what types usually take."""
+"""Sizes of items and index entries, from stated and typical sizes."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ TYPICAL = {
     "signed_url": 200,
     "any": 50,
 }
-"""Bytes of a value of each type, where nothing is stated."""
+"""Typical bytes of a value of each type."""
 _SLOT = 24
 _NUMBER_IN_LIST = 11
-"""A number of 17 digits, and what a list adds to each element."""
+"""A number of 17 digits, plus a list's overhead per element."""
 
 
 def value_bytes(attribute: AttributeSchema) -> int:
@@ -65,7 +65,7 @@ def attributes(schema: Schema, entity: EntitySchema) -> dict[str, int]:
     }
     for vector in table.vectors:
         if has(entity, vector):
-            sizes[vector.attribute] = len(vector.attribute.encode()) + _listed(vector)
+            sizes[vector.attribute] = len(vector.attribute.encode()) + _list_bytes(vector)
     if table.type_attribute:
         sizes.setdefault(
             table.type_attribute, len(table.type_attribute) + len(entity.type_name or entity.name)
@@ -82,21 +82,21 @@ def has(entity: EntitySchema, vector: VectorSchema) -> bool:
     return any(a.name == vector.attribute and a.is_stored for a in entity.attributes)
 
 
-def _listed(vector: VectorSchema) -> int:
+def _list_bytes(vector: VectorSchema) -> int:
     """Bytes of a vector as an item holds it: a list of numbers."""
     return 3 + vector.dimensions * _NUMBER_IN_LIST
 
 
 def vector_saving(table: TableSchema, entity: EntitySchema) -> int:
-    """By how many bytes a write of an item is billed less than its size."""
+    """How many bytes less than its size a write of an item is billed."""
     held = {v.attribute: v for v in table.vectors if has(entity, v)}
-    return sum(_listed(vector) - 4 * vector.dimensions for vector in held.values())
+    return sum(_list_bytes(vector) - 4 * vector.dimensions for vector in held.values())
 
 
 def keys(
     table: TableSchema, entity: EntitySchema
 ) -> list[tuple[TableSchema | Index, KeyTemplates]]:
-    """Every key of an entity's items with the table or index that it is a key of."""
+    """Every key of an entity's items, with its table or index."""
     found: list[tuple[TableSchema | Index, KeyTemplates]] = []
     if entity.key is not None:
         found.append((table, entity.key))
@@ -108,7 +108,7 @@ def keys(
 
 
 def projected(table: TableSchema, index: Index, names: set[str]) -> set[str]:
-    """The attributes that an index holds of an item that has these."""
+    """The attributes of an item that an index projects."""
     if index.projection == "ALL":
         return names
     return names & {*table.key_attributes, *index.key_attributes, *index.included}

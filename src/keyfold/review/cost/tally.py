@@ -1,4 +1,4 @@
-"""Counting up a bill: every pattern, write, feed, table and index under a workload."""
+"""Adds up a bill: every pattern, write, feed, table and index under a workload."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ from keyfold.review.cost.workload import HORIZON_MONTHS, Rate, Workload
 from keyfold.review.cost.writes import write
 
 UTILISATION = 0.7
-"""Provisioned capacity that scales by itself is kept so full."""
+"""The target utilisation of auto scaling."""
 
 
 def bill(schema: Schema, workload: Workload) -> Bill:
-    """What a design costs under a workload, the most expensive first."""
+    """The cost of a design under a workload, most expensive first."""
     figures = Figures(schema, workload)
     return _Counting(figures).bill()
 
@@ -88,7 +88,8 @@ class _Counting:
         partitions = self.figures.partitions(pattern)
         for appearance in self.figures.facts.reached(pattern):
             entity = appearance.entity
-            if entity.name not in pattern.entities:
+            # A scan goes through all partitions, one after the other.
+            if entity.name not in pattern.entities or pattern.partition is None:
                 continue
             share = self.figures.hottest(entity, appearance.key.partition.fields)
             key = (once.path, str(appearance.key.partition), "read")
@@ -131,14 +132,16 @@ class _Counting:
             placed = entity.placement(path.index)
             key = placed[0].key if placed else None
         if key is not None:
-            share = self.figures.hottest(entity, key.partition.fields)
-            self.heat[path, str(key.partition), "write"] += units * share
+            fields = self.figures.spreading(entity, key.partition)
+            self.heat[path, str(key.partition), "write"] += units * self.figures.hottest(
+                entity, fields
+            )
 
     def _paths(self) -> Iterator[PathLine]:
         for table in self.schema.tables:
             for index in (None, *table.indexes):
                 path = Store(table.name, index.name if index else None)
-                yield self._path(path, *self._stored(path))
+                yield self._path(path, *self._storage(path))
         if self.written[SUPPORT]:
             held = upkeep.marker_bytes(self.purposes["processed marker", False])
             yield self._path(SUPPORT, held, held)
@@ -153,13 +156,13 @@ class _Counting:
             later,
             tuple(self.serves[path]),
             on_demand=self._on_demand(taken.average, put.average),
-            provisioned=self._provisioned(taken.peak, put.peak),
-            scaled=self._provisioned(taken.average / UTILISATION, put.average / UTILISATION),
+            provisioned=self._provision(taken.peak, put.peak),
+            scaled=self._provision(taken.average / UTILISATION, put.average / UTILISATION),
             storage=now / GB * self.prices.storage,
         )
 
-    def _stored(self, path: Store) -> tuple[float, float]:
-        """Bytes now and a year later, what DynamoDB adds to each item included."""
+    def _storage(self, path: Store) -> tuple[float, float]:
+        """Bytes now and a year later, including DynamoDB's overhead per item."""
         now = later = 0.0
         table = self.schema.by_table[path.table]
         index = table.index(path.index) if path.index else None
@@ -187,7 +190,7 @@ class _Counting:
         asked = self.prices
         return (reads * asked.read + writes * asked.write) * SECONDS_A_MONTH / 1e6
 
-    def _provisioned(self, reads: float, writes: float) -> float:
+    def _provision(self, reads: float, writes: float) -> float:
         read_capacity, write_capacity = max(1, ceil(reads)), max(1, ceil(writes))
         hourly = read_capacity * self.prices.read_hour + write_capacity * self.prices.write_hour
         return hourly * HOURS_A_MONTH

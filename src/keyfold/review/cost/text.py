@@ -11,7 +11,7 @@ _CELL = 44
 
 
 def text(document: Document) -> str:
-    lines = [document.title, "=" * len(document.title), "", *_wrapped(document.summary), ""]
+    lines = [document.title, "=" * len(document.title), "", *_wrap(document.summary), ""]
     for section in document.sections:
         lines += [section.title, "-" * len(section.title)]
         for block in section.blocks:
@@ -20,7 +20,7 @@ def text(document: Document) -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _wrapped(sentence: str) -> list[str]:
+def _wrap(sentence: str) -> list[str]:
     return textwrap.wrap(_bare(sentence), WIDTH) or [""]
 
 
@@ -30,7 +30,7 @@ def _bare(words: str) -> str:
 
 def _lines(block: Paragraph | Grid | Sentences | Code | Heading) -> list[str]:
     if isinstance(block, Paragraph):
-        return _wrapped(block.text)
+        return _wrap(block.text)
     if isinstance(block, Sentences):
         return [
             line

@@ -1,4 +1,4 @@
-"""What joins a write in its transaction, and what has to be read for that."""
+"""What joins a write's transaction, and what must be read for that."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from keyfold.design.schema import Effect, EntitySchema, Follows
 from keyfold.review.cost.figures import Figures
 from keyfold.review.cost.item import APPEARS, checked, listed, looked_up, written
-from keyfold.review.cost.part import Part, Store, Why, called, times
+from keyfold.review.cost.part import Part, Store, Why, for_purpose, times
 
 MARKER_UNITS = 1.0
-"""Markers, counts and event entries take less than a kilobyte."""
+"""Markers, counts and event entries are smaller than a kilobyte."""
 
 
 def committed(
@@ -20,8 +20,10 @@ def committed(
     why: Why = "item",
     gone: frozenset[str] = frozenset(),
 ) -> list[Part]:
-    """One item and all that is written with it; what is gone in the same breath is not counted."""
-    joined = list(_joined(figures, entity, effect, gone))
+    """One item and everything written with it; items deleted in the same transaction are not
+    counted.
+    """
+    joined = list(_join(figures, entity, effect, gone))
     parts = [*written(figures, entity, effect, why), *joined]
     replaced = effect.action in ("delete", "put") and figures.joins(entity)
     follows = effect.action not in APPEARS and any(part.why != "feed" for part in joined)
@@ -31,16 +33,16 @@ def committed(
 
 
 def is_alone(parts: list[Part]) -> bool:
-    """Whether one request without a transaction writes these."""
+    """Whether a single request without a transaction suffices."""
     return sum(1 for part in parts if not part.reading and part.why != "index") <= 1
 
 
-def _joined(
+def _join(
     figures: Figures, entity: EntitySchema, effect: Effect, gone: frozenset[str]
 ) -> Iterator[Part]:
     yield from _copies(figures, entity, effect)
     moved = moved_amounts(figures, entity, effect, "transaction")
-    # Shards are items of their own, which do not go with the holder.
+    # Shards are separate items, which are not deleted with the holder.
     counted = [each for each in moved if each.target not in gone or each.shards > 1]
     yield from counts(figures, effect, counted)
     yield from _claims(figures, entity, effect)
@@ -60,12 +62,12 @@ def copied(figures: Figures, copy: Follows, effect: Effect) -> Iterator[Part]:
     """All copies of one item, written as it was."""
     pointer = figures.schema.by_entity[copy.target]
     alike = Effect(effect.action, pointer.name, fields=effect.fields)
-    parts = called(committed(figures, pointer, alike, "copy"), "copy")
+    parts = for_purpose(committed(figures, pointer, alike, "copy"), "copy")
     return times(parts, figures.copies(pointer))
 
 
 def is_shown(effect: Effect, fields: tuple[str, ...]) -> bool:
-    """Whether a write changes one of these fields; one that does not say which changes all."""
+    """Whether a write changes one of these fields; one that names none changes all."""
     return effect.action != "update" or not effect.fields or bool({*effect.fields} & {*fields})
 
 
@@ -80,7 +82,7 @@ def moved_amounts(
 
 
 def counts(figures: Figures, effect: Effect, amounts: list[Follows]) -> Iterator[Part]:
-    """The holders of amounts; those that one item holds are one update."""
+    """The holders of amounts; those on one item are one update."""
     holders: dict[tuple[str, tuple[tuple[str, str], ...]], list[Follows]] = {}
     for amount in amounts:
         target = figures.schema.by_entity[amount.target]
@@ -92,11 +94,11 @@ def counts(figures: Figures, effect: Effect, amounts: list[Follows]) -> Iterator
         target = figures.schema.by_entity[name]
         fields = tuple(field for amount in held for field in amount.writes)
         counted = Effect("update", name, fields=fields)
-        parts = list(called(committed(figures, target, counted, "counter"), "counter"))
+        parts = list(for_purpose(committed(figures, target, counted, "counter"), "counter"))
         yield from parts
         falls = effect.action not in APPEARS and not all(amount.creates for amount in held)
         if falls and not any(part.reading for part in parts):
-            # A count that falls must not make its holder, so that is looked at.
+            # A decreasing count must not create its holder, so the holder is read.
             yield looked_up(figures, target, "counter")
 
 
@@ -111,7 +113,7 @@ def _claims(figures: Figures, entity: EntitySchema, effect: Effect) -> Iterator[
 
 
 def children(figures: Figures, job: Follows) -> float:
-    """How many items a job finds for one of its source."""
+    """How many items a job finds per source item."""
     source, target = figures.schema.by_entity[job.source], figures.schema.by_entity[job.target]
     return figures.items(target) / max(figures.items(source), 1.0)
 
@@ -126,7 +128,7 @@ def done(job: Follows) -> Effect:
 def _jobs(
     figures: Figures, entity: EntitySchema, effect: Effect, gone: frozenset[str]
 ) -> Iterator[Part]:
-    """What goes with a deleted item, as far as its transaction has room."""
+    """What is deleted with an item, as far as its transaction has room."""
     if effect.action != "delete":
         return
     for job in figures.jobs(entity, "REMOVE"):
@@ -136,14 +138,14 @@ def _jobs(
         yield listed(figures, child, count, "cascade", job.found or "")
         if job.fits is not None and count <= job.fits:
             parts = committed(figures, child, done(job), "cascade", gone | {entity.name})
-            yield from times(called(parts, "cascade"), count)
+            yield from times(for_purpose(parts, "cascade"), count)
         if _is_looked_for_again(figures, job):
             yield looked_up(figures, entity, "cascade", gone=True)
             yield listed(figures, child, 0.0, "cascade", job.found or "")
 
 
 def _is_looked_for_again(figures: Figures, job: Follows) -> bool:
-    """Whether nothing tells of an item that came meanwhile: neither a stream nor a number."""
+    """Whether neither a stream nor a number reveals concurrent additions."""
     schema = figures.schema
     counted = any(
         each.fact == "amount"
@@ -158,7 +160,7 @@ def _is_looked_for_again(figures: Figures, job: Follows) -> bool:
 def _needs(
     figures: Figures, entity: EntitySchema, effect: Effect, counted: list[Follows]
 ) -> Iterator[Part]:
-    """New items check that what they need is there, unless they write to it anyway."""
+    """New items check that their parents exist, unless they write to them anyway."""
     if effect.action not in APPEARS:
         return
     met = {(amount.target, amount.via) for amount in counted if amount.shards == 1}
@@ -173,7 +175,7 @@ def _needs(
 
 
 def _feeds(figures: Figures, entity: EntitySchema, effect: Effect) -> Iterator[Part]:
-    """What a feed notes down together with a follow or the removal of a post."""
+    """What a feed records together with a follow or the removal of a post."""
     for feed in figures.followed_by(entity):
         source = figures.support(feed, "Source")
         if source is not None and effect.action in (*APPEARS, "delete"):

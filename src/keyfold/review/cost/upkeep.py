@@ -1,4 +1,4 @@
-"""What is paid beside requests and items: recovery, backups, streams, and keyfold's own items."""
+"""Costs besides requests and items: recovery, backups, streams, and keyfold's own items."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from keyfold.review.cost.part import IN_TRANSACTION
 from keyfold.streams.marker import KEPT_SECONDS
 
 UNIQUE_BYTES, MARKER_BYTES, REQUEST_BYTES = 150, 130, 260
-"""About as many bytes have a unique value's marker, a processed marker and a request id."""
+"""Approximate bytes of a unique marker, a processed marker and a request id."""
 REQUEST_SECONDS = 24 * 3600
 LOOK_SECONDS = 10.0
 LOOK_READS, LOOK_WRITES = 2.0, 1.0
-"""A worker looks so often who else is there: units of that, besides one for each shard it holds."""
+"""Units of a worker's periodic check, besides one per shard it holds."""
 OUTBOX_QUERIES = 8
-"""A worker with sinks asks this number of partitions for events, at each look."""
+"""The partitions that a worker with sinks queries for events at each check."""
 
 
 def unique_bytes(figures: Figures, entity: EntitySchema) -> float:
-    """Bytes of the markers that one item has."""
+    """Bytes of one item's markers."""
     markers = len(figures.following(entity, "claim"))
     return float(markers * (UNIQUE_BYTES + STORAGE_OVERHEAD_BYTES))
 
 
 def marker_bytes(units: float) -> float:
-    """Bytes of the processed markers that are kept, by the units a second that they take."""
+    """Bytes of stored processed markers, by their units per second."""
     made = units / IN_TRANSACTION * KEPT_SECONDS
     return made * (MARKER_BYTES + STORAGE_OVERHEAD_BYTES)
 
@@ -44,14 +44,14 @@ def request_bytes(figures: Figures) -> float:
 def lines(
     figures: Figures, paths: Sequence[PathLine], writes: Sequence[WriteLine]
 ) -> Iterator[UpkeepLine]:
-    yield from _saved(figures, paths)
+    yield from _backup_lines(figures, paths)
     yield from vectors.lines(figures, writes)
     yield from _streams(figures, writes)
     yield from _expiries(figures, writes)
 
 
-def _saved(figures: Figures, paths: Sequence[PathLine]) -> Iterator[UpkeepLine]:
-    """Recovery and backups hold tables with their local indexes; global ones are made anew."""
+def _backup_lines(figures: Figures, paths: Sequence[PathLine]) -> Iterator[UpkeepLine]:
+    """Recovery and backups include local indexes, but not global ones."""
     tables = figures.schema.by_table
     held = 0.0
     for line in paths:
@@ -87,7 +87,7 @@ def _streams(figures: Figures, writes: Sequence[WriteLine]) -> Iterator[UpkeepLi
 
 
 def _leases(figures: Figures, shards: float, writes: Sequence[WriteLine]) -> UpkeepLine:
-    """Workers renew their leases, and note how far they came after each batch of records."""
+    """Workers renew their leases, and save their progress after each batch."""
     load, asked = figures.workload.stream, figures.prices
     records = sum(part.items * line.rate.average for line in writes for part in line.write.parts)
     batches = min(shards / load.poll, records)

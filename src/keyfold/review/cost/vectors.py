@@ -1,4 +1,4 @@
-"""What vector indexes cost: by the bytes that are written, looked at and kept."""
+"""The cost of vector indexes, by bytes written, searched and stored."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ def lines(figures: Figures, writes: Sequence[WriteLine]) -> Iterator[UpkeepLine]
         for vector in table.vectors:
             held = [e for e in figures.schema.entities_of(table.name) if sizes.has(e, vector)]
             yield _written(figures, vector, held, writes)
-            yield _stored(figures, vector, held)
+            yield _storage_line(figures, vector, held)
     for search in figures.schema.searches:
-        yield from _searched(figures, search)
+        yield from _search_lines(figures, search)
 
 
 def _written(
@@ -41,7 +41,9 @@ def _written(
     return UpkeepLine(f"writes to {vector.name}", amount, gigabytes * figures.prices.vector_write)
 
 
-def _stored(figures: Figures, vector: VectorSchema, held: Sequence[EntitySchema]) -> UpkeepLine:
+def _storage_line(
+    figures: Figures, vector: VectorSchema, held: Sequence[EntitySchema]
+) -> UpkeepLine:
     gigabytes = (
         sum(figures.items(e) * (_entry(figures, e) + STORAGE_OVERHEAD_BYTES) for e in held) / GB
     )
@@ -49,8 +51,8 @@ def _stored(figures: Figures, vector: VectorSchema, held: Sequence[EntitySchema]
     return UpkeepLine(f"storage of {vector.name}", f"{gigabytes:,.2f} GB", dollars)
 
 
-def _searched(figures: Figures, search: SearchSchema) -> Iterator[UpkeepLine]:
-    """A search looks at every entry of its scope."""
+def _search_lines(figures: Figures, search: SearchSchema) -> Iterator[UpkeepLine]:
+    """A search examines every entry of its scope."""
     vector = figures.schema.by_table[search.table].vector(search.index)
     entity = figures.schema.by_entity.get(search.entity)
     if vector is None or entity is None:

@@ -1,4 +1,4 @@
-"""Views: several patterns read for one page, or one collection that holds all of it."""
+"""Views: several patterns read for one page, or one collection with all of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A workload: how often a design's patterns and writes are called, and how much it holds."""
+"""A workload: how often patterns and writes are called, and how much data there is."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class EntityLoad:
     bytes: int | None = None
     """Of an item, on average."""
     sizes: SizeSpread | None = None
-    """How they differ, where that is known."""
+    """Their distribution, if known."""
     growth: float | None = None
-    """Items that are added every month, deletions taken off."""
+    """Items added every month, less deletions."""
     copies: float | None = None
     """For a pointer: how many copies one canonical item has."""
     attributes: Mapping[str, int] = field(default_factory=dict)
@@ -37,9 +37,9 @@ class EntityLoad:
     distinct: Mapping[str, float] = field(default_factory=dict)
     """How many different values a field has."""
     hottest: Mapping[str, float] = field(default_factory=dict)
-    """The share of an entity's traffic that the most popular value of a field gets."""
+    """The share of an entity's traffic for the most popular value of a field."""
     share: Mapping[str, float] = field(default_factory=dict)
-    """The share of items that are in a sparse index, by the index's name."""
+    """The share of items in a sparse index, by index name."""
 
 
 @dataclass(frozen=True)
@@ -53,29 +53,29 @@ class PatternLoad:
     partitions: float | None = None
     """For a merge: how many partitions one call reads."""
     needs: tuple[str, ...] = ()
-    """The fields that its caller uses; nothing means all of them."""
+    """The fields that its caller uses; empty means all."""
 
 
 @dataclass(frozen=True)
 class WriteLoad:
-    """How often something is written: an operation of the design, or one write by its words."""
+    """How often something is written: an operation of the design, or a single write."""
 
     name: str
     effects: tuple[Effect, ...]
     rate: float | None = None
     peak: float | None = None
     each: float | None = None
-    """How many items an effect that says `each` writes."""
+    """How many items an effect with `each` writes."""
     atomic: bool = False
     once: bool = False
-    """Whether each call comes with a request id, so that it happens once."""
+    """Whether each call has a request id, for idempotency."""
     expired: bool = False
-    """Whether items go by their time to live, which costs nothing by itself."""
+    """Whether items expire, which is free."""
 
 
 @dataclass(frozen=True)
 class ConsumerLoad:
-    """What a processor does for a record: it is code, so the design cannot know."""
+    """A processor's work per record, which the design cannot know."""
 
     reads: tuple[str, ...] = ()
     """The access patterns that it calls."""
@@ -83,7 +83,7 @@ class ConsumerLoad:
     events: float = 0.0
     """Events that it emits."""
     share: float = 1.0
-    """The share of its records for which it does all this."""
+    """The share of its records for which it does this."""
 
 
 @dataclass(frozen=True)
@@ -98,12 +98,12 @@ class FeedLoad:
     followers: float | None = None
     """Followers of the source of an average post."""
     pushed: float | None = None
-    """The share of follows that are pushed; left out, what the policy decides for the rates."""
+    """The share of pushed follows; by default what the policy decides."""
 
 
 @dataclass(frozen=True)
 class ViewLoad:
-    """Access patterns that one view calls together, for the same thing."""
+    """Access patterns that one view calls together."""
 
     reads: tuple[str, ...] = ()
     rate: float | None = None
@@ -112,17 +112,17 @@ class ViewLoad:
 
 @dataclass(frozen=True)
 class StreamLoad:
-    """Who reads the streams: functions that are triggered, or workers that ask."""
+    """The stream readers: triggered functions, or polling workers."""
 
     workers: float = 0.0
     shards: float = 1.0
     poll: float = 0.5
-    """Seconds between two looks of a worker."""
+    """Seconds between two polls of a worker."""
 
 
 @dataclass(frozen=True)
 class BurstLoad:
-    """Something that happens once: calls come more often, by a factor, for a while."""
+    """A one-time event that multiplies calls for a while."""
 
     name: str
     calls: tuple[str, ...]
@@ -132,32 +132,32 @@ class BurstLoad:
     day: float = 1.0
     hour: float = 20.0
     focus: float = 0.0
-    """The share of these calls that is about one thing: a celebrity, a post, a sale."""
+    """The share of these calls that concerns one item: a celebrity, a post, a sale."""
     on: tuple[str, ...] = ()
-    """The fields that hold that thing's id: keys with one of them are what the burst meets on."""
+    """The fields that hold that item's id: the burst concentrates on keys with them."""
 
 
 @dataclass(frozen=True)
 class ArrivalLoad:
-    """When calls come and how popular single keys are, for a simulation."""
+    """When calls come and how popular keys are, for a simulation."""
 
     peak_hour: float = 20.0
     trough: float = 1 / 3
-    """What is left of the peak at the quietest hour."""
+    """The quietest hour as a share of the peak."""
     zones: float = 1.0
-    """Time zones that the users live in; each flattens the day."""
+    """The users' time zones; each flattens the day."""
     growth: float = 0.0
     """The share by which a month adds to everything."""
     largest: float = 0.2
     """The share of all users that follows the largest account."""
     zipf: Mapping[str, float] = field(default_factory=dict)
-    """Exponents of fields' popularity; others follow from `hottest`."""
+    """Zipf exponents of fields; others follow from `hottest`."""
     bursts: tuple[BurstLoad, ...] = ()
 
 
 @dataclass(frozen=True)
 class Workload:
-    """Everything that a cost follows from, besides the design."""
+    """Everything that determines cost besides the design."""
 
     entities: Mapping[str, EntityLoad] = field(default_factory=dict)
     patterns: Mapping[str, PatternLoad] = field(default_factory=dict)
@@ -167,19 +167,19 @@ class Workload:
     views: Mapping[str, ViewLoad] = field(default_factory=dict)
     stream: StreamLoad = StreamLoad()
     recovery: bool | None = None
-    """Point-in-time recovery; tables that are exported have it."""
+    """Point-in-time recovery; exported tables have it."""
     backups: float = 0.0
     """Full backups that are kept."""
     region: str = ""
     prices: Mapping[str, float] = field(default_factory=dict)
     stale_read: float | None = None
-    """What a read that may be stale costs on top, in read units; nothing where nobody says."""
+    """The cost of a possibly stale read, in read units; zero if not stated."""
     peak_factor: float | None = None
     users: float | None = None
-    """The users that make these rates and items."""
+    """The number of users behind these rates and items."""
     arrival: ArrivalLoad = ArrivalLoad()
 
     @property
     def stale_weight(self) -> float:
-        """What the search takes a stale read to cost: asking again."""
+        """The search's assumed cost of a stale read: reading again."""
         return 1.0 if self.stale_read is None else self.stale_read

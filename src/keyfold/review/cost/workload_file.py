@@ -1,4 +1,4 @@
-"""Workload files: YAML whose every wrong word is refused with its place and the nearest right one.
+"""Workload files: YAML; every wrong word is refused with its position and the likely one.
 
 Needs PyYAML (the extra `review`).
 """
@@ -60,11 +60,11 @@ PRICE_NAMES = (
 )
 
 EXPIRE = "expire "
-"""How the file says that items go by their time to live."""
+"""The file's word for items that expire."""
 
 
 def load(path: str | Path, schema: Schema) -> Workload:
-    """Read a workload file and hold it against its design."""
+    """Read a workload file and check it against its design."""
     try:
         text = Path(path).read_text(encoding="utf-8")
     except OSError as error:
@@ -144,7 +144,7 @@ class _Reader:
             )
             if (spread := stated.get("sizes")) is not None:
                 if "bytes" in stated:
-                    inner.refuse(f"{word} has both bytes and sizes; leave one of them out")
+                    inner.refuse(f"{word} has both bytes and sizes; remove one")
                 stated["bytes"] = spread.mean
             found[word] = EntityLoad(**stated)
         return found
@@ -204,7 +204,7 @@ class _Reader:
         several: dict[str, ConsumerLoad] = {}
         found: dict[str, ConsumerLoad] = {}
         readers = {
-            "reads": self._called,
+            "reads": self._pattern_names,
             "writes": self._written,
             "events": amount,
             "share": share,
@@ -243,10 +243,10 @@ class _Reader:
         found = {}
         for name, inner in value.items("views with what they read"):
             word = name.text("the name of a view")
-            readers = {"reads": self._called, "rate": rate, "peak": rate}
+            readers = {"reads": self._pattern_names, "rate": rate, "peak": rate}
             stated = read_words(inner, f"the view {word}", readers)
             if len(set(stated.get("reads", ()))) < 2:
-                inner.refuse(f"the view {word} should say which two or more patterns it reads")
+                inner.refuse(f"the view {word} must name at least two patterns that it reads")
             refuse_low_peak(inner, stated)
             found[word] = ViewLoad(**stated)
         return found
@@ -279,9 +279,9 @@ class _Reader:
             word = name.text("the name of a burst")
             stated = read_words(inner, f"the burst {word}", readers)
             if not stated.get("calls"):
-                inner.refuse(f"the burst {word} should say which calls come")
+                inner.refuse(f"the burst {word} must name its calls")
             if stated.get("focus") and not stated.get("on"):
-                inner.refuse(f"the burst {word} has a focus, and should say on which fields")
+                inner.refuse(f"the burst {word} has a focus, so it must name the fields in on")
             found.append(BurstLoad(word, **stated))
         return tuple(found)
 
@@ -303,7 +303,7 @@ class _Reader:
             found.append(word)
         return tuple(found)
 
-    def _called(self, value: Node) -> tuple[str, ...]:
+    def _pattern_names(self, value: Node) -> tuple[str, ...]:
         return tuple(
             known_name(name, self.schema.by_pattern, "access pattern")
             for name in value.elements("access patterns")
@@ -357,7 +357,7 @@ def _region(value: Node) -> str:
     word = value.text("a region")
     if word not in regions():
         value.refuse(
-            f"the prices of {word!r} are not known; state them under prices, or use "
+            f"the prices of {word!r} are unknown; set them under prices, or use "
             f"{', '.join(regions())} (prices of {prices().as_of})"
         )
     return word

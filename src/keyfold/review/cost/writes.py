@@ -1,4 +1,4 @@
-"""What a write costs: its item, what joins its transaction, and what the stream does after it."""
+"""The cost of a write: its item, what joins its transaction, and the stream's work after it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from keyfold.review.cost.transaction_parts import MARKER_UNITS, committed, is_al
 from keyfold.review.cost.workload import WriteLoad
 
 DEEPEST = 3
-"""A write that sets itself off again is not followed for ever."""
+"""The recursion limit for a write that triggers itself."""
 
 
 def write(figures: Figures, load: WriteLoad) -> PricedWrite:
@@ -23,7 +23,7 @@ def write(figures: Figures, load: WriteLoad) -> PricedWrite:
         count = figures.each(load) if effect.each else 1.0
         parts += times(_effect(figures, effect, load), count)
     if load.once:
-        # The request's id is claimed, then holds the result.
+        # The request id is claimed, then stores the result.
         table = figures.schema.tables[0].name
         parts.append(Part(Store(table), "", 2 * MARKER_UNITS, "request id"))
     return PricedWrite(load.name, tuple(parts))
@@ -40,11 +40,11 @@ def _effect(figures: Figures, effect: Effect, load: WriteLoad) -> Iterator[Part]
         alone = is_alone(parts) and not load.atomic
         made = parts if alone else list(in_transaction(parts))
     yield from made
-    yield from (replace(part, streamed=True) for part in _followed(figures, made))
+    yield from (replace(part, streamed=True) for part in _follow(figures, made))
 
 
-def _followed(figures: Figures, made: list[Part], depth: int = 0) -> Iterator[Part]:
-    """What the stream does for each item that was written, and for what it writes itself."""
+def _follow(figures: Figures, made: list[Part], depth: int = 0) -> Iterator[Part]:
+    """The stream's work for each written item, and for its own writes."""
     gone = frozenset(p.entity for p in made if p.effect and p.effect.action == "delete")
     for part in made:
         if part.effect is None or depth == DEEPEST:
@@ -53,4 +53,4 @@ def _followed(figures: Figures, made: list[Part], depth: int = 0) -> Iterator[Pa
         lost = gone - {part.entity} if part.why == "cascade" else frozenset[str]()
         after = list(times(follow(figures, entity, part.effect, gone=lost), part.items))
         yield from after
-        yield from _followed(figures, after, depth + 1)
+        yield from _follow(figures, after, depth + 1)

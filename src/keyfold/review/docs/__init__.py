@@ -1,4 +1,4 @@
-"""The document that teams write by hand, written from the design: Markdown or HTML."""
+"""The design document, generated from the design: Markdown or HTML."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _design_file(schema: Schema) -> str:
 
 
 def stale(schema: Schema, target: Path) -> list[Path]:
-    """Files that are missing or say something else than the design."""
+    """Files that are missing or differ from the design."""
     return [
         path
         for path, text in files(schema, target).items()
@@ -52,7 +52,7 @@ def stale(schema: Schema, target: Path) -> list[Path]:
 
 
 def write(schema: Schema, target: Path) -> list[Path]:
-    """Write the document; the files that changed are named."""
+    """Write the document; returns the changed files."""
     changed = stale(schema, target)
     made = files(schema, target)
     for path in changed:

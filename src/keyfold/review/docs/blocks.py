@@ -19,7 +19,7 @@ class Grid:
     rows: tuple[tuple[str, ...], ...]
 
     def is_numeric(self, column: int) -> bool:
-        """Whether a column holds figures, which stand under each other by their last digit."""
+        """Whether a column holds numbers, which are right-aligned."""
         cells = [row[column] for row in self.rows if row[column]]
         return bool(cells) and all(_is_figure(cell) for cell in cells)
 
@@ -32,7 +32,7 @@ def _is_figure(cell: str) -> bool:
 
 @dataclass(frozen=True)
 class Sentences:
-    """Sentences that stand for themselves, one under the other."""
+    """Separate sentences, one below the other."""
 
     sentences: tuple[str, ...]
 
@@ -87,7 +87,7 @@ class Document:
 
 
 def anchor(*words: str) -> str:
-    """A name that can stand in a link."""
+    """A name that can be used in a link."""
     text = "-".join(words).casefold()
     return "-".join("".join(c if c.isalnum() else " " for c in text).split())
 

@@ -1,4 +1,4 @@
-"""What a design document says, section by section, from the schema alone."""
+"""The content of a design document, section by section, from the schema alone."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from keyfold.review.docs.writes import copies, counters, feeds, streams, uniques
 
 
 def document(schema: Schema) -> Document:
-    """The whole document; sections with nothing to say are left out."""
+    """The whole document without empty sections."""
     made = (
         ("Overview", _overview(schema)),
         ("Tables and keys", tables(schema)),

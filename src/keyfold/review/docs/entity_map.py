@@ -1,4 +1,4 @@
-"""The diagram of entities: cards with their keys, and how they hang together."""
+"""The diagram of entities: cards with their keys, and their relations."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ROLES = {
 
 
 def entity_map(schema: Schema) -> str:
-    """Referred-to entities on the left, those that refer to them further right."""
+    """Referenced entities on the left, those that refer to them further right."""
     drawing = Drawing(f"Entities of {schema.name}")
     found = relations(schema)
     columns = _columns(schema, found)
@@ -55,7 +55,7 @@ def _width(entity: EntitySchema) -> float:
 def _columns(schema: Schema, found: tuple[EntityRelation, ...]) -> list[list[EntitySchema]]:
     depth = {entity.name: 0 for entity in schema.entities}
     ties = [(r.source, r.target) for r in found if r.kind != "count"]
-    # Longest path, with a bound so that circles of references end.
+    # The longest path, bounded so that cycles end.
     for _ in range(min(len(depth), 6)):
         for source, target in ties:
             if source != target and depth[source] <= depth[target]:
@@ -69,7 +69,7 @@ def _columns(schema: Schema, found: tuple[EntityRelation, ...]) -> list[list[Ent
 def _order_by_ties(
     columns: list[list[EntitySchema]], found: tuple[EntityRelation, ...]
 ) -> list[list[EntitySchema]]:
-    """Each entity near the middle of what it is tied to; those tied to nothing at the bottom."""
+    """Each entity near the middle of its relations; unrelated ones at the bottom."""
     ties: dict[str, list[str]] = {}
     for relation in found:
         ties.setdefault(relation.source, []).append(relation.target)

@@ -1,4 +1,4 @@
-"""The section on findings: what the reviewer says, and what was accepted on purpose."""
+"""The section on findings: the reviewer's, and those suppressed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A design document as one HTML file: nothing to load, light and dark, printable."""
+"""A design document as one HTML file: self-contained, light and dark, printable."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from keyfold.review.docs.blocks import (
 
 _MARKUP = re.compile(r"`([^`]+)`|\*\*([^*]+)\*\*|\[([^\]]+)\]\((#[^)]+)\)")
 _SLOT = re.compile(r"(\{\w[\w:]*\})")
-_SEVERITIES = {"error", "warning", "info"}
+_SEVERITIES = {"error", "warning", "note"}
 
 
 FOOTER = "Written by keyfold docs from the design itself."
@@ -104,5 +104,5 @@ def _inline(text: str) -> str:
 
 
 def _slots(text: str) -> str:
-    """Values in keys stand out from the letters around them."""
+    """Highlights values in keys."""
     return _SLOT.sub(r'<span class="slot">\1</span>', text)

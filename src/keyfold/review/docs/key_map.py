@@ -1,4 +1,4 @@
-"""The index map: for a table and each index, which items lie in one partition, in key order."""
+"""The index map: for a table and each index, the items of one partition in key order."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Column:
 
 
 def _room(columns: list[Column], width: float) -> Column:
-    """A new column while there is room on the page; then the shortest one that is wide enough."""
+    """A new column while there is room; then the shortest one that is wide enough."""
     right = columns[-1].x + columns[-1].width + 34 if columns else 0.0
     wide = [column for column in columns if column.width >= width]
     if right + width > PAGE and wide:
@@ -71,15 +71,15 @@ _Placed = dict[str, list[tuple[EntitySchema, KeyTemplates]]]
 
 def _columns(schema: Schema, table: TableSchema) -> list[tuple[str, str, _Placed]]:
     own = [(e, e.key) for e in schema.entities_of(table.name) if e.key is not None]
-    columns = [(table.name, " / ".join(table.key_attributes), _grouped(own))]
+    columns = [(table.name, " / ".join(table.key_attributes), _group(own))]
     for index in table.indexes:
         placed = [(e, p.key) for e, p in schema.placed_on(table.name, index.name)]
-        columns.append((index.name, index.key_text, _grouped(placed)))
+        columns.append((index.name, index.key_text, _group(placed)))
     return columns
 
 
-def _grouped(keys: list[tuple[EntitySchema, KeyTemplates]]) -> _Placed:
-    """By partition: `USER#{followerId}` and `USER#{userId}` are the same ones."""
+def _group(keys: list[tuple[EntitySchema, KeyTemplates]]) -> _Placed:
+    """By partition: `USER#{followerId}` and `USER#{userId}` are the same."""
     shapes: dict[str, list[tuple[EntitySchema, KeyTemplates]]] = {}
     for entity, key in keys:
         shapes.setdefault(_SLOT.sub("{}", key.partition.text), []).append((entity, key))

@@ -53,6 +53,6 @@ def _table(table: Grid) -> list[str]:
 
 
 def _cell(text: str) -> str:
-    # Readers of Markdown do not agree on the anchors of headings, so links inside become words.
+    # Markdown renderers differ in heading anchors, so internal links become text.
     text = _LINK.sub(r"\1", text)
     return text.replace("|", "\\|").replace("\n", " ")

@@ -1,4 +1,4 @@
-"""Access patterns of a design document: what each asks, and of which key."""
+"""Access patterns of a design document: what each reads, by which key."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def patterns(schema: Schema) -> Iterator[Block]:
 
 
 def _pattern_row(schema: Schema, pattern: PatternSchema) -> tuple[str, ...]:
-    asked = _asked(schema, pattern)
+    asked = _key_words(schema, pattern)
     partition = " or ".join(
         f"`{shape}`" for shape in (pattern.partition, *pattern.other_partitions) if shape
     )
@@ -64,7 +64,7 @@ def _pattern_row(schema: Schema, pattern: PatternSchema) -> tuple[str, ...]:
     )
 
 
-def _asked(schema: Schema, pattern: PatternSchema) -> str:
+def _key_words(schema: Schema, pattern: PatternSchema) -> str:
     condition = pattern.condition
     if condition.operator == "none" or condition.template is None:
         return ""

@@ -1,4 +1,4 @@
-"""How entities hang together: who refers to whom, who copies whom, who counts whom."""
+"""Relations between entities: references, copies, counts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class EntityRelation:
 
 
 def relations(schema: Schema) -> tuple[EntityRelation, ...]:
-    """One relation for each pair; references that others already imply are left out."""
+    """One relation per pair; implied references are left out."""
     found: dict[tuple[str, str], EntityRelation] = {}
     for relation in (*_copies(schema), *_references(schema)):
         found.setdefault((relation.source, relation.target), relation)
@@ -36,7 +36,7 @@ def relations(schema: Schema) -> tuple[EntityRelation, ...]:
 
 
 def _is_implied(direct: dict[str, set[str]], source: str, target: str) -> bool:
-    """Whether another way leads there: a member's user is also its group's owner."""
+    """Whether another path leads there: a member's user is also its group's owner."""
     return any(
         target in direct.get(middle, ())
         for middle in direct.get(source, ())

@@ -1,4 +1,4 @@
-"""The exact request of an access pattern, and what one call of it costs."""
+"""The exact request of an access pattern, and the cost of one call."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from keyfold.design.template import Slot, Template
 from keyfold.limits import PAGE_BYTES, READ_UNIT_BYTES, WRITE_UNIT_BYTES
 
 ASSUMED_BYTES = 1024
-"""The size of an item where the design gives none."""
+"""The assumed size of an item if the design gives none."""
 
 
 def request(schema: Schema, pattern: PatternSchema) -> str:
@@ -128,7 +128,7 @@ def _conditions(
     marked = [(f"{word}{number}", *each) for number, each in enumerate(names, 1)]
     template = condition.template or Template(())
     pieces = template.attributes if template.parts else ()
-    # All are equal but the last, which may be a range or a beginning.
+    # All are equalities except the last, which may be a range or prefix.
     beginning = condition.operator == "begins_with" and isinstance(template.parts[-1], Slot)
     equal = pieces[:-1] if beginning else pieces
     for mark, piece in zip(marked, equal, strict=False):

@@ -1,4 +1,4 @@
-"""State machines of a design document: drawn, and step by step with what makes each."""
+"""State machines of a design document: a diagram, and each transition with its operation."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def states(schema: Schema) -> Iterator[Block]:
 
 
 def _makers(schema: Schema, entity: EntitySchema, attribute: AttributeSchema, place: int) -> str:
-    """The operations that make a step: those that give the field this value."""
+    """The operations that make a transition: those that set the field to this value."""
     step = attribute.states[place]
     found = dict.fromkeys([step.by] if step.by else [])
     for operation in schema.operations:
@@ -46,7 +46,7 @@ def _makers(schema: Schema, entity: EntitySchema, attribute: AttributeSchema, pl
 
 
 def state_map(name: str, attribute: AttributeSchema) -> str:
-    """Columns by the number of steps from the start; what is never reached stands last."""
+    """Columns by number of steps from the start; unreachable states come last."""
     drawing = Drawing(f"States of {name}")
     depth = attribute.reached_states()
     named = [one for step in attribute.states for one in (step.before, step.after)]

@@ -1,4 +1,4 @@
-"""Drawing: boxes, arrows and key templates as SVG that follows light and dark by itself."""
+"""Drawing: boxes, arrows and key templates as SVG, for light and dark themes."""
 
 from __future__ import annotations
 

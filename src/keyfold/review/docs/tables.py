@@ -38,11 +38,11 @@ def tables(schema: Schema) -> Iterator[Block]:
         )
         head = ("Entity", table.partition, *((table.sort,) if table.sort else ()), "What it is")
         if rows:
-            yield _filled(Grid(head, rows))
+            yield _fill(Grid(head, rows))
 
 
-def _filled(grid: Grid) -> Grid:
-    """The table without its last column where that says nothing."""
+def _fill(grid: Grid) -> Grid:
+    """The table without its last column if that is empty."""
     if any(row[-1] for row in grid.rows):
         return grid
     return Grid(grid.head[:-1], tuple(row[:-1] for row in grid.rows))
@@ -183,7 +183,7 @@ def entities(schema: Schema) -> Iterator[Block]:
             facts.append(f"Deleting it deletes {', '.join(gone)}.")
         yield Paragraph(" ".join(facts))
         if entity.attributes:
-            yield _filled(
+            yield _fill(
                 Grid(
                     ("Attribute", "Type", "", "Description"),
                     tuple(_attribute(attribute, entity) for attribute in entity.attributes),

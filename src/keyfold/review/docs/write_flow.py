@@ -1,4 +1,4 @@
-"""The data flow of a write: what is written, what joins its transaction, what follows later."""
+"""The data flow of a write: the write, its transaction, and later consequences."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class WriteCard:
 
 @dataclass(frozen=True)
 class Flow:
-    """A write with everything that it brings about."""
+    """A write with all its consequences."""
 
     name: str
     writes: tuple[WriteCard, ...]
@@ -30,10 +30,10 @@ class Flow:
 
 
 def flows(schema: Schema) -> tuple[Flow, ...]:
-    """The declared operations; where there are none, the writes that maintainers follow."""
+    """The declared operations; without any, the writes that maintainers follow."""
     if schema.operations:
         return tuple(_operation(schema, operation) for operation in schema.operations)
-    found = (_maintained(schema, entity.name) for entity in schema.entities)
+    found = (_upkeep(schema, entity.name) for entity in schema.entities)
     return tuple(flow for flow in found if len(flow.writes) > 1 or flow.later)
 
 
@@ -47,7 +47,7 @@ def _operation(schema: Schema, operation: OperationSchema) -> Flow:
     ]
     stated = {name for name, _ in later}
     later += [
-        (each.name, _followed(each))
+        (each.name, _follow_card(each))
         for each in schema.follows
         if each.source in written and each.fact == "job" and each.found is not None
         if each.name not in stated
@@ -68,12 +68,12 @@ def _card(effect: Effect) -> WriteCard:
     return WriteCard(effect.entity, action, " · ".join(notes))
 
 
-def _maintained(schema: Schema, name: str) -> Flow:
+def _upkeep(schema: Schema, name: str) -> Flow:
     together = [WriteCard(name, "write", "the item itself")]
     later: list[tuple[str, WriteCard]] = []
     stated = {consumer.name for consumer in schema.consumers}
     for each in schema.follows:
-        if each.source != name or each.name in stated or not (card := _followed(each)).action:
+        if each.source != name or each.name in stated or not (card := _follow_card(each)).action:
             continue
         if each.joins and each.fact != "job":
             together.append(card)
@@ -91,8 +91,8 @@ def _maintained(schema: Schema, name: str) -> Flow:
 _ACTIONS = {"copy": "keep equal", "amount": "count", "claim": "claim", "best": "keep best"}
 
 
-def _followed(each: Follows) -> WriteCard:
-    """What a structure does to its target; nothing for what only looks."""
+def _follow_card(each: Follows) -> WriteCard:
+    """A structure's effect on its target; None if it only reads."""
     shown = ", ".join(each.writes)
     if each.fact == "job" and each.found is not None:
         action = "delete each" if each.deletes else "update each"
@@ -107,7 +107,7 @@ def _short(text: str) -> str:
 
 
 def write_flow(flow: Flow) -> str:
-    """The write, what is written with it (framed where it is one transaction), what follows."""
+    """The write, its transaction (framed), and what follows."""
     drawing = Drawing(f"Data flow of {flow.name}")
     high = len(flow.writes) * (CARD + GAP) - GAP
     middle = TOP + high / 2

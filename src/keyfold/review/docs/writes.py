@@ -1,4 +1,4 @@
-"""What is written in a design document: copies, counters, operations, streams, feeds."""
+"""The writes of a design document: copies, counters, operations, streams, feeds."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def copies(schema: Schema) -> Iterator[Block]:
             each.source,
             ", ".join(each.writes) or "all it shares",
             _many(each),
-            _kept(each),
+            _maintained_by(each),
         )
         for each in schema.follows
         if each.fact == "copy"
@@ -48,8 +48,8 @@ def _many(each: Follows) -> str:
     return " ".join(words) or "–"
 
 
-def _kept(each: Follows) -> str:
-    """By what a structure is kept right, and what is left to the stream."""
+def _maintained_by(each: Follows) -> str:
+    """How a structure is maintained, and what is left to the stream."""
     if each.overflow == "stream" and each.joins:
         return f"{SYNCS['transaction']}; from the stream, where it does not fit"
     return SYNCS[each.sync]
@@ -62,7 +62,7 @@ def counters(schema: Schema) -> Iterator[Block]:
             (f"sum of {each.sums} of " if each.sums else "number of ")
             + each.source
             + (f" where `{condition_text(each.when)}`" if each.when is not None else ""),
-            _kept(each) if each.sync != "none" else "by adding: **a repeat counts twice**",
+            _maintained_by(each) if each.sync != "none" else "by adding: **a repeat counts twice**",
             str(each.shards),
         )
         for each in schema.follows

@@ -51,14 +51,14 @@ def _python(condition: Condition, entity: EntitySchema) -> str:
             sign = _PYTHON.get(operator, operator)
             return f"{_operand(left, entity, left)} {sign} {_operand(right, entity, left)}"
         case Between(subject, low, high):
-            return f"between({_listed((subject, low, high), entity)})"
+            return f"between({_list((subject, low, high), entity)})"
         case In(subject, options):
-            return f"one_of({_listed((subject, *options), entity)})"
+            return f"one_of({_list((subject, *options), entity)})"
         case Function(name, arguments):
-            return f"{_FUNCTIONS.get(name, name)}({_listed(arguments, entity)})"
+            return f"{_FUNCTIONS.get(name, name)}({_list(arguments, entity)})"
 
 
-def _listed(operands: tuple[Operand, ...], entity: EntitySchema) -> str:
+def _list(operands: tuple[Operand, ...], entity: EntitySchema) -> str:
     return ", ".join(_operand(one, entity, operands[0]) for one in operands)
 
 

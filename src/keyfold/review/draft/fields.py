@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Literal
 
-from pydantic.alias_generators import to_camel
+from pydantic.alias_generators import to_camel, to_snake
 
 from keyfold.design.schema import AttributeSchema, CounterSchema, EntitySchema, Schema
 from keyfold.design.template import Slot, Template
@@ -33,11 +34,13 @@ _TYPES = {
 }
 
 
+Naming = Literal["camel", "snake"]
+
 _MOMENT = re.compile(r"(?:[a-z]At|_at|[tT]imestamp|[dD]ate|^ts|^at)$")
 
 
 def attributes(entity: EntitySchema) -> tuple[AttributeSchema, ...]:
-    """The declared attributes, and those that only its keys name."""
+    """The declared attributes, and those that only keys name."""
     known = set(entity.by_field)
     templates = [t for key in _keys(entity) for t in key]
     missing = {
@@ -63,10 +66,18 @@ def _guess_type(slot: Slot) -> str:
     return "number" if slot.format.numeric else "id"
 
 
-def line(attribute: AttributeSchema, entity: EntitySchema, schema: Schema) -> str:
+def naming(table: str, schema: Schema) -> Naming:
+    """The naming style of most attributes of a table's items."""
+    stored = [a for entity in schema.entities if entity.table == table for a in entity.attributes]
+    snake = sum("_" in a.name.strip("_") for a in stored)
+    camel = sum(a.name != to_snake(a.name) for a in stored)
+    return "snake" if snake > camel else "camel"
+
+
+def line(attribute: AttributeSchema, entity: EntitySchema, schema: Schema, naming: Naming) -> str:
     """One field with its type and markers: `title: str`."""
     kind = _type(attribute) if vector_of(attribute, entity, schema) is None else "list[float]"
-    marks = list(_marks(attribute, entity, schema))
+    marks = list(_marks(attribute, entity, schema, naming))
     expires = any(mark.startswith("Ttl(") for mark in marks)
     optional = attribute.optional or expires
     if expires:
@@ -94,7 +105,7 @@ def _type(attribute: AttributeSchema) -> str:
 
 
 def sharded_by(entity: EntitySchema) -> str:
-    """The field that an item's shard follows from: what its key has beside the partition."""
+    """The field that an item's shard is derived from."""
     spread = [p.key.partition for p in entity.placements] + (
         [entity.key.partition] if entity.key else []
     )
@@ -104,7 +115,9 @@ def sharded_by(entity: EntitySchema) -> str:
     return next((field for field in reversed(own) if field not in taken), "")
 
 
-def _marks(attribute: AttributeSchema, entity: EntitySchema, schema: Schema) -> Iterator[str]:
+def _marks(
+    attribute: AttributeSchema, entity: EntitySchema, schema: Schema, naming: Naming
+) -> Iterator[str]:
     python = names.field(attribute.field)
     if entity.ttl is not None and entity.ttl.attribute == attribute.name:
         days = f"days={entity.ttl.days:g}" if entity.ttl.days is not None else ""
@@ -112,7 +125,8 @@ def _marks(attribute: AttributeSchema, entity: EntitySchema, schema: Schema) -> 
         yield f"Ttl({', '.join(word for word in (days, after) if word)})"
     elif attribute.stored and attribute.type == "timestamp":
         yield f"Stored({names.quoted(attribute.stored)})"
-    if to_camel(python) != attribute.name and not attribute.in_key:
+    stored = python if naming == "snake" else to_camel(python)
+    if stored != attribute.name and not attribute.in_key:
         yield f"Name({names.quoted(attribute.name)})"
     if attribute.shards is not None and (by := sharded_by(entity)):
         yield f"Sharded({names.quoted(names.field(by))}, {attribute.shards})"
@@ -155,7 +169,7 @@ def _states(attribute: AttributeSchema) -> str:
 
 
 def _counter(counter: CounterSchema, target: EntitySchema, schema: Schema) -> Iterator[str]:
-    """The marker, where the counted items lead to the one that holds the number."""
+    """The counter marker, if the counted items refer to the holder."""
     counted = schema.by_entity.get(counter.counts)
     if counted is None or target.key is None:
         return

@@ -1,4 +1,4 @@
-"""Names of documents as Python names, and Python values as text."""
+"""Converts names of documents to Python names, and values to source text."""
 
 from __future__ import annotations
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 
 from keyfold.design.schema import PatternSchema
 from keyfold.literals import docstring
-from keyfold.review.check.reach import Appearance, Reach
+from keyfold.review.check.key_sets import Appearance
+from keyfold.review.check.reach import Reach
 from keyfold.review.draft import fields, names
 
 _BOUNDS = {"gt": "after", "ge": "since", "lt": "before", "le": "until"}
@@ -64,12 +65,12 @@ def function(pattern: PatternSchema, facts: Reach) -> str:
     signature = names.call(start, given, tail=f" -> {result}:")
     return (
         f"{_view(pattern, facts)}\n@design.pattern({budget})\n{signature}\n"
-        f"    {docstring(f'{told[:1].upper()}{told[1:]}.')}\n{_returned(body)}\n"
+        f"    {docstring(f'{told[:1].upper()}{told[1:]}.')}\n{_return_line(body)}\n"
     )
 
 
-def _returned(body: str) -> str:
-    """The return statement; a long one gets a line for what its query is given."""
+def _return_line(body: str) -> str:
+    """The return statement; a long one is split."""
     line = f"    return {body}"
     if len(line.partition("\n")[0]) <= 100:
         return line
@@ -142,8 +143,9 @@ def _view(pattern: PatternSchema, facts: Reach) -> str:
         return ""
     entity = facts.schema.by_entity[pattern.entities[0]]
     held = {a.field: a for a in fields.attributes(entity)}
+    naming = fields.naming(entity.table, facts.schema)
     lines = [
-        f"    {fields.line(replace(held[f], max_items=None), entity, facts.schema)}"
+        f"    {fields.line(replace(held[f], max_items=None), entity, facts.schema, naming)}"
         for f in pattern.projection
         if f in held
     ]
@@ -206,7 +208,7 @@ def _across(pattern: PatternSchema, appearance: Appearance, parameters: Paramete
 
 
 def _collection(pattern: PatternSchema, facts: Reach, parameters: Parameters) -> tuple[str, str]:
-    found = [a for a in facts.reached(pattern) if not pattern.entities or _wanted(pattern, a)]
+    found = [a for a in facts.reached(pattern) if not pattern.entities or _is_wanted(pattern, a)]
     shapes = {a.key.partition.text for a in found}
     if len(shapes) != 1:
         raise Unserved(pattern.name)
@@ -221,12 +223,12 @@ def _collection(pattern: PatternSchema, facts: Reach, parameters: Parameters) ->
     return "Collection", body + _limit(pattern, parameters)
 
 
-def _wanted(pattern: PatternSchema, appearance: Appearance) -> bool:
+def _is_wanted(pattern: PatternSchema, appearance: Appearance) -> bool:
     return appearance.entity.name in pattern.entities
 
 
 def placement_name(appearance: Appearance) -> str:
-    """What an entity calls its appearance in an index."""
+    """The name of an entity's key in an index."""
     placement = appearance.placement
     if placement is None:
         return "key"

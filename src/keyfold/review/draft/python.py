@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+import ast
 from collections.abc import Iterator
 
 from keyfold.design.schema import EntitySchema, Index, Schema, TableSchema
@@ -10,12 +10,13 @@ from keyfold.design.template import Literal, Template
 from keyfold.errors import KeyfoldError
 from keyfold.literals import docstring
 from keyfold.review.check import check
-from keyfold.review.check.reach import Appearance, Reach
+from keyfold.review.check.key_sets import Appearance
+from keyfold.review.check.reach import Reach
 from keyfold.review.draft import conditions, fields, names, searches
 from keyfold.review.draft.patterns import Unserved, function, placement_name
 
 BLOCKING = ("K2", "K3", "K4", "K12", "X1")
-"""What a declaration refuses, so that it has to be put right first."""
+"""Findings that a declaration would refuse, so that they must be fixed first."""
 
 _STANDARD = {
     "datetime": "from datetime import datetime",
@@ -30,11 +31,11 @@ _STANDARD = {
 
 
 def declaration(schema: Schema) -> tuple[str, list[str]]:
-    """The module's text, and the patterns that no key serves."""
+    """The module's text, and the unserved patterns."""
     _refuse_broken(schema)
     facts = Reach(schema)
     parts = [_design(schema), *(_table(schema, table) for table in schema.tables)]
-    parts += [_entity(schema, entity) for entity in _ordered(schema)]
+    parts += [_entity(schema, entity) for entity in _in_order(schema)]
     unserved = []
     for pattern in schema.patterns:
         try:
@@ -52,13 +53,14 @@ def _refuse_broken(schema: Schema) -> None:
     report = check(schema, select=BLOCKING)
     if report.findings:
         told = "\n".join(f"  {f.place}: {f.code} {f.subject}: {f.message}" for f in report.findings)
-        raise KeyfoldError(f"{schema.name} cannot be declared as it is:\n{told}")
+        raise KeyfoldError(f"{schema.name} cannot be declared:\n{told}")
 
 
 def _imports(body: str) -> Iterator[str]:
     import keyfold
 
-    used = set(re.findall(r"\b[A-Za-z_]\w*\b", re.sub(r'"[^"\n]*"', '""', body)))
+    nodes = ast.walk(ast.parse(body))
+    used = {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
     for module in ("datetime", "decimal", "typing"):
         taken = [n for n, line in _STANDARD.items() if n in used and f"from {module} " in line]
         if taken:
@@ -104,6 +106,8 @@ def _table(schema: Schema, table: TableSchema) -> str:
     if table.type_attribute != "type":
         kept = names.quoted(table.type_attribute) if table.type_attribute else "None"
         arguments.append(f"type_attribute={kept}")
+    if fields.naming(table.name, schema) == "snake":
+        arguments.append('naming="snake"')
     if table.name_variable:
         arguments.append(f"name_variable={names.quoted(table.name_variable)}")
     start = f"{_variable(schema, table)} = design.table"
@@ -113,11 +117,11 @@ def _table(schema: Schema, table: TableSchema) -> str:
 
 
 def _index(index: Index) -> str:
-    arguments = [_quoted(word) for word in (index.name, index.partition, index.sort) if word]
+    arguments = [_quote(word) for word in (index.name, index.partition, index.sort) if word]
     if index.partition_type != "S":
-        arguments.append(f"partition_type={_quoted(index.partition_type)}")
+        arguments.append(f"partition_type={_quote(index.partition_type)}")
     if index.sort_type != "S":
-        arguments.append(f"sort_type={_quoted(index.sort_type)}")
+        arguments.append(f"sort_type={_quote(index.sort_type)}")
     if index.projection != "ALL":
         arguments.append(f"projection={names.quoted(index.projection)}")
     if index.included:
@@ -128,19 +132,19 @@ def _index(index: Index) -> str:
     return names.call("Index", arguments, indent=8)
 
 
-def _quoted(words: str | tuple[str, ...]) -> str:
+def _quote(words: str | tuple[str, ...]) -> str:
     if isinstance(words, str):
         return names.quoted(words)
     return f"({', '.join(map(names.quoted, words))})"
 
 
-def _ordered(schema: Schema) -> list[EntitySchema]:
-    """What is copied stands before its copies."""
+def _in_order(schema: Schema) -> list[EntitySchema]:
+    """Originals before their copies."""
     return sorted(schema.entities, key=lambda entity: _is_pointer(schema, entity))
 
 
 def _is_pointer(schema: Schema, entity: EntitySchema) -> bool:
-    """Whether keyfold's pointers can keep it: the canonical's fields, and one more for `each`."""
+    """Whether a pointer can maintain it: the canonical's fields, and one more for `each`."""
     source = schema.by_entity.get(entity.copy.of) if entity.copy else None
     if entity.copy is None or source is None or entity.copy.sync == "none":
         return False
@@ -172,7 +176,8 @@ def _entity(schema: Schema, entity: EntitySchema) -> str:
     held = list(fields.attributes(entity))
     expiry = fields.ttl_attribute(entity)
     held += [expiry] if expiry else []
-    lines += [f"    {fields.line(attribute, entity, schema)}" for attribute in held]
+    naming = fields.naming(entity.table, schema)
+    lines += [f"    {fields.line(attribute, entity, schema, naming)}" for attribute in held]
     lines += ["", *_keys(entity)]
     lines += [
         f"    one_{'_and_'.join(names.field(f) for f in unique.fields)} = Unique("
@@ -184,19 +189,19 @@ def _entity(schema: Schema, entity: EntitySchema) -> str:
 
 def _keys(entity: EntitySchema) -> Iterator[str]:
     if entity.key is not None:
-        yield names.call("key = Key", _rendered(entity.key.partition, entity.key.sort), indent=4)
+        yield names.call("key = Key", _render(entity.key.partition, entity.key.sort), indent=4)
     for placement in entity.placements:
         name = placement_name(Appearance(entity, placement.key, placement))
         arguments = [
             names.quoted(placement.index),
-            *_rendered(placement.key.partition, placement.key.sort),
+            *_render(placement.key.partition, placement.key.sort),
         ]
         if placement.when is not None:
             arguments.append(f"when={conditions.declared(placement.when, entity)}")
         yield names.call(f"{name} = On", arguments, indent=4)
 
 
-def _rendered(partition: Template, sort: Template | None) -> list[str]:
+def _render(partition: Template, sort: Template | None) -> list[str]:
     return [_side(template) for template in (partition, sort) if template is not None]
 
 
@@ -205,7 +210,7 @@ def _side(template: Template) -> str:
     if not template.apart:
         return names.quoted(_text(template))
     texts = {_text(piece): piece.is_bare_field for piece in template.pieces}
-    return _quoted(tuple(text.strip("{}") if bare else text for text, bare in texts.items()))
+    return _quote(tuple(text.strip("{}") if bare else text for text, bare in texts.items()))
 
 
 def _text(template: Template) -> str:

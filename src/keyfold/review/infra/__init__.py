@@ -1,4 +1,4 @@
-"""A design's infrastructure, in the words of the tools that make it."""
+"""A design's infrastructure in the formats of deployment tools."""
 
 from __future__ import annotations
 

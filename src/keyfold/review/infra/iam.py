@@ -12,7 +12,7 @@ from keyfold.review.infra.plan import plan
 
 
 def policies(schema: Schema) -> dict[str, dict[str, Any]]:
-    """Policies by caller: the application, one that only reads, and every consumer."""
+    """Policies by caller: the application, a read-only one, and every consumer."""
     made = plan(schema)
     found = {"application": application(made, _arn), "reader": reader(made, _arn)}
     found |= {each.name: consumer(made, each, _arn) for each in made.consumers}

@@ -1,4 +1,4 @@
-"""Who may call what: the application, one that only reads, and each consumer, and no more."""
+"""Least-privilege permissions: of the application, of a read-only caller, and of each consumer."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ CHANGES = ("put", "update", "delete")
 
 
 def application(made: Stack, arn: Arn) -> list[Statement]:
-    """What the design's patterns and writes call."""
+    """The calls of the design's patterns and writes."""
     schema = made.schema
     gets, queries, scans = _read(schema)
-    # A write reads its item first where copies or versions depend on it.
+    # A write reads its item first if copies or versions depend on it.
     gets |= {(table.name, None) for table in schema.tables if schema.entities_of(table.name)}
     queries |= _swept(schema)
     written = [table.name for table in schema.tables]
@@ -31,14 +31,14 @@ def application(made: Stack, arn: Arn) -> list[Statement]:
 
 
 def reader(made: Stack, arn: Arn) -> list[Statement]:
-    """What the patterns read: single items and ranges of the tables and indexes they name."""
+    """The reads of the patterns: items and ranges of the tables and indexes they name."""
     return _reading(made, arn, *_read(made.schema))
 
 
 def consumer(made: Stack, of: StreamFunction, arn: Arn) -> list[Statement]:
-    """What one consumer calls: its stream, the items that it keeps, its own records."""
+    """The calls of one consumer: its stream, its items, its own records."""
     schema = made.schema
-    touched = _touched(schema, of)
+    touched = _entities_written(schema, of)
     # Events wait for their sinks in the support table.
     queries: set[Place] = {(name, None) for name in (*touched, SUPPORT.name)}
     queries |= {(t.name, i.name) for t in schema.tables if t.name in touched for i in t.indexes}
@@ -55,7 +55,7 @@ def consumer(made: Stack, of: StreamFunction, arn: Arn) -> list[Statement]:
             "Resource": [arn(of.table, "stream")],
         },
         {
-            # A mapping cannot be made without it.
+            # A mapping cannot be created without it.
             "Sid": "Streams",
             "Effect": "Allow",
             "Action": ["dynamodb:ListStreams"],
@@ -115,7 +115,7 @@ def _read(schema: Schema) -> tuple[set[Place], set[Place], set[Place]]:
 
 
 def _swept(schema: Schema) -> set[Place]:
-    """Where a write looks for what goes with it, in its own transaction."""
+    """Where a write looks for dependent items, in its own transaction."""
     return {
         (schema.by_entity[each.target].table, each.found or None)
         for each in schema.follows
@@ -132,7 +132,7 @@ def _writes(schema: Schema) -> list[str]:
         found.add("BatchWriteItem")
     if asked & {"put", "create"}:
         found.add("PutItem")
-    # A put over an item is an update: it leaves attributes alone that the design does not declare.
+    # A put over an existing item is an update, which keeps undeclared attributes.
     if asked & {"put", "update", "increment", "decrement"}:
         found.add("UpdateItem")
     if "delete" in asked:
@@ -145,8 +145,8 @@ def _is_kept(schema: Schema, entity: EntitySchema) -> bool:
     return any(each.source == entity.name and each.joins for each in schema.follows)
 
 
-def _touched(schema: Schema, of: StreamFunction) -> list[str]:
-    """The tables that a consumer reads and writes: a processor may go to any."""
+def _entities_written(schema: Schema, of: StreamFunction) -> list[str]:
+    """The tables that a consumer reads and writes: a processor may use any."""
     mine = [c for c in schema.consumers if c.name in of.keeps]
     if any(not each.effects for each in mine):
         return [table.name for table in schema.tables]

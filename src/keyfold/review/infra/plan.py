@@ -1,4 +1,4 @@
-"""What a design needs in an account: tables, consumers of their streams, permissions, alarms."""
+"""What a design needs in an account: tables, stream consumers, permissions, alarms."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ class Stack:
 
     @property
     def emits(self) -> bool:
-        """Whether processors may announce events, which go to a bus by the design's name."""
+        """Whether processors may emit events, which go to a bus named after the design."""
         return bool(self.consumers and self.schema.consumers)
 
 
 def plan(schema: Schema) -> Stack:
     """The tables and consumers of a design."""
-    keeps = {table.name: tuple(_kept(schema, table)) for table in schema.tables}
-    # Replicas follow each other by the stream, too.
+    keeps = {table.name: tuple(_consumer_work(schema, table)) for table in schema.tables}
+    # Replicas also use the stream.
     tables = tuple(
         replace(table, stream=VIEW)
         if not table.stream and (keeps[table.name] or table.replication)
@@ -62,7 +62,7 @@ def plan(schema: Schema) -> Stack:
 
 
 def refuse_unwritable(schema: Schema, form: str, *, knows_strong: bool = True) -> None:
-    """Refuse what a form has no words for; boto3 has."""
+    """Refuse what a format cannot express; boto3 can."""
     for table in schema.tables:
         spread = table.replication
         what = ""
@@ -74,13 +74,13 @@ def refuse_unwritable(schema: Schema, form: str, *, knows_strong: bool = True) -
             what = "replicas that refuse conflicts"
         if what:
             raise KeyfoldError(
-                f"the table {table.name} has {what}; keyfold does not write this as {form}: "
-                "export boto3 does, or make the tables with db.create_tables(replicas=True)"
+                f"the table {table.name} has {what}; keyfold cannot export this as {form}; use "
+                "export boto3, or create the tables with db.create_tables(replicas=True)"
             )
 
 
 def other_regions(table: TableSchema) -> tuple[str, ...]:
-    """The regions of a table beside the one that its stack is made in."""
+    """The regions of a table besides its stack's."""
     spread = table.replication
     if spread is None:
         return ()
@@ -88,8 +88,8 @@ def other_regions(table: TableSchema) -> tuple[str, ...]:
     return tuple(region for region in spread.regions if region != first)
 
 
-def _kept(schema: Schema, table: TableSchema) -> Iterator[str]:
-    """What a consumer of a table's stream does."""
+def _consumer_work(schema: Schema, table: TableSchema) -> Iterator[str]:
+    """The work of a table's consumer."""
     inside = {entity.name for entity in schema.entities_of(table.name)}
     followed = [each.name for each in schema.follows if each.by_stream and each.source in inside]
     for consumer in schema.consumers:
@@ -127,7 +127,7 @@ def request(table: TableSchema) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Alarm:
-    """A metric that somebody should be told of."""
+    """A metric with an alarm."""
 
     name: str
     about: str

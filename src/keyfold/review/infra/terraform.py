@@ -351,7 +351,7 @@ def _data(kind: str, name: str, body: Block) -> str:
 
 
 def _lines(body: Block, depth: int) -> Iterator[str]:
-    """Attributes with their signs under each other, as `terraform fmt` has them, and blocks."""
+    """Attributes with aligned equals signs, as `terraform fmt` writes them, and blocks."""
     pad = "  " * depth
     for is_block, some in groupby(body.items(), lambda pair: _is_block(pair[1])):
         named = list(some)

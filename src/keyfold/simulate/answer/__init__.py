@@ -1,1 +1,1 @@
-"""What a simulation says: what breaks first, when and why, and what cures it."""
+"""The result of a simulation: what breaks first, when and why, and what fixes it."""

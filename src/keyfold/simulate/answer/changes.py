@@ -1,4 +1,4 @@
-"""The smallest changes that help: each is tried in the simulation before it is proposed."""
+"""The smallest changes that help, each tried in the simulation before it is proposed."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from keyfold.simulate.outcome import FirstThrottle
 from keyfold.simulate.run import Run
 
 TRIAL_DAYS = 3.0
-"""Bursts come on the first days; a trial does not need a month."""
+"""Bursts come on the first days, so a trial needs no month."""
 MOST_ROUNDS = 8
 MOST_SHARDS = 100_000
 ENOUGH, PARTLY = 0.05, 0.7
-"""A change helps, or helps in part, if it leaves no more than this share of the refusals."""
+"""A change helps, or helps in part, if at most this share of the refusals remains."""
 
 
 @dataclass(frozen=True)
 class TriedCure:
-    """A change, and what came of it."""
+    """A change and its effect."""
 
     name: str
     place: str
@@ -36,7 +36,7 @@ class TriedCure:
 
 @dataclass(frozen=True)
 class Cure:
-    """Changes that were tried in their order; those that help are kept for the next."""
+    """Changes tried in order; those that help are kept for the next."""
 
     tried: tuple[TriedCure, ...]
     after: Prediction
@@ -47,7 +47,7 @@ class Cure:
 
 
 def cure(start: Prediction) -> Cure:
-    """Look for the smallest changes until nothing is refused, or nothing helps."""
+    """Find the smallest changes until nothing is refused or nothing helps."""
     tried: list[TriedCure] = []
     current = _trial(start, start.load.setup)
     given_up: set[tuple[str, str]] = set()
@@ -86,7 +86,7 @@ def cure(start: Prediction) -> Cure:
 
 
 def _try_streamed_counters(start: Prediction, current: Prediction, tried: list[TriedCure]) -> None:
-    """Counters inside transactions that meet on one item."""
+    """Try stream counters in place of counters whose transactions conflict on one item."""
     hot = [call for call, seen in current.outcome.contentions.items() if seen.cancelled > 0.05]
     if not hot:
         return
@@ -130,7 +130,7 @@ def _refused_units(prediction: Prediction, problem: FirstThrottle) -> float:
 
 
 def _candidates(prediction: Prediction, problem: FirstThrottle) -> Iterator[tuple[str, Setup, str]]:
-    """From the least to the most: what to ask AWS for, then what to change in the design."""
+    """From least to most intrusive: AWS settings first, then the design."""
     setup = prediction.load.setup
     if problem.reason == "provisioned":
         yield "on-demand instead of provisioned", replace(setup, provisioned=None), ""
@@ -176,7 +176,7 @@ def _candidates(prediction: Prediction, problem: FirstThrottle) -> Iterator[tupl
 
 
 def _units(prediction: Prediction, problem: FirstThrottle, space: str) -> float:
-    """Units of the largest read of these keys."""
+    """Read units of the largest read of these keys."""
     return max(
         (
             line.units

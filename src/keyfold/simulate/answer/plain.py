@@ -1,4 +1,4 @@
-"""The answer as data for other programs."""
+"""The result as data."""
 
 from __future__ import annotations
 

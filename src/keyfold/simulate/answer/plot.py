@@ -1,4 +1,4 @@
-"""Curves over time, as SVG that follows light and dark by itself."""
+"""Curves over time as SVG, for light and dark themes."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ COLOURS = ("--accent", "--warm", "--green", "--violet", "--soft")
 
 @dataclass(frozen=True)
 class Curve:
-    """A name and its values, at even distances."""
+    """A name and evenly spaced values."""
 
     name: str
     values: tuple[float, ...]
 
 
 def curves(title: str, lines: Sequence[Curve], days: float) -> str:
-    """A chart with days below and values to the left."""
+    """A chart with days on the x axis and values on the y axis."""
     drawing = Drawing(title)
     top = max((value for line in lines for value in line.values), default=0.0) or 1.0
     x = LEFT

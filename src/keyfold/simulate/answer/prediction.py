@@ -1,4 +1,4 @@
-"""The answer of a run, as figures."""
+"""The figures of a run."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from keyfold.simulate.run import Run
 from keyfold.simulate.traffic import Provisioned
 
 TABLE_QUOTA = 40_000.0
-"""Units a second of one table or index, unless AWS has raised it for the account (DG)."""
+"""Units per second of one table or index, unless AWS has raised the account's quota (DG)."""
 
 
 @dataclass(frozen=True)
 class CallLatency:
-    """One pattern or write: on a usual day, and in its worst minutes."""
+    """One pattern or write: on a normal day, and in its worst minutes."""
 
     call: str
     usual: Latency
     worst: Latency
     lost: float
-    """The share of its calls that failed for good."""
+    """The share of its calls that failed after all retries."""
 
 
 @dataclass(frozen=True)
 class Copying:
-    """How late something is that is kept equal after the write."""
+    """The lag of something maintained by the stream."""
 
     what: str
     usual: float
@@ -44,19 +44,19 @@ class Copying:
 
 @dataclass(frozen=True)
 class FanOutTime:
-    """How long the largest fan-out takes."""
+    """The duration of the largest fan-out."""
 
     call: str
     copies: float
     new_table: float
-    """Seconds, at the 4,000 writes a second of a new table."""
+    """Seconds, at the 4,000 writes per second of a new table."""
     at_quota: float
     note: str
 
 
 @dataclass(frozen=True)
 class MonthCost:
-    """Dollars a month, as far as the run goes."""
+    """Dollars per month, as far as the run covers."""
 
     reads: float
     writes: float
@@ -70,7 +70,7 @@ class MonthCost:
 
 @dataclass(frozen=True)
 class QuotaNeed:
-    """A rate that AWS has to be asked for."""
+    """A quota increase to request from AWS."""
 
     store: Store
     kind: str
@@ -79,7 +79,7 @@ class QuotaNeed:
 
 @dataclass(frozen=True)
 class Prediction:
-    """What a design does under a load."""
+    """The behaviour of a design under a load."""
 
     load: DesignLoad
     outcome: RunOutcome
@@ -109,7 +109,7 @@ def predict(
 
 
 def prediction_of(load: DesignLoad, outcome: RunOutcome, taken: Assumptions) -> Prediction:
-    """The figures of a run that has ended."""
+    """The figures of a finished run."""
     return Prediction(
         load,
         outcome,

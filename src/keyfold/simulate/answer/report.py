@@ -1,4 +1,4 @@
-"""The answer as a document: what breaks first, and what cures it."""
+"""The result as a document: what breaks first, and what fixes it."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def moment(at: float) -> str:
 
 
 def why(first: FirstThrottle) -> str:
-    """One sentence about a refusal."""
+    """One sentence about a throttle."""
     through = f"`{first.place}`"
     if first.reason == "key range":
         key = f"key `{first.key}`" if first.key else "one partition, by many keys"

@@ -1,6 +1,6 @@
-"""One process, one virtual clock, one seed: programs run against a backend that misbehaves.
+"""Deterministic simulation: one process, one virtual clock, one seed, and a faulty backend.
 
-Nothing in it depends on the machine: the same seed takes the same steps. After the tests of
+Nothing depends on the machine: the same seed takes the same steps. Modelled on the tests of
 FoundationDB and TigerBeetle.
 """
 

@@ -1,7 +1,7 @@
-"""A backend whose every request has a fate, drawn from the seed.
+"""A backend that assigns each request a fault, drawn from the seed.
 
-A fate belongs to a process and the number of its request, so that taking one away leaves the
-others as they were: that is what shrinking needs.
+A fault belongs to a process and the number of its request, so that removing one leaves the others
+unchanged. Shrinking depends on that.
 """
 
 from __future__ import annotations
@@ -32,21 +32,21 @@ Fate = Literal[
     "dies after",
 ]
 FATES: tuple[Fate, ...] = get_args(Fate)
-"""`late` is a request that takes effect after its caller has given up."""
+"""`late` is a request that takes effect after its caller gave up."""
 
 _DELAY, _LONG = (0.0, 0.05), (5.0, 60.0)
 
 
 @dataclass
 class SimulatedBackend:
-    """A client of an engine, for all processes of a world."""
+    """A client of an engine for all processes of a world."""
 
     engine: Engine
     world: World
     fates: Mapping[Fate, float] = field(default_factory=dict)
-    """How often a request has which fate."""
+    """The frequency of each fault."""
     calm: frozenset[tuple[str, int]] = frozenset()
-    """Requests, by process and number, that have none."""
+    """Requests, by process and number, without a fault."""
     spared: Callable[[SimulatedProcess], bool] = lambda _: False
     """Processes that do not die."""
     punctual: Callable[[SimulatedProcess], bool] = lambda _: False
@@ -65,7 +65,7 @@ class SimulatedBackend:
         if fate is not None:
             self.met.append((process.name, number, fate))
         self.world.tell(f"{number} {operation} {fate or ''}".rstrip())
-        # Even without a fate the answer takes a while, so that others come in between.
+        # Every answer takes some time, so that other processes interleave.
         self.world.sleep(chance.uniform(0.0, 0.002))
         sent = dict(with_token(operation, request))
         return self._meet(fate, operation, sent, chance, process)
@@ -122,10 +122,10 @@ class SimulatedBackend:
             raise InternalFailure(f"{operation} met an internal failure")
         if fate == "unanswered":
             effect()
-            raise Timeout(f"no answer to {operation} in time; whether it was done is unknown")
+            raise Timeout(f"no response to {operation} in time; the outcome is unknown")
         if fate == "late":
             self._later(operation, request, chance)
-            raise Timeout(f"no answer to {operation} in time; whether it was done is unknown")
+            raise Timeout(f"no response to {operation} in time; the outcome is unknown")
         if fate == "dies before":
             self._die(process)
         answer = effect()
@@ -150,11 +150,11 @@ class SimulatedBackend:
         raise Died(process.name)
 
     def close(self) -> None:
-        """The engine belongs to whoever opened it."""
+        """Leaves the engine open for its owner."""
 
 
 def swarm(seed: int) -> dict[Fate, float]:
-    """Which fates a seed has, and how often: some seeds have few kinds, some many."""
+    """The faults of a seed and their frequency: some seeds have few kinds, some many."""
     chance = random.Random(f"fates of {seed}")
     chosen = chance.sample(FATES, chance.randint(1, len(FATES)))
     total = chance.choice((0.02, 0.08, 0.25))

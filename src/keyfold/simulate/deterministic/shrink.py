@@ -1,4 +1,4 @@
-"""A failing seed with as few faults as possible."""
+"""Reduces a failing seed to as few faults as possible."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Calm = frozenset[tuple[str, int]]
 
 @dataclass(frozen=True)
 class Shrunk:
-    """The faults that are still needed, and how often the seed was run for that."""
+    """The faults that are still needed, and how many runs that took."""
 
     needed: tuple[Met, ...]
     calm: Calm
@@ -21,10 +21,10 @@ class Shrunk:
 
 
 def shrink(fails: Callable[[Calm], Sequence[Met] | None], most: int = 200) -> Shrunk | None:
-    """Take faults away while it still fails; None if it does not fail at all.
+    """Remove faults while it still fails; None if it does not fail at all.
 
-    `fails` runs the seed with some requests left in peace, and gives the faults that were met, or
-    None where all went well.
+    `fails` runs the seed without faults for some requests, and returns the faults that occurred, or
+    None on success.
     """
     met = fails(frozenset())
     runs = 1

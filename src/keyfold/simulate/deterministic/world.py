@@ -1,8 +1,7 @@
-"""A world with a clock of its own, in which one process runs at a time.
+"""A world with its own clock in which one process runs at a time.
 
-Each process is a thread, but only the one whose turn it is runs; it gives its turn back when it
-sleeps or asks the backend for something. Who is next follows from the virtual time alone, and
-among equals from the seed.
+Each process is a thread, but only one runs at any moment. It yields when it sleeps or calls the
+backend. The next one follows from virtual time, and among equals from the seed.
 """
 
 from __future__ import annotations
@@ -14,15 +13,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 _LIMIT = 60.0
-"""Real seconds after which a turn that is not given back counts as a deadlock."""
+"""Real seconds after which a process that does not yield counts as deadlocked."""
 
 
 class Died(BaseException):
-    """The process is gone: whatever it does next is not done."""
+    """Raised in a killed process, so that it does nothing more."""
 
 
 class Stuck(AssertionError):
-    """Nothing ends any more: too many steps, or a turn that is never given back."""
+    """The world makes no progress: too many steps, or a process that never yields."""
 
 
 @dataclass
@@ -33,18 +32,18 @@ class SimulatedProcess:
     work: Callable[[], object]
     turn: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(0))
     owner: SimulatedProcess | None = None
-    """For a thread: the process that it dies with."""
+    """For a thread: the process it dies with."""
     dead: bool = False
     ended: bool = False
     requests: int = 0
     awaited: list[SimulatedProcess] = field(default_factory=list)
-    """Who waits for its end."""
+    """The processes that wait for its end."""
     problem: BaseException | None = None
     thread: threading.Thread | None = None
 
 
 class World:
-    """Processes, a clock, and chance."""
+    """Processes, a clock, and randomness."""
 
     def __init__(self, seed: int, *, start: float = 1_700_000_000.0, most: int = 20_000) -> None:
         self.seed, self.random = seed, random.Random(seed)
@@ -57,7 +56,7 @@ class World:
         self._back = threading.Semaphore(0)
         self._current: SimulatedProcess | None = None
 
-    # Time, as everybody inside sees it
+    # Time, as seen inside the world
 
     def now(self) -> float:
         return self._now
@@ -66,7 +65,7 @@ class World:
         return self._now
 
     def sleep(self, seconds: float) -> None:
-        """Give the turn back for so long."""
+        """Yield for this long."""
         process = self._current
         if process is None or threading.current_thread() is not process.thread:
             self._now += max(0.0, seconds)
@@ -82,7 +81,7 @@ class World:
     def spawn(
         self, name: str, work: Callable[[], object], owner: SimulatedProcess | None = None
     ) -> SimulatedProcess:
-        """A process that starts at once, in its turn; with an owner, a thread of that one."""
+        """A process that starts at once; with an owner, a thread of that process."""
         process = SimulatedProcess(name, work, owner=owner)
         process.thread = threading.Thread(target=self._run, args=(process,), daemon=True)
         self.processes.append(process)
@@ -90,7 +89,7 @@ class World:
         return process
 
     def kill(self, process: SimulatedProcess) -> None:
-        """Nothing that it does from now on is done, nor what its threads do."""
+        """Kill a process and its threads: nothing they do from now on takes effect."""
         whole = process.owner or process
         for each in self.processes:
             if each is whole or each.owner is whole:
@@ -101,7 +100,7 @@ class World:
         return self._current
 
     def join(self, process: SimulatedProcess) -> None:
-        """Wait, in virtual time, until another process has ended."""
+        """Wait in virtual time until another process has ended."""
         waiting = self._current
         assert waiting is not None, "only a process can wait for another"
         if process.ended:
@@ -113,7 +112,7 @@ class World:
             raise Died(waiting.name)
 
     def run(self) -> None:
-        """Until every process has ended; raises the first problem of any."""
+        """Run until every process has ended; raises the first error."""
         try:
             while self._queue:
                 at, _, _, process = heapq.heappop(self._queue)
@@ -153,7 +152,7 @@ class World:
         self._back.release()
 
     def _end(self) -> None:
-        """Let every thread that waits come to its end: as dead ones, they do nothing."""
+        """End all waiting threads as killed."""
         for process in self.processes:
             started = process.thread is not None and process.thread.ident
             process.dead = True
@@ -166,6 +165,6 @@ class World:
         heapq.heappush(self._queue, entry)
 
     def tell(self, words: str) -> None:
-        """A line of the trace: which step, when, who."""
+        """Add a line to the trace: step, time, process."""
         who = self._current.name if self._current else "-"
         self.trace.append(f"{self.steps:5d} {self._now - 1_700_000_000:9.3f} {who}: {words}")

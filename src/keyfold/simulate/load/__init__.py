@@ -1,1 +1,1 @@
-"""Load: when calls come, which keys they ask for, and how all of it grows with the users."""
+"""Load: when calls come, which keys they use, and how both grow with users."""

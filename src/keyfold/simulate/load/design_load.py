@@ -1,4 +1,4 @@
-"""From a design and its workload to what is simulated: stores, keys and lines of load."""
+"""From a design and its workload to a simulation: stores, keys and lines of load."""
 
 from __future__ import annotations
 
@@ -32,40 +32,40 @@ from keyfold.simulate.traffic import (
 )
 
 MOST_HEAVY = 64
-"""So many keys of one template are followed by themselves, at most."""
+"""At most this many keys of one template are tracked individually."""
 LEAST_HEAVY = 0.05
 """A key is heavy if it takes this share of a partition's rate at the busiest time."""
 OWN = "(keyfold's own items)"
 RECORD_SECONDS = 0.012
-"""What a consumer takes for one record that asks for a write: a read and a transaction."""
+"""A consumer's time for one record that causes a write: a read and a transaction."""
 ATTEMPTS = 5
-"""Times that keyfold tries its own transactions where all reasons are conflicts."""
+"""How often keyfold retries its own transactions that fail by conflicts only."""
 
 
 @dataclass(frozen=True)
 class Setup:
-    """How a design is run: what AWS is asked for, and how consumers are set up."""
+    """How a design is deployed: AWS settings and consumers."""
 
     provisioned: float | None = None
-    """Provisioned for its peaks with auto scaling at this utilisation; None is on demand."""
+    """Provisioned for its peaks, with auto scaling at this utilisation; None is on demand."""
     cold: bool = False
-    """All tables are new; without it they have seen this traffic before."""
+    """All tables are new; otherwise they have seen this traffic before."""
     warm: bool = False
-    """Warm throughput was bought for the peaks, bursts included."""
+    """Warm throughput was bought for the peaks, including bursts."""
     batch: int = 100
     parallel: int = 1
     shards: dict[str, int] = field(default_factory=dict)
-    """Shards that a key's writes are spread over, by template; a list then asks each of them."""
+    """The shards that spread a key's writes, by template; a list reads all of them."""
     copies: dict[str, int] = field(default_factory=dict)
-    """Copies that are kept of a key, by template; a read asks one, a write all."""
+    """The replicas of a key, by template; a read uses one, a write all."""
     short: frozenset[str] = frozenset()
-    """Keys of which a read takes no more than one unit, by template."""
+    """Keys whose reads take at most one unit, by template."""
     narrow: frozenset[str] = frozenset()
-    """Indexes that hold no more than their keys, by `table.index`."""
+    """Indexes that project only keys, by `table.index`."""
     spread: float = 1.0
-    """The factor by which bursts are made longer, and lower."""
+    """The factor by which bursts are stretched and flattened."""
     streamed: frozenset[str] = frozenset()
-    """Counters that the stream keeps, by the call that moves them."""
+    """Counters maintained by the stream, by the call that changes them."""
 
 
 @dataclass(frozen=True)
@@ -79,11 +79,11 @@ class DesignLoad:
     bill: Bill
     setup: Setup
     requests: dict[str, tuple[float, bool, float]]
-    """Requests one after another of each call, whether it reads, and items of its transaction."""
+    """Sequential requests of each call, whether it reads, and the items of its transaction."""
 
 
 def design_load(schema: Schema, workload: Workload, setup: Setup | None = None) -> DesignLoad:
-    """What a design does under a workload, as data for a run."""
+    """The load of a design under a workload."""
     return _Building(schema, workload, setup or Setup()).build()
 
 
@@ -231,7 +231,7 @@ class _Building:
         return placed[0].key if placed else None
 
     def _popularity(self, entity: EntitySchema, key: KeyTemplates) -> tuple[float, float]:
-        """The share of the hottest key, and how many keys there are."""
+        """The share of the hottest key, and the number of keys."""
         fields = key.partition.fields
         keys = self.figures.distinct(entity, fields)
         stated = [self.workload.arrival.zipf[f] for f in fields if f in self.workload.arrival.zipf]
@@ -243,7 +243,7 @@ class _Building:
         return self.figures.hottest(entity, fields), keys
 
     def _stated_share(self, fields: tuple[str, ...]) -> float | None:
-        """What another entity states of the popularity of the same field."""
+        """The popularity that another entity states for the same field."""
         found = [
             load.hottest[f]
             for load in self.workload.entities.values()
@@ -253,7 +253,7 @@ class _Building:
         return max(found) if found and len(fields) == 1 else None
 
     def _is_divisible(self, entity: EntitySchema, key: KeyTemplates) -> bool:
-        """Whether the items of one key have sort keys that do not just rise."""
+        """Whether one key's items can be split, because their sort keys do not only rise."""
         if key.sort is None:
             return False
         slots = [part for part in key.sort.parts if isinstance(part, Slot)]
@@ -373,7 +373,7 @@ class _Building:
 
 
 def _is_about(burst: BurstLoad, template: str) -> bool:
-    """Whether a burst meets on keys of this form, and not on each caller's own."""
+    """Whether a burst concentrates on keys of this template rather than on each caller's own."""
     return any(f"{{{field}}}" in template or f"{{{field}:" in template for field in burst.on)
 
 

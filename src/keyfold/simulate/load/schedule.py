@@ -1,8 +1,8 @@
 """When calls come: the day, its busiest minutes, bursts, and growth over months.
 
-No table of requests by hour is published; traffic of the internet peaks between 19:00 and 23:00,
-and a trough of a third of the peak is usual. Several time zones flatten the day: one is the worst
-case.
+No hourly distribution of requests is published. Internet traffic peaks between 19:00 and 23:00, and
+a trough of a third of the peak is usual. Several time zones flatten the day, so one time zone is
+the worst case.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Day:
 
     peak_hour: float = 20.0
     trough: float = 1 / 3
-    """What is left of the peak at the quietest hour."""
+    """The quietest hour as a share of the peak."""
     zones: int = 1
 
     def factor(self, seconds: float) -> float:
@@ -40,7 +40,7 @@ class Day:
 
 @dataclass(frozen=True)
 class Burst:
-    """Something happens: a profile has this factor for so long."""
+    """A temporary factor on a profile."""
 
     profile: str
     at: float
@@ -51,7 +51,7 @@ class Burst:
 
 @dataclass(frozen=True)
 class Ramp:
-    """A profile that grows from one factor to another, and stays there."""
+    """A profile that grows from one factor to another and stays there."""
 
     profile: str
     at: float
@@ -67,12 +67,12 @@ class Schedule:
     day: Day | None = None
     """None is a flat day."""
     peaks: dict[str, float] = field(default_factory=dict)
-    """Profiles that have this factor in the busiest minutes of each day."""
+    """Profiles with this factor in the busiest minutes of each day."""
     busy_seconds: float = 600.0
     bursts: tuple[Burst, ...] = ()
     ramps: tuple[Ramp, ...] = ()
     growth: float = 0.0
-    """Share by which a month adds to the load."""
+    """The monthly growth of the load, as a share."""
 
     def factors(self, now: float) -> dict[str, float]:
         whole = (1 + self.growth) ** (now / SECONDS_A_MONTH) if self.growth else 1.0
@@ -96,14 +96,16 @@ class Schedule:
         return 0 <= now % DAY - hour * 3600 < self.busy_seconds
 
     def highest(self) -> dict[str, float]:
-        """The highest factor of each profile that comes back every day; bursts are not in it."""
+        """The highest daily factor of each profile, without bursts."""
         usual = self.day.factor(self.day.peak_hour * 3600) if self.day else 1.0
         found = {ALWAYS: usual, **{p: max(usual, peak) for p, peak in self.peaks.items()}}
         found |= {burst.profile: 0.0 for burst in self.bursts}
         return found | {ramp.profile: ramp.start for ramp in self.ramps}
 
     def step(self, now: float, seconds: float, longest: float = STEP) -> float:
-        """How long the load is steady from now on: a step ends where something begins or ends."""
+        """How long the load stays constant from now on: a step ends where something starts or
+        ends.
+        """
         edge = self._edges(seconds)
         following = edge[bisect_right(edge, now + 1e-9)]
         return min(longest - now % longest, following - now)

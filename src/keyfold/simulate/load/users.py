@@ -1,4 +1,4 @@
-"""The same workload with more users: rates and items grow with them, categories do not."""
+"""The same workload with more users: rates and items scale, categories do not."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from keyfold.review.cost.workload import EntityLoad, Workload
 from keyfold.simulate.load.zipf import exponent, harmonic
 
 CATEGORIES = 100
-"""A field with fewer values is taken for a category: users do not add to it."""
+"""A field with fewer values counts as a category, which users do not add to."""
 
 
 def scale_users(schema: Schema, workload: Workload, users: float) -> Workload:
-    """The workload with this number of users."""
+    """The workload for this number of users."""
     if workload.users is None:
         raise KeyfoldError(
             "--users needs a workload that states its users: add `users: 50000` to the file"
         )
     by = users / workload.users
     figures = Figures(schema, workload)
-    # What the file leaves open is taken for the users that it is of, and grows as well.
+    # Defaults apply to the file's own number of users, and scale too.
     held = {
         entity.name: figures.items(entity)
         for entity in schema.entities

@@ -1,4 +1,4 @@
-"""Popularity by Zipf's law: the k-th of n keys gets a share that falls as k^-s."""
+"""Popularity by Zipf's law: the k-th of n keys gets a share proportional to k^-s."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from functools import cache
 
 _EXACT = 2_000
-"""So many terms are added one by one, the rest by the integral (Euler and Maclaurin)."""
+"""This many terms are summed exactly, the rest by an integral (Euler and Maclaurin)."""
 
 
 @cache
 def harmonic(n: float, s: float) -> float:
-    """The sum of k^-s for k from 1 to n; n may be thousands of millions."""
+    """The sum of k^-s for k from 1 to n; n may be billions."""
     if n <= _EXACT:
         return math.fsum(float(k**-s) for k in range(1, max(1, round(n)) + 1))
     head = math.fsum(k**-s for k in range(1, _EXACT))
@@ -24,7 +24,7 @@ def harmonic(n: float, s: float) -> float:
 
 @cache
 def exponent(n: float, hottest: float) -> float:
-    """The s at which the first of n keys gets this share."""
+    """The s for which the first of n keys gets this share."""
     if n <= 1 or hottest >= 1:
         return 0.0
     low, high = 0.0, 8.0
@@ -38,7 +38,7 @@ def exponent(n: float, hottest: float) -> float:
 
 
 def shares(n: float, s: float, most: int, least: float = 0.0) -> tuple[float, ...]:
-    """The shares of the first keys, as far as they are at least `least`."""
+    """The shares of the first keys that reach `least`."""
     total = harmonic(n, s)
     found = []
     for rank in range(1, min(most, max(1, round(n))) + 1):
@@ -50,7 +50,7 @@ def shares(n: float, s: float, most: int, least: float = 0.0) -> tuple[float, ..
 
 
 def fit(counts: Sequence[int]) -> float:
-    """The exponent that makes counts of requests (or items) by key most likely."""
+    """The maximum-likelihood exponent for counts by key."""
     ranked = sorted((count for count in counts if count > 0), reverse=True)
     if len(ranked) < 2:
         return 0.0

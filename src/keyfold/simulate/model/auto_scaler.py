@@ -1,10 +1,9 @@
-"""Provisioned capacity that follows its load.
+"""Auto scaling of provisioned capacity.
 
-KC: consumption above the target for two consecutive minutes raises it; 20 points below the target
-for 15 consecutive minutes lowers it. DG: four decreases in hand at midnight UTC, one more each
-hour, never more than four in hand, 27 a day. A minute of metric delay and a minute of UpdateTable
-come on top. The metric cannot show more than was granted, so a large step needs several
-rounds.
+KC: consumption above the target for two consecutive minutes raises capacity; 20 points below the
+target for 15 consecutive minutes lowers it. DG: four decreases available at midnight UTC, one more
+each hour, never more than four at once, 27 a day. Metric delay and UpdateTable add a minute each.
+The metric cannot exceed what was granted, so a large step needs several rounds.
 """
 
 from __future__ import annotations
@@ -15,12 +14,12 @@ UP_MINUTES, DOWN_MINUTES = 2, 15
 DOWN_POINTS = 0.2
 DECREASES_IN_HAND = 4
 DELAY_SECONDS = 120.0
-"""A minute until the metric is seen, and a minute for UpdateTable."""
+"""One minute until the metric is visible, one minute for UpdateTable."""
 
 
 @dataclass
 class AutoScaling:
-    """One capacity that is scaled: call `minute` once for each minute."""
+    """One scaled capacity: call `minute` once per minute."""
 
     capacity: float
     target: float = 0.7

@@ -1,8 +1,8 @@
-"""An index that cannot keep up holds its table back.
+"""Back-pressure: a slow index throttles its table.
 
-DG: a global index without enough write capacity throttles the writes of its table. LAB: between
-them is a bounded buffer; when it is full, all writes of the table are refused, also those that do
-not touch the index, until there is room. Reads of an index do not touch its table.
+DG: a global index without enough write capacity throttles the writes of its table. LAB: a bounded
+buffer lies between them; when it is full, all writes of the table are throttled, even those that do
+not touch the index, until there is room. Reads of an index do not affect its table.
 """
 
 from __future__ import annotations
@@ -12,16 +12,17 @@ from dataclasses import dataclass
 
 @dataclass
 class IndexBuffer:
-    """What waits between a table and one of its indexes."""
+    """The buffer between a table and one of its indexes."""
 
     room: float
     waiting: float = 0.0
 
     def pass_on(self, excess: float, spare: float, held: float, seconds: float) -> float:
-        """The share of the table's writes that is taken.
+        """The share of the table's writes that is accepted.
 
-        `excess` is what the index cannot take at once, in units a second; without any, `spare` is
-        what it can take on top. Once the buffer is full, the table falls to the share `held`.
+        `excess` is what the index cannot take at once, in units per second; without it, `spare` is
+        what it could take in addition. Once the buffer is full, the table falls to the share
+        `held`.
         """
         if excess <= 0:
             self.waiting = max(0.0, self.waiting - spare * seconds)

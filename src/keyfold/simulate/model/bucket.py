@@ -1,7 +1,7 @@
-"""Tokens: what a table has not used is kept for some minutes.
+"""Burst capacity: unused units are kept for some minutes.
 
-DG: up to 300 seconds of unused capacity. KC: 150 units that rest for five minutes hold 45,000,
-which is 200 units for 15 minutes. Exact for a constant rate, however long the step.
+DG: up to 300 seconds of unused capacity. KC: 150 units idle for five minutes hold 45,000, which is
+200 units for 15 minutes. Exact for a constant rate, however long the step.
 """
 
 from __future__ import annotations
@@ -36,6 +36,6 @@ class Bucket:
         return max(0.0, (units - self.tokens) / self.rate)
 
     def set_rate(self, rate: float) -> None:
-        """Another capacity; what was kept stays, up to the new depth."""
+        """Change the capacity; the stored burst stays, up to the new depth."""
         self.rate = rate
         self.tokens = min(self.tokens, self.depth)

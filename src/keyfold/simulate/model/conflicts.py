@@ -1,32 +1,32 @@
-"""Transactions that meet on one item.
+"""Transactions that conflict on one item.
 
 P23 §3.3: no queue and no locks; a write is refused while another transaction holds its item. With
 an item held for h seconds and r = rate × h, the share r / (1 + r) is refused, and at most 1 / h
-commit a second. §5.4: a workload of half writes has about half the cancellations of one of writes
-only.
+commit per second. §5.4: a workload of half writes has about half the cancellations of a write-only
+one.
 """
 
 from __future__ import annotations
 
 
 def cancelled_share(rate: float, hold_seconds: float) -> float:
-    """The share of transactions that is refused at this rate on one item."""
+    """The share of transactions refused at this rate on one item."""
     r = rate * hold_seconds
     return r / (1 + r)
 
 
 def commit_rate(rate: float, hold_seconds: float) -> float:
-    """How many commit a second."""
+    """Commits per second."""
     return rate / (1 + rate * hold_seconds)
 
 
 def ceiling(hold_seconds: float) -> float:
-    """No item takes more transactions a second, however many are sent."""
+    """The maximum transaction rate of one item."""
     return 1 / hold_seconds
 
 
 def attempt_rate(rate: float, hold_seconds: float, attempts: int) -> tuple[float, float]:
-    """Attempts a second, and the share of calls lost, where callers try again in place."""
+    """Attempts per second, and the share of calls lost, if callers retry in place."""
     low, high = rate, rate * attempts
     for _ in range(60):
         middle = (low + high) / 2

@@ -1,7 +1,7 @@
-"""How long calls take: service times are assumed, since none are published.
+"""Latency of calls; service times are assumed, since none are published.
 
-P22 §7: p50 and p99 hardly change from 100,000 to a million operations a second, so load
-shows as refusals and waits, not as slower service.
+P22 §7: p50 and p99 hardly change from 100,000 to a million operations per second, so load shows as
+throttling and waits, not as slower service.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def of_calls(
     transaction_items: float = 0.0,
     seed: int = 0,
 ) -> Latency:
-    """Latency of a call that makes its requests one after another."""
+    """The latency of a call with sequential requests."""
     rng = random.Random(seed)
     service = assumptions.get_ms if reading else assumptions.put_ms
     factor = assumptions.transaction_factor if transaction_items else 1.0

@@ -1,9 +1,9 @@
-"""Partitions: 10 GB, 3,000 read and 1,000 write units a second each, split and never merged.
+"""Partitions: 10 GB, 3,000 read and 1,000 write units per second each; split, never merged.
 
-DG: the same limits for tables and indexes, in both capacity modes, for reads and writes apart; no
-item gets more than one partition gives. B1: a new on-demand table behaves as four partitions;
-provisioned N write units are at least N / 1,000 of them. Partitions that are alike are counted,
-not listed.
+DG: the limits hold for tables and indexes, in both capacity modes, separately for reads and writes;
+no item gets more than one partition. B1: a new on-demand table behaves like four partitions; N
+provisioned write units give at least N / 1,000 of them. Equal partitions are counted rather than
+listed.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ class StorePartition:
     width: float
     """The share of the keys that are not listed."""
     held: dict[int, float] = field(default_factory=dict)
-    """Heavy keys by number, and how much of each lies here."""
+    """Heavy keys by number, and how much of each is stored here."""
     count: int = 1
     hot_since: float | None = None
     splits_at: float | None = None
     stuck: bool = False
-    """No split can help it."""
+    """No split can help."""
     loads: dict[str, list[tuple[str, float]]] | None = None
-    """Units a second by kind: of each profile, at a factor of 1."""
+    """Units per second by kind, for each profile at a factor of 1."""
 
 
 def partitions_needed(read: float, write: float, bytes_: float) -> int:
-    """The partitions that these bytes and these units a second need."""
+    """The partitions needed for these bytes and units per second."""
     return max(
         1,
         ceil(read / PARTITION_READ_UNITS - 1e-9),
@@ -44,7 +44,7 @@ def partitions_needed(read: float, write: float, bytes_: float) -> int:
 
 
 def dilute(read: float, write: float, bytes_: float) -> int:
-    """The formula from before 2018, when the rates were added up."""
+    """The formula used before 2018, when the rates were added up."""
     return max(
         ceil(read / PARTITION_READ_UNITS + write / PARTITION_WRITE_UNITS - 1e-9),
         ceil(bytes_ / PARTITION_BYTES - 1e-9),

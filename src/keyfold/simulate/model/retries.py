@@ -1,9 +1,9 @@
-"""How clients ask again.
+"""Client retries.
 
 RET, and botocore 1.44: since November 2026 an SDK sends a DynamoDB request at most four times,
-waits U(0,1) × 1 s × 2^n after a throttle, and pays for each retry out of a quota of 500 tokens: 5
-each, one back for a clean success, 5 back for a success after a retry. Before, botocore sent it
-ten times and waited 50 ms × 2^n without jitter and without a quota.
+waits U(0,1) × 1 s × 2^n after a throttle, and pays for each retry from a quota of 500 tokens: 5
+each, one back for a clean success, 5 back for a success after a retry. Before, botocore sent it ten
+times and waited 50 ms × 2^n without jitter and without a quota.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ QUOTA = 500.0
 
 @dataclass(frozen=True)
 class RetryRules:
-    """What one kind of client does."""
+    """The retry rules of one kind of client."""
 
     attempts: int
     first_wait: float
@@ -43,19 +43,19 @@ CLIENTS: dict[ClientName, RetryRules] = {
 
 @dataclass(frozen=True)
 class Retried:
-    """What callers see where each attempt is refused with some probability."""
+    """What callers see if each attempt is refused with some probability."""
 
     refused: float
     sends: float
     lost: float
     waited: float
-    """Seconds that an average call waits."""
+    """The average wait of a call, in seconds."""
 
 
 def steady(client: ClientName, refused: float) -> Retried:
-    """The steady state. Where the quota binds, retries stop where they cost what successes earn.
+    """The steady state. Where the quota binds, retries cost exactly what successes earn.
 
-    With S the retries of a call, successes earn (1 − p) + 5(1 − p)S and retries cost 5S.
+    With S retries per call, successes earn (1 − p) + 5(1 − p)S and retries cost 5S.
     """
     rules, p = CLIENTS[client], min(max(refused, 0.0), 1.0)
     free = sum(p**k for k in range(1, rules.attempts))
@@ -68,7 +68,7 @@ def steady(client: ClientName, refused: float) -> Retried:
 
 
 def _factor(p: float, retries: float, attempts: int) -> float:
-    """The share of wished retries for which there is quota."""
+    """The share of desired retries that the quota allows."""
     low, high = 0.0, 1.0
     for _ in range(40):
         middle = (low + high) / 2
@@ -80,7 +80,7 @@ def _factor(p: float, retries: float, attempts: int) -> float:
 
 
 def refusal(client: ClientName, served: float) -> Retried:
-    """The steady state in which so large a share of calls gets through in the end."""
+    """The steady state in which this share of calls succeeds in the end."""
     return _refusal(client, round(served, 4))
 
 
@@ -100,14 +100,14 @@ def _refusal(client: ClientName, served: float) -> Retried:
 
 @dataclass
 class RetryPool:
-    """Calls that wait for their next attempt, in steps of one second, as amounts.
+    """Calls waiting for their next attempt, in steps of one second, as amounts.
 
-    For what is shorter than a client's patience: there the steady state does not hold.
+    For durations shorter than a client's retries, where the steady state does not apply.
     """
 
     client: ClientName
     clients: float = 1.0
-    """How many processes share the load: each has a quota of its own."""
+    """The number of client processes: each has its own quota."""
     _due: dict[int, list[float]] = field(default_factory=lambda: defaultdict(lambda: [0.0] * 10))
     _quota: float = QUOTA
     served: float = 0.0
@@ -116,7 +116,7 @@ class RetryPool:
     refused: float = 0.0
 
     def second(self, at: int, fresh: float, limit: float) -> float:
-        """One second with new calls, of which `limit` attempts pass. How many passed."""
+        """One second with new calls, of which `limit` attempts pass; returns how many passed."""
         rules = CLIENTS[self.client]
         waiting = self._due.pop(at, [0.0] * 10)
         waiting[0] += fresh
@@ -156,7 +156,7 @@ class RetryPool:
 
 
 def attempts(client: ClientName, refused: float, rng: random.Random) -> tuple[int, float, bool]:
-    """One call without regard to quota: attempts, seconds waited, whether it got through."""
+    """One call without a quota: attempts, seconds waited, whether it succeeded."""
     rules, waited = CLIENTS[client], 0.0
     for attempt in range(rules.attempts):
         if rng.random() >= refused:

@@ -1,9 +1,8 @@
-"""Stream shards and who reads them.
+"""Stream shards and their readers.
 
-One open shard for each partition. LDG: four polls a second and shard, batches of 100 unless told,
-one to ten batches of a shard at a time, order kept for each key; a failing batch blocks its
-shard, by default until its records are a day old. API: GetRecords gives at most 1,000 records or
-1 MB.
+One open shard per partition. LDG: four polls per second and shard, batches of 100 by default, one
+to ten batches of a shard in parallel, order kept per key; a failing batch blocks its shard, by
+default until its records are a day old. API: GetRecords returns at most 1,000 records or 1 MB.
 """
 
 from __future__ import annotations
@@ -15,33 +14,33 @@ from keyfold.limits import STREAM_RECORDS_PER_READ, STREAM_RETENTION_SECONDS
 
 @dataclass(frozen=True)
 class ShardWork:
-    """How a shard's records are worked on."""
+    """How a shard's records are processed."""
 
     batch: int = 100
     batch_seconds: float = 0.05
-    """From the call of a consumer with a full batch to its answer."""
+    """A consumer's time for a full batch."""
     parallel: int = 1
     polls: float = 4.0
 
     @property
     def rate(self) -> float:
-        """Records a second, at most: by its work, and by what polls can fetch."""
+        """The maximum of records per second: by processing, and by polling."""
         worked = self.parallel * self.batch / self.batch_seconds if self.batch_seconds else 1e12
         return min(worked, self.polls * STREAM_RECORDS_PER_READ)
 
 
 @dataclass
 class ShardQueue:
-    """What one shard holds that its consumer has not seen."""
+    """The unprocessed records of one shard."""
 
     waiting: float = 0.0
     lost: float = 0.0
     oldest: float = 0.0
-    """Age in seconds of the oldest record that waits."""
+    """The age in seconds of the oldest waiting record."""
     longest: float = 0.0
 
     def pass_time(self, seconds: float, arriving: float, worked: float) -> None:
-        """Records come in at one rate, and could be worked on at another."""
+        """Records arrive at one rate and are processed at up to another."""
         before = self.waiting
         self.waiting = max(0.0, before + (arriving - worked) * seconds)
         if not self.waiting:
@@ -59,6 +58,6 @@ class ShardQueue:
 
 
 def catch_up(backlog: float, arriving: float, reader: ShardWork) -> float:
-    """Seconds until a backlog is gone; infinite where more arrives than is worked on."""
+    """Seconds until a backlog is gone; infinite if more arrives than is processed."""
     spare = reader.rate - arriving
     return backlog / spare if spare > 0 else float("inf")

@@ -1,9 +1,9 @@
-"""Splits: by size, and by heat at a point taken from the keys that were asked for.
+"""Splits: by size, and by heat at a point chosen from the requested keys.
 
-P22 §4.4: once consumption crosses a threshold, in the order of minutes. DG: a hot item may get a
-partition of its own. A key is divided by its sort keys; not where the table has a local index,
-where the sort key only rises or falls, or where one item is hot. Which neighbours keys have is
-left out: the two sides are balanced as if any division were a range.
+P22 §4.4: once consumption crosses a threshold, within minutes. DG: a hot item may get its own
+partition. A key is divided by its sort keys, but not if the table has a local index, if the sort
+key only rises or falls, or if one item is hot. The adjacency of keys is ignored: the two sides are
+balanced as if any division were a range.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from keyfold.simulate.model.partition import StorePartition
 
 _ALONE = 0.5
-"""A key with more than this share of a partition's load is what the split is about."""
+"""A key with more than this share of a partition's load drives the split."""
 
 
 def divide(
@@ -24,9 +24,9 @@ def divide(
     *,
     isolation: bool = True,
 ) -> tuple[StorePartition, StorePartition] | None:
-    """The two halves of a partition; None where no split can help.
+    """The two halves of a partition; None if no split can help.
 
-    `loads` are the shares of the partition's limit that its keys take, `bulk` that of all others.
+    `loads` are the keys' shares of the partition's limit, `bulk` that of all others.
     """
     total = bulk + sum(loads.values())
     if total <= 0:
@@ -57,7 +57,7 @@ def divide(
 
 
 def _widths(width: float, bulk: float, weights: list[float]) -> tuple[float, float]:
-    """Share out the other keys so that both sides weigh the same, as far as that goes."""
+    """Divide the other keys so that both sides weigh the same, as far as possible."""
     if weights[0] == float("inf"):
         return 0.0, width
     if bulk <= 0:

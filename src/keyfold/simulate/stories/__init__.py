@@ -1,4 +1,4 @@
-"""Published incidents, replayed by the model as it is: nothing in it knows of them."""
+"""Published incidents, replayed by the unmodified model."""
 
 from __future__ import annotations
 

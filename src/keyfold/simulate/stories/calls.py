@@ -1,4 +1,4 @@
-"""Stories of callers: polls, counters and transactions."""
+"""Incidents caused by callers: polls, counters and transactions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ TABLE = Store("jobs")
 
 
 def _polls(assumptions: Assumptions) -> float:
-    """40 viewers, two polls a second of 15 units each, three times as many for a minute an hour."""
+    """40 viewers with two polls per second of 15 units each, three times as many for a minute
+    per hour.
+    """
     line = TrafficLine("poll", TABLE, "read", 15.0, 80.0, "EXEC#{id}")
     more = TrafficLine("poll", TABLE, "read", 15.0, 80.0, "EXEC#{id}", "burst")
     space = KeySpace("EXEC#{id}", (1.0,), 1.0, divisible=False)
@@ -39,7 +41,7 @@ POLLING = Story(
 
 
 def scans(client: ClientName, *, seconds: int = 300, rate: float = 1_050.0) -> RetryPool:
-    """A scan of some minutes that counts on one item, and what comes after it."""
+    """A scan of some minutes that counts on one item, and the traffic after it."""
     pool = RetryPool(client, clients=20)
     for second in range(seconds + 60):
         pool.second(second, rate if second < seconds else 0.0, 1_000.0)
@@ -136,7 +138,7 @@ def _cancelled_percent(rate: float, assumptions: Assumptions) -> float:
 
 
 def _commits(workers: int, assumptions: Assumptions) -> float:
-    """Commits a second of workers that try again at once: each holds or is refused."""
+    """Commits per second of workers that retry at once: each holds the item or is refused."""
     return conflicts.commit_rate(workers / assumptions.hold_seconds / 2, assumptions.hold_seconds)
 
 

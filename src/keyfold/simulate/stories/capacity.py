@@ -1,4 +1,4 @@
-"""Stories of one key, of growth and of burst."""
+"""Incidents of one hot key, of growth and of burst capacity."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _one_key_warm(assumptions: Assumptions) -> float:
 
 
 def _rows(partitions: int, *, shuffled: bool, seed: int = 4) -> list[int]:
-    """The rows of about 200 first octets, unevenly many of each."""
+    """The rows of about 200 first octets, in uneven numbers."""
     rng = random.Random(seed)
     homes = [rng.randrange(partitions) for _ in range(200)]
     rows = [homes[key] for key in range(200) for _ in range(rng.randint(300, 1500))]
@@ -86,7 +86,7 @@ def _shuffled_provisioned(_: Assumptions) -> float:
 
 
 def _hot_reads(assumptions: Assumptions) -> float:
-    """The first ten minutes: no split has come yet."""
+    """The first ten minutes, before any split."""
     seen = one_table(
         20_000, shares=(1.0,), keys=1, kind="read", seconds=600, assumptions=assumptions
     )
@@ -144,7 +144,7 @@ def _above_first(assumptions: Assumptions) -> float:
 
 
 def _sessions(assumptions: Assumptions) -> float:
-    """60,000 agents on an unused table: minutes until nothing is refused any more."""
+    """60,000 agents on an unused table: minutes until nothing is refused."""
     seen = one_table(
         1_300 * 4.5,
         seconds=40 * MINUTE,
@@ -212,7 +212,7 @@ def _full(assumptions: Assumptions) -> float:
 
 
 def _support_article(assumptions: Assumptions) -> float:
-    """Minutes for which 150 read units carry 200, after a rest."""
+    """Minutes for which 150 read units sustain 200 after being idle."""
     bucket = Bucket.full(150.0, assumptions.burst_seconds)
     seconds = 0
     while bucket.take(200.0, 1.0) >= 200.0 - 1e-9:
@@ -252,7 +252,7 @@ BURST = Story(
 
 
 def _throttled_by_dilution(assumptions: Assumptions) -> float:
-    """400 units over 16 partitions, one of them asked for 100 a second."""
+    """400 units over 16 partitions, one of them asked for 100 per second."""
     shares = (0.9,)
     seen = one_table(
         110,

@@ -1,4 +1,4 @@
-"""Stories of indexes that hold their tables back."""
+"""Incidents of indexes that throttle their tables."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def run_with_index(
     seconds: float = 600.0,
     assumptions: Assumptions | None = None,
 ) -> RunOutcome:
-    """A table with one index, whose writes all go to both; `beside` has no entry in the index."""
+    """A table with one index that all writes update; `beside` has no entry in the index."""
     stores = (
         StoreSpec(TABLE, table or OnDemand(), (KeySpace("request", (), 1e9),)),
         StoreSpec(INDEX, index or OnDemand(), (KeySpace("host", shares, keys, divisible),)),
@@ -90,7 +90,7 @@ def _counter_check(assumptions: Assumptions) -> float:
 
 
 def _active(assumptions: Assumptions) -> float:
-    """80 % of all entries are ACTIVE, at 2,000 writes a second: what is left in the last hour."""
+    """80 % of all entries are ACTIVE, at 2,000 writes per second: what remains in the last hour."""
     one = run_with_index(2000, shares=(0.8,), keys=5, seconds=3600, assumptions=assumptions)
     two = run_with_index(2000, shares=(0.8,), keys=5, seconds=7200, assumptions=assumptions)
     return (two.stores[TABLE].write_units - one.stores[TABLE].write_units) / 3600
@@ -136,7 +136,9 @@ def _outbox(shards: int, assumptions: Assumptions) -> float:
 
 
 def _sweeper(_: Assumptions) -> float:
-    """2,000 messages a minute, kept an hour, all read every five seconds: read units a second."""
+    """2,000 messages per minute, kept an hour, all read every five seconds: read units per
+    second.
+    """
     messages, bytes_each = 2_000 * 60, 1_024
     return messages * bytes_each / 4_096 / 2 / 5
 

@@ -1,4 +1,4 @@
-"""Stories of things that were away for a while."""
+"""Incidents of temporary outages."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from keyfold.simulate.stories.story import Claim, Story
 
 
 def stopped_consumer(work: ShardWork, arriving: float = 1_000.0) -> float:
-    """Minutes to catch up after an hour in which nobody read a shard."""
+    """Minutes to catch up after an hour without a consumer."""
     queue = ShardQueue()
     queue.pass_time(3600, arriving, 0.0)
     return catch_up(queue.waiting, arriving, work) / 60
 
 
 def sends_after_return(client: ClientName) -> float:
-    """Sends for each call in the minute after an endpoint came back, beside usual traffic."""
+    """Sends per call in the minute after an endpoint returned, compared to normal traffic."""
     pool = RetryPool(client, clients=100)
     for second in range(600):
         pool.second(second, 100.0, 0.0)
@@ -28,7 +28,7 @@ def sends_after_return(client: ClientName) -> float:
 
 
 def _poison(_: Assumptions) -> float:
-    """Hours that a shard stands still behind a record that always fails, with Lambda's defaults."""
+    """Hours that a shard is blocked by a record that always fails, with Lambda's defaults."""
     queue = ShardQueue()
     for _minute in range(36 * 60):
         queue.pass_time(60, 10.0, 0.0)

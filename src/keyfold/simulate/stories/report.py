@@ -1,4 +1,4 @@
-"""All stories with what the model shows, as a document and as data."""
+"""All incidents with the model's figures, as a document and as data."""
 
 from __future__ import annotations
 

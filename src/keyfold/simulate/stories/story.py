@@ -1,4 +1,4 @@
-"""A published incident, replayed: what was seen, what the model shows, and its spread."""
+"""A published incident, replayed: what was reported, what the model shows, and its spread."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from keyfold.simulate.assumptions import Assumptions, swept
 
 @dataclass(frozen=True)
 class Claim:
-    """One figure of a story."""
+    """One figure of an incident."""
 
     what: str
     published: str
     low: float
     high: float
-    """The model must show a figure between these, with the default assumptions."""
+    """The model must show a figure between these with the default assumptions."""
     shows: Callable[[Assumptions], float]
     sweeps: tuple[str, ...] = ()
     unit: str = "/s"
@@ -28,7 +28,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Replay:
-    """What the model shows: with its defaults, and at the ends of the sweep."""
+    """The model's figures: with its defaults, and at the ends of the sweep."""
 
     claim: Claim
     shown: float

@@ -52,14 +52,24 @@ for (const tabs of $$('[role="tablist"]')) {
 
 /* Parts of a page come from the same address; an answer that is overtaken is dropped. */
 let asked = 0;
-const part = async (href) => {
+const part = async (href, place) => {
   const mine = ++asked;
+  const show = (body) => { if (mine === asked) place.innerHTML = body; };
+  const notice = (kind, words) => show(`<div class="banner ${kind}" role="status">${words}</div>`);
+  const slow = setTimeout(notice, 2000, "warn", "The backend has not answered yet.");
   try {
     const answer = await fetch(href, { headers: { "X-Part": "1" }, credentials: "same-origin" });
-    const body = await answer.text();
-    return mine === asked ? body : null;
-  } catch { return '<div class="banner bad" role="status">The studio does not answer.</div>'; }
+    show(await answer.text());
+  } catch { notice("bad", "The studio does not answer."); }
+  clearTimeout(slow);
+  return mine === asked;
 };
+
+/* A page that is not ready is loaded again, unless somebody is on the way to another one. */
+if ($("[data-late]")) {
+  const again = setTimeout(() => location.reload(), 1000);
+  addEventListener("beforeunload", () => clearTimeout(again));
+}
 
 /* A list with a detail. Rows are links, so it works without this; here arrows or j and k move. */
 const list = $(".rows");
@@ -69,8 +79,7 @@ if (list) {
     $$("[aria-current]", list).forEach((o) => o.removeAttribute("aria-current"));
     row.setAttribute("aria-current", "true");
     history.replaceState(history.state, "", row.href);
-    const body = await part(row.href);
-    if (body !== null) { $("#detail").innerHTML = body; copies($("#detail")); }
+    await part(row.href, $("#detail"));
   };
   /* Narrow: the detail takes the list's place, and the browser's way back leads to the list. */
   const open = () => {
@@ -106,16 +115,16 @@ if (list) {
 }
 
 /* Copy: the text of an element, or a text of the button's own. */
-function copies(within) {
-  for (const button of $$("[data-copy]", within)) button.addEventListener("click", async () => {
-    const from = button.dataset.copy.startsWith("#") ? $(button.dataset.copy) : null;
-    const tab = button.dataset.copy === "tab" ? $('[role="tabpanel"]:not([hidden])', button.closest(".panel")) : null;
-    const words = tab ? tab.textContent : button.dataset.copy === "address" ? location.href : button.dataset.text ?? from.textContent.trim();
-    try { await navigator.clipboard.writeText(words); say("Copied"); }
-    catch { say("The browser did not allow copying"); }
-  });
-}
-copies(document);
+document.addEventListener("click", async (e) => {
+  const button = e.target.closest("[data-copy]");
+  if (!button) return;
+  const { copy, text } = button.dataset;
+  const from = copy.startsWith("#") ? $(copy) : copy === "tab" ? $('[role="tabpanel"]:not([hidden])', button.closest(".panel")) : null;
+  try {
+    await navigator.clipboard.writeText(copy === "address" ? location.href : text ?? from.textContent.trim());
+    say("Copied");
+  } catch { say("The browser did not allow copying"); }
+});
 
 /* Search and help. */
 const find = $("#find"), help = $("#help");
@@ -135,9 +144,8 @@ if (find) {
     else $(".live", find).replaceChildren();
   });
   const look = async () => {
-    const body = await part(find.dataset.ask + "?q=" + encodeURIComponent(box.value.trim()));
-    if (body === null) return;
-    $(".live", find).innerHTML = body;
+    const query = "?q=" + encodeURIComponent(box.value.trim());
+    if (!await part(find.dataset.ask + query, $(".live", find))) return;
     $(".empty", find).hidden = hits().length > 0;
     mark(hits()[0]);
   };
@@ -263,17 +271,51 @@ if (map) {
   $$("details", map).forEach((d) => d.addEventListener("toggle", draw));
 }
 
-for (const box of $$("[data-toggle]")) box.addEventListener("click", () => { const t = $(box.dataset.toggle); t.hidden = !t.hidden; box.setAttribute("aria-expanded", !t.hidden); });
-for (const more of $$("[data-all]")) more.addEventListener("click", () => { const on = $(more.dataset.all).classList.toggle("all"); more.setAttribute("aria-expanded", on); more.textContent = on ? "Show less" : "Show all"; });
-/* Boxes that choose what a button does; the button says how many. */
-const fixes = $$("[data-fix]");
-if (fixes.length) {
-  const tell = () => { const n = fixes.filter((f) => f.checked).length; $("#repair").textContent = `Repair ${n}`; $("#repair").disabled = !n; };
-  fixes.forEach((f) => f.addEventListener("change", tell)); tell();
-}
+/* Buttons that show what is folded. */
+document.addEventListener("click", (e) => {
+  const toggle = e.target.closest("[data-toggle]"), more = e.target.closest("[data-all]");
+  if (toggle) {
+    const folded = $(toggle.dataset.toggle);
+    folded.hidden = !folded.hidden;
+    toggle.setAttribute("aria-expanded", !folded.hidden);
+  }
+  if (more) {
+    const on = $(more.dataset.all).classList.toggle("all");
+    more.setAttribute("aria-expanded", on);
+    more.textContent = on ? "Show less" : "Show all";
+  }
+});
 
-/* A page that waits for work of the server loads itself again. */
-if ($("[data-refresh]")) setTimeout(() => location.reload(), 1500);
+/* Boxes that choose what a button does; the button says how many. */
+document.addEventListener("change", (e) => {
+  if (!e.target.closest("[data-fix]")) return;
+  const chosen = $$("[data-fix]").filter((f) => f.checked).length;
+  $("#repair").textContent = `Repair ${chosen}`;
+  $("#repair").disabled = !chosen;
+});
+
+/* Parts that follow the server's work: asked for again until they come as parts that stay. Nothing
+   that somebody types in, or has opened, is taken away under their hands. */
+const renew = async () => {
+  const live = $$("[data-live]");
+  if (!live.length) return;
+  let wait = 1000;
+  if (!document.hidden) try {
+    const names = live.map((one) => one.id).join(" ");
+    const answer = await fetch(location.href, { headers: { "X-Part": names }, credentials: "same-origin" });
+    const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+    if (!answer.ok) { say($(".banner", fresh)?.textContent ?? "The studio does not answer."); wait = 5000; }
+    for (const old of live) {
+      const next = fresh.getElementById(old.id);
+      if (!next || old.contains(document.activeElement?.closest("input, select"))) continue;
+      const opened = $$("details", old).map((d) => d.open);
+      $$("details", next).forEach((d, at) => { d.open ||= opened[at]; });
+      old.replaceWith(next);
+    }
+  } catch { say("The studio does not answer."); wait = 5000; }
+  setTimeout(renew, wait);
+};
+if ($("[data-live]")) setTimeout(renew, 1000);
 
 /* What ran in this browser, kept here only. */
 const ran = $("#history");
@@ -299,6 +341,22 @@ if (ran) {
   ran.hidden = !runs.length;
 }
 
+/* Several of something: typing in the last box brings one more, × takes one out. */
+document.addEventListener("input", (e) => {
+  const one = e.target.closest("[data-more] > .one");
+  if (!one || one.nextElementSibling || !e.target.value) return;
+  const next = one.cloneNode(true);
+  $$("input", next).forEach((box) => { box.value = ""; });
+  $("small", one)?.remove();
+  one.after(next);
+});
+document.addEventListener("click", (e) => {
+  const one = e.target.closest("[data-gone]")?.closest(".one");
+  if (!one) return;
+  if (one.nextElementSibling) one.remove();
+  else $$("input, select", one).forEach((box) => { box.value = ""; });
+});
+
 /* Send what the plan shows. */
 document.addEventListener("keydown", (e) => {
   if (e.key === "Enter" && (e.metaKey || e.ctrlKey)) $("#send")?.click();
@@ -308,10 +366,7 @@ document.addEventListener("keydown", (e) => {
 const slides = $$("[data-slide]");
 if (slides.length) {
   let waiting = 0;
-  const reckon = async () => {
-    const body = await part(url);
-    if (body !== null) $("#cost").innerHTML = body;
-  };
+  const reckon = () => part(url, $("#cost"));
   for (const s of slides) s.addEventListener("input", () => {
     $("#o-" + s.id).textContent = "× " + Number(s.value);
     keep(s.id, s.value);

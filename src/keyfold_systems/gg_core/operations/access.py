@@ -6,12 +6,14 @@ import hashlib
 from collections.abc import Iterable
 from typing import Any
 
-from keyfold import create, new_ulid
-from keyfold.api import Arguments, Identity, NotAllowed, Service, rule
+from keyfold.api import Arguments, Identity, NotAllowed, Service, Trail, rule
 from keyfold.runtime import Intent
 from keyfold_systems.gg_core.entities import Activity, Block, Group, GroupMember, Role, User
-from keyfold_systems.gg_core.oversight import AuditEntry
+from keyfold_systems.gg_core.oversight import AuditEntry, Report
+from keyfold_systems.gg_core.patterns import audit_trail, reports_by_status
 from keyfold_systems.gg_core.rooms import Message, Room
+
+trail = Trail(Report, AuditEntry, reports_by_status, audit_trail)
 
 
 class Part(Service):
@@ -42,11 +44,7 @@ class Part(Service):
 
     def audited(self, caller: Identity, action: str, subject: str, note: str = "") -> Intent:
         """The write that keeps what was decided; it goes into the transaction of the decision."""
-        now = self.db.context.now()
-        entry = AuditEntry(
-            entry_id=new_ulid(), by=caller.id, action=action, subject=subject, note=note, at=now
-        )
-        return create(entry)
+        return trail.note(self.db, caller, action, subject, note)
 
 
 def blocks_between(one: str, other: str) -> list[Any]:
@@ -63,9 +61,9 @@ def id_of(*parts: str) -> str:
 
 @rule
 async def registered(service: Part, caller: Identity, _: Arguments) -> bool:
-    """Somebody with a profile who is not suspended."""
+    """Somebody with a profile who is not leaving."""
     user = await service.db.find(User.key(id=caller.id))
-    return user is not None and not user.suspended
+    return user is not None and not user.leaving
 
 
 @rule

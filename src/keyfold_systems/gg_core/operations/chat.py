@@ -32,7 +32,7 @@ from keyfold_systems.gg_core.operations.access import (
     registered,
     writer,
 )
-from keyfold_systems.gg_core.operations.people import shown
+from keyfold_systems.gg_core.operations.people import person_view
 from keyfold_systems.gg_core.patterns import chat_history, rooms_of_group, rooms_of_user
 from keyfold_systems.gg_core.payloads import Hours, MessageView, NewRoom, RoomView
 from keyfold_systems.gg_core.rooms import MOST_MEMBERS_OF_A_ROOM, Message, Room, RoomMark
@@ -169,7 +169,7 @@ class Chat(Part):
         ref = Message.key(room_id=room_id, message_id=message_id, created_at=created_at)
         message = await self.db.find(ref)
         if message is None:
-            raise Missing("There is no such message.")
+            raise Missing.of("message", message_id)
         entry = self.audited(caller, "delete message", f"{room_id}/{message_id}")
         decided = [] if message.user_id == caller.id else [entry]
         await self.db.transact(delete(ref), *decided)
@@ -213,7 +213,7 @@ class Chat(Part):
             views.append(
                 RoomView(
                     title=names.get(room.group_id or "", title),
-                    people=[shown(one) for one in known],
+                    people=[person_view(one) for one in known],
                     unread=room.last_at is not None and room.last_by != user_id and not read,
                     **room.model_dump(include=_ROOM),
                 )

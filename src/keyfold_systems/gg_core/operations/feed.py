@@ -95,13 +95,13 @@ class Feeds(Part):
             own = caller.id in (actor_id, activity.author_id)
             await self.db.transact(*home.removing(activity), *([] if own else [entry]))
         except NotFound:
-            raise Missing("There is no such activity.") from None
+            raise Missing.of("activity", activity_id) from None
 
     @query("/users/{user_id}/activities", allow=authenticated)
     async def activities(self, user_id: str, page: PageRequest, caller: Identity) -> Page[Entry]:
         """What somebody did, newest first; not where one of you blocked the other."""
         if await self.is_group(user_id):
-            raise Missing("There is no such user.")
+            raise Missing.of("user", user_id)
         await self.refuse_blocked(caller.id, {user_id})
         return await self._timeline(user_id, page, caller)
 
@@ -177,7 +177,8 @@ class Feeds(Part):
         if input.object_type == "Post":
             return await self._about_post(input, input.object_id, caller)
         if not await self._is_ones_own(input, input.object_id, caller.id):
-            raise Invalid("objectId", f"you have no such {input.object_type.lower()}")
+            kind = input.object_type.lower()
+            raise Invalid("objectId", f'you have no {kind} "{input.object_id}"')
         return {"goal_id": input.object_id} if input.object_type == "Goal" else {}
 
     async def _about_post(
@@ -190,7 +191,7 @@ class Feeds(Part):
             raise Invalid("objectActorId", "say whose post it is, and when it was made")
         ref = Activity.key(actor_id=actor_id, activity_id=post_id, created_at=created_at)
         if await self.db.find(ref) is None or not await self._is_visible(actor_id, caller):
-            raise Invalid("objectId", "there is no such post")
+            raise Invalid("objectId", f'post "{post_id}" does not exist')
         return {"post_id": post_id, "post_actor_id": actor_id, "post_created_at": created_at}
 
     async def _is_ones_own(self, input: NewActivity, object_id: str, user_id: str) -> bool:

@@ -2,43 +2,55 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, ClassVar, Final
 
 from pydantic import Field
 
-from keyfold import Page, Timestamp, delete, missing, update
+from keyfold import Page, Timestamp, delete, missing, new_ulid, put, update
 from keyfold.api import (
     Conflict,
     Identity,
     Invalid,
     PageRequest,
-    admin,
+    Suspending,
+    Trail,
     moderator,
     mutation,
     query,
 )
 from keyfold.errors import AlreadyExists, ConditionFailed, NotFound
 from keyfold_systems.gg_core.entities import Activity, Group, User, home
-from keyfold_systems.gg_core.operations.access import Part, registered
+from keyfold_systems.gg_core.notices import Notice
+from keyfold_systems.gg_core.operations.access import Part, registered, trail
 from keyfold_systems.gg_core.oversight import (
     LOCKED_FOR,
+    SUSPENDED_HOURS,
     AuditEntry,
     Decision,
     Lock,
     Report,
     ReportStatus,
     SubjectType,
+    Suspension,
 )
 from keyfold_systems.gg_core.patterns import audit_trail, reports_by_status
-from keyfold_systems.gg_core.payloads import NewReport
+from keyfold_systems.gg_core.payloads import NewReport, ReportView
 from keyfold_systems.gg_core.rooms import Message
 
 ONE: Final = "/reports/{reporter_id}/{subject_type}/{subject_id}"
 Note = Annotated[str, Field(max_length=1000)]
+EXCERPT: Final = 200
 
 
-class Moderation(Part):
+class Moderation(Suspending, Part):
     """Who keeps order, and how."""
+
+    trail: ClassVar[Trail] = trail
+    suspension = Suspension
+    while_suspended = Suspending.while_suspended | {"deleteUser", "readNotice", "readNotices"}
+
+    def person_ref(self, user_id: str) -> Any:
+        return User.key(id=user_id)
 
     @mutation(
         "/reports",
@@ -59,16 +71,33 @@ class Moderation(Part):
             created_at=self.db.context.now(),
         )
         if await self.db.find(_subject(report)) is None:
-            raise Invalid("subjectId", f"there is no such {input.subject_type}")
+            kind, id = input.subject_type, input.subject_id
+            raise Invalid("subjectId", f'{kind} "{id}" does not exist')
         try:
             return await self.db.create(report)
         except AlreadyExists:
             raise Conflict("You have reported it already.", code="ALREADY_REPORTED") from None
 
     @query("/reports", allow=moderator)
-    async def reports(self, page: PageRequest, status: ReportStatus = "open") -> Page[Report]:
-        """Reports, oldest first."""
-        return await reports_by_status.after(page.cursor)(self.db, status, limit=page.limit)
+    async def reports(self, page: PageRequest, status: ReportStatus = "open") -> Page[ReportView]:
+        """Reports, oldest first, with what they are about."""
+        found = await reports_by_status.after(page.cursor)(self.db, status, limit=page.limit)
+        about: list[Any] = await self.db.get_many([_subject(one) for one in found])
+        quoted = [_quoted(one) for one in about]
+        ids = [*(one.reporter_id for one in found), *(owner for owner, _ in quoted)]
+        people = await self.users(ids)
+        names = {id: user.full_name for id, user in people.items()}
+        rows = [
+            ReportView(
+                **one.model_dump(),
+                owner_id=owner,
+                excerpt=words[:EXCERPT],
+                owner_name=names.get(owner or ""),
+                reporter_name=names.get(one.reporter_id),
+            )
+            for one, (owner, words) in zip(found, quoted, strict=True)
+        ]
+        return Page(rows, found.cursor)
 
     @mutation(f"{ONE}/lock", name="claimReport", method="PUT", allow=moderator)
     async def claim_report(
@@ -105,22 +134,14 @@ class Moderation(Part):
         )
         subject = f"{report.subject_type} {report.subject_id}"
         entry = self.audited(caller, f"report {decision}", subject, note)
-        gone = await self._removal(report) if decision == "removed" else []
+        gone = await self._removal(report, caller, note) if decision == "removed" else []
         try:
             await self.db.transact(handled, entry, *gone, delete(Lock.key(name=_lock(report))))
         except (ConditionFailed, NotFound):
             raise Conflict("It was handled just now.", code="HANDLED") from None
         return await self.db.get(report.ref())
 
-    @mutation("/users/{user_id}/suspension", name="suspendUser", method="PUT", allow=moderator)
-    async def suspend_user(
-        self, user_id: str, suspended: bool, caller: Identity, note: Note = ""
-    ) -> None:
-        """Keep somebody from writing anything, or let them again."""
-        entry = self.audited(caller, "suspend" if suspended else "reinstate", user_id, note)
-        await self.db.transact(update(User.key(id=user_id), suspended=suspended), entry)
-
-    @query("/audit", allow=admin)
+    @query("/audit", allow=moderator)
     async def audit(self, page: PageRequest, month: Timestamp | None = None) -> Page[AuditEntry]:
         """What was decided in the month of a time, which is now by default; newest first."""
         at = month or self.db.context.now()
@@ -144,16 +165,31 @@ class Moderation(Part):
         except ConditionFailed:
             raise Conflict("Another moderator looks into it.", code="LOCKED") from None
 
-    async def _removal(self, report: Report) -> list[Any]:
+    async def _removal(self, report: Report, caller: Identity, note: str) -> list[Any]:
         """The writes that take away what a report is about; none where it is gone already."""
         subject: Any = await self.db.find(_subject(report))
         if subject is None:
             return []
-        if isinstance(subject, Activity):
-            return home.removing(subject)
+        reason = (note or report.reason)[:500]
         if isinstance(subject, User):
-            return [update(subject.ref(), suspended=True)]
-        return [delete(subject.ref())]
+            return [put(self.suspension_of(subject.id, SUSPENDED_HOURS, reason, caller))]
+        gone = home.removing(subject) if isinstance(subject, Activity) else [delete(subject.ref())]
+        return [*gone, *await self._removal_notices(subject, reason)]
+
+    async def _removal_notices(self, subject: Any, reason: str) -> list[Any]:
+        """The write that tells whose it was."""
+        owner_id, title = _quoted(subject)
+        owner = (await self.users([owner_id])).get(owner_id or "")
+        if owner is None or owner.leaving:
+            return []
+        notice = Notice(
+            user_id=owner.id,
+            notice_id=new_ulid(),
+            kind="removed",
+            text=f"{title[:EXCERPT]}: {reason}",
+            created_at=self.db.context.now(),
+        )
+        return [put(notice)]
 
 
 def _subject(report: Report) -> Any:
@@ -175,6 +211,20 @@ def _subject(report: Report) -> Any:
         activity_id=report.subject_id,
         created_at=report.subject_created_at,
     )
+
+
+def _quoted(subject: Any) -> tuple[str | None, str]:
+    """Whose it is, and its words; nobody's where it is gone."""
+    match subject:
+        case User():
+            return subject.id, subject.full_name
+        case Group():
+            return subject.owner_id, subject.name
+        case Message():
+            return subject.user_id, subject.text
+        case Activity():
+            return subject.author_id, subject.preview_text
+    return None, ""
 
 
 def _lock(report: Report) -> str:

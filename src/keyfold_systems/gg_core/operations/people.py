@@ -122,9 +122,9 @@ class People(Part):
         ]
         user, theirs, ours, mine, back, block = await self.db.get_many(refs)
         if user is None:
-            raise Missing("There is no such user.")
+            raise Missing.of("user", user_id)
         return Profile(
-            **dict(shown(user)),
+            **dict(person_view(user)),
             followers=theirs.count if theirs else 0,
             following=ours.count if ours else 0,
             followed_by_me=mine is not None,
@@ -140,12 +140,12 @@ class People(Part):
     @query("/nicknames/{nickname}", allow=authenticated)
     async def user_by_nickname(self, nickname: str) -> Person:
         """A profile by nickname."""
-        return shown(_first(await user_by_nickname(self.db, nickname)))
+        return person_view(_first(await user_by_nickname(self.db, nickname), nickname))
 
     @query("/emails/{email}", allow=admin)
     async def user_by_email(self, email: str) -> User:
         """A profile by email."""
-        return _first(await user_by_email(self.db, email))
+        return _first(await user_by_email(self.db, email), email)
 
     @mutation("/following/{followee_id}", name="followUser", allow=registered, status=201)
     async def follow_user(self, followee_id: str, caller: Identity) -> Follow:
@@ -264,16 +264,16 @@ class People(Part):
         return home.unfollowing(edge)
 
 
-def shown(user: User) -> Person:
+def person_view(user: User) -> Person:
     return Person.model_validate(user.model_dump(include=set(Person.model_fields)))
 
 
 def person_of(people: dict[str, User], user_id: str) -> Person | None:
     user = people.get(user_id)
-    return None if user is None else shown(user)
+    return None if user is None else person_view(user)
 
 
-def _first(page: Page[User]) -> User:
+def _first(page: Page[User], name: str) -> User:
     if not page.items:
-        raise Missing("There is no such user.")
+        raise Missing.of("user", name)
     return page.items[0]

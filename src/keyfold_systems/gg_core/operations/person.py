@@ -11,9 +11,9 @@ from keyfold.errors import AlreadyExists
 from keyfold_systems.gg_core.departure import Departure, GroupPost
 from keyfold_systems.gg_core.entities import Activity, Block, Follow, GroupMember, User
 from keyfold_systems.gg_core.goals import Award, Goal, Quest, Task
-from keyfold_systems.gg_core.notices import Notice
 from keyfold_systems.gg_core.operations.access import Part
-from keyfold_systems.gg_core.oversight import Report
+from keyfold_systems.gg_core.operations.notices import inbox
+from keyfold_systems.gg_core.oversight import Report, Suspension
 from keyfold_systems.gg_core.rooms import Message, RoomMark, UserRoom
 
 
@@ -64,8 +64,9 @@ class Persons(PersonalData, Part):
             inside=(Belonging("message", _written),),
             listed=False,
         ),
-        Belonging("notice", lambda me: Notice.key.query(user_id=me), kept=True),
+        inbox.belonging(),
         Belonging("report", lambda me: Report.key.query(reporter_id=me), kept=True),
+        Belonging("suspension", lambda me: Suspension.key(user_id=me), kept=True),
     )
 
     @mutation(
@@ -81,7 +82,7 @@ class Persons(PersonalData, Part):
         decided = [] if own else [self.audited(caller, "delete user", user_id)]
         try:
             await self.db.transact(
-                update(User.key(id=user_id), suspended=True), create(departure), *decided
+                update(User.key(id=user_id), leaving=True), create(departure), *decided
             )
         except AlreadyExists:
             return

@@ -24,7 +24,7 @@ class Reaches(Part):
     ) -> Promotion:
         """Decide whether the activities of a user or group are copied to their followers."""
         if await self.db.find(User.key(id=actor_id)) is None and not await self.is_group(actor_id):
-            raise Missing("There is no such user or group.")
+            raise Missing.of("user or group", actor_id)
         flag = Promotion(user_id=actor_id, fanout_enabled=fanout_enabled, reason=reason)
         entry = self.audited(caller, f"promote {'on' if fanout_enabled else 'off'}", actor_id)
         made: Promotion = (await self.db.transact(put(flag), entry))[0]
@@ -53,7 +53,7 @@ class Reaches(Part):
     async def explain_way(self, actor_id: str, follower_id: str) -> Way:
         """How one follower gets somebody's activities, and what the policy says of it now."""
         if not await self._is_followed(actor_id, follower_id):
-            raise Missing("There is no such follower.")
+            raise Missing(f'"{follower_id}" does not follow "{actor_id}".')
         found = await home.explain(self.db, follower_id, actor_id)
         return Way(mode=found.mode, saving=found.saving, price=found.price, reason=found.reason)
 

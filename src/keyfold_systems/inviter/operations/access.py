@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from keyfold import AsyncDb, exists, not_
@@ -17,8 +18,13 @@ class Part(Service):
         """Somebody with a profile who is not leaving."""
         user = await self.db.get(User.key(user_id=user_id))
         if user.leaving:
-            raise Missing(f'Not found: user "{user_id}".')
+            raise Missing.of("user", user_id)
         return user
+
+    async def names_of(self, ids: Collection[str]) -> Mapping[str, str]:
+        """What people are called; who is gone is left out."""
+        found = await self.db.get_many([User.key(user_id=one) for one in sorted(ids)])
+        return {one.user_id: one.name for one in found if one is not None}
 
 
 @rule

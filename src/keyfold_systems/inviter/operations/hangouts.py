@@ -284,7 +284,7 @@ class Hangouts(Part):
         people = {one.user_id: one for one in found if isinstance(one, User) and not one.leaving}
         mine = {one.group_id for one in found if isinstance(one, Membership)}
         if caller.id not in people:
-            raise Missing(f'Not found: user "{caller.id}".')
+            raise Missing.of("user", caller.id)
         if strange := [one for one in groups if one not in mine]:
             raise Invalid("groupIds", f"you are not in {', '.join(strange)}")
         if unknown := [one for one in users if one not in people]:

@@ -2,42 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Sequence
 
-from pydantic import Field
-
-from keyfold import Page, update
-from keyfold.api import PageRequest, itself, mutation, query
-from keyfold.errors import NotFound
-from keyfold_systems.inviter.entities import Notification
+from keyfold.api import Inbox, Notifications
+from keyfold_systems.inviter.entities import Notification, User
 from keyfold_systems.inviter.operations.access import Part
-from keyfold_systems.inviter.patterns import notifications_of
-from keyfold_systems.inviter.payloads import Unread
+from keyfold_systems.inviter.patterns import notifications_of, user_by_id
+from keyfold_systems.inviter.payloads import Notice
 
-MOST_READ = 40
+inbox = Inbox(Notification, notifications_of, User, user_by_id, id="note_id", time="at")
 
 
-class Inbox(Part):
+class News(Notifications[Notice], Part):
     """What happened that concerns somebody."""
 
-    @query("/users/{user_id}/notifications", allow=itself("user_id"))
-    async def notifications(self, user_id: str, page: PageRequest) -> Page[Notification]:
-        """What you are to know, newest first; your profile has the number of unread ones."""
-        return await notifications_of.after(page.cursor)(self.db, user_id, limit=page.limit)
+    inbox = inbox
 
-    @mutation("/users/{user_id}/notifications/read", allow=itself("user_id"))
-    async def read_notifications(
-        self,
-        user_id: str,
-        note_ids: Annotated[set[str], Field(min_length=1, max_length=MOST_READ)],
-        read: bool = True,
-    ) -> Unread:
-        """Mark notifications as read, or as unread again; those that are gone do not matter."""
-        keys = [Notification.key(user_id=user_id, note_id=one) for one in sorted(note_ids)]
-        found = [one for one in await self.db.get_many(keys) if one and one.read != read]
-        try:
-            if found:
-                await self.db.transact(*(update(one.ref(), read=read) for one in found))
-        except NotFound:
-            return await self.read_notifications(user_id, note_ids, read)
-        return Unread(unread=(await self.person(user_id)).unread)
+    async def shown_notifications(self, found: Sequence[Notification], _: str) -> list[Notice]:
+        names = await self.names_of({one.actor_id for one in found if one.actor_id is not None})
+        shown = set(Notice.model_fields)
+        return [
+            Notice(**one.model_dump(include=shown), actor_name=names.get(one.actor_id or ""))
+            for one in found
+        ]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from keyfold import put, update
-from keyfold.api import Oversight, Subject, Trail, authenticated
+from keyfold import create, new_ulid, put, update
+from keyfold.api import Removed, Subject, Suspensions, Trail, authenticated
 from keyfold.runtime import Intent
-from keyfold_systems.inviter.entities import Group, Hangout, Removal, User
+from keyfold_systems.inviter.entities import Group, Hangout, NoticeKind, Notification, Removal, User
 from keyfold_systems.inviter.operations.access import Part, guest, member
-from keyfold_systems.inviter.oversight import trail
+from keyfold_systems.inviter.oversight import Suspension, trail
 
 
 def close(group: Group) -> list[Intent]:
@@ -24,10 +24,13 @@ def expel(user: User) -> list[Intent]:
     return [update(user.ref(), leaving=True, where=lambda u: u.owned_groups == 0), put(removal)]
 
 
-class Moderation(Oversight, Part):
+class Moderation(Suspensions, Part):
     """Hangouts, groups and people can be reported by those who see them."""
 
     trail: ClassVar[Trail] = trail
+    suspension = Suspension
+    names_of = Part.names_of
+    while_suspended = Suspensions.while_suspended | {"deleteUser"}
     subjects = {
         "hangout": Subject(Hangout, ["hangout_id"], allow=guest, owner="host_id", shown="title"),
         "group": Subject(
@@ -43,3 +46,16 @@ class Moderation(Oversight, Part):
             by_admin=True,
         ),
     }
+
+    async def removal_notice(self, removed: Removed) -> Intent | None:
+        owner = await self.db.find(User.key(user_id=removed.owner_id))
+        if owner is None or owner.leaving:
+            return None
+        notice = Notification(
+            user_id=removed.owner_id,
+            note_id=new_ulid(),
+            kind=NoticeKind.REMOVED,
+            title=removed.title,
+            text=removed.reason,
+        )
+        return create(notice)

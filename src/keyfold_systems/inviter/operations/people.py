@@ -20,14 +20,14 @@ from keyfold_systems.inviter.entities import (
     GroupInvitation,
     Hangout,
     Membership,
-    Notification,
     Removal,
     Response,
     User,
     UserHangout,
 )
 from keyfold_systems.inviter.operations.access import Part, stays
-from keyfold_systems.inviter.oversight import trail
+from keyfold_systems.inviter.operations.inbox import inbox
+from keyfold_systems.inviter.oversight import Suspension, trail
 from keyfold_systems.inviter.patterns import people_named
 from keyfold_systems.inviter.payloads import Person, Stated
 from keyfold_systems.inviter.removal import finish
@@ -52,8 +52,9 @@ class People(PersonalData, Part):
         Belonging(
             "groupInvitations", lambda id: GroupInvitation.by_user.query(user_id=id), kept=True
         ),
-        Belonging("notifications", lambda id: Notification.key.query(user_id=id), kept=True),
+        inbox.belonging(),
         Belonging("reports", trail.reported_by, kept=True),
+        Belonging("suspension", lambda id: Suspension.key(user_id=id), kept=True),
     )
 
     async def welcome(self, caller: Identity) -> None:

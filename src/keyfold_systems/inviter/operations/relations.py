@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from keyfold.api import related
-from keyfold_systems.inviter.entities import Group, Hangout, Membership, Response, User
+from keyfold_systems.inviter.entities import Group, Hangout, Membership, Response
 from keyfold_systems.inviter.operations.access import Part
 from keyfold_systems.inviter.payloads import GroupCard, GroupName, HangoutCard, Person
 
@@ -65,8 +65,8 @@ class Relations(Part):
         return [people.get(one.owner_id) for one in parents]
 
     async def _people(self, ids: Iterable[str]) -> dict[str, Person]:
-        found = await self.db.get_many([User.key(user_id=one) for one in sorted(set(ids))])
-        return {one.user_id: Person(user_id=one.user_id, name=one.name) for one in found if one}
+        names = await self.names_of(set(ids))
+        return {id: Person(user_id=id, name=name) for id, name in names.items()}
 
     async def _group_names(self, ids: Iterable[str]) -> dict[str, GroupName]:
         found = await self.db.get_many([Group.key(group_id=one) for one in sorted(set(ids))])

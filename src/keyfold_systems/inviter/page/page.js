@@ -1,7 +1,9 @@
 /* Inviter for people: what comes up, groups, one hangout, news. Each view loads by REST and loads
    again when a subscription tells of a change. */
-import { $, $$, day, doing, face, form, h, list, me, onPerson, path, rest, route, say, show, subscribe, welcome, when } from "../../assets/app.js";
-import { reportButton } from "../../assets/oversight.js";
+import { $, become, count, day, doing, face, form, gone, h, list, me, onPerson, path, rest, route, say, show, subscribe, welcome, when } from "../../assets/app.js";
+import { account } from "../../assets/account.js";
+import { countNews, news } from "../../assets/news.js";
+import { moderation, reportButton } from "../../assets/oversight.js";
 
 const MINE = "subscription ($id: String!) { myListChanged(userId: $id) { changed } }";
 const GROUP = "subscription ($id: String!) { groupChanged(groupId: $id) { hangoutId } }";
@@ -22,7 +24,7 @@ function again(work) {
     wanted = true;
     if (running) return;
     running = true;
-    try { while (wanted) { wanted = false; await work(); } } catch (error) { show(error); } finally { running = false; }
+    try { while (wanted) { wanted = false; await work(); } } catch (error) { gone(error); } finally { running = false; }
   };
   return go;
 }
@@ -36,13 +38,7 @@ function live(load, ...wanted) {
   return () => { listening.delete(go); ends.forEach((end) => end()); };
 }
 
-function gone(error) {
-  if (error.code === "NOT_ALLOWED") return go("#/");
-  return show(error);
-}
-
 const go = (hash) => { location.hash = hash; };
-const count = (number, one, many = `${one}s`) => `${number} ${number === 1 ? one : many}`;
 const clock = (moment) => new Date(moment).toLocaleTimeString(undefined, { hour: "numeric", minute: "2-digit" });
 const over = (hangout) => new Date(hangout.endsAt) <= new Date();
 
@@ -117,6 +113,8 @@ function picker(container, label) {
   return { ids: () => [...chosen.keys()] };
 }
 
+const choice = (group, checked = false) => h("label.check", h("input", { type: "checkbox", name: "groupIds", value: group.groupId, dataset: { many: "" }, checked }), group.groupName);
+
 /* ---------- planning ---------- */
 
 let invited = null, planned = null;
@@ -136,9 +134,7 @@ async function plan({ groupId = null, hangout = null } = {}) {
   for (const part of ["#plan-groups", "#plan-people"]) $(part).hidden = Boolean(hangout);
   if (!hangout) {
     const { items } = await rest.get(path`/users/${me().id}/groups?limit=200`);
-    $("#plan-groups .line").replaceChildren(...items.map((one) => h("label.check", h("input", {
-      type: "checkbox", name: "groupIds", value: one.groupId, dataset: { many: "" }, checked: one.groupId === groupId,
-    }), one.groupName)), ...(items.length ? [] : [h("span.muted", "You are in no group yet.")]));
+    $("#plan-groups .choices").replaceChildren(...items.map((one) => choice(one, one.groupId === groupId)), ...(items.length ? [] : [h("span.muted", "You are in no group yet.")]));
     invited = picker($("#plan-people"), "Who else, by name?");
   }
   $("#plan").showModal();
@@ -158,30 +154,44 @@ form($("#plan form"), async (values) => {
 /* ---------- inviting into what is there ---------- */
 
 let asked = null, invite = null;
-function ask(title, send) {
+/** Invite people by name, and groups where some are offered: `send(userIds, groupIds)`. */
+function ask(title, send, groups = []) {
   $("#ask-title").textContent = title;
+  $("#ask-groups").hidden = !groups.length;
+  $("#ask-groups .choices").replaceChildren(...groups.map((one) => choice(one)));
   asked = picker($("#ask-people"), "Who, by name?");
   invite = send;
   $("#ask").showModal();
 }
-form($("#ask form"), async () => {
-  const ids = asked.ids();
-  if (!ids.length) return say("Choose somebody first.", { bad: true });
-  await invite(ids);
+form($("#ask form"), async ({ groupIds = [] }) => {
+  const ids = asked.ids(), all = ids.length + groupIds.length;
+  if (!all) return say("Choose somebody first.", { bad: true });
+  await invite(ids, groupIds);
   $("#ask").close();
-  return say(`${count(ids.length, "invitation")} sent`);
+  return say(`${count(all, "invitation")} sent`);
 });
 
-form($("#found form"), async (values) => {
-  const group = await rest.post("/groups", values);
+let renamed = null;
+/** Open the form of a new group, or of one that gets another name. */
+function name(group = null) {
+  renamed = group;
+  $("#found-title").textContent = group ? "Rename the group" : "A new group";
+  $("#found .btn.main").textContent = group ? "Rename it" : "Found it";
+  $("#found .check").hidden = Boolean(group);
+  $("#group-name").value = group?.name ?? "";
+  $("#found").showModal();
+}
+form($("#found form"), async ({ name: called, private: closed }) => {
+  if (renamed) await rest.patch(path`/groups/${renamed.groupId}`, { name: called });
+  else go(path`#/groups/${(await rest.post("/groups", { name: called, private: closed })).groupId}`);
   $("#found").close();
-  go(path`#/groups/${group.groupId}`);
-}, { done: "Your group is there" });
+});
 
 /* ---------- what comes up ---------- */
 
 function signedOut() {
-  view.replaceChildren(welcome("Friends, plans, and who comes", "Sign in to see what comes up."));
+  view.replaceChildren(welcome("Plan something with friends", "Invite people or whole groups, and see at once who comes.", [
+    ["Plan", "A hangout with a time and a place, in a minute."], ["Invite", "Friends by name, or a group with everybody in it."], ["Answer", "Going, maybe or not; everybody sees it live."]]));
 }
 
 async function home() {
@@ -214,7 +224,7 @@ async function groups() {
   const waiting = h(".rows"), asked = h("section.panel", { hidden: true }, h("header", h("h2", "You are asked to join")), waiting);
   const mine = h(".rows");
   view.replaceChildren(h(".head", h("div", h("h1", "Groups"), h("p", "Those you do things with.")),
-    h(".acts", h("button.btn.main", { type: "button", dataset: { keyPress: "n" }, onclick: () => $("#found").showModal() }, "New group"))), asked, h("section.panel", mine));
+    h(".acts", h("button.btn.main", { type: "button", dataset: { keyPress: "n" }, onclick: () => name() }, "New group"))), asked, h("section.panel", mine));
   return live(async () => {
     const [invitations, found] = await Promise.all([rest.get(path`/users/${me().id}/invitations`), rest.get(path`/users/${me().id}/groups?limit=200`)]);
     asked.hidden = !invitations.items.length;
@@ -225,6 +235,21 @@ async function groups() {
       h("span.what", h("b", one.groupName), h("small", count(one.members, "member"))), one.ownerId === me().id && h("span.tag.on", "Yours"), one.private && h("span.tag", "Private")),
     () => h(".empty", h("b", "No group yet"), h("p", "Found one, and ask your friends in.")));
   });
+}
+
+/** The link of a group: members get to it, anybody else may join. */
+async function join({ id }) {
+  if (!me()) return signedOut();
+  const at = path`#/groups/${id}`;
+  if (await rest.get(path`/groups/${id}`).catch(() => null)) return location.replace(at);
+  return view.replaceChildren(h(".panel", h(".empty", h("b", "A friend sent you the link of a group"), h("p", "Join it to see what it plans. A private group needs an invitation."),
+    h("button.btn.main", { type: "button", onclick: doing(async () => { await rest.post(path`/groups/${id}/members`); go(at); }) }, "Join the group"))));
+}
+
+async function copyLink(id) {
+  const link = new URL(path`#/join/${id}`, location.href).href;
+  await navigator.clipboard?.writeText(link);
+  say(navigator.clipboard ? "Copied. Whoever opens it can join." : link);
 }
 
 async function group({ id }) {
@@ -244,7 +269,10 @@ async function group({ id }) {
     const owner = found.ownerId === me().id;
     head.replaceChildren(h("div", h("h1", found.name), h("p", count(found.members, "member"), found.private ? " · private" : "")),
       h(".acts", h("button.btn.main", { type: "button", dataset: { keyPress: "n" }, onclick: doing(() => plan({ groupId: id })) }, "Plan a hangout"),
-        owner && h("button.btn", { type: "button", onclick: doing(() => rest.put(`${url}/privacy`, { private: !found.private }).then(load)) }, found.private ? "Open to all" : "Make private")));
+        !found.private && h("button.btn", { type: "button", onclick: doing(() => copyLink(id)) }, "Copy the link"),
+        owner && h("button.btn", { type: "button", onclick: () => name(found) }, "Rename"),
+        owner ? h("button.btn", { type: "button", onclick: doing(() => rest.put(`${url}/privacy`, { private: !found.private }).then(load)) }, found.private ? "Open to all" : "Make private")
+          : reportButton("group", id)));
     list(members, people.items.map((one) => ({ ...one, owner, first: one.userId === found.ownerId })), (one) => one.userId, (one) => h("div", face(one.userName, { size: "small" }),
       h("span.what", one.userName), one.first && h("span.tag.on", "Owner"),
       owner && !one.first && h("button.btn.small.quiet", { type: "button", ariaLabel: `Make ${one.userName} the owner`, onclick: doing(() => sure(`Hand the group over to ${one.userName}?`) && rest.put(`${url}/owner`, { userId: one.userId })) }, "Hand over"),
@@ -274,7 +302,7 @@ async function hangout({ id }) {
     const change = (words, values) => h("button.btn", { type: "button", onclick: doing(() => rest.patch(url, values).then(load)) }, words);
     head.replaceChildren(h(".title", leaf(found.startsAt, ".large"), h("div", h("h1", found.title),
       h("p", [`${day(found.startsAt)}, ${clock(found.startsAt)} – ${clock(found.endsAt)}`, found.place].filter(Boolean).join(" · ")),
-      h("p", when(found.startsAt), ` · ${host ? "You host" : `${found.hostName} hosts`}`))), h(".acts", answers(mine, load)));
+      h("p", over(found) ? "It is over" : new Date(found.startsAt) <= new Date() ? "Going on now" : when(found.startsAt), ` · ${host ? "You host" : `${found.hostName} hosts`}`))), h(".acts", answers(mine, load)));
     const answered = new Map(given.items.map((one) => [one.userId, one]));
     const open = guests.users.filter((one) => !answered.has(one.userId) && one.userId !== found.hostId);
     body.replaceChildren(
@@ -285,13 +313,17 @@ async function hangout({ id }) {
           h(`span.tag${one.answer === "going" ? ".ok" : one.answer === "maybe" ? ".warn" : ""}`, ANSWERS.find(([answer]) => answer === one.answer)[1]))),
         open.map((one) => h("div", face(one.name, { size: "small" }), h("span.what.muted", one.name), h("span.tag", "No answer yet")))))),
       h(".stack", h("section.panel", h("header", h("h2", "Invited"), host && !over(found) && !found.cancelled && h("button.btn.small", {
-        type: "button", onclick: () => ask("Invite to the hangout", (userIds) => rest.post(`${url}/guests`, { userIds })),
-      }, "Invite")), h(".rows", guests.groups.map((one) => h("div", face(one.name, { size: "small" }), h("span.what", one.name, h("small", count(one.members, "member"))))),
+        type: "button", onclick: doing(async () => {
+          const { items } = await rest.get(path`/users/${me().id}/groups?limit=200`);
+          ask("Invite to the hangout", (userIds, groupIds) => rest.post(`${url}/guests`, { userIds, groupIds }), items.filter((one) => !found.groupIds.includes(one.groupId)));
+        }),
+      }, "Invite")), h(".rows", guests.groups.map((one) => h("div", face(one.name, { size: "small" }), h("span.what", one.name, h("small", count(one.members, "member"))),
+        host && h("button.icon", { type: "button", ariaLabel: `Take the invitation of ${one.name} back`, onclick: doing(() => sure(`Take back the invitation of ${one.name}? Their answers go too.`) && rest.post(`${url}/withdrawals`, { groupIds: [one.groupId] })) }, "✕"))),
       guests.users.map((one) => h("div", face(one.name, { size: "small" }), h("span.what", one.name), one.userId === found.hostId && h("span.tag.on", "Host"),
         host && one.userId !== found.hostId && h("button.icon", { type: "button", ariaLabel: `Take the invitation of ${one.name} back`, onclick: doing(() => rest.post(`${url}/withdrawals`, { userIds: [one.userId] })) }, "✕"))))),
       host && h(".acts", h("button.btn", { type: "button", onclick: doing(() => plan({ hangout: found })) }, "Change it"),
         found.cancelled ? change("It takes place", { cancelled: false }) : change("Cancel it", { cancelled: true }),
-        h("button.btn.danger", { type: "button", onclick: doing(async () => { if (sure("Delete this hangout and all its answers?")) { await rest.delete(url); go("#/"); } }) }, "Delete")),
+        h("button.btn.danger", { type: "button", onclick: doing(async () => { if (sure("Delete this hangout and all its answers? Nobody is told: cancel it to tell those who come.")) { await rest.delete(url); go("#/"); } }) }, "Delete")),
       !host && h(".acts", reportButton("hangout", id))));
   };
   return live(load, [HANGOUT, id]);
@@ -299,33 +331,38 @@ async function hangout({ id }) {
 
 /* ---------- news ---------- */
 
+const by = (one) => one.actorName || "Somebody";
 const TOLD = {
-  invited: (one) => `${one.actorName} invites you to ${one.title}`,
-  changed: (one) => `${one.actorName} changed ${one.title}`,
+  invited: (one) => `${by(one)} invites you to ${one.title}`,
+  changed: (one) => `${by(one)} changed ${one.title}`,
   cancelled: (one) => `${one.title} is cancelled`,
   reinstated: (one) => `${one.title} takes place after all`,
-  answered: (one) => `${one.actorName} ${SAID[one.answer]}: ${one.title}`,
-  group_invited: (one) => `${one.actorName} asks you into ${one.title}`,
-  group_joined: (one) => `${one.actorName} joined ${one.title}`,
-  group_handed_over: (one) => `${one.actorName ?? "Somebody"} made you the owner of ${one.title}`,
+  answered: (one) => `${by(one)} ${SAID[one.answer]}: ${one.title}`,
+  group_invited: (one) => `${by(one)} asks you into ${one.title}`,
+  group_joined: (one) => `${by(one)} joined ${one.title}`,
+  removed: (one) => `A moderator removed ${one.title}: ${one.text}`,
+  group_handed_over: (one) => `${by(one)} made you the owner of ${one.title}`,
 };
 
-async function news() {
+const told = (one) => ({
+  id: one.noteId, who: one.actorName || one.title, words: TOLD[one.kind](one), at: one.at, read: one.read,
+  href: one.kind === "group_invited" ? "#/groups" : one.kind === "removed" ? "#/news" : one.hangoutId ? path`#/hangouts/${one.hangoutId}` : path`#/groups/${one.groupId}`,
+});
+
+const inbox = () => (me() ? news(view, { words: "What happened while you were away.", told, quiet: "You will hear when somebody invites you or answers." }) : signedOut());
+
+/* ---------- you ---------- */
+
+async function you() {
   if (!me()) return signedOut();
-  const found = h(".rows"), url = path`/users/${me().id}/notifications`;
-  let items = [];
-  const read = async (notes) => { if (notes.length) await rest.post(`${url}/read`, { noteIds: notes.slice(0, 40).map((one) => one.noteId) }); };
-  view.replaceChildren(h(".head", h("div", h("h1", "News"), h("p", "What happened while you were away.")),
-    h(".acts", h("button.btn", { type: "button", onclick: doing(async () => { const open = items.filter((one) => !one.read); for (let at = 0; at < open.length; at += 40) await read(open.slice(at, at + 40)); }) }, "Mark all as read"))),
-  h("section.panel.narrow", found));
-  return live(async () => {
-    ({ items } = await rest.get(`${url}?limit=60`));
-    list(found, items, (one) => one.noteId, (one) => h(`a.news${one.read ? "" : ".unread"}`, {
-      href: one.kind === "group_invited" ? "#/groups" : one.hangoutId ? path`#/hangouts/${one.hangoutId}` : path`#/groups/${one.groupId}`,
-      onclick: () => { if (!one.read) read([one]).catch(show); },
-    }, face(one.actorName, { size: "small" }), h("span.what", TOLD[one.kind](one), h("small", when(one.at))), h("span.dot", { title: one.read ? "" : "Unread" })),
-    () => h(".empty", h("b", "No news"), h("p", "You will hear when somebody invites you or answers.")));
-  });
+  const profile = await rest.get(path`/users/${me().id}/profile`);
+  const details = form(h("form.panel", h("header", h("h2", "Your profile")), h(".pad.stack",
+    h(".field", h("label", { htmlFor: "own-name" }, "Name"), h("input", { id: "own-name", name: "name", value: profile.name, required: true, maxLength: 200, autocomplete: "name" }), h("span.hint", "Friends find you by it.")),
+    h(".acts", h("button.btn.main", "Save")))), async ({ name: called }) => {
+    await rest.put(path`/users/${me().id}`, { name: called });
+    become({ ...me(), name: called });
+  }, { done: "Saved" });
+  return account(view, details, "Download what Inviter stores about you, or delete your account: your hangouts, answers and memberships go with it. Groups you own are handed over or closed first.");
 }
 
 /* ---------- who is here ---------- */
@@ -334,26 +371,23 @@ let unheard = null;
 onPerson((person) => {
   unheard?.();
   unheard = null;
-  const badge = $("#unread");
-  badge.hidden = true;
   if (!person) return;
-  const look = again(async () => {
-    try {
-      const { unread } = await rest.get(path`/users/${person.id}/profile`);
-      badge.textContent = unread > 99 ? "99+" : unread;
-      badge.hidden = !unread;
-    } catch (error) {
-      if (error.status !== 404) throw error;
+  const known = async () => {
+    try { await rest.get(path`/users/${person.id}/profile`); } catch (error) {
+      if (error.status !== 404) return show(error);
       $("#my-name").value = person.name === person.id ? "" : person.name;
       if (!$("#hello").open) $("#hello").showModal();
     }
-  });
-  const tell = () => { look(); listening.forEach((go) => go()); };
-  unheard = subscribe(MINE, { id: person.id }, { open: tell, next: tell });
+    return undefined;
+  };
+  const tell = () => listening.forEach((go) => go());
+  unheard = subscribe(MINE, { id: person.id }, { open: () => { known(); tell(); }, next: tell });
 });
+countNews();
 form($("#hello form"), async (values) => {
   await rest.put(path`/users/${me().id}`, values);
   $("#hello").close();
+  become({ ...me(), name: values.name });
 }, { done: "Welcome" });
 
-route({ "": home, groups, "groups/:id": group, "hangouts/:id": hangout, news });
+route({ "": home, groups, "groups/:id": group, "join/:id": join, you, "hangouts/:id": hangout, news: inbox, moderation: () => moderation(view) });

@@ -1,5 +1,7 @@
-import { $, $$, chooseWho, doing, face, form, h, list, me, onPerson, path, rest, route, say, show, subscribe, valuesOf, when } from "../../assets/app.js";
-import { reportButton } from "../../assets/oversight.js";
+import { $, $$, become, count, doing, face, form, gone, h, list, me, onPerson, path, rest, route, say, show, subscribe, valuesOf, welcome, when } from "../../assets/app.js";
+import { account } from "../../assets/account.js";
+import { countNews, news } from "../../assets/news.js";
+import { moderation, reportButton } from "../../assets/oversight.js";
 
 const ROOM = "subscription ($id: String!) { roomChanged(roomId: $id) { changed } }";
 const MINE = "subscription ($id: String!) { myListsChanged(userId: $id) { changed } }";
@@ -11,29 +13,31 @@ const STEP = {
   SEEN: { VISIT_PLANNED: "Call the visit off", REJECTED: "Reconsider", "": "Seen" },
   VISIT_PLANNED: { "": "Plan a visit" }, VISITED: { "": "Visited" }, APPLIED: { "": "Apply" }, REJECTED: { "": "Drop" }, ACCEPTED: { "": "We got it" },
 };
-const views = ["hello", "home", "news", "welcome", "room"];
+const views = ["hello", "home", "news", "welcome", "room", "moderation", "you"];
 const open = (name) => { for (const one of views) $(`#${one}`).hidden = one !== name; };
 
-let room = null, shown = { listings: [], wishes: null };
+let place = null, room = null, shown = { listings: [], wishes: null };
 
 /* ---------- words ---------- */
 
 const number = new Intl.NumberFormat("de-CH");
-const price = (amount) => (amount == null ? "" : number.format(amount >= 1000 ? Math.round(amount) : amount));
+const figure = (amount) => number.format(amount >= 1000 ? Math.round(amount) : amount);
+const price = (amount) => `CHF ${figure(amount)}`;
 
 function wish(value) {
   if (value === true) return "yes";
   if (value === false) return "no";
   if (Array.isArray(value)) return value.join(", ");
   if (value && typeof value === "object") {
-    if (value.min != null && value.max != null) return `${price(value.min)}–${price(value.max)}`;
-    if (value.max != null) return `up to ${price(value.max)}`;
-    if (value.min != null) return `from ${price(value.min)}`;
+    if (value.min != null && value.max != null) return `${figure(value.min)}–${figure(value.max)}`;
+    if (value.max != null) return `up to ${figure(value.max)}`;
+    if (value.min != null) return `from ${figure(value.min)}`;
     return JSON.stringify(value);
   }
-  return typeof value === "number" ? price(value) : String(value);
+  return typeof value === "number" ? figure(value) : String(value);
 }
 
+const owns = () => room?.mine?.role === "owner";
 const memberName = (id) => room?.members.find((one) => one.userId === id)?.userName || (id === me()?.id ? "You" : "Somebody");
 const titleOf = (id) => shown.listings.find((one) => one.listingId === id)?.title || "a home";
 
@@ -58,6 +62,7 @@ function happened(one) {
     ListingRemoved: () => `${who} removed “${one.text}”`,
     CriteriaSaved: () => `${who} said what matters: ${one.text}`,
     CriteriaCombined: () => `${who} combined the wishes (${one.text})`,
+    ContentRemoved: () => `A moderator removed ${one.text}`,
     CompatibilityComputed: () => `The wishes fit ${one.text}`,
   }[one.type];
   return said ? said() : `${who}: ${one.text || one.type}`;
@@ -98,42 +103,43 @@ async function loadHome() {
   list($("#rooms"), rooms.items, (one) => one.roomId, (one) => h("a.card.room-card", { href: `#/rooms/${encodeURIComponent(one.roomId)}` },
     h("h2", one.roomName),
     h("span.line.wrap", h("span.tag", one.searchType === "buy" ? "to buy" : "to rent"), one.role === "owner" ? h("span.tag.on", "yours") : null),
-    h("small", `${one.listingCount ?? 0} homes · ${one.memberCount ?? 1} searching`)),
+    h("small", `${count(one.listingCount ?? 0, "home")} · ${one.memberCount ?? 1} searching`)),
   () => h(".empty", h("b", "No rooms yet"), h("p", "Open one and ask somebody in.")));
 }
 
-async function countUnread() {
-  const unread = (await rest.get(path`/users/${me().id}/notifications?unread=true&limit=100`)).items.length;
-  $("#unread").hidden = !unread;
-  $("#unread").textContent = unread > 99 ? "99+" : unread;
-}
-
-async function loadNews() {
-  const found = await rest.get(path`/users/${me().id}/notifications?limit=50`);
-  list($("#notifications"), found.items, (one) => one.activityId, (one) => h(one.isRead ? "a" : "a.unread",
-    { href: `#/rooms/${encodeURIComponent(one.roomId)}` }, face(one.senderName || "?"),
-    h("span.what", h("b", one.type === "ChatMessage" ? `${one.senderName}: ${one.text}` : happened(one)), h("small", when(one.createdAt)))),
-  () => h(".empty", h("b", "Nothing new"), h("p", "You hear here what others do.")));
-}
+const told = (one) => ({
+  id: one.activityId, who: one.senderName || "Somebody", words: one.type === "ChatMessage" ? `${one.senderName || "Somebody"}: ${one.text}` : happened(one),
+  at: one.createdAt, read: one.isRead, href: one.roomId ? path`#/rooms/${one.roomId}` : "#/news",
+});
 
 /* ---------- a room ---------- */
 
 async function loadRoom(id) {
   const view = await rest.get(path`/rooms/${id}/view`);
+  if (place !== id) return;
   room = { ...view.room, members: view.members, mine: view.members.find((one) => one.userId === me().id) };
   $("#room-name").textContent = room.name;
-  $("#room-about").replaceChildren(h("span.tag", room.searchType === "buy" ? "to buy" : "to rent"), h("span", `${room.listingCount} homes`));
+  $("#room-about").replaceChildren(h("span.tag", room.searchType === "buy" ? "to buy" : "to rent"), h("span", count(room.listingCount, "home")), ...(owns() ? [] : [reportButton("room", id)]));
   $("#show-members").replaceChildren(h("span.faces", room.members.slice(0, 5).map((one) => face(one.userName || one.userId, { size: "small" }))), ` ${room.members.length}`);
   list($("#member-rows"), room.members, (one) => one.userId, (one) => h("div", face(one.userName || one.userId),
     h("span.what", h("b", one.userName || one.userId), h("small", one.role)),
-    room.mine?.role === "owner" && one.role !== "owner" ? h("button.btn.small", { type: "button", onclick: doing(() => rest.put(path`/rooms/${id}/members/${one.userId}/role`, { role: "owner" })) }, "Make an owner") : null));
-  $("#invite .write").hidden = $("#make-link").hidden = room.mine?.role !== "owner";
+    owns() && one.role !== "owner" && h("button.btn.small", { type: "button", onclick: doing(() => rest.put(path`/rooms/${id}/members/${one.userId}/role`, { role: "owner" })) }, "Make an owner"),
+    owns() && one.role !== "owner" && h("button.icon", { type: "button", ariaLabel: `Remove ${one.userName || one.userId}`, onclick: doing(() => confirm(`Remove ${one.userName || one.userId} from the room?`) && rest.delete(path`/rooms/${id}/members/${one.userId}`)) }, "✕")));
+  $("#invite .write").hidden = $("#make-link").hidden = $("#settings").hidden = !owns();
+}
+
+async function loadInvitations(id) {
+  const { items } = await rest.get(path`/rooms/${id}/invitations`);
+  list($("#invited-rows"), items, (one) => one.userId, (one) => h("div", face(one.userName || one.userId, { size: "small" }), h("span.what.muted", one.userName || one.userId), h("span.tag", "Asked"),
+    owns() && h("button.icon", { type: "button", ariaLabel: `Withdraw the invitation of ${one.userName || one.userId}`, onclick: doing(() => rest.delete(path`/rooms/${id}/invitations/${one.userId}`)) }, "✕")));
 }
 
 async function loadListings(id) {
   const wanted = new URLSearchParams({ limit: "100" });
   for (const [name, value] of Object.entries(valuesOf($("#filters")))) wanted.set(name, value);
-  shown.listings = (await rest.get(`/rooms/${encodeURIComponent(id)}/listings?${wanted}`)).items.reverse();
+  const { items } = await rest.get(`/rooms/${encodeURIComponent(id)}/listings?${wanted}`);
+  if (place !== id) return;
+  shown.listings = items.reverse();
   list($("#listings"), shown.listings, (one) => one.listingId, card, () => h(".empty", h("b", "No homes here"), h("p", "Add what you found, or look wider.")));
 }
 
@@ -147,7 +153,7 @@ function voting(id, home, vote, sign, people) {
 
 function card(home) {
   const [label, tone] = STATUS[home.status];
-  const facts = [home.location, home.rooms != null && `${price(home.rooms)} rooms`, home.surface != null && `${price(home.surface)} m²`].filter(Boolean).join(" · ");
+  const facts = [home.location, home.rooms != null && `${figure(home.rooms)} ${home.rooms === 1 ? "room" : "rooms"}`, home.surface != null && `${figure(home.surface)} m²`].filter(Boolean).join(" · ");
   return h(home.seen ? "article.home" : "article.home.new", pictureOf(home), h(".stack.tight",
     h("button.title", { type: "button", onclick: doing(() => details(home)) }, home.title),
     h(".facts", home.price != null ? h("span.price", price(home.price)) : null, home.price != null && facts ? " · " : "", facts),
@@ -162,24 +168,26 @@ async function details(home) {
   $("#details-title").textContent = now.title;
   $("#details-body").replaceChildren(
     pictureOf(now),
-    h("dl.kv", [["Status", STATUS[now.status][0]], ["Price", price(now.price)], ["Place", now.location], ["Rooms", now.rooms], ["Square metres", now.surface], ["Found on", now.sourceBrand],
+    h("dl.kv", [["Status", STATUS[now.status][0]], ["Price", now.price == null ? null : price(now.price)], ["Place", now.location], ["Rooms", now.rooms], ["Square metres", now.surface], ["Found on", now.sourceBrand],
       ["Seen by", now.seenBy.map(memberName).join(", ")], ["Liked by", now.likedBy.map(memberName).join(", ")]]
       .filter(([, value]) => value != null && value !== "").map(([name, value]) => [h("dt", name), h("dd", value)])),
     now.link ? h("p", h("a", { href: now.link, target: "_blank", rel: "noreferrer noopener" }, "See it there")) : null,
     h(".steps", { role: "group", ariaLabel: "What next" }, now.nextSteps.map((step) => h("button.btn.small", { type: "button", onclick: move(step) }, STEP[step][now.status] || STEP[step][""]))),
-    h(".acts", h("button.btn.danger.small", { type: "button", onclick: doing(async () => { await rest.delete(at); $("#details").close(); await loadListings(id); }) }, "Remove it"),
+    h(".acts", h("button.btn.small", { type: "button", onclick: () => { $("#details").close(); editListing(now); } }, "Edit"), h("button.btn.danger.small", { type: "button", onclick: doing(async () => { if (!confirm(`Remove “${now.title}” for everybody?`)) return; await rest.delete(at); $("#details").close(); await loadListings(id); }) }, "Remove it"),
       now.addedBy !== me().id && reportButton("listing", `${id}/${now.listingId}`)));
   $("#details").showModal();
   if (!home.seen) await loadListings(id);
 }
 
 async function loadWishes(id) {
-  const found = shown.wishes = await rest.get(path`/rooms/${id}/wishes`);
+  const found = await rest.get(path`/rooms/${id}/wishes`);
+  if (place !== id) return;
+  shown.wishes = found;
   const names = [...new Set(found.criteria.flatMap((one) => Object.keys(one.criteria)))].sort();
   const score = found.compatibility;
   $("#fit").replaceChildren(score
     ? h(".stack.tight", h(".line.apart", h("span.big", `${score.scorePercent}%`), h("span.tag.on", score.level)), h("progress", { max: 100, value: score.scorePercent, ariaLabel: "How well our wishes fit" }), h("small", score.comment))
-    : h("p.hint", "Say what you look for; from two on it is compared."));
+    : h("p.hint", "Say what you look for. Once two of you did, it is compared."));
   const cell = (one, name) => {
     if (!(name in one.criteria)) return h("td", "–");
     const weight = h("span.weight");
@@ -194,16 +202,17 @@ async function loadWishes(id) {
 
 async function loadTalk(id) {
   const found = await rest.get(path`/rooms/${id}/activities?limit=60`);
-  const place = $("#talk"), down = place.scrollHeight - place.scrollTop - place.clientHeight < 60;
-  list(place, found.items.reverse(), (one) => one.activityId, (one) => {
+  if (place !== id) return;
+  const talk = $("#talk"), down = talk.scrollHeight - talk.scrollTop - talk.clientHeight < 60;
+  list(talk, found.items.reverse(), (one) => one.activityId, (one) => {
     if (one.senderType === "system") return h("p.happened", happened(one), " · ", when(one.createdAt));
     const mine = one.senderId === me()?.id;
     return h(mine ? ".said.mine" : ".said", h("span.words", one.text), h("small", one.senderType === "ai_copilot" ? "Copilot" : mine ? "You" : one.senderName || "Somebody", " · ", when(one.createdAt)));
   });
-  if (down) place.scrollTop = place.scrollHeight;
+  if (down) talk.scrollTop = talk.scrollHeight;
 }
 
-const LOADS = { Room: [loadRoom], Member: [loadRoom, loadWishes], Invitation: [], Listing: [loadListings, loadRoom], LatestCriteria: [loadWishes], CombinedCriteria: [loadWishes], Compatibility: [loadWishes], Activity: [loadTalk] };
+const LOADS = { Room: [loadRoom], Member: [loadRoom, loadWishes], Invitation: [loadInvitations], Listing: [loadListings, loadRoom], LatestCriteria: [loadWishes], CombinedCriteria: [loadWishes], Compatibility: [loadWishes], Activity: [loadTalk] };
 
 /** What changed is read again, once for changes that come together. */
 function following(id) {
@@ -220,20 +229,28 @@ function following(id) {
   };
 }
 
+/** What stood here of another room is not shown for this one. */
+function emptied() {
+  room = null;
+  for (const one of ["#room-about", "#show-members", "#member-rows", "#invited-rows", "#listings", "#fit", "#wishes", "#talk"]) $(one).replaceChildren();
+  $("#room-name").textContent = "…";
+}
+
 async function roomView({ id }) {
   if (!me()) return open("hello");
   open("room");
+  if (place !== id) emptied();
+  place = id;
   $("#link").hidden = true;
-  const load = () => loadRoom(id).then(() => Promise.all([loadListings(id), loadWishes(id)])).then(() => loadTalk(id)).catch(show);
-  return subscribe(ROOM, { id }, { open: load, next: following(id) });
+  const load = () => loadRoom(id).then(() => Promise.all([loadListings(id), loadWishes(id), loadInvitations(id)])).then(() => loadTalk(id)).catch(gone);
+  return subscribe(ROOM, { id }, { open: load, next: following(id), error: gone });
 }
 
 /* ---------- what one does in a room ---------- */
 
-const here = () => room.roomId;
 for (const [name, [label]] of Object.entries(STATUS)) $("#filters select").append(h("option", { value: name }, label));
 $("#filters").addEventListener("submit", (event) => event.preventDefault());
-$("#filters").addEventListener("input", () => { clearTimeout($("#filters").timer); $("#filters").timer = setTimeout(() => loadListings(here()).catch(show), 200); });
+$("#filters").addEventListener("input", () => { clearTimeout($("#filters").timer); $("#filters").timer = setTimeout(() => loadListings(place).catch(show), 200); });
 for (const one of $$("#parts button")) {
   one.addEventListener("click", () => {
     $("#columns").dataset.part = one.dataset.part;
@@ -241,17 +258,60 @@ for (const one of $$("#parts button")) {
     $("#talk").scrollTop = $("#talk").scrollHeight;
   });
 }
+let changed = null, edited = null;
+/** Open the form of a new room, or of this one. */
+function editRoom(now = null) {
+  changed = now;
+  const fields = $("#new-room form").elements;
+  $("#new-room-title").textContent = now ? "Change the room" : "A new search";
+  $("#new-room .btn.main").textContent = now ? "Save" : "Open it";
+  $("#delete-room").hidden = !now;
+  fields.name.value = now?.name ?? "";
+  fields.searchType.value = now?.searchType ?? "rent";
+  $("#new-room").showModal();
+}
+$("#open-room").addEventListener("click", () => editRoom());
+$("#settings").addEventListener("click", () => editRoom(room));
 form($("#new-room form"), async (values) => {
-  const made = await rest.post("/rooms", values);
+  if (changed) await rest.patch(path`/rooms/${changed.roomId}`, values);
+  else location.hash = `#/rooms/${(await rest.post("/rooms", values)).roomId}`;
   $("#new-room").close();
-  location.hash = `#/rooms/${made.roomId}`;
 });
+$("#delete-room").addEventListener("click", doing(async () => {
+  if (!confirm(`Delete “${changed.name}” with its homes, wishes and messages, for everybody?`)) return;
+  await rest.delete(path`/rooms/${changed.roomId}`);
+  $("#new-room").close();
+  location.hash = "#/";
+}));
+
+/** Open the form of a new home, or of one that changes. Where it was found stays as it is. */
+function editListing(now = null) {
+  edited = now;
+  const fields = $("#new-listing form").elements;
+  $("#new-listing form").reset();
+  $("#new-listing-title").textContent = now ? "Change the home" : "Add a home";
+  for (const name of ["title", "location", "price", "rooms", "surface", "link", "picture"]) if (now) fields[name].value = now[name] ?? "";
+  for (const name of ["sourceBrand", "externalId"]) { fields[name].disabled = Boolean(now); fields[name].closest(".field").hidden = Boolean(now); }
+  $("#new-listing").showModal();
+}
+$("#add-listing").addEventListener("click", () => editListing());
 form($("#new-listing form"), async (values) => {
-  await rest.post(path`/rooms/${here()}/listings`, values);
+  const given = edited ? values : Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null));
+  await (edited ? rest.patch(path`/rooms/${place}/listings/${edited.listingId}`, given) : rest.post(path`/rooms/${place}/listings`, given));
   $("#new-listing").close();
-  await loadListings(here());
+  await loadListings(place);
 }, { done: "Saved" });
-form($("#say"), async ({ text }) => { await rest.post(path`/rooms/${here()}/messages`, { text }); await loadTalk(here()); });
+form($("#say"), async ({ text }) => { await rest.post(path`/rooms/${place}/messages`, { text }); await loadTalk(place); });
+
+const isMust = ([, value]) => value === true;
+const isOther = ([name, value]) => typeof value === "string" && name !== "location";
+
+/** What somebody stated elsewhere and this form cannot show stays as it is. */
+function beyondForm({ criteria }) {
+  const other = Object.entries(criteria).find(isOther)?.[0];
+  const rest = Object.entries(criteria).filter((one) => !["price", "rooms", "location", other].includes(one[0]) && !isMust(one));
+  return Object.fromEntries(rest);
+}
 
 const words = (text) => (text || "").split(",").map((one) => one.trim()).filter(Boolean);
 $("#my-wishes").addEventListener("click", () => {
@@ -262,48 +322,67 @@ $("#my-wishes").addEventListener("click", () => {
     field.price.value = most?.max ?? "";
     field.rooms.value = rooms?.min ?? "";
     field.location.value = [places ?? []].flat().join(", ");
-    field.musts.value = Object.entries(mine.criteria).filter(([, value]) => value === true).map(([name]) => name).join(", ");
-    const [other] = Object.entries(mine.criteria).filter(([name, value]) => typeof value === "string" && name !== "location");
+    field.musts.value = Object.entries(mine.criteria).filter(isMust).map(([name]) => name).join(", ");
+    const other = Object.entries(mine.criteria).find(isOther);
     if (other) [field.otherName.value, field.otherValue.value] = other;
     for (const name of ["price", "rooms", "location"]) field[`${name}-weight`].value = mine.weights[name] ?? 1;
   }
   $("#wish").showModal();
 });
 form($("#wish form"), async (values) => {
-  const criteria = {}, weights = {};
-  if (values.price !== undefined) criteria.price = { max: values.price };
-  if (values.rooms !== undefined) criteria.rooms = { min: values.rooms };
+  const mine = shown.wishes?.criteria.find((one) => one.userId === me().id), before = mine?.criteria ?? {};
+  const criteria = mine ? beyondForm(mine) : {};
+  const range = (name, end) => ({ ...(before[name]?.constructor === Object ? before[name] : {}), [end]: values[name] });
+  if (values.price !== undefined) criteria.price = range("price", "max");
+  if (values.rooms !== undefined) criteria.rooms = range("rooms", "min");
   if (words(values.location).length) criteria.location = words(values.location);
   for (const must of words(values.musts)) criteria[must] = true;
   if (values.otherName && values.otherValue) criteria[values.otherName] = values.otherValue;
+  const weights = Object.fromEntries(Object.entries(mine?.weights ?? {}).filter(([name]) => name in criteria));
   for (const name of ["price", "rooms", "location"]) if (name in criteria) weights[name] = values[`${name}-weight`];
-  await rest.post(path`/rooms/${here()}/criteria`, { criteria, weights });
+  await rest.post(path`/rooms/${place}/criteria`, { criteria, weights });
   $("#wish").close();
-  await loadWishes(here());
+  await loadWishes(place);
 }, { done: "The others see it now" });
 $("#combine").addEventListener("click", doing(async () => {
-  await rest.post(path`/rooms/${here()}/combined-criteria`, { mode: $("#mode").value });
-  if (shown.wishes.criteria.length > 1) await rest.post(path`/rooms/${here()}/compatibility`);
-  await loadWishes(here());
+  await rest.post(path`/rooms/${place}/combined-criteria`, { mode: $("#mode").value });
+  if (shown.wishes?.criteria.length > 1) await rest.post(path`/rooms/${place}/compatibility`);
+  await loadWishes(place);
 }));
 
 $("#show-members").addEventListener("click", () => $("#members").showModal());
-form($("#invite"), async ({ userId }) => { await rest.post(path`/rooms/${here()}/invitations`, { userId }); }, { done: "Asked" });
+form($("#invite"), async ({ userId }) => { await rest.post(path`/rooms/${place}/invitations`, { userId }); }, { done: "Asked" });
 $("#make-link").addEventListener("click", doing(async () => {
-  const made = await rest.post(path`/rooms/${here()}/links`);
-  $("#link").textContent = new URL(`#/join/${made.roomId}/${made.linkId}`, location.href).href;
+  const made = await rest.post(path`/rooms/${place}/links`);
+  const link = new URL(`#/join/${made.roomId}/${made.linkId}`, location.href).href;
+  $("#link").textContent = link;
   $("#link").hidden = false;
+  await navigator.clipboard?.writeText(link).then(() => say("Copied. Whoever opens it can join."), () => {});
 }));
 $("#leave").addEventListener("click", doing(async () => {
-  await rest.delete(path`/rooms/${here()}/members/${me().id}`);
+  if (!confirm(`Leave “${$("#room-name").textContent}”?`)) return;
+  await rest.delete(path`/rooms/${place}/members/${me().id}`);
   $("#members").close();
   location.hash = "#/";
 }));
 
 /* ---------- places ---------- */
 
-$("#begin").addEventListener("click", chooseWho);
-$("#read-all").addEventListener("click", doing(async () => { await rest.post(path`/users/${me().id}/notifications/read`, {}); await Promise.all([loadNews(), countUnread()]); }));
+$("#hello").replaceChildren(welcome("Find a home together", "Save what you find, say what matters to you, and see what suits all of you.", [
+  ["Collect", "Homes from every site, in one list with your votes."], ["Wish", "What each of you looks for, and how well it fits."], ["Talk", "About each home, in the same room, live."]]));
+
+async function you() {
+  if (!me()) return open("hello");
+  open("you");
+  const profile = await rest.get(path`/users/${me().id}`);
+  const details = form(h("form.panel", h("header", h("h2", "Your profile")), h(".pad.stack",
+    h(".field", h("label", { htmlFor: "own-name" }, "Name"), h("input", { id: "own-name", name: "name", value: profile.name, required: true, maxLength: 120, autocomplete: "name" })),
+    h(".acts", h("button.btn.main", "Save")))), async ({ name }) => {
+    await rest.put(path`/users/${me().id}`, { name });
+    become({ ...me(), name });
+  }, { done: "Saved" });
+  return account($("#you"), details, "Download what Search Room stores about you, or delete your account: your wishes and messages go with it, and others keep the rooms you shared.");
+}
 
 /** Who is here for the first time is called as they signed in. */
 async function introduce({ id, name }) {
@@ -314,22 +393,20 @@ async function introduce({ id, name }) {
 let ending = null;
 onPerson((person) => {
   ending?.();
-  ending = person && subscribe(MINE, { id: person.id }, {
-    open: () => countUnread().catch(show),
-    next: ({ myListsChanged: { changed } }) => {
-      if (changed === "Notification") { countUnread().catch(show); if (!$("#news").hidden) loadNews().catch(show); } else if (!$("#home").hidden) loadHome().catch(show);
-    },
-  });
+  ending = person && subscribe(MINE, { id: person.id }, { next: () => { if (!$("#home").hidden) loadHome().catch(show); } });
   if (person) introduce(person).catch(show);
-  else $("#unread").hidden = true;
 });
+countNews();
 route({
   "": async () => { if (!me()) return open("hello"); open("home"); await loadHome(); return undefined; },
-  news: async () => { if (!me()) return open("hello"); open("news"); await loadNews(); return undefined; },
+  news: () => { if (!me()) return open("hello"); open("news"); return news($("#news"), { words: "What others did in your rooms.", told, quiet: "You hear here what others do." }); },
   "rooms/:id": roomView,
+  you,
+  moderation: () => { open("moderation"); return moderation($("#moderation")); },
   "join/:id/:link": async ({ id, link }) => {
     if (!me()) { open("hello"); return; }
-    const found = await rest.get(path`/rooms/${id}/links/${link}`);
+    const found = await rest.get(path`/rooms/${id}/links/${link}`).catch(gone);
+    if (!found) return;
     open("welcome");
     $("#link-room").textContent = found.roomName;
     $("#link-by").textContent = `${found.invitedByName || "Somebody"} asks you to search together.`;

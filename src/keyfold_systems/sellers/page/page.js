@@ -1,7 +1,9 @@
 /* Sellers for people: stands, the seasons of one, and the order form of a season. Each view loads by
    REST and loads again when a subscription tells of a change. */
-import { $, day, doing, face, form, h, list, me, onPerson, path, rest, route, say, show, subscribe, welcome, when } from "../../assets/app.js";
-import { reportButton } from "../../assets/oversight.js";
+import { $, become, count, day, doing, face, form, gone, h, list, me, moderates, onPerson, path, rest, route, say, show, subscribe, welcome, when } from "../../assets/app.js";
+import { account, save } from "../../assets/account.js";
+import { countNews, news } from "../../assets/news.js";
+import { moderation, reportButton } from "../../assets/oversight.js";
 
 const MINE = "subscription ($id: String!) { mineChanged(ownerAccountId: $id) { kind } }";
 const SHARED = "subscription ($id: String!) { sharedChanged(targetAccountId: $id) { kind } }";
@@ -13,7 +15,6 @@ const view = $("#view");
 /* ---------- small things ---------- */
 
 const money = (amount) => new Intl.NumberFormat("en-US", { style: "currency", currency: "USD" }).format(Number(amount));
-const count = (number, one, many = `${one}s`) => `${number} ${number === 1 ? one : many}`;
 const go = (hash) => { location.hash = hash; };
 const today = () => new Date(Date.now() - new Date().getTimezoneOffset() * 6e4).toISOString().slice(0, 10);
 const empty = (title, words) => () => h(".empty", h("b", title), h("span", words));
@@ -30,28 +31,32 @@ async function all(url) {
   }
 }
 
+/* What was just written may be missing in an index for a while: lists are read again this much later. */
+const BEHIND = [1000, 3000];
+
 /** Load now and whenever one of these subscriptions tells of something, once at a time. */
 function live(load, ...wanted) {
-  let running = false, again = false, left = false;
+  let running = false, again = false, left = false, later = [];
   const turn = async () => {
     again = true;
     if (running) return;
     running = true;
     try { while (again && !left) { again = false; await load(); } } catch (error) { gone(error); } finally { running = false; }
   };
-  const ends = wanted.map(([query, id]) => subscribe(query, { id }, { open: turn, next: turn, error: gone }));
+  const heard = () => {
+    later.forEach(clearTimeout);
+    later = BEHIND.map((time) => setTimeout(turn, time));
+    return turn();
+  };
+  const ends = wanted.map(([query, id]) => subscribe(query, { id }, { open: turn, next: heard, error: gone }));
   turn();
-  return () => { left = true; ends.forEach((end) => end()); };
-}
-
-function gone(error) {
-  if (["NOT_ALLOWED", "NOT_FOUND"].includes(error.code)) return go("#/");
-  return show(error);
+  return () => { left = true; later.forEach(clearTimeout); ends.forEach((end) => end()); };
 }
 
 function signedOut() {
   if (me()) return false;
-  view.replaceChildren(welcome("Sell with a little order", "Catalogs, seasons and orders of your stand."));
+  view.replaceChildren(welcome("Sell with a little order", "Your stand, your catalog, and an order form that adds up by itself.", [
+    ["Catalog", "What you sell, and for how much."], ["Season", "Take orders on a phone; the sums are always right."], ["Helpers", "Share a stand with friends who sell with you."]]));
   return true;
 }
 
@@ -109,7 +114,7 @@ const seasonCard = (one) => h("a.card.season", { href: path`#/seasons/${one.seas
 function helperRow(one) {
   const name = one.givenName || one.targetAccountId;
   return h("div", face(name, { size: "small" }), h("span.what", h("b", name), h("small", one.permissions.includes("WRITE") ? "takes orders" : "may look")),
-    h("button.btn.small.quiet", { ariaLabel: `${name} no longer helps`, onclick: doing(() => rest.delete(path`/profiles/${one.profileId}/shares/${one.targetAccountId}`)) }, "Remove"));
+    h("button.btn.small.quiet", { ariaLabel: `${name} no longer helps`, onclick: doing(() => confirm(`Shall ${name} no longer help?`) && rest.delete(path`/profiles/${one.profileId}/shares/${one.targetAccountId}`)) }, "Remove"));
 }
 
 function oneStand({ id }) {
@@ -124,7 +129,7 @@ function oneStand({ id }) {
     const total = found.reduce((sum, one) => sum + Number(one.totalAmount), 0);
     sold.textContent = `${money(total)} in ${count(found.length, "season")}`;
     acts.replaceChildren(
-      ...(profile.isOwner ? [h("button.btn.danger", { onclick: doing(() => remove(profile)) }, "Delete")] : []),
+      ...(profile.isOwner ? [h("button.btn.danger", { onclick: doing(() => remove(profile)) }, "Delete")] : [reportButton("profile", id)]),
       ...(writes(profile) ? [h("button.btn", { onclick: () => stand(profile) }, "Rename"), h("button.btn.main", { onclick: doing(newSeason) }, "New season")] : []));
     list(seasons, [...found].reverse(), (one) => one.seasonId, seasonCard, empty("No season yet", "Choose a catalog and start one."));
     helpers.hidden = !profile.isOwner;
@@ -215,12 +220,9 @@ const orderRow = (may) => (one) => h(".order", face(one.customerName, { size: "s
     if (confirm(`Delete the order of ${one.customerName}?`)) await rest.delete(path`/orders/${one.orderId}`);
   }) }, "✕"));
 
-async function save(season, format) {
+async function report(season, format) {
   const file = await rest.post(path`/seasons/${season.seasonId}/report`, { format });
-  const bytes = Uint8Array.from(atob(file.content), (one) => one.charCodeAt(0));
-  const url = URL.createObjectURL(new Blob([bytes], { type: file.mediaType }));
-  h("a", { href: url, download: file.fileName }).click();
-  setTimeout(() => URL.revokeObjectURL(url), 1000);
+  save(Uint8Array.from(atob(file.content), (one) => one.charCodeAt(0)), file.mediaType, file.fileName);
 }
 
 async function oneSeason({ id }) {
@@ -228,16 +230,26 @@ async function oneSeason({ id }) {
   const season = await rest.get(path`/seasons/${id}`).catch((error) => { gone(error); });
   if (!season) return undefined;
   const [profile, catalog] = await Promise.all([rest.get(path`/profiles/${season.profileId}`), rest.get(path`/catalogs/${season.catalogId}`)]);
-  const sums = h(".sums"), rows = h(".rows"), may = writes(profile);
+  const sums = h(".sums"), rows = h(".rows"), title = h("h1", season.seasonName), may = writes(profile);
   const orders = h("section.panel", h("header", h("h2", "Orders"),
-    h("button.btn.small", { onclick: doing(() => save(season, "CSV")) }, "CSV"), h("button.btn.small", { onclick: doing(() => save(season, "XLSX")) }, "XLSX")), rows);
+    h("button.btn.small", { onclick: doing(() => report(season, "CSV")) }, "CSV"), h("button.btn.small", { onclick: doing(() => report(season, "XLSX")) }, "XLSX")), rows);
   view.replaceChildren(
-    h(".head", h("div", h("h1", season.seasonName), h("p", h("a", { href: path`#/stands/${season.profileId}` }, profile.sellerName), ` · since ${day(`${season.startDate}T12:00`)}`))),
+    h(".head", h("div", title, h("p", h("a", { href: path`#/stands/${season.profileId}` }, profile.sellerName), ` · since ${day(`${season.startDate}T12:00`)}`)),
+      may && h(".acts", h("button.btn", { onclick: doing(async () => {
+        const seasonName = prompt("The season’s name", title.textContent)?.trim();
+        if (!seasonName) return;
+        await rest.patch(path`/seasons/${id}`, { seasonName });
+        title.textContent = seasonName;
+      }) }, "Rename"), h("button.btn.danger", { onclick: doing(async () => {
+        if (!confirm(`Delete ${title.textContent} with all its orders?`)) return;
+        await rest.delete(path`/seasons/${id}`);
+        go(path`#/stands/${season.profileId}`);
+      }) }, "Delete"))),
     sums, h(".cols.even", may ? orderForm(season, catalog) : h(".note", "You may look at this season. Its owner lets others take orders."), orders));
   return live(async () => {
-    const [report, found] = await Promise.all([rest.get(path`/seasons/${id}/report`), all(path`/seasons/${id}/orders`)]);
-    const best = [...report.byProduct].sort((one, other) => other.quantity - one.quantity)[0];
-    sums.replaceChildren(...[[money(report.totalAmount), "sold"], [report.orders, report.orders === 1 ? "order" : "orders"], [best ? best.productName : "–", "sells best"]]
+    const [sold, found] = await Promise.all([rest.get(path`/seasons/${id}/report`), all(path`/seasons/${id}/orders`)]);
+    const best = [...sold.byProduct].sort((one, other) => other.quantity - one.quantity)[0];
+    sums.replaceChildren(...[[money(sold.totalAmount), "sold"], [sold.orders, sold.orders === 1 ? "order" : "orders"], [best ? best.productName : "–", "sells best"]]
       .map(([big, small]) => h("div", h("b.clip", big), h("small", small))));
     list(rows, found.reverse(), (one) => one.orderId, orderRow(may), empty("No order yet", "The first one comes soon."));
   }, [SEASON, id]);
@@ -247,15 +259,15 @@ async function oneSeason({ id }) {
 
 const catalogCard = (mine) => (one) => h("article.card", h(".line.apart", h("h3", one.catalogName), one.isPublic ? h("span.tag.on", "Public") : h("span.tag", "Private")),
   h("small.muted", one.products.map((product) => `${product.productName} ${money(product.price)}`).join(" · ")),
-  mine ? h(".line.wrap", h("button.btn.small", { onclick: doing(() => rest.patch(path`/catalogs/${one.catalogId}`, { isPublic: !one.isPublic })) }, one.isPublic ? "Make it private" : "Make it public"),
-    h("button.btn.small.danger", { onclick: doing(() => rest.delete(path`/catalogs/${one.catalogId}`)) }, "Delete"))
+  mine ? h(".line.wrap", h("button.btn.small", { onclick: () => editCatalog(one) }, "Edit"), h("button.btn.small", { onclick: doing(() => rest.patch(path`/catalogs/${one.catalogId}`, { isPublic: !one.isPublic })) }, one.isPublic ? "Make it private" : "Make it public"),
+    h("button.btn.small.danger", { onclick: doing(() => confirm(`Delete ${one.catalogName}?`) && rest.delete(path`/catalogs/${one.catalogId}`)) }, "Delete"))
     : h(".line.apart", h("small.muted", one.ownerName && `by ${one.ownerName}`), reportButton("catalog", one.catalogId)));
 
 function catalogs() {
   if (signedOut()) return undefined;
   const mine = h(".grid"), others = h(".grid");
   view.replaceChildren(
-    h(".head", h("div", h("h1", "Catalogs"), h("p", "What can be sold, and for how much.")), h(".acts", h("button.btn.main", { onclick: newCatalog }, "New catalog"))),
+    h(".head", h("div", h("h1", "Catalogs"), h("p", "What can be sold, and for how much.")), h(".acts", h("button.btn.main", { onclick: () => editCatalog() }, "New catalog"))),
     mine, h("h2", "Everybody’s"), others);
   return live(async () => {
     const [own, found] = await Promise.all([all("/my-catalogs"), all("/catalogs")]);
@@ -264,63 +276,58 @@ function catalogs() {
   }, [MINE, me().id]);
 }
 
-let numbered = 0;
-function addProduct() {
+let numbered = 0, edited = null;
+/** A product keeps its id: orders name it. */
+function addProduct({ productId = `p${Date.now().toString(36)}${numbered}`, productName = "", price = "" } = {}) {
   const number = ++numbered;
-  const made = h(".product",
-    h("input", { name: `product-${number}`, required: true, maxLength: 200, placeholder: "Thin mint", ariaLabel: "Product", autocomplete: "off", className: "name" }),
-    h("input", { name: `price-${number}`, required: true, type: "number", min: 0, step: "0.01", placeholder: "5.50", ariaLabel: "Price", inputMode: "decimal", className: "price" }),
+  const made = h(".product", { dataset: { productId } },
+    h("input", { name: `product-${number}`, value: productName, required: true, maxLength: 200, placeholder: "Thin mint", ariaLabel: "Product", autocomplete: "off", className: "name" }),
+    h("input", { name: `price-${number}`, value: price, required: true, type: "number", min: 0, step: "0.01", placeholder: "5.50", ariaLabel: "Price", inputMode: "decimal", className: "price" }),
     h("button.icon", { type: "button", ariaLabel: "Leave this product out", onclick: () => made.remove() }, "✕"));
   $("#products").append(made);
   return made;
 }
-function newCatalog() {
+function editCatalog(catalog = null) {
+  edited = catalog;
   $("#catalog form").reset();
+  $("#catalog-title").textContent = catalog ? "Change the catalog" : "A new catalog";
+  $("#catalog-name").value = catalog?.catalogName ?? "";
+  $("#catalog [name=isPublic]").checked = catalog?.isPublic ?? false;
   $("#products").replaceChildren();
-  addProduct();
-  addProduct();
+  for (const one of catalog?.products ?? [{}, {}]) addProduct(one);
   open("#catalog");
 }
 $("#more-products").addEventListener("click", () => $("input", addProduct()).focus());
 form($("#catalog form"), async ({ catalogName, isPublic }) => {
-  const products = [...$("#products").children].map((one, at) => ({
-    productId: `p${at + 1}`, productName: $(".name", one).value, price: Number($(".price", one).value).toFixed(2),
+  const products = [...$("#products").children].map((one) => ({
+    productId: one.dataset.productId, productName: $(".name", one).value, price: Number($(".price", one).value).toFixed(2),
   }));
-  await rest.post("/catalogs", { catalogName, isPublic, products });
+  if (!products.length) return say("Add a product first", { bad: true });
+  await (edited ? rest.patch(path`/catalogs/${edited.catalogId}`, { catalogName, isPublic, products }) : rest.post("/catalogs", { catalogName, isPublic, products }));
   $("#catalog").close();
-  say(`${catalogName} is ready`);
+  return say(`${catalogName} is ready`);
 });
+
+/* ---------- news ---------- */
+
+const TOLD = { shared: "lets you help", permissions_changed: "changed what you may do", invite_redeemed: "used your code and helps" };
+const told = (one) => (one.kind === "removed" ? { id: one.noticeId, who: "", words: `A moderator removed ${one.text}`, at: one.createdAt, read: one.read, href: "#/news" } : {
+  id: one.noticeId, who: one.actorName || "Somebody", words: [h("b", one.actorName || "Somebody"), ` ${TOLD[one.kind]}: ${one.text.replace("READ, WRITE", "you take orders").replace(/READ$/, "you may look")}`],
+  at: one.createdAt, read: one.read, href: path`#/stands/${one.subjectId}`,
+});
+const inbox = () => (signedOut() ? undefined : news(view, { words: "Who shares a stand with you, and who helps at yours.", told, quiet: "You will hear when somebody shares a stand with you." }));
 
 /* ---------- you ---------- */
 
 async function you() {
   if (signedOut()) return;
-  const account = await rest.get("/accounts/me");
+  const mine = await rest.get("/accounts/me");
   const details = h("form.panel", h("header", h("h2", "Your account")),
-    h(".pad.stack", h(".field", h("label", { htmlFor: "given" }, "Name"), h("input", { id: "given", name: "givenName", value: account.givenName, required: true, maxLength: 200 })),
-      h(".field", h("label", { htmlFor: "address" }, "Address"), h("input", { id: "address", name: "email", type: "email", value: account.email, required: true })),
+    h(".pad.stack", h(".field", h("label", { htmlFor: "given" }, "Name"), h("input", { id: "given", name: "givenName", value: mine.givenName, required: true, maxLength: 200 })),
+      h(".field", h("label", { htmlFor: "address" }, "Email"), h("input", { id: "address", name: "email", type: "email", value: mine.email, required: true })),
       h(".acts", h("button.btn.main", "Save"))));
-  form(details, (values) => rest.patch("/accounts/me", values), { done: "Saved" });
-  view.replaceChildren(h(".head", h("div", h("h1", "You"))), h(".cols.even", details,
-    h("section.panel", h("header", h("h2", "Your data")), h(".pad.stack",
-      h("p.muted", "Everything that is stored of you, as a file. Or take it all away: stands, seasons, orders, catalogs."),
-      h(".acts", h("button.btn", { onclick: doing(takeAlong) }, "Take it along"), h("button.btn.danger", { onclick: doing(leave) }, "Delete everything"))))));
-}
-
-async function takeAlong() {
-  const records = await all(path`/people/${me().id}/data`);
-  const url = URL.createObjectURL(new Blob([JSON.stringify(records, null, 2)], { type: "application/json" }));
-  h("a", { href: url, download: "sellers.json" }).click();
-  setTimeout(() => URL.revokeObjectURL(url), 1000);
-  say(count(records.length, "record"));
-}
-
-async function leave() {
-  if (!confirm("Delete your account and everything of it?")) return;
-  await rest.delete("/accounts/me");
-  say("Everything of you is gone");
-  $("#sign-out").click();
-  go("#/");
+  form(details, async (values) => { await rest.patch("/accounts/me", values); become({ ...me(), name: values.givenName }); }, { done: "Saved" });
+  account(view, details, "Download what Sellers stores about you, or delete your account with its stands, seasons, orders and catalogs.");
 }
 
 /* ---------- beginning ---------- */
@@ -330,15 +337,18 @@ const open = (dialog) => $(dialog).showModal();
 form($("#hello form"), async (values) => {
   await rest.post("/accounts", values);
   $("#hello").close();
+  become({ ...me(), name: values.givenName });
 });
 
 onPerson(async (person) => {
   if (!person) return;
   try { await rest.get("/accounts/me"); } catch (error) {
     if (error.status !== 404) return show(error);
+    if (moderates()) return undefined;
     $("#my-name").value = person.name === person.id ? "" : person.name.split(" ")[0];
     open("#hello");
   }
 });
 
-route({ "": home, "stands/:id": oneStand, "seasons/:id": oneSeason, catalogs, you });
+countNews();
+route({ "": home, "stands/:id": oneStand, "seasons/:id": oneSeason, catalogs, news: inbox, you, moderation: () => moderation(view) });

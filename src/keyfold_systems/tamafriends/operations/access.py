@@ -34,7 +34,7 @@ class Part(Service):
     async def get_post(self, post_id: str) -> Post:
         found = await self.find_post(post_id)
         if found is None:
-            raise Missing("There is no such post.")
+            raise Missing.of("post", post_id)
         return found
 
     async def add(self, new: E, target: Ref[Any], *more: Intent, between: tuple[str, str]) -> E:

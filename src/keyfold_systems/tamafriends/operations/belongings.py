@@ -14,13 +14,13 @@ from keyfold_systems.tamafriends.entities import (
     Comment,
     Follow,
     Like,
-    Notification,
     Post,
     Report,
     Session,
     UserProfile,
 )
 from keyfold_systems.tamafriends.operations.access import Part
+from keyfold_systems.tamafriends.operations.notifications import inbox
 
 
 class SessionRecord(BaseModel):
@@ -42,7 +42,7 @@ class Belongings(PersonalData, Part):
         Belonging("following", lambda id: Follow.key.query(follower_id=id), kept=True),
         Belonging("followers", lambda id: Follow.by_followee.query(followee_id=id), kept=True),
         Belonging("blocks", lambda id: Block.key.query(user_id=id), kept=True),
-        Belonging("notifications", lambda id: Notification.key.query(user_id=id), kept=True),
+        inbox.belonging(),
         Belonging("reports", lambda id: Report.by_user.query(user_id=id), kept=True),
         Belonging(
             "sessions", lambda id: Session.key.query(user_id=id).only(SessionRecord), kept=True

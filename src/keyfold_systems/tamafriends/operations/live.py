@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from keyfold.api import authenticated, itself, subscription
 from keyfold.streams import Change
-from keyfold_systems.tamafriends.entities import Comment, FeedItem, Follow, Inbox, Post
+from keyfold_systems.tamafriends.entities import Comment, FeedItem, Follow, Post
 from keyfold_systems.tamafriends.operations.access import Part
-from keyfold_systems.tamafriends.payloads import PostChange, Unread, What
+from keyfold_systems.tamafriends.payloads import PostChange, What
 
 
 class Live(Part):
-    """Changes of feeds, posts and notifications."""
+    """Changes of feeds and posts."""
 
     @subscription(Post, allow=itself("reader_id"))
     async def home_changed(self, change: Change[Post], reader_id: str) -> PostChange | None:
@@ -41,8 +41,3 @@ class Live(Part):
         gone = isinstance(item, Post) and change.new is None
         what: What = "gone" if gone else "changed"
         return PostChange(post_id=post_id, user_id=item.user_id, what=what)
-
-    @subscription(Inbox, allow=itself("user_id"))
-    async def notified(self, change: Change[Inbox], user_id: str) -> Unread:  # noqa: ARG002
-        """Something happened to you, or you have read it."""
-        return Unread(unread=change.new.unread if change.new is not None else 0)

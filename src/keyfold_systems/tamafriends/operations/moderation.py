@@ -90,7 +90,7 @@ class Moderation(Accounts, Reactions):
     ) -> None:
         """Decide that nothing is wrong with it."""
         if not await self._close(kind, target_id):
-            raise Missing("Nobody reported it.")
+            raise Missing(f'Nobody reported {kind} "{target_id}".')
         await self.db.transact(self._entry(caller, "dismiss", kind, target_id, reason))
 
     @mutation(

@@ -103,5 +103,5 @@ class Posts(Part):
         shown = await views.posts([post])
         if not shown:
             await views.admit(post.user_id)
-            raise Missing("There is no such post.")
+            raise Missing.of("post", post.post_id)
         return shown[0]

@@ -39,7 +39,7 @@ class Profiles(Part):
         """A profile by its handle, with or without the @."""
         found = await profile_by_handle(self.db, handle.removeprefix("@") or handle)
         if found is None:
-            raise Missing("There is no such user.")
+            raise Missing.of("user", handle)
         return await self.views(caller).profile(found.user_id)
 
     @mutation(

@@ -102,7 +102,7 @@ class Reactions(Part):
         """A comment."""
         found = await comment_by_id(self.db, comment_id)
         if found is None:
-            raise Missing("There is no such comment.")
+            raise Missing.of("comment", comment_id)
         return await self._shown_comment(found, caller)
 
     @mutation(
@@ -168,7 +168,7 @@ class Reactions(Part):
         if found is None:
             found = await comment_by_id(self.db, comment_id)
         if found is None or found.post_id != post_id:
-            raise Missing("There is no such comment.")
+            raise Missing.of("comment", comment_id)
         return found
 
     async def _admit(self, post_id: str, caller: Identity) -> None:
@@ -181,5 +181,5 @@ class Reactions(Part):
         shown = await views.comments([said])
         if not shown:
             await views.admit(said.user_id)
-            raise Missing("There is no such comment.")
+            raise Missing.of("comment", said.comment_id)
         return shown[0]

@@ -1,11 +1,13 @@
 import {
-  $, $$, Problem, become, chooseWho, doing, face, form, h, list, me, onPerson, onSignIn, path, rest, route, say, show, subscribe, when,
+  $, $$, Problem, become, chooseWho, doing, face, form, h, list, me, onPerson, onSignIn, onSignOut, path, rest, route, say, show, subscribe, welcome, when,
 } from "../../assets/app.js";
+import { dataPanel } from "../../assets/account.js";
+import { countNews, news } from "../../assets/news.js";
+import { moderation } from "../../assets/oversight.js";
 
 const HOME = "subscription ($readerId: String!) { homeChanged(readerId: $readerId) { postId userId what } }";
 const FILLED = "subscription ($readerId: String!) { homeFilled(readerId: $readerId) { postId userId what } }";
 const POST = "subscription ($postId: String!) { postChanged(postId: $postId) { postId what } }";
-const NOTIFIED = "subscription ($userId: String!) { notified(userId: $userId) { unread } }";
 const view = $("#view");
 
 /* ---------- parts ---------- */
@@ -45,7 +47,7 @@ function postCard(post, change) {
     h(".react", heart(post, change),
       h("a.btn.quiet.small", { href: open, ariaLabel: `Comments, ${post.comments} so far` }, h("span.sign.chat", { "aria-hidden": "true" }), String(post.comments)),
       mine && h("button.btn.quiet.small.last", { type: "button", onclick: () => editing(card, post, change) }, "Edit"),
-      mine && h("button.btn.quiet.small", { type: "button", onclick: doing(async () => { await rest.delete(path`/posts/${post.postId}`); change(null); say("Deleted"); }) }, "Delete"),
+      mine && h("button.btn.quiet.small", { type: "button", onclick: doing(async () => { if (!confirm("Delete this post, with its comments?")) return; await rest.delete(path`/posts/${post.postId}`); change(null); say("Deleted"); }) }, "Delete"),
       !mine && me() && h("button.btn.quiet.small.last", { type: "button", onclick: () => report({ kind: "post", targetId: post.postId }) }, "Report")));
   return card;
 }
@@ -104,9 +106,9 @@ async function upload(file) {
 /* ---------- lists of posts ---------- */
 
 /** Posts of a URL, page after page; what changes is read again one by one. */
-function timeline(url, { empty, take = (one) => one }) {
+function timeline(url, { empty, take = (one) => one, also = null }) {
   const container = h(".posts"), more = h("button.btn.wide", { type: "button", hidden: true, onclick: doing(() => next()) }, "Show more");
-  let posts = [], cursor = null;
+  let posts = [], cursor = null, own = [];
   const draw = () => {
     list(container, posts, (one) => one.postId, (one) => postCard(one, (now) => set(one.postId, now)), empty);
     more.hidden = !cursor;
@@ -120,11 +122,20 @@ function timeline(url, { empty, take = (one) => one }) {
     const found = page.items.map(take), known = new Set(found.map((one) => one.postId));
     posts = [...posts.filter((one) => !known.has(one.postId)), ...found];
     cursor = page.cursor;
+    // One's own stand between, as far as the others are loaded.
+    const last = posts.at(-1)?.createdAt ?? "", there = new Set(posts.map((one) => one.postId));
+    const between = own.filter((one) => !there.has(one.postId) && (!cursor || one.createdAt >= last));
+    if (between.length) posts = [...posts, ...between].sort((one, other) => other.createdAt.localeCompare(one.createdAt));
     draw();
   }
   return {
     element: h("div.stack", container, more),
-    load: () => { posts = []; cursor = null; return next(); },
+    load: async () => {
+      own = also ? (await rest.get(`${also}?limit=50`)).items : [];
+      posts = [];
+      cursor = null;
+      return next();
+    },
     add: (post) => { posts = [post, ...posts.filter((one) => one.postId !== post.postId)]; draw(); },
     async changed({ postId, what }) {
       const known = posts.some((one) => one.postId === postId);
@@ -147,9 +158,9 @@ function timeline(url, { empty, take = (one) => one }) {
 
 /* ---------- views ---------- */
 
-const welcome = () => view.replaceChildren(h(".welcome.panel",
-  h("h1", "TamaFriends"), h("p", "Small news of those you like, and of whoever lives with them."),
-  h(".acts", h("button.btn.main", { type: "button", onclick: () => account("join") }, "Join"), h("button.btn", { type: "button", onclick: () => chooseWho() }, "Sign in"))));
+const signedOut = () => view.replaceChildren(welcome("Small news of those you like", "And of whoever lives with them: hens, turtles, a rescue greyhound.", [
+  ["Post", "A few words and pictures, for good or for a day."], ["Follow", "What your friends post comes to you by itself."], ["React", "A heart, a comment; they hear of it at once."]],
+[h("button.btn.main", { type: "button", onclick: () => account("join") }, "Join"), h("button.btn", { type: "button", onclick: () => chooseWho() }, "Sign in")]));
 
 function composer(posted) {
   const chosen = h(".chosen"), files = h("input", { type: "file", id: "pictures", ariaLabel: "Choose pictures", tabIndex: -1, multiple: true, accept: "image/png,image/jpeg,image/webp,image/gif", onchange: () => {
@@ -168,8 +179,8 @@ function composer(posted) {
 }
 
 function home() {
-  if (!me()) return welcome();
-  const posts = timeline(path`/users/${me().id}/home`, { empty: nothing("It is quiet here", "Follow somebody, and what they post appears here by itself.", h("a.btn.main", { href: "#/find" }, "Find people")) });
+  if (!me()) return signedOut();
+  const posts = timeline(path`/users/${me().id}/home`, { also: path`/users/${me().id}/posts`, empty: nothing("It is quiet here", "Follow somebody, and what they post appears here by itself.", h("a.btn.main", { href: "#/find" }, "Find people")) });
   view.replaceChildren(h("h1.hide", "Home"), composer((post) => posts.add(post)), posts.element);
   const mine = { readerId: me().id };
   // Copies first: one that comes before the posts are loaded is among them.
@@ -226,7 +237,7 @@ async function person({ handle }) {
     places.replaceChildren(what.element);
     what.load().catch(show);
   } }, title);
-  const count = (number, title, url) => h("button", { type: "button", onclick: doing(() => showPeople(title, url)) }, h("b", String(number)), ` ${title.toLowerCase()}`);
+  const count = (number, title, url) => h("button", { type: "button", onclick: doing(() => showPeople(title, url)) }, h("b", String(number)), ` ${number === 1 ? title.toLowerCase().replace(/s$/, "") : title.toLowerCase()}`);
   view.replaceChildren(
     h("section.card", h(".person", portrait(shown, "large"), h(".what", h("h1", shown.displayName), h("p.muted", `@${shown.handle}`, shown.followsYou ? h("span", " · follows you") : "", shown.role !== "member" ? h("span.tag.on", shown.role) : "")),
       h(".acts", followButton(shown, again), mine && h("button.btn", { type: "button", onclick: doing(openSettings) }, "Settings"),
@@ -240,25 +251,20 @@ async function person({ handle }) {
 }
 
 async function you() {
-  if (!me()) return welcome();
+  if (!me()) return signedOut();
   const account = await rest.get(path`/users/${me().id}/account`);
   return person({ handle: account.handle });
 }
 
 const KINDS = { like: "likes your post", comment: "says", follow: "follows you", removal: "A moderator removed something of yours:" };
 
-function activity() {
-  if (!me()) return welcome();
-  const rows = h(".rows.panel"), all = path`/users/${me().id}/notifications`;
-  const load = async () => {
-    const { items } = await rest.get(all);
-    list(rows, items, (one) => one.notificationId, (one) => h(one.read ? "a" : "a.unread", { href: one.postId ? `#/posts/${encodeURIComponent(one.postId)}` : one.actor ? profileOf(one.actor) : "#/activity" },
-      one.actor ? portrait(one.actor) : face("!"), h("span.what", h("span", one.actor && h("b", one.actor.displayName), ` ${KINDS[one.kind]}`, one.text ? ` “${one.text}”` : ""), h("small", when(one.createdAt)))),
-    nothing("Nothing yet", "Likes, comments and followers appear here."));
-  };
-  view.replaceChildren(h(".line.apart", h("h1", "Activity"), h("button.btn.small", { type: "button", onclick: doing(async () => { await rest.post(`${all}/read`, {}); await load(); }) }, "Mark all as read")), rows);
-  return subscribe(NOTIFIED, { userId: me().id }, { open: () => load().catch(show), next: () => load().catch(show) });
-}
+const told = (one) => ({
+  id: one.notificationId, who: one.actor?.displayName, picture: one.actor?.picture?.url, at: one.createdAt, read: one.read,
+  words: [one.actor && h("b", one.actor.displayName), ` ${KINDS[one.kind]}`, one.text ? ` “${one.text}”` : ""],
+  href: one.postId ? path`#/posts/${one.postId}` : one.actor ? profileOf(one.actor) : "#/activity",
+});
+
+const activity = () => (me() ? news(view, { title: "Activity", words: "Who likes, comments and follows.", told, quiet: "Likes, comments and followers appear here." }) : signedOut());
 
 function find() {
   const made = form(h("form.card.stack", h(".field", h("label", { htmlFor: "handle" }, "Who?"), h("input", { id: "handle", name: "handle", required: true, placeholder: "@yuki", autocapitalize: "none", autocomplete: "off" }), h("span.hint", "Their handle, with or without the @."))
@@ -270,6 +276,38 @@ function find() {
   rest.get(path`/users/${me().id}/following`).then(({ items }) => list(known, items, (one) => one.user.userId, ({ user }) => h("a", { href: profileOf(user) }, portrait(user), h("span.what", h("b", user.displayName), h("small", `@${user.handle}`))), () => h(".empty", h("p", "Nobody yet.")))).catch(show);
 }
 
+/* ---------- for moderators ---------- */
+
+const WRONG = { spam: "Spam", abuse: "Abuse", other: "Something else" };
+const names = new Map();
+async function named(id) {
+  if (!names.has(id)) names.set(id, await rest.get(path`/users/${id}`).then((one) => one.displayName, () => "Somebody"));
+  return names.get(id);
+}
+const REMOVAL = { post: (one) => path`/moderation/posts/${one.subjectId}/removal`, comment: (one) => path`/moderation/posts/${one.postId}/comments/${one.subjectId}/removal` };
+const keepingOrder = {
+  async reports() {
+    const { items } = await rest.get("/reports?limit=100");
+    return Promise.all(items.map(async (one) => ({
+      ...one, subjectId: one.targetId, reason: one.text ? `${WRONG[one.reason]}. ${one.text}` : WRONG[one.reason],
+      reporterName: await named(one.userId), ownerId: one.authorId, ownerName: await named(one.authorId),
+    })));
+  },
+  decide(about, decision, reason) {
+    if (decision === "dismiss") return rest.post(path`/reports/${about.kind}/${about.subjectId}/dismissal`, { reason });
+    if (about.kind === "user") return rest.put(path`/moderation/users/${about.subjectId}/suspension`, { hours: 24, reason });
+    return rest.post(REMOVAL[about.kind](about), { reason });
+  },
+  async trail(month) {
+    const { items } = await rest.get(path`/moderation/audit/${month.toISOString().slice(0, 7)}?limit=100`);
+    return Promise.all(items.map(async (one) => ({
+      ...one, by: one.actorId, byName: await named(one.actorId), subject: `${one.kind} ${one.targetId}`, note: one.excerpt ? `${one.reason} “${one.excerpt}”` : one.reason,
+    })));
+  },
+  suspend: ({ ownerId }, reason) => rest.put(path`/moderation/users/${ownerId}/suspension`, { hours: 24, reason }),
+  removal: ({ kind }) => (kind === "user" ? "Suspend for a day" : "Remove it"),
+};
+
 /* ---------- accounts ---------- */
 
 function account(what) {
@@ -279,11 +317,13 @@ function account(what) {
 }
 for (const one of $$("[data-show]")) one.addEventListener("click", () => account(one.dataset.show));
 onSignIn(() => account("enter"));
+onSignOut(async ({ id, sessionId }) => { if (sessionId) await rest.delete(path`/users/${id}/sessions/${sessionId}`); });
 
 async function enter(signed) {
-  become({ id: signed.userId, name: "", token: signed.token });
-  const mine = await rest.get(path`/users/${signed.userId}/account`);
-  become({ id: signed.userId, name: mine.displayName, token: signed.token });
+  const { userId: id, sessionId, token } = signed;
+  become({ id, sessionId, name: "", token });
+  const mine = await rest.get(path`/users/${id}/account`);
+  become({ id, sessionId, name: mine.displayName, groups: mine.role === "member" ? [] : [mine.role], token });
   $("#account").close();
 }
 /** Who may not come in is told where the password stands. */
@@ -310,21 +350,10 @@ form($("#profile"), async (values) => {
 }, { done: "Saved" });
 form($("#password"), async (values) => {
   const signed = await rest.put(path`/users/${me().id}/password`, values);
-  become({ ...me(), token: signed.token });
+  become({ ...me(), sessionId: signed.sessionId, token: signed.token });
 }, { done: "Changed. You are signed out everywhere else." });
 $("#everywhere").addEventListener("click", doing(async () => { await rest.delete(path`/users/${me().id}/sessions`); $("#settings").close(); become(null); }));
-$("#take").addEventListener("click", doing(async () => {
-  const found = [], all = path`/people/${me().id}/data`;
-  for (let cursor = ""; cursor !== null;) {
-    const page = await rest.get(`${all}?limit=200${cursor && `&cursor=${encodeURIComponent(cursor)}`}`);
-    found.push(...page.items);
-    cursor = page.cursor;
-  }
-  const file = URL.createObjectURL(new Blob([JSON.stringify(found, null, 2)], { type: "application/json" }));
-  h("a", { href: file, download: "tamafriends.json" }).click();
-  URL.revokeObjectURL(file);
-}));
-$("#leave").addEventListener("click", doing(async () => { await rest.delete(path`/users/${me().id}`); $("#settings").close(); become(null); say("Goodbye."); }));
+$("#own-data").append(dataPanel("Your posts, comments, likes and follows go with your account."));
 $("#blocked").addEventListener("toggle", async function load() {
   if (!this.open || !me()) return;
   const all = path`/users/${me().id}/blocks`, { items } = await rest.get(all);
@@ -333,15 +362,15 @@ $("#blocked").addEventListener("toggle", async function load() {
   () => h("p.muted", "Nobody."));
 });
 
-/* ---------- what stays ---------- */
-
-let ending = null;
-onPerson((one) => {
-  ending?.();
-  const badge = $("#unread");
-  badge.hidden = true;
-  if (!one) return;
-  const tell = ({ unread }) => { badge.textContent = unread > 99 ? "99+" : unread; badge.hidden = !unread; };
-  ending = subscribe(NOTIFIED, { userId: one.id }, { open: () => rest.get(path`/users/${one.id}/notifications/unread`).then(tell).catch(show), next: ({ notified }) => tell(notified) });
+/** A development server lets one be anybody; who has no account here is asked to join. */
+onPerson(async (one) => {
+  if (!one?.token) return;
+  try { await rest.get(path`/users/${one.id}/account`); } catch (error) {
+    if (error.status !== 404) return;
+    become(null);
+    say(`${one.name || one.id} has no account yet.`, { bad: true });
+    account("join");
+  }
 });
-route({ "": home, activity, find, you, "posts/:id": post, "people/:handle": person });
+countNews();
+route({ "": home, activity, find, you, "posts/:id": post, "people/:handle": person, moderation: () => moderation(view, keepingOrder) });

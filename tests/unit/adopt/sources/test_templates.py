@@ -260,12 +260,12 @@ def test_every_table_of_an_endpoint(tmp_path: Path) -> None:
             '\nresource "aws_dynamodb_table" "b" {\n  name = "b"\n}\n',
             "t.tf:2: aws_dynamodb_table.b needs hash_key as text",
         ),
-        ("t.json", '{"some": "thing"}', "t.json:1: this is none of the known sources"),
+        ("t.json", '{"some": "thing"}', "t.json:1: unknown source; use one of"),
         ("t.json", "", "t.json:1: this is not JSON"),
         (
             "serverless.yml",
             "service: a\nprovider: {}\n",
-            "serverless.yml:1: resources: Resources: has no AWS::DynamoDB::Table",
+            "serverless.yml:1: resources.Resources has no AWS::DynamoDB::Table",
         ),
     ],
 )

@@ -11,7 +11,8 @@ import pytest
 
 from keyfold.clock import ManualClock
 from keyfold.engine import Engine
-from keyfold.errors import TableInUse, ValidationError
+from keyfold.engine.delays import read_delays
+from keyfold.errors import LimitExceeded, TableInUse, ValidationError
 from keyfold.wire.background import BackgroundServer
 
 INDEX: dict[str, Any] = {
@@ -59,12 +60,24 @@ def test_an_added_index_goes_through_its_phases_by_the_clock() -> None:
         with pytest.raises(ValidationError, match="Cannot search backfilling vector index: near"):
             _found(engine, 1, 0)
         delete = {"TableName": "Notes", "VectorIndexUpdates": [{"Delete": {"IndexName": "near"}}]}
-        with pytest.raises(TableInUse, match="resource allocation phase"):
+        with pytest.raises(TableInUse) as refused:
             engine.call("UpdateTable", delete)
+        assert refused.value.message == (
+            "Attempt to change a resource which is still in use: Index creation is in resource "
+            "allocation phase. Retry deletion during backfilling phase or when the index is active."
+            " Table: Notes Index: near"
+        )
+        second = [{"Create": {**INDEX, "IndexName": "second"}}]
+        with pytest.raises(LimitExceeded, match="Subscriber limit exceeded: Only 1 online index"):
+            engine.call("UpdateTable", {"TableName": "Notes", "VectorIndexUpdates": second})
         clock.advance(60)
         assert _told(engine) == ("ACTIVE", "CREATING", True)
-        with pytest.raises(TableInUse, match="Cannot delete table while indexes are being"):
+        with pytest.raises(TableInUse) as refused:
             engine.call("DeleteTable", {"TableName": "Notes"})
+        assert refused.value.message == (
+            "Attempt to change a resource which is still in use: Cannot delete table while indexes "
+            "are being created, updated, or deleted."
+        )
         clock.advance(705)
         assert _told(engine) == ("ACTIVE", "ACTIVE", None)
         with pytest.raises(ValidationError, match="does not have the specified index: near"):
@@ -90,6 +103,27 @@ def test_an_index_that_is_being_filled_can_be_cancelled() -> None:
 def test_delays_that_do_not_exist_are_refused(wrong: Any) -> None:
     with pytest.raises(ValueError, match="delays"):
         Engine.open(delays=wrong)
+
+
+@pytest.mark.parametrize(
+    ("text", "setting"),
+    [
+        ("amazon", "amazon"),
+        ("at once", "at once"),
+        ("allocating=2,backfilling=10", {"allocating": 2.0, "backfilling": 10.0}),
+        ("queued bulk operation=0.5", {"queued bulk operation": 0.5}),
+    ],
+)
+def test_delays_are_read_from_the_command_line(text: str, setting: Any) -> None:
+    assert read_delays(text) == setting
+
+
+@pytest.mark.parametrize(
+    "text", ["", "soon", "backfilling", "backfilling=", "backfilling=nan", "sleeping=1"]
+)
+def test_delays_on_the_command_line_that_make_no_sense_are_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="delays"):
+        read_delays(text)
 
 
 def test_a_held_index_shows_the_past_until_it_is_released() -> None:

@@ -225,6 +225,56 @@ def test_a_tables_own_key_is_spread_too() -> None:
     assert "events of a day then asks 4 partitions" in words(advised(EVENTS, MANY_EVENTS))["shard"]
 
 
+BY_STATUS = """
+design: events
+tables: {main: {key: [PK, SK], indexes: {ByStatus: {key: [GPK, GSK]}}}}
+entities:
+  Event:
+    key: {PK: "DAY#{day}", SK: "{at:iso_ms}#<eventId>"}
+    indexes: {ByStatus: {GPK: "STATUS#<status>", GSK: "{at:iso_ms}#<eventId>"}}
+    attributes: {day: fixed date, at: fixed timestamp, eventId: id, status: "string one of a, b"}
+patterns:
+  events of a day: {query: Event, where: "PK = DAY#{day}", limit: 50}
+  events by status: {query: Event, index: ByStatus, where: "GPK = STATUS#<status>", limit: 50}
+"""
+EVENTS_OF_A_YEAR = """
+entities: {Event: {items: 5000000, bytes: 3000, distinct: {day: 365, status: 2}}}
+patterns: {events of a day: {rate: 2, page: 50}, events by status: {rate: 1, page: 50}}
+writes: {create Event: {rate: 900}}
+"""
+
+
+def test_a_year_of_days_does_not_spread_what_is_written_today() -> None:
+    schema = loads(BY_STATUS)
+    made = bill(schema, workload(EVENTS_OF_A_YEAR, schema))
+    shares = {hot.key: hot.share for hot in made.hot if hot.kind == "write"}
+    assert shares["DAY#{day}"] == shares["STATUS#{status}"] > 8
+    assert "new Event all go to the partition of the current day" in made.assumptions
+
+
+def test_two_hot_keys_of_one_entity_are_spread_by_one_number() -> None:
+    best = advised(BY_STATUS, EVENTS_OF_A_YEAR).best
+    event = best.schema.by_entity["Event"]
+    assert str(event.key) == "DAY#{day}#{shard:02d} / {at:iso_ms}#{eventId}"
+    assert str(event.placements[0].key.partition) == "STATUS#{status}#{shard:02d}"
+    assert [a.field for a in event.attributes].count("shard") == 1
+    assert best.moved.entities == ("Event",)
+
+
+def test_items_whose_index_key_changes_are_written_again() -> None:
+    design = BY_STATUS.replace('"DAY#{day}", SK: "{at:iso_ms}#<eventId>"', "EVENT#<eventId>, SK: E")
+    design = design.replace(
+        '  events of a day: {query: Event, where: "PK = DAY#{day}", limit: 50}\n', ""
+    )
+    load = EVENTS_OF_A_YEAR.replace("events of a day: {rate: 2, page: 50}, ", "")
+    best = advised(design, load).best
+    assert (
+        str(best.schema.by_entity["Event"].placements[0].key.partition)
+        == "STATUS#{status}#{shard:02d}"
+    )
+    assert best.moved.items == 5_000_000
+
+
 def test_a_key_that_something_else_writes_by_is_not_spread() -> None:
     counted = EVENTS + (
         "  total of a day: {get: Day, where: 'PK = TOTAL#<day>, SK = DAY'}\n"
@@ -676,3 +726,64 @@ def test_every_schema_is_left_as_it_was() -> None:
     schema: Schema = loads(TICKETS)
     advise(schema, workload(BUSY, schema))
     assert schema == loads(TICKETS)
+
+
+LISTED = """
+design: hotels
+tables:
+  hotels: {key: [PK, SK], indexes: {GSI1: {key: [GSI1PK, GSI1SK]}}}
+entities:
+  Company: {key: {PK: COMPANY#<companyId>, SK: METADATA}, attributes: {companyId: fixed id}}
+  Room:
+    key: {PK: ROOM#<roomId>, SK: METADATA}
+    indexes: {GSI1: {GSI1PK: COMPANY#<companyId>, GSI1SK: ROOM#<roomId>}}
+    attributes: {roomId: fixed id, companyId: fixed id -> Company}
+patterns:
+  All companies: {scan: Company}
+  Rooms of a company: {query: Room, index: GSI1, where: GSI1PK = COMPANY#<companyId>, limit: 50}
+"""
+LISTED_LOAD = """
+design: hotels
+entities: {Company: {items: 100, bytes: 300}, Room: {items: 3000000, bytes: 600}}
+patterns: {All companies: {rate: 0.1}, Rooms of a company: {rate: 5, page: 20}}
+"""
+
+
+def test_a_scan_for_one_entity_of_many_is_answered_by_an_index_of_it() -> None:
+    found = advised(LISTED, LISTED_LOAD)
+    listed = found.best.schema.by_pattern["All companies"]
+    assert (listed.kind, listed.index, str(listed.partition)) == ("query", "GSI1", "COMPANY")
+    assert found.best.dollars < found.before.dollars / 10
+    assert words(found)["add index"].startswith("Company in GSI1 under `COMPANY / COMPANY#")
+
+
+def test_a_scan_of_all_that_a_table_holds_stays_one() -> None:
+    alone = LISTED.replace("All companies: {scan: Company}", "All rooms: {scan: Room}")
+    alone = alone[: alone.index("  Company:")] + alone[alone.index("  Room:") :]
+    load = LISTED_LOAD.replace("All companies", "All rooms").replace(
+        "Company: {items: 100, bytes: 300}, ", ""
+    )
+    assert advised(alone, load).best.schema.by_pattern["All rooms"].kind == "scan"
+
+
+def test_a_scan_heats_no_single_key() -> None:
+    schema = loads(LISTED)
+    hot = bill(schema, workload(LISTED_LOAD, schema)).hot
+    assert [one.key for one in hot if one.kind == "read"] == ["COMPANY#{companyId}"]
+    assert all(one.path.index for one in hot if one.kind == "read")
+
+
+def test_a_partition_that_everybody_shares_stays() -> None:
+    shared = """
+design: shop
+tables: {shop: {key: [pk, sk], indexes: {back: {key: [sk, data]}}}}
+entities:
+  Order:
+    key: {pk: "{orderId}", sk: ORDER}
+    indexes: {back: {sk: ORDER, data: "{at:iso_ms}"}}
+    attributes: {orderId: fixed id, at: fixed timestamp}
+patterns:
+  Recent orders: {query: Order, index: back, where: sk = ORDER, descending: true, limit: 25}
+"""
+    found = advised(shared)
+    assert {one.schema.by_pattern["Recent orders"].index for one in found.alternatives} == {"back"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+from difflib import unified_diff
 from pathlib import Path
 from types import ModuleType
 
@@ -29,11 +30,18 @@ def extension() -> ModuleType:
 
 def test_the_reports_of_all_systems_are_as_a_new_one_would_be(pages: dict[Path, str]) -> None:
     stale = [
-        path.relative_to(DOCS).as_posix()
+        line
         for path, text in pages.items()
-        if not path.is_file() or path.read_text(encoding="utf-8") != text
+        for line in unified_diff(
+            path.read_text(encoding="utf-8").splitlines() if path.is_file() else [],
+            text.splitlines(),
+            path.relative_to(DOCS).as_posix(),
+            "as it would be now",
+            lineterm="",
+            n=0,
+        )
     ]
-    assert stale == [], AGAIN
+    assert not stale, "\n".join([AGAIN, *stale[:20]])
     systems = {path.stem.removesuffix("-cost") for path in pages if path.suffix == ".md"}
     assert systems == {"gg_core", "inviter", "search_room", "sellers", "tamafriends"}
 

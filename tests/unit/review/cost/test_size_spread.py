@@ -84,7 +84,7 @@ def test_sizes_reach_the_simulation_and_stay_with_more_users() -> None:
         ("bytes: 100, sizes: {p50: 100}", "both bytes and sizes"),
         ("sizes: {median: 100}", "'median' is not a quantile; write p50"),
         ("sizes: {p101: 100}", "'p101' is not a quantile"),
-        ("sizes: {p50: 100, p90: 50}", "higher quantile is of fewer bytes"),
+        ("sizes: {p50: 100, p90: 50}", "higher quantile has fewer bytes"),
         ("sizes: {p50: 0}", "1 or more"),
         ("sizes: {}", "found none"),
     ],

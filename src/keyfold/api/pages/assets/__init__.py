@@ -1,4 +1,4 @@
-"""Scripts and styles: our own, and Swagger UI and ReDoc from the package that ships them."""
+"""Scripts and styles: our own, and Swagger UI and ReDoc from an installed package."""
 
 from __future__ import annotations
 
@@ -10,18 +10,21 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 _OURS: Final = {
+    "account.js": "text/javascript",
     "app.css": "text/css",
     "app.js": "text/javascript",
+    "bar.js": "text/javascript",
     "colours.css": "text/css",
     "site.css": "text/css",
     "theme.js": "text/javascript",
     "docs.js": "text/javascript",
     "events.js": "text/javascript",
+    "examples.js": "text/javascript",
     "explorer.js": "text/javascript",
+    "news.js": "text/javascript",
     "oversight.js": "text/javascript",
     "query-text.js": "text/javascript",
     "sign-in.js": "text/javascript",
-    "who.js": "text/javascript",
 }
 _INSTALLED: Final = {
     "swagger-ui-bundle.js": "text/javascript",
@@ -31,7 +34,7 @@ _INSTALLED: Final = {
 
 
 def asset_response(name: str) -> Response:
-    """One file, by its name on a fixed list."""
+    """One file, by its name in a fixed list."""
     if name in _OURS:
         content = (resources.files(__name__) / name).read_bytes()
         return Response(content, media_type=_OURS[name])
@@ -45,5 +48,5 @@ def asset_response(name: str) -> Response:
 @cache
 def _read_asset(name: str) -> bytes:
     content = (resources.files("fastapi_offline") / "static" / name).read_bytes()
-    # ReDoc would fetch its logo from its makers; pages here load nothing from elsewhere.
+    # ReDoc would fetch its vendor's logo; pages here load nothing from elsewhere.
     return content.replace(b"https://cdn.redoc.ly/redoc/logo-mini.svg", b"data:,")

@@ -75,12 +75,15 @@ export function when(moment) {
 /** A day in the reader's words; with `timeStyle: "short"` the time too. */
 export const day = (moment, more = {}) => new Intl.DateTimeFormat(undefined, { dateStyle: "medium", ...more }).format(new Date(moment));
 
+/** "1 order", "3 orders". */
+export const count = (number, one, many = `${one}s`) => `${number} ${number === 1 ? one : many}`;
+
 /* ---------- saying something ---------- */
 
 /** A few words at the bottom of the page; `bad` for what did not work. */
 export function say(words, { bad = false } = {}) {
   const place = $("#toasts");
-  const toast = h(bad ? "div.toast.bad" : "div.toast", words);
+  const toast = h(bad ? "div.toast.bad" : "div.toast", { role: bad ? "alert" : null }, words);
   place.append(toast);
   // Above an open dialog too.
   if (place.showPopover) { if (place.matches(":popover-open")) place.hidePopover(); place.showPopover(); }
@@ -92,7 +95,7 @@ export function say(words, { bad = false } = {}) {
 
 const KEY = `keyfold-person:${service.pathname}`;
 const kept = () => sessionStorage.getItem(KEY) || localStorage.getItem(KEY);
-let person = JSON.parse(kept() || "null");
+let person = JSON.parse(kept() || "null"), hasAccount = false;
 const told = [];
 
 /** Who is signed in: { id, name, token }, or null. A tab may have a person of its own. */
@@ -104,15 +107,29 @@ export function onPerson(tell) {
   return tell(person);
 }
 
-/** Go on as this person: { id, name, token }; null signs out. */
+/** Whether somebody keeps order here, by the groups of their token. */
+export const moderates = () => Boolean(person?.groups?.some((one) => one === "moderator" || one === "admin"));
+
+/** Go on as this person: { id, name, groups, token }; null signs out. */
 export function become(one) {
+  const same = one && one.id === person?.id && one.name === person.name;
   person = one;
   if (one) for (const place of [sessionStorage, localStorage]) place.setItem(KEY, JSON.stringify(one));
   else for (const place of [sessionStorage, localStorage]) place.removeItem(KEY);
   showPerson();
   live.restart();
-  for (const tell of told) tell(person);
+  // Who only has a new token goes on where they are, with what they typed.
+  if (!same) for (const tell of told) tell(person);
 }
+
+/* Signed out in another tab: what stands here stays, and nothing is sent before they sign in again. */
+addEventListener("storage", ({ key, oldValue, newValue }) => {
+  if (key !== KEY || newValue || !person || JSON.parse(oldValue || "null")?.id !== person.id) return;
+  sessionStorage.removeItem(KEY);
+  person = { ...person, token: "" };
+  showPerson();
+  say("You signed out in another tab.", { bad: true });
+});
 
 /** Get a token of a development server. */
 async function token(id, groups = []) {
@@ -133,22 +150,33 @@ let ask = null;
 /** What signing in means where there is no development server: a page's own form. */
 export const onSignIn = (asking) => { ask = asking; };
 
+let end = null;
+/** What a page does before somebody signs out, such as ending their session. */
+export const onSignOut = (ending) => { end = ending; };
+
 /** Let somebody choose who they are. */
 export function chooseWho() {
   if (ask && !development) return ask();
-  $("#people").showModal();
+  if (!$("#people").open) $("#people").showModal();
+  return undefined;
 }
 
-/** What somebody sees who has not signed in: what this is, and the way in. */
-export const welcome = (title, words) => h(".panel", h(".empty", h("b", title), h("p", words),
-  h("button.btn.main", { type: "button", onclick: chooseWho }, "Sign in")));
+/** What somebody sees who has not signed in: what this is, the way in, and what one does here. */
+export const welcome = (title, words, points = [], ways = [h("button.btn.main", { type: "button", onclick: chooseWho }, "Sign in")]) => h("section.welcome",
+  h("h1", title), h("p", words), h(".acts", ways),
+  h("ul", points.map(([name, more]) => h("li", h("b", name), h("span", more)))));
 
 function showPerson() {
-  const button = $("#who");
-  button.replaceChildren(person ? face(person.name, { size: "small" }) : "", h("span.clip", person ? person.name : "Sign in"));
-  button.title = person ? `${person.name}: change` : "Sign in";
+  const button = $("#who"), here = person?.token;
+  button.replaceChildren(here ? face(person.name, { size: "small" }) : "", h("span.clip", here ? person.name : "Sign in"));
+  button.title = here ? `${person.name}: change` : "Sign in";
   for (const one of $$("#people [data-id]")) one.setAttribute("aria-current", String(one.dataset.id === person?.id));
-  $("#sign-out").hidden = !person;
+  for (const one of $$("[data-moderators]")) one.hidden = !here || !moderates();
+  $("#people-title").textContent = here ? person.name : "Who are you?";
+  $("#sign-out").hidden = !here;
+  $("#own").hidden = !here || !hasAccount;
+  // Only a development server lets one become somebody else without signing out.
+  for (const one of $$("#people form :is(.field, .main)")) one.hidden = Boolean(here) && !development;
 }
 
 function setUpPeople() {
@@ -156,14 +184,19 @@ function setUpPeople() {
   $(".rows", dialog).replaceChildren(...offered.map((one) => h("button", {
     type: "button", dataset: { id: one.id },
     onclick: () => { dialog.close(); signIn(one).catch(show); },
-  }, face(one.name), h("span.what", h("b", one.name), h("small", [one.id, ...one.groups].join(" · "))))));
+  }, face(one.name), h("span.what", h("b", one.name), h("small", [one.id, ...one.groups.map((group) => group.replaceAll("_", " "))].join(" · "))))));
   form($("form", dialog), async ({ id, token: given }) => {
     if (development) await signIn({ id });
     else become({ id: id || "you", name: id || "You", token: given });
     dialog.close();
   });
-  $("#sign-out").addEventListener("click", () => { dialog.close(); become(null); });
-  $("#who").addEventListener("click", chooseWho);
+  $("#sign-out").addEventListener("click", doing(async () => {
+    dialog.close();
+    // Whatever the server says, nobody is signed in here any more.
+    try { await end?.(person); } finally { become(null); }
+  }));
+  $("#own").addEventListener("click", () => dialog.close());
+  $("#who").addEventListener("click", () => (person?.token ? dialog.showModal() : chooseWho()));
 }
 
 /* ---------- calling the service ---------- */
@@ -185,13 +218,24 @@ async function problem(answer) {
 
 /** Show an error in a toast; a page's last resort. */
 export function show(error) {
-  if (error.status === 401 && !person) return chooseWho();
+  if (error.status === 401) {
+    if (person) say("Sign in again to go on. What you typed stays.", { bad: true });
+    return chooseWho();
+  }
+  // A moment that the service names, in the reader's words.
+  return say(error.message.replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, (at) => day(at, { timeStyle: "short" })), { bad: true });
+}
+
+/** What was asked for is not there, or not for them: say so, and go to the first place. */
+export function gone(error) {
+  if (![403, 404].includes(error.status) && !["NOT_ALLOWED", "NOT_FOUND"].includes(error.code)) return show(error);
   say(error.message, { bad: true });
+  return location.replace("#/");
 }
 
 async function send(url, options, again = true) {
   const headers = { ...options.headers };
-  if (person) headers.authorization = `Bearer ${person.token}`;
+  if (person?.token) headers.authorization = `Bearer ${person.token}`;
   let answer;
   try {
     answer = await fetch(new URL(url, service), { ...options, headers });
@@ -201,10 +245,9 @@ async function send(url, options, again = true) {
     if (again) return new Promise((done) => setTimeout(done, 400)).then(() => send(url, options, false));
     throw new Problem({ code: "OFFLINE", detail: "The server cannot be reached. Try again." });
   }
-  if (answer.status === 401 && person && development && again) {
+  if (answer.status === 401 && person?.token && development && again) {
     // A development server that was started anew knows none of its old tokens.
-    person = { ...person, token: await token(person.id, person.groups) };
-    become(person);
+    become({ ...person, token: await token(person.id, person.groups) });
     return send(url, options, false);
   }
   return answer;
@@ -331,7 +374,7 @@ const socket = {
     const url = new URL("graphql", service);
     url.protocol = url.protocol.replace("http", "ws");
     const made = this.socket = new WebSocket(url, "graphql-transport-ws");
-    made.onopen = () => this.send({ type: "connection_init", payload: person ? { authorization: `Bearer ${person.token}` } : {} });
+    made.onopen = () => this.send({ type: "connection_init", payload: person?.token ? { authorization: `Bearer ${person.token}` } : {} });
     made.onmessage = ({ data }) => { if (made === this.socket) this.take(JSON.parse(data)); };
     made.onclose = async () => {
       if (made !== this.socket) return;
@@ -369,10 +412,39 @@ const live = "sockets" in root.dataset ? socket : streams;
  */
 export const subscribe = (query, variables, { next, open, error } = {}) => live.add({ query, variables, next, open, error });
 
+/* ---------- numbers in the bar ---------- */
+
+/** The number of what was not read, at its place in the bar. */
+export function badge(number, place = "#unread") {
+  $(place).hidden = !number;
+  $(place).textContent = number > 99 ? "99+" : number || "";
+}
+
 /* ---------- forms ---------- */
 
+/* What is around words is not meant; a password is taken as it is. */
+const typed = ({ type, value }) => (type === "password" ? value : value.trim());
+
+/* A limit is told, not enforced: what is pasted is never cut. */
+addEventListener("focusin", ({ target }) => {
+  const most = target.maxLength;
+  if (!(most > 0)) return;
+  target.removeAttribute("maxlength");
+  target.addEventListener("input", () => {
+    const long = typed(target).length;
+    target.setCustomValidity(long > most ? `At most ${most} characters; these are ${long}.` : "");
+  });
+});
+
+/** What is wrong with what is typed in a field, if anything. */
+function wrongAt(field) {
+  if (!field.validity.valid) return field.validationMessage;
+  if (!field.required || field.type === "checkbox" || typed(field)) return "";
+  return "Please fill out this field.";
+}
+
 function valueOf(field) {
-  const { type, value } = field;
+  const { type } = field, value = typed(field);
   if (type === "checkbox") return field.value === "on" ? field.checked : field.checked ? value : undefined;
   if (type === "select-multiple") return [...field.selectedOptions].map((one) => one.value);
   if (value === "") return "empty" in field.dataset ? (field.dataset.empty === "null" ? null : field.dataset.empty) : undefined;
@@ -419,8 +491,8 @@ export function form(element, submit, { done = "" } = {}) {
     event.preventDefault();
     if (element.ariaBusy === "true") return;
     clearErrors(element);
-    const wrong = [...element.elements].filter((one) => one.name && !one.disabled && !one.validity.valid);
-    for (const one of wrong) showAt(element, one.name, one.validationMessage);
+    const wrong = [...element.elements].filter((one) => one.name && !one.disabled && wrongAt(one));
+    for (const one of wrong) showAt(element, one.name, wrongAt(one));
     if (wrong.length) return wrong[0].focus();
     const buttons = $$("button:not([type=button])", element).filter((one) => !one.disabled);
     element.ariaBusy = "true";
@@ -454,20 +526,24 @@ export const doing = (work) => async (event) => {
 
 /**
  * Views by the address behind "#/": route({ "": home, "groups/:id": ({ id }) => group(id) }).
- * A view may return what to do when it is left (ending its subscriptions).
+ * A view may return what to do when it is left (ending its subscriptions). A link of the bar is
+ * current also for places that begin with one of its `data-also`. A view at "you" is somebody's own
+ * account: the button with their name leads to it.
  */
 export function route(views) {
   let leave = null, turn = 0;
+  hasAccount = "you" in views;
+  showPerson();
   const go = async () => {
     // Another "#" is a place within the view.
     if (location.hash && !location.hash.startsWith("#/")) return;
     const mine = ++turn;
     leave?.();
     leave = null;
-    const at = decodeURI(location.hash.replace(/^#\/?/, ""));
+    const at = location.hash.replace(/^#\/?/, "");
     for (const link of $$(".tabbar a")) {
-      const own = link.hash.replace(/^#\/?/, "");
-      if (at === own || (own && at.startsWith(`${own}/`))) link.setAttribute("aria-current", "page");
+      const own = link.hash.replace(/^#\/?/, ""), also = link.dataset.also?.split(" ") ?? [];
+      if (at === own || [own, ...also].some((one) => one && at.startsWith(`${one}/`))) link.setAttribute("aria-current", "page");
       else link.removeAttribute("aria-current");
     }
     for (const [pattern, view] of Object.entries(views)) {
@@ -481,20 +557,23 @@ export function route(views) {
       } catch (error) { show(error); }
       return;
     }
+    say("There is nothing at this address.", { bad: true });
+    location.replace("#/");
   };
-  addEventListener("hashchange", go);
+  addEventListener("hashchange", () => {
+    // The way back leads out of a dialog too.
+    for (const one of $$("dialog[open]")) one.close();
+    go();
+  });
   told.push(go);
   return go();
 }
 
 /* ---------- the frame ---------- */
 
-$("#theme").addEventListener("click", () => {
-  const dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
-  root.dataset.theme = dark ? "light" : "dark";
-  localStorage.setItem("theme", root.dataset.theme);
-});
 for (const one of $$("dialog")) {
+  // Who opens a form begins to type; else the button that closes it would have the focus.
+  if (one.id !== "people") $("form :is(input, textarea, select)", one)?.setAttribute("autofocus", "");
   one.addEventListener("click", (event) => { if (event.target === one) one.close(); });
   for (const button of $$("[data-close]", one)) button.addEventListener("click", () => one.close());
 }

@@ -1,3 +1,4 @@
+import { examples } from "./examples.js";
 import { classified, innermost as named, operationAt, pretty } from "./query-text.js";
 
 const at = (id) => document.getElementById(id);
@@ -11,6 +12,7 @@ const SCHEMA = `{ __schema { queryType { name } mutationType { name } subscripti
 fragment T on __Type { kind name ofType { kind name ofType { kind name ofType { kind name } } } }`;
 let types = new Map();
 let roots = {};
+let known = {};
 
 at("token").value = localStorage.getItem("keyfold-token") || "";
 const shared = new URLSearchParams(location.hash.slice(1));
@@ -63,7 +65,7 @@ async function listen(query, variables, operationName) {
       const line = part.split("\n").find((one) => one.startsWith("data: {"));
       if (!line) continue;
       heard.unshift(JSON.parse(line.slice(6)));
-      at("answer").textContent = JSON.stringify(heard.slice(0, 50), null, 2);
+      showAnswer(heard.slice(0, 50));
     }
   }
 }
@@ -79,11 +81,23 @@ async function run() {
     const variables = asked("variables");
     remember(query, at("variables").value);
     const found = await ask(query, variables, operationAt(query, at("query").selectionStart) || undefined);
-    at("answer").textContent = JSON.stringify(found, null, 2);
+    showAnswer(found);
   } catch (error) {
     if (error.name !== "AbortError") at("answer").textContent = error.message;
   }
   if (mine === listening) at("stop").hidden = true;
+}
+
+// An answer with its names, texts and numbers told apart.
+function showAnswer(found) {
+  const text = JSON.stringify(found, null, 2), shown = [];
+  let end = 0;
+  for (const one of text.matchAll(/"(?:[^"\\]|\\.)*"(:)?|-?\d[\d.eE+-]*|\b(?:true|false|null)\b/g)) {
+    const kind = one[1] ? "field" : one[0][0] === '"' ? "string" : "argument";
+    shown.push(text.slice(end, one.index), made("span", one[0].slice(0, one[1] ? -1 : undefined), { className: `q-${kind}` }), one[1] || "");
+    end = one.index + one[0].length;
+  }
+  at("answer").replaceChildren(...shown, text.slice(end));
 }
 
 function stop() {
@@ -181,7 +195,8 @@ function compose(kind, field) {
   const required = field.args.filter((arg) => arg.type.kind === "NON_NULL");
   const declared = required.map((arg) => `$${arg.name}: ${written(arg.type)}`).join(", ");
   const passed = required.map((arg) => `${arg.name}: $${arg.name}`).join(", ");
-  const variables = Object.fromEntries(required.map((arg) => [arg.name, blank(arg.type)]));
+  const values = known[field.name] || {};
+  const variables = Object.fromEntries(required.map((arg) => [arg.name, values[arg.name] ?? blank(arg.type)]));
   const query = `${kind}${declared ? ` (${declared})` : ""} {
   ${field.name}${passed ? `(${passed})` : ""}${selection(named(field.type), 2)}
 }
@@ -249,7 +264,8 @@ function listing(kind, typeName, wanted) {
 }
 
 async function showSchema() {
-  const answer = await (await post(SCHEMA, {})).json();
+  const [answer, values] = await Promise.all([post(SCHEMA, {}).then((one) => one.json()), examples()]);
+  known = values;
   if (!answer.data) {
     at("schema").textContent = "The schema is shown in development mode only.";
     return;
@@ -301,6 +317,12 @@ function around(text) {
 }
 
 function offered(text) {
+  const given = text.match(/(\w+)\s*:\s*"([^"\n]*)$/);
+  if (given) {
+    const values = new Set(Object.values(known).map((one) => one[given[1]]).filter(Boolean));
+    const fit = [...values].filter((one) => one.startsWith(given[2]) && one !== given[2]);
+    return { word: given[2], fit: fit.slice(0, 8).map((one) => [`${one}"`, "stored"]) };
+  }
   const word = text.match(/\w*$/)[0];
   const place = around(text.slice(0, text.length - word.length));
   let found = [];
@@ -320,7 +342,7 @@ let chosen = -1;
 function offer(asked) {
   const box = at("query"), list = at("offers");
   const { word, fit } = offered(box.value.slice(0, box.selectionStart));
-  const show = (asked || word) && fit.length > 0;
+  const show = (asked || word || /"$/.test(box.value.slice(0, box.selectionStart))) && fit.length > 0;
   list.hidden = !show;
   box.setAttribute("aria-expanded", String(Boolean(show)));
   list.replaceChildren(...(show ? fit : []).map(([name, kind], number) => {
@@ -331,7 +353,18 @@ function offer(asked) {
     item.addEventListener("mousedown", (event) => { event.preventDefault(); take(item); });
     return item;
   }));
+  if (show) placeOffers(box, list, word);
   mark(show ? 0 : -1);
+}
+// Under the word that is typed: every letter has one width.
+function placeOffers(box, list, word) {
+  const before = box.value.slice(0, box.selectionStart - word.length).split("\n");
+  const style = getComputedStyle(box), measure = document.createElement("canvas").getContext("2d");
+  measure.font = style.font;
+  const left = parseFloat(style.paddingLeft) + measure.measureText("0").width * before.at(-1).length - box.scrollLeft;
+  const down = parseFloat(style.paddingTop) + parseFloat(style.lineHeight) * before.length - box.scrollTop;
+  list.style.left = `${Math.max(0, Math.min(left, box.clientWidth - list.offsetWidth))}px`;
+  list.style.top = `${down}px`;
 }
 function mark(number) {
   chosen = number;

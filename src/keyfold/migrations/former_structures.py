@@ -1,0 +1,56 @@
+"""Structures on the way back: what the new design added goes, what it changed is made right."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from keyfold.design.entity_spec import EntitySpec
+from keyfold.migrations.backend import Item
+from keyfold.migrations.rewrites import Change, Rewrite, remove_markers
+from keyfold.runtime import Design
+
+
+def find_outdated(old: Design, new: Design) -> tuple[str, ...]:
+    """The structures of the old design that the new one keeps otherwise, or not at all."""
+    now = {each.name: each for each in new.schema.follows}
+    return tuple(
+        each.name
+        for each in old.schema.follows
+        if each.name not in now or replace(now[each.name], at_once=each.at_once) != each
+    )
+
+
+def removals(old: Design, new: Design) -> Iterator[Rewrite]:
+    """What takes away the items and fields that only structures of the new design write."""
+    known = {each.name for each in old.schema.follows}
+    for maintainer in new.maintainers:
+        follows = maintainer.follows
+        if follows.name in known:
+            continue
+        if follows.fact == "claim":
+            table = maintainer.source.__table__.schema
+            yield remove_markers(table.name, table.partition, follows.source, *maintainer.names)
+        elif follows.fact == "copy" and follows.target not in old.entities:
+            yield _without_items(new.entities[follows.target].__spec__)
+        elif follows.fact == "amount" and follows.target in old.entities:
+            before = old.entities[follows.target].__spec__
+            fields = new.entities[follows.target].__spec__.fields
+            added = {fields[name].attribute for name in follows.writes if name in fields}
+            if added := added - before.by_attribute.keys():
+                yield _without_fields(before, frozenset(added))
+
+
+def _without_items(spec: EntitySpec) -> Rewrite:
+    change: Change = lambda item: None if spec.recognises(item) else item  # noqa: E731
+    return Rewrite(f"remove all {spec.name} of {spec.table.name}", spec.table.name, change)
+
+
+def _without_fields(spec: EntitySpec, names: frozenset[str]) -> Rewrite:
+    def change(item: Item) -> Item:
+        if not spec.recognises(item):
+            return item
+        return {name: wire for name, wire in item.items() if name not in names}
+
+    does = f"remove {', '.join(sorted(names))} from {spec.name} in {spec.table.name}"
+    return Rewrite(does, spec.table.name, change)

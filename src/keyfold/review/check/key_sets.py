@@ -1,0 +1,111 @@
+"""Keys of a schema as sets: what a template renders, and where an entity's items appear."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from keyfold.design.formats import PLAIN
+from keyfold.design.schema import EntitySchema, KeyTemplates, Placement, Schema
+from keyfold.design.template import Slot, Template
+from keyfold.review.keyspace import Space, is_formless, spaces, witness
+
+
+@dataclass(frozen=True)
+class Appearance:
+    """An entity's items in a table or index: their key, and its declaration."""
+
+    entity: EntitySchema
+    key: KeyTemplates
+    placement: Placement | None = None
+
+
+class KeySets:
+    """The keys of a schema, each set computed once."""
+
+    def __init__(self, schema: Schema) -> None:
+        self.schema = schema
+        self._spaces: dict[tuple[int, int], tuple[Template, tuple[Space, ...]]] = {}
+        self._appearances: dict[tuple[str, str | None], tuple[Appearance, ...]] = {}
+
+    def spaces(self, template: Template, entity: EntitySchema | None) -> tuple[Space, ...]:
+        # By identity: templates are looked up very often and are slow to hash.
+        known = (id(template), id(entity))
+        if known not in self._spaces:
+            made = spaces(template, entity.by_field if entity else {})
+            self._spaces[known] = template, made
+        return self._spaces[known][1]
+
+    def meet(
+        self, one: Template, owner: EntitySchema | None, other: Template, whose: EntitySchema
+    ) -> bool:
+        return self.witness(one, owner, other, whose) is not None
+
+    def witness(
+        self, one: Template, owner: EntitySchema | None, other: Template, whose: EntitySchema
+    ) -> str | None:
+        """A key that both templates can render."""
+        begins, other_begins = one.literal_prefix, other.literal_prefix
+        if not (begins.startswith(other_begins) or other_begins.startswith(begins)):
+            return None  # Most pairs of a large design.
+        pairs = ((a, b) for a in self.spaces(one, owner) for b in self.spaces(other, whose))
+        return next((found for a, b in pairs if (found := witness(a, b)) is not None), None)
+
+    def is_by_chance(
+        self, one: Template, owner: EntitySchema | None, other: Template, whose: EntitySchema
+    ) -> bool:
+        """Whether two keys can only coincide if a free text happens to look like the other."""
+        formless = (
+            all(is_formless(space) for space in self.spaces(template, entity))
+            for template, entity in ((one, owner), (other, whose))
+        )
+        return len(set(formless)) == 2
+
+    def appearances(self, table: str, index: str | None) -> tuple[Appearance, ...]:
+        """Every way in which items of a table appear in it, or in one of its indexes."""
+        known = (table, index)
+        if known not in self._appearances:
+            self._appearances[known] = tuple(self._appear(table, index))
+        return self._appearances[known]
+
+    def _appear(self, table: str, index: str | None) -> Iterator[Appearance]:
+        for entity in self.schema.entities_of(table):
+            if index is None:
+                if entity.key is not None:
+                    yield Appearance(entity, entity.key)
+                continue
+            placed = entity.placement(index)
+            for placement in placed:
+                yield Appearance(entity, placement.key, placement)
+            if not placed and (found := self._by_name(entity, index)):
+                yield found
+
+    def _by_name(self, entity: EntitySchema, index: str) -> Appearance | None:
+        """An item is in an index as soon as it has the index's key attributes, meant or not."""
+        table = self.schema.by_table[entity.table]
+        declared = table.index(index)
+        if declared is None:
+            return None
+        held = self.templates(entity)
+        if not all(name in held for name in declared.key_attributes):
+            return None
+        return Appearance(entity, declared.key_of({name: held[name][0] for name in held}))
+
+    def templates(self, entity: EntitySchema) -> dict[str, list[Template]]:
+        """Every attribute of an entity's items that holds a key, with what it holds."""
+        table = self.schema.by_table[entity.table]
+        held: dict[str, list[Template]] = {}
+        keys = [(table.index(placement.index), placement.key) for placement in entity.placements]
+        for owner, key in [(table, entity.key), *keys]:
+            if owner is None or key is None:
+                continue
+            for name, _, template in owner.templates(key):
+                if template not in held.setdefault(name, []):
+                    held[name].append(template)
+        for attribute in (one for one in entity.attributes if one.is_stored):
+            held.setdefault(attribute.name, [_bare(attribute.field)])
+        return held
+
+
+def _bare(field: str) -> Template:
+    return Template((Slot(field, PLAIN),))

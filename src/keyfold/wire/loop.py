@@ -1,0 +1,120 @@
+"""A worker's event loop: ready sockets, deferred calls, and timers.
+
+It replaces asyncio, whose import takes longer than the rest of a server's start.
+"""
+
+from __future__ import annotations
+
+import heapq
+import selectors
+import socket
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from itertools import count
+from time import monotonic
+from typing import Any
+
+READ, WRITE = selectors.EVENT_READ, selectors.EVENT_WRITE
+
+Source = socket.socket | int
+"""What can be watched: a socket or a file descriptor."""
+Call = Callable[[], object]
+Timer = tuple[float, int, Call]
+
+
+class Loop:
+    """Runs in one thread until stopped."""
+
+    def __init__(self) -> None:
+        self._selector = selectors.DefaultSelector()
+        self._soon: deque[Call] = deque()
+        self._timers: list[Timer] = []
+        self._number = count().__next__
+        self._running = False
+        self._ear, self._mouth = socket.socketpair()
+        self._ear.setblocking(False)
+        self._mouth.setblocking(False)
+        self.watch(self._ear, READ, self._hear)
+
+    def run(self) -> None:
+        """Run until `stop` is called."""
+        self._running = True
+        soon, select = self._soon, self._selector.select
+        while self._running:
+            for key, events in select(self._patience()):
+                try:
+                    key.data(events)
+                except Exception as error:
+                    _tell(error)
+            self._ring()
+            # Calls deferred by these run in the next iteration.
+            for _ in range(len(soon)):
+                try:
+                    soon.popleft()()
+                except Exception as error:
+                    _tell(error)
+
+    def stop(self) -> None:
+        """End after this iteration; call it on the loop."""
+        self._running = False
+
+    def close(self) -> None:
+        """Run the remaining calls and free system resources."""
+        while self._soon:
+            self._soon.popleft()()
+        self._selector.close()
+        self._ear.close()
+        self._mouth.close()
+
+    def watch(self, source: Source, events: int, call: Callable[[int], object]) -> None:
+        """Call the function when a socket is ready."""
+        self._selector.register(source, events, call)
+
+    def watch_for(self, source: Source, events: int, call: Callable[[int], object]) -> None:
+        """Change the events of a watched socket."""
+        self._selector.modify(source, events, call)
+
+    def forget(self, source: Source) -> None:
+        """Stop watching a socket."""
+        self._selector.unregister(source)
+
+    def call_soon(self, call: Callable[..., object], *arguments: Any) -> None:
+        """Call in this iteration or the next; only from the loop's own thread."""
+        self._soon.append(partial(call, *arguments) if arguments else call)
+
+    def call_soon_threadsafe(self, call: Callable[..., object], *arguments: Any) -> None:
+        """`call_soon` from any thread or signal handler."""
+        self._soon.append(partial(call, *arguments))
+        # A full pipe wakes the loop as well as another byte would; a closed one wakes nobody.
+        with suppress(OSError):
+            self._mouth.send(b"\0")
+
+    def call_later(self, seconds: float, call: Callable[..., object], *arguments: Any) -> None:
+        """Call after a delay."""
+        when = monotonic() + seconds
+        timer: Timer = (when, self._number(), partial(call, *arguments))
+        heapq.heappush(self._timers, timer)
+
+    def _patience(self) -> float | None:
+        """The time until the next timer."""
+        if self._soon:
+            return 0
+        return max(0, self._timers[0][0] - monotonic()) if self._timers else None
+
+    def _ring(self) -> None:
+        timers = self._timers
+        if timers and timers[0][0] <= monotonic():
+            self._soon.append(heapq.heappop(timers)[2])
+
+    def _hear(self, _: int) -> None:
+        with suppress(BlockingIOError):
+            self._ear.recv(4096)
+
+
+def _tell(error: Exception) -> None:
+    """Log an error of one call and continue with the others."""
+    import logging
+
+    logging.getLogger(__name__).error("a call on the loop failed", exc_info=error)

@@ -1,0 +1,379 @@
+"""A rollback restores what the old design needs, whatever the new one did meanwhile."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from keyfold import Design
+from keyfold.clients.embedded import EmbeddedClient
+from keyfold.engine import Engine
+from keyfold.errors import MigrationError
+from keyfold.maintain import verify
+from keyfold.migrations import (
+    Backend,
+    CreateTable,
+    Migration,
+    Migrator,
+    add_attribute,
+    load,
+    merge,
+    move,
+    rename_attribute,
+    transform_attribute,
+)
+from keyfold.migrations.plan import draft
+from tests.unit.migrations.answers import answer
+
+HEAD = """
+from typing import Annotated, Any
+from keyfold import Counter, Design, Entity, Index, Key, On, Pointer, Unique
+design = Design("shop")
+"""
+SHOP = (
+    HEAD
+    + """
+table = design.table("Shop", indexes=[Index("by-state", "stateKey", "idKey")])
+class Host(Entity, table=table):
+    host: str
+    opened: Annotated[int, Counter("Order", where=lambda one: one.state == "open")] = 0
+    key = Key("HOST#{host}", "HOST")
+class Order(Entity, table=table):
+    id: str
+    host: str
+    state: str
+    key = Key("ORDER#{id}", "ORDER")
+    by_state = On("by-state", "STATE#{state}", "{id}", when=lambda one: one.state == "open")
+    once = Unique("id")
+class OrderOf(Pointer[Order], table=table):
+    host: str
+    id: str
+    key = Key("OF#{host}", "ORDER#{id}")
+"""
+)
+
+
+@pytest.fixture
+def client() -> Iterator[EmbeddedClient]:
+    with Engine.open(":memory:") as engine:
+        yield EmbeddedClient(engine)
+
+
+def declared(text: str, name: str) -> Any:
+    module: Any = ModuleType(name)
+    sys.modules[name] = module
+    exec(compile(text, f"{name}.py", "exec", dont_inherit=True), module.__dict__)
+    return module
+
+
+def planned(
+    old: Design, new: Design, folder: Path, answered: Callable[[str], str] = str
+) -> Migration:
+    path = draft("change", old.schema, new.schema).save(folder)
+    path.write_text(answered(path.read_text()))
+    return load(path)
+
+
+def migrator(migration: Migration, client: EmbeddedClient) -> Migrator:
+    return Migrator(migration, Backend(client), without_routers=True)
+
+
+def stored(client: EmbeddedClient, table: str = "Shop") -> dict[str, dict[str, Any]]:
+    items = client.call("Scan", {"TableName": table})["Items"]
+    return {f"{item['PK']['S']} {item['SK']['S']}": item for item in items}
+
+
+def keyed(item: dict[str, Any]) -> list[str]:
+    return [item[name]["S"] for name in ("stateKey", "idKey") if name in item]
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        transform_attribute("Shop", "name", str.upper, str.lower),
+        rename_attribute("Shop", "mail", "address"),
+        add_attribute("Shop", "level", lambda _: "first"),
+    ],
+    ids=["transform", "rename", "add"],
+)
+def test_what_no_rewrite_changed_is_not_undone(client: EmbeddedClient, step: Any) -> None:
+    declared(SHOP, "untouched").design.open(client)
+    odd = [
+        {"name": {"S": "UPPER"}, "level": {"S": "mine"}},
+        {"name": {"S": "lower"}, "mail": {"S": "m"}, "address": {"S": "another"}},
+        {"address": {"S": "only"}},
+    ]
+    for number, item in enumerate(odd):
+        key = {"PK": {"S": f"X#{number}"}, "SK": {"S": "X"}}
+        client.call("PutItem", {"TableName": "Shop", "Item": {**key, **item}})
+    was = stored(client)
+    migrator(Migration("rewrite", [step]), client).apply("hold")
+    migrator(Migration("rewrite", [step]), client).rollback()
+    assert stored(client) == was
+
+
+def test_a_write_of_the_old_application_that_was_not_followed_yet_stays(
+    client: EmbeddedClient,
+) -> None:
+    declared(SHOP, "unfollowed").design.open(client)
+    item = {"PK": {"S": "X#1"}, "SK": {"S": "X"}, "mail": {"S": "before"}}
+    client.call("PutItem", {"TableName": "Shop", "Item": item})
+    step = rename_attribute("Shop", "mail", "address")
+    migrator(Migration("rename", [step]), client).apply("backfill")
+    update = {
+        "UpdateExpression": "SET mail = :m",
+        "ExpressionAttributeValues": {":m": {"S": "late"}},
+    }
+    key = {"PK": item["PK"], "SK": item["SK"]}
+    client.call("UpdateItem", {"TableName": "Shop", "Key": key, **update})
+    migrator(Migration("rename", [step]), client).rollback()
+    assert stored(client) == {"X#1 X": {**item, "mail": {"S": "late"}}}
+
+
+def test_structures_are_as_the_old_design_keeps_them(
+    client: EmbeddedClient, tmp_path: Path
+) -> None:
+    old = declared(SHOP, "kept_old")
+    text = SHOP.replace(
+        'one.state == "open")] = 0',
+        'one.state == "shut")] = 0\n    all: Annotated[int, Counter("Order")] = 0',
+    )
+    text = text.replace('Unique("id")', 'Unique("id", "host")').partition("class OrderOf")[0]
+    text += """
+class OrderIn(Pointer[Order], table=table):
+    state: str
+    id: str
+    key = Key("IN#{state}", "ORDER#{id}")
+"""
+    new = declared(text, "kept_new")
+    before = old.design.open(client)
+    before.create(old.Host(host="h"))
+    for number in range(6):
+        state = "open" if number % 2 else "shut"
+        before.create(old.Order(id=f"o{number}", host="h", state=state))
+    migration = planned(old.design, new.design, tmp_path)
+    migrator(migration, client).apply("hold")
+    after = new.design.open(client, migration=migration)
+    assert after.get(new.Host.key(host="h")).opened == 3
+    after.create(new.Order(id="made", host="h", state="open"))
+    after.update(new.Order.key(id="o0"), state="open")
+    after.delete(new.Order.key(id="o1"))
+    migrator(migration, client).rollback()
+    assert verify(before).clean
+    assert before.get(old.Host.key(host="h")).opened == 4
+    found = stored(client)
+    assert "all" not in found["HOST#h HOST"]
+    kinds = {item["type"]["S"] for item in found.values()}
+    assert kinds == {"Host", "Order", "OrderOf", "Unique"}
+    assert [name for name in found if name.startswith("UNIQUE#Order#id+host")] == []
+
+
+def test_items_are_in_an_index_that_was_to_go_and_by_the_old_condition(
+    client: EmbeddedClient, tmp_path: Path
+) -> None:
+    old = declared(SHOP, "indexed_old")
+    text = SHOP.replace(', indexes=[Index("by-state", "stateKey", "idKey")]', "")
+    lines = [line for line in text.splitlines() if "by_state" not in line]
+    new = declared("\n".join(lines), "indexed_new")
+    before = old.design.open(client)
+    before.create(old.Host(host="h"))
+    for number in range(2):
+        before.create(old.Order(id=f"o{number}", host="h", state="open"))
+    migration = planned(
+        old.design,
+        new.design,
+        tmp_path,
+        lambda text: text.replace('undecided("Shop loses', 'str("').replace("str(", "(), # "),
+    )
+    migrator(migration, client).apply("hold")
+    after = new.design.open(client, migration=migration)
+    after.update(new.Order.key(id="o0"), state="shut")
+    after.create(new.Order(id="made", host="h", state="open"))
+    migrator(migration, client).rollback()
+    found = stored(client)
+    assert keyed(found["ORDER#o0 ORDER"]) == []
+    assert keyed(found["ORDER#o1 ORDER"]) == ["STATE#open", "o1"]
+    assert keyed(found["ORDER#made ORDER"]) == ["STATE#open", "made"]
+
+
+def test_index_keys_are_made_of_a_field_under_its_new_name(
+    client: EmbeddedClient, tmp_path: Path
+) -> None:
+    old = declared(SHOP, "named_old")
+    text = SHOP.replace('state: str\n    key = Key("ORDER', 'status: str\n    key = Key("ORDER')
+    text = text.replace("STATE#{state}", "STATE#{status}").replace("one.state", "one.status")
+    new = declared(text, "named_new")
+    before = old.design.open(client)
+    before.create(old.Host(host="h"))
+    before.create(old.Order(id="o", host="h", state="open"))
+    renamed = 'rename(new.entities["Order"], "state", "status"),'
+
+    def answered(text: str) -> str:
+        kept = [line for line in text.splitlines() if "derive(" not in line]
+        kept = [line for line in kept if not line.startswith("@undecided")]
+        return "\n".join(renamed if "undecided(" in line else line for line in kept)
+
+    migration = planned(old.design, new.design, tmp_path, answered)
+    migrator(migration, client).apply("hold")
+    after = new.design.open(client, migration=migration)
+    after.create(new.Order(id="made", host="h", status="open"))
+    assert keyed(stored(client)["ORDER#o ORDER"]) == ["STATE#open", "o"]
+    migrator(migration, client).rollback()
+    found = stored(client)
+    assert keyed(found["ORDER#made ORDER"]) == ["STATE#open", "made"]
+    assert found["ORDER#made ORDER"]["state"] == {"S": "open"}
+    assert "status" not in found["ORDER#made ORDER"]
+
+
+MOVED = SHOP.replace('design.table("Shop"', 'design.table("Moved"')
+REKEYED = SHOP.replace('Key("ORDER#{id}", "ORDER")', 'Key("HOST#{host}", "ORDER#{id}")')
+
+
+def test_an_entity_with_unique_values_and_pointers_leaves_a_table_that_is_dropped(
+    client: EmbeddedClient, tmp_path: Path
+) -> None:
+    old, new = declared(SHOP, "left_old"), declared(MOVED, "left_new")
+    before = old.design.open(client)
+    before.create(old.Host(host="h"))
+    before.create(old.Order(id="o", host="h", state="open"))
+    was = {name: item["type"]["S"] for name, item in stored(client).items()}
+    migration = planned(old.design, new.design, tmp_path)
+    migrator(migration, client).apply("contract")
+    assert {name: item["type"]["S"] for name, item in stored(client, "Moved").items()} == was
+    assert client.call("ListTables", {})["TableNames"] == ["Moved", "keyfold_migrations"]
+
+
+def test_what_followed_from_items_that_moved_goes_with_them_from_a_table_that_stays(
+    client: EmbeddedClient, tmp_path: Path
+) -> None:
+    old = declared(SHOP, "stays_old")
+    (kept,) = (line for line in SHOP.splitlines() if line.startswith("table = "))
+    text = MOVED.replace("class Host", f"shop{kept.removeprefix('table')}\nclass Host")
+    new = declared(text.replace("Host(Entity, table=table)", "Host(Entity, table=shop)"), "stays")
+    before = old.design.open(client)
+    before.create(old.Host(host="h"))
+    before.create(old.Order(id="o", host="h", state="open"))
+    migrator(planned(old.design, new.design, tmp_path), client).apply("contract")
+    assert stored(client).keys() == {"HOST#h HOST"}
+    kinds = {item["type"]["S"] for item in stored(client, "Moved").values()}
+    assert kinds == {"Order", "OrderOf", "Unique"}
+
+
+def test_another_key_in_the_same_table_is_refused_where_a_value_is_unique() -> None:
+    old, new = declared(SHOP, "held_old"), declared(REKEYED, "held_new")
+    words = "id is unique under both: its marker names one holder.*move the entity to a new table"
+    with pytest.raises(MigrationError, match=words):
+        draft("change", old.design.schema, new.design.schema)
+    with pytest.raises(MigrationError, match=words):
+        move(old.Order, new.Order)
+
+
+def test_a_pointer_that_both_keys_have_stays(client: EmbeddedClient, tmp_path: Path) -> None:
+    once = '    once = Unique("id")\n'
+    old = declared(SHOP.replace(once, ""), "pointed_old")
+    new = declared(REKEYED.replace(once, ""), "pointed_new")
+    before = old.design.open(client)
+    before.create(old.Host(host="h"))
+    before.create(old.Order(id="o", host="h", state="open"))
+    migration = planned(old.design, new.design, tmp_path)
+    migrator(migration, client).apply("verify")
+    after = new.design.open(client, migration=migration)
+    after.create(new.Order(id="made", host="h", state="open"))
+    after.update(new.Order.key(host="h", id="o"), state="shut")
+    migrator(migration, client).apply("hold")
+    after.create(new.Order(id="late", host="h", state="open"))
+    migrator(migration, client).rollback()
+    assert verify(before).clean
+    assert {name for name in stored(client) if name.startswith("OF#")} == {
+        "OF#h ORDER#o",
+        "OF#h ORDER#made",
+        "OF#h ORDER#late",
+    }
+
+
+PARTED = (
+    HEAD
+    + """
+table = design.table("Shop")
+class User(Entity, table=table):
+    id: str
+    name: str = ""
+    key = Key("USER#{id}", "USER")
+class Contact(Entity, table=table):
+    id: str
+    mail: Any = None
+    key = Key("USER#{id}", "CONTACT")
+"""
+)
+ALONE = PARTED.partition("class Contact")[0]
+WHOLE = ALONE.replace('name: str = ""', 'name: str = ""\n    mail: Any = None')
+
+
+def test_an_application_that_follows_writes_items_that_were_merged(client: EmbeddedClient) -> None:
+    old, new = declared(PARTED, "parted"), declared(WHOLE, "whole")
+    before = old.design.open(client)
+    for name in ("ada", "bo"):
+        before.create(old.User(id=name))
+        before.create(old.Contact(id=name, mail=f"{name}@x"))
+    steps = [merge(old.Contact, new.User, fields=["mail"])]
+    migration = Migration("merge", steps)
+    migrator(migration, client).apply("verify")
+    after = new.design.open(client, migration=migration)
+    after.update(new.User.key(id="ada"), mail="new@x")
+    assert before.get(old.Contact.key(id="ada")).mail == "new@x"
+    migrator(migration, client).apply("hold")
+    after.update(new.User.key(id="bo"), mail="late@x")
+    migrator(migration, client).rollback()
+    found = stored(client)
+    assert found["USER#bo CONTACT"]["mail"] == {"S": "late@x"}
+    assert not any("mail" in item for name, item in found.items() if name.endswith("USER"))
+
+
+def test_an_attribute_that_a_move_drops_stays_on_the_old_side(client: EmbeddedClient) -> None:
+    old = declared(WHOLE, "noted_old")
+    new = declared(ALONE.replace('"Shop"', '"Moved"'), "noted_new")
+    before = old.design.open(client)
+    before.create(old.User(id="ada", mail="ada@x"))
+    steps: list[Any] = [CreateTable(new.table.schema), move(old.User, new.User, drops=["mail"])]
+    migration = Migration("move", steps)
+    migrator(migration, client).apply("verify")
+    after = new.design.open(client, migration=migration)
+    after.update(new.User.key(id="ada"), name="Ada")
+    assert "mail" not in stored(client, "Moved")["USER#ada USER"]
+    migrator(migration, client).apply("hold")
+    after.update(new.User.key(id="ada"), name="Ada L.")
+    migrator(migration, client).rollback()
+    assert before.get(old.User.key(id="ada")) == old.User(id="ada", name="Ada L.", mail="ada@x")
+
+
+def test_a_move_asks_for_what_is_declared_no_more_and_for_what_is_new(
+    client: EmbeddedClient, tmp_path: Path
+) -> None:
+    old = declared(WHOLE, "asked_old")
+    text = WHOLE.replace("mail: Any", "address: Any").replace('"Shop"', '"Moved"')
+    new = declared(text.replace("id: str", "id: str\n    level: int"), "asked_new")
+    before = old.design.open(client)
+    before.create(old.User(id="ada", name="Ada", mail="ada@x"))
+    with pytest.raises(MigrationError, match="what do existing items get as level"):
+        planned(old.design, new.design, tmp_path)
+    text = (tmp_path / "change.py").read_text()
+    text = text.replace('@undecided("what do existing items get as level?")\n', "")
+    text = text.replace("return None", 'return len(item["name"])')
+    (tmp_path / "change.py").write_text(text)
+    with pytest.raises(MigrationError, match="User moves, and declares mail no more"):
+        load(tmp_path / "change.py")
+    answer(tmp_path / "change.py", "move")
+    migration = load(tmp_path / "change.py")
+    migrator(migration, client).apply("hold")
+    after = new.design.open(client, migration=migration)
+    made = new.User(id="ada", name="Ada", level=3, address="ada@x")
+    assert after.get(new.User.key(id="ada")) == made
+    after.update(made, address="new@x")
+    migrator(migration, client).rollback()
+    assert before.get(old.User.key(id="ada")).mail == "new@x"
+    assert "level" not in stored(client)["USER#ada USER"]
