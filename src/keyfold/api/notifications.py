@@ -42,11 +42,10 @@ NoticeIds = Annotated[set[str], Field(min_length=1, max_length=AT_ONCE)]
 
 
 class NoticeFields(BaseModel):
-    """The fields of a notification; a design adds its time to live and its key."""
+    """The fields of a notification; a design adds its kinds, its time to live and its key."""
 
     user_id: Id
     notice_id: Id
-    kind: str
     actor_id: Id | None = None
     """Who did it."""
     subject_id: Id | None = None

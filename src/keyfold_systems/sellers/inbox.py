@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from keyfold.api import Inbox, NoticeFields, Notifications, Payload
-from keyfold_systems.sellers.entities import Notice, UnreadCounter
+from keyfold_systems.sellers.entities import Notice, NoticeKind, UnreadCounter
 from keyfold_systems.sellers.parts import Part, names
 from keyfold_systems.sellers.patterns import notices_of, unread_notices
 
@@ -15,6 +15,7 @@ inbox = Inbox(Notice, notices_of, UnreadCounter, unread_notices)
 class NoticeView(NoticeFields, Payload):
     """Something that concerns you, and who did it."""
 
+    kind: NoticeKind
     actor_name: str | None = None
 
 
@@ -27,7 +28,7 @@ class NoticeOperations(Notifications[NoticeView], Part):
         people = await names(self.db, (one.actor_id for one in found))
         return [
             NoticeView(
-                **one.model_dump(include=set(NoticeFields.model_fields)),
+                **one.model_dump(include=set(NoticeView.model_fields)),
                 actor_name=people[one.actor_id].given_name if one.actor_id in people else None,
             )
             for one in found
