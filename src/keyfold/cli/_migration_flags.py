@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import re
 from pathlib import Path
 
 from keyfold import settings
+from keyfold.cli._target import add_design
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -24,13 +26,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
         return made
 
     naming = ("table_prefix", "table_names")
-    command("snapshot", "Keep the design's schema in the folder.", "design")
-    command(
-        "diff",
-        "Say what differs between the design, the snapshot and the live tables.",
-        "design",
-        "backend",
-        *naming,
+    add_design(command("snapshot", "Keep the design's schema in the folder.", "design"))
+    add_design(
+        command(
+            "diff",
+            "Say what differs between the design, the snapshot and the live tables.",
+            "design",
+            "backend",
+            *naming,
+        )
     )
     plan = command(
         "plan", "Write a plan for what changed since the snapshot.", "design", "backend", *naming
@@ -38,6 +42,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     plan.add_argument(
         "name",
         nargs="?",
+        type=_plan_name,
         metavar="NAME",
         help="name of the plan, as orders-by-season (default: from the first change)",
     )
@@ -109,13 +114,24 @@ def configure(parser: argparse.ArgumentParser) -> None:
         choices=("old", "new"),
         help="which side to keep if both were written after the switch",
     )
-    command(
-        "check",
-        "Fail when design, snapshot and live tables differ (for continuous integration).",
-        "design",
-        "backend",
-        *naming,
+    add_design(
+        command(
+            "check",
+            "Fail when design, snapshot and live tables differ (for continuous integration).",
+            "design",
+            "backend",
+            *naming,
+        )
     )
+
+
+def _plan_name(text: str) -> str:
+    if not re.fullmatch(r"[a-z0-9][a-z0-9_-]*", text):
+        raise argparse.ArgumentTypeError(
+            f"invalid plan name {text!r}: use lowercase letters, digits and dashes, as in "
+            "orders-by-season; name a design with --design"
+        )
+    return text
 
 
 def _add_settle(parser: argparse.ArgumentParser) -> None:

@@ -33,7 +33,7 @@ def add_design(parser: argparse.ArgumentParser) -> None:
 
 def design_target(args: argparse.Namespace) -> str:
     """The design from the arguments or the settings."""
-    target: str = args.target or settings.from_arguments(args).design
+    target: str = vars(args).get("target") or settings.from_arguments(args).design
     if not target:
         raise KeyfoldError(
             "name a design: package.module:design or FILE.yaml, or set it in keyfold.toml"

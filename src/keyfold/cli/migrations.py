@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from keyfold import settings
 from keyfold.cli._migration_flags import configure
 from keyfold.cli._progress import reporter
-from keyfold.cli._target import existing, existing_or_empty, reachable
+from keyfold.cli._target import design_target, existing, existing_or_empty, reachable
 
 if TYPE_CHECKING:
     from keyfold.design.schema import Schema
@@ -241,12 +241,8 @@ def _rollback(args: argparse.Namespace) -> int:
 
 def _schema(args: argparse.Namespace) -> Schema:
     from keyfold.design.target import load_schema
-    from keyfold.errors import SettingError
 
-    target = settings.from_arguments(args).design
-    if not target:
-        raise SettingError("Name a design with --design module:name, or set it in keyfold.toml")
-    return load_schema(target)
+    return load_schema(design_target(args))
 
 
 def _defaults(target: str) -> set[tuple[str, str]]:

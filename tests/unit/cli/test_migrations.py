@@ -168,3 +168,21 @@ def test_a_pace_that_cannot_be_is_refused_before_anything_is_made(
     assert words in capsys.readouterr().err
     assert main(["migrations", "status", planned, *ON_SHOP]) == 0
     assert f"{planned}: planned" in capsys.readouterr().out
+
+
+def test_a_design_is_named_as_in_every_other_command(
+    planned: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    capsys.readouterr()
+    assert main(["migrations", "diff", "migrated_shop:design", *ON_SHOP]) == 0
+    assert "Since the snapshot: nothing" in capsys.readouterr().out
+
+
+def test_a_design_in_place_of_a_plans_name_is_refused(
+    planned: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as refused:
+        main(["migrations", "plan", "migrated_shop:design", *ON_SHOP])
+    assert refused.value.code == 2
+    assert "name a design with --design" in capsys.readouterr().err
+    assert sorted(path.name for path in Path("migrations").glob("*.py")) == [f"{planned}.py"]
