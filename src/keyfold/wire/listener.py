@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _BACKLOG = 1024
 # Yield to other work after this many.
 _AT_ONCE = 64
-# The pause after a failed accept, for lack of file handles: others may close meanwhile.
+# The pause for lack of file handles or of room for handshakes: others may close meanwhile.
 _PAUSE_SECONDS = 0.1
 
 
@@ -44,20 +44,27 @@ class Listener:
         self._socket.close()
 
     def _watch(self) -> None:
-        if not self._closed:
+        if not (self._closed or self._watched):
             self._watched = True
             self._loop.watch(self._socket, READ, self._accept)
 
+    def _pause(self) -> None:
+        """Leave new clients in the system's queue."""
+        self._watched = False
+        self._loop.forget(self._socket)
+        self._loop.call_later(_PAUSE_SECONDS, self._watch)
+
     def _accept(self, _: int) -> None:
         for _ in range(_AT_ONCE):
+            if self._tls is not None and not self._registry.has_room_for_handshake():
+                self._pause()
+                return
             try:
                 accepted, _ = self._socket.accept()
             except (BlockingIOError, InterruptedError, ConnectionAbortedError):
                 return
             except OSError:
-                self._watched = False
-                self._loop.forget(self._socket)
-                self._loop.call_later(_PAUSE_SECONDS, self._watch)
+                self._pause()
                 return
             try:
                 self._take(accepted)
@@ -73,7 +80,7 @@ class Listener:
         elif self._registry.admits():
             from keyfold.wire.tls import Handshake
 
-            Handshake(self._loop, self._registry, self._tls, accepted)
+            Handshake(self._loop, self._registry, self._tls, accepted, on_end=self._watch)
         else:
             accepted.close()
 

@@ -76,6 +76,13 @@ class ConnectionRegistry:
         self.metrics.add("refused_connections", 1)
         return False
 
+    def has_room_for_handshake(self) -> bool:
+        """Whether one more handshake is allowed, if necessary after closing the slowest."""
+        if len(self.handshakes) < self.limits.handshakes:
+            return True
+        slowest, since = next(iter(self.handshakes.items()))
+        return self._drop(slowest, since)
+
     def enter(self, connection: Connection) -> None:
         self.open.add(connection)
         self.metrics.add("connections", 1)
@@ -118,7 +125,11 @@ class ConnectionRegistry:
         if not holding:
             waits += [(since, handshake) for handshake, since in self.handshakes.items()]
         since, slowest = min(waits, key=lambda each: each[0], default=(self.now, None))
-        if slowest is None or since > self.now - _SLOW_SECONDS:
+        return slowest is not None and self._drop(slowest, since)
+
+    def _drop(self, slowest: Slow, since: float) -> bool:
+        """Close a client that is slow; returns whether it is."""
+        if since > self.now - _SLOW_SECONDS:
             return False
         self.metrics.add("slow_clients", 1)
         slowest.drop()

@@ -33,6 +33,8 @@ class ClientLimits(NamedTuple):
     headers: int = 100
     connections: int = 1000
     """Includes TLS connections before their handshake."""
+    handshakes: int = 128
+    """TLS connections before their handshake; others wait in the system's queue."""
     held_bytes: int = 256 * MB
     """For all clients: unanswered requests and unsent answers."""
     receive_seconds: float = 30.0

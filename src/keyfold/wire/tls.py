@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import socket
 import ssl
+from collections.abc import Callable
 from contextlib import suppress
+from time import monotonic
 
 from keyfold.limits import KB
 from keyfold.wire.loop import READ, WRITE, Loop
@@ -26,12 +28,13 @@ class Handshake:
         registry: ConnectionRegistry,
         context: ssl.SSLContext,
         accepted: socket.socket,
+        on_end: Callable[[], object],
     ) -> None:
-        self._loop, self._registry = loop, registry
+        self._loop, self._registry, self._on_end = loop, registry, on_end
         self._socket = context.wrap_socket(
             accepted, server_side=True, do_handshake_on_connect=False
         )
-        registry.handshakes[self] = registry.now
+        registry.handshakes[self] = monotonic()
         loop.watch(self._socket, READ, self._on_ready)
 
     def drop(self) -> None:
@@ -60,6 +63,7 @@ class Handshake:
         self._registry.handshakes.pop(self, None)
         self._registry.note_large()
         self._loop.forget(self._socket)
+        self._on_end()
 
 
 class TlsTransport(Transport):

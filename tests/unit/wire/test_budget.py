@@ -9,6 +9,7 @@ import socket
 import ssl
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -203,17 +204,56 @@ def test_a_tls_connection_counts_before_its_handshake(
     silent = [asker.connect() for _ in range(3)]
     with asker.connect() as fourth:
         assert fourth.recv(1) == b""
-    context = trusting()
-
-    def is_answered() -> bool:
-        try:
-            with context.wrap_socket(asker.connect()) as connection:
-                connection.sendall(get("1"))
-                return bool(asker.read(connection).status == 200)
-        except (OSError, AssertionError):
-            return False
-
     # The slowest of those who never say who they are makes room.
-    until(is_answered)
+    until(lambda: is_answered(asker))
     for connection in silent:
         connection.close()
+
+
+def test_few_tls_connections_are_taken_before_their_handshake(
+    serve: Any, certificate: tuple[Path, Path]
+) -> None:
+    made, key = certificate
+    limits = ClientLimits(handshakes=3, receive_seconds=60)
+    asker = serve(ServerSettings(clients=limits, tls_certificate=made, tls_key=key))
+    before = open_handles()
+    silent = [asker.connect() for _ in range(9)]
+    most = 0
+    answered = False
+    with ThreadPoolExecutor(1) as beside:
+        # It waits behind them in the system's queue.
+        last = beside.submit(is_answered, asker)
+        while not last.done():
+            most = max(most, open_handles() - before)
+            time.sleep(0.001)
+        answered = last.result()
+    assert answered
+    # Those of nine clients, of three handshakes, and both ends of the answered one.
+    assert most <= 9 + 3 + 2
+    for connection in silent:
+        connection.close()
+
+
+def test_many_tls_clients_at_once_are_all_answered(
+    serve: Any, certificate: tuple[Path, Path]
+) -> None:
+    made, key = certificate
+    asker = serve(
+        ServerSettings(clients=ClientLimits(handshakes=2), tls_certificate=made, tls_key=key)
+    )
+    with ThreadPoolExecutor(12) as clients:
+        assert all(clients.map(lambda _: is_answered(asker), range(48)))
+
+
+def is_answered(asker: Any) -> bool:
+    """Whether a client over TLS gets its item."""
+    try:
+        with trusting().wrap_socket(asker.connect()) as connection:
+            connection.sendall(get("1"))
+            return bool(asker.read(connection).status == 200)
+    except (OSError, AssertionError):
+        return False
+
+
+def open_handles() -> int:
+    return sum(1 for _ in Path("/proc/self/fd").iterdir())
