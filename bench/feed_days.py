@@ -379,8 +379,10 @@ def run_beside(
         moved += _up(network, np.flatnonzero(up), day) + down.sum() * PRICES.down
         for spent, lengths in ways.values():
             costs = page_costs(network, day, alive & ~pushed, lengths)
-            places = np.minimum(np.round(costs.requests).astype(int), MOST_REQUESTS - 1)
-            np.add.at(spent.requests, places, pages)
+            places = np.minimum(np.round(costs.requests).astype(int), MOST_REQUESTS - 2)
+            counted = pages * chooser.shares
+            np.add.at(spent.requests, places, pages - counted)
+            np.add.at(spent.requests, places + 1, counted)
             spent.copies += copies
             spent.pages += float((costs.units * pages).sum())
             spent.counting += counting + lengths.asked(network, day, costs.short, chooser.shares)

@@ -330,7 +330,7 @@ def born(rates: EdgeRates, policy: FeedPolicy) -> Mode:
 def sample_share(
     policy: FeedPolicy,
     prices: FeedPrices,
-    pulled: int,
+    pulled: float,
     copies: float,
     pages: float,
     watched: float,

@@ -14,7 +14,15 @@ from keyfold.limits import BATCH_GET_ITEMS
 from keyfold.maintain.feed.edges import FOLLOWERS_AT_ONCE
 from keyfold.maintain.feed.heads import SHORT_BYTES
 from keyfold.maintain.feed.page import FIRST_READ, HINTS_FROM
-from keyfold.maintain.feed.policy import EdgeRates, FadingCount, FeedPolicy, FeedPrices, born
+from keyfold.maintain.feed.policy import (
+    MEMORY,
+    EdgeRates,
+    FadingCount,
+    FeedPolicy,
+    FeedPrices,
+    born,
+    sample_share,
+)
 from keyfold.review.cost.figures import Figures
 from keyfold.review.cost.item import APPEARS, listed, looked_up, written
 from keyfold.review.cost.part import Part, Store, times
@@ -35,10 +43,18 @@ class FeedPage:
 
     parts: tuple[Part, ...]
     requests: float
+    """Those that read; a counted page has one more, which writes."""
+    counted: float = 0.0
+    """The share of pages that are counted."""
 
     @property
     def units(self) -> float:
-        return sum(part.units for part in self.parts)
+        """Read units."""
+        return sum(part.units for part in self.parts if part.reading)
+
+    @property
+    def write_units(self) -> float:
+        return sum(part.units for part in self.parts if not part.reading)
 
 
 def page(figures: Figures, feed: FeedSchema) -> FeedPage | None:
@@ -78,7 +94,11 @@ def page(figures: Figures, feed: FeedSchema) -> FeedPage | None:
     taken = min(FIRST_READ, load.page, figures.matched(post, _partition(post)))
     once = listed(figures, post, taken, "feed", page=taken + 1)
     parts += times([once], asked)
-    return FeedPage(tuple(parts), requests + asked)
+    counted = _counted_share(figures, feed, pulled)
+    if (reader := figures.support(feed, "Reader")) is not None:
+        count = written(figures, reader, Effect("put", reader.name), "feed")
+        parts += times(count, counted)
+    return FeedPage(tuple(parts), requests + asked, counted)
 
 
 def pushed_share(figures: Figures, feed: FeedSchema) -> float:
@@ -86,8 +106,25 @@ def pushed_share(figures: Figures, feed: FeedSchema) -> float:
     stated = figures.feed(feed).pushed
     if stated is not None or feed.item not in figures.schema.by_entity:
         return stated or 0.0
-    edge = figures.schema.by_entity[feed.edge]
-    follows = figures.items(edge)
+    pages, posts = _daily(figures, feed)
+    share = _pushed_share(pages, posts, _prices(figures, feed))
+    figures.assume(
+        f"{share:.0%} of the follows of the feed {feed.name} are pushed, as its policy decides for "
+        f"{pages:.2g} pages of a reader and {posts:.2g} posts of a source a day"
+    )
+    return share
+
+
+def _counted_share(figures: Figures, feed: FeedSchema, pulled: float) -> float:
+    """The share of a known reader's pages that are counted."""
+    pages, posts = _daily(figures, feed)
+    copies = posts * (figures.sources(feed) - pulled)
+    return sample_share(FeedPolicy(), _prices(figures, feed), pulled, copies, pages, MEMORY)
+
+
+def _daily(figures: Figures, feed: FeedSchema) -> tuple[float, float]:
+    """Pages of a reader and posts of a source, a day."""
+    follows = figures.items(figures.schema.by_entity[feed.edge])
     readers = follows / max(1.0, figures.sources(feed))
     authors = follows / max(1.0, figures.followers(feed))
     posted = sum(
@@ -97,14 +134,11 @@ def pushed_share(figures: Figures, feed: FeedSchema) -> float:
         if effect.entity == feed.post and effect.action in APPEARS
     )
     pages = figures.feed_rate(feed).average * DAY_SECONDS / max(1.0, readers)
-    posts = posted * DAY_SECONDS / max(1.0, authors)
-    item = FeedPrices(figures.item_bytes(figures.schema.by_entity[feed.item]), FEED_DAYS)
-    share = _pushed_share(pages, posts, item)
-    figures.assume(
-        f"{share:.0%} of the follows of the feed {feed.name} are pushed, as its policy decides for "
-        f"{pages:.2g} pages of a reader and {posts:.2g} posts of a source a day"
-    )
-    return share
+    return pages, posted * DAY_SECONDS / max(1.0, authors)
+
+
+def _prices(figures: Figures, feed: FeedSchema) -> FeedPrices:
+    return FeedPrices(figures.item_bytes(figures.schema.by_entity[feed.item]), FEED_DAYS)
 
 
 @cache

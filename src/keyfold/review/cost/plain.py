@@ -74,6 +74,7 @@ def plain(bill: Bill) -> dict[str, Any]:
                 "rate": line.rate.average,
                 "units": line.page.units,
                 "requests": line.page.requests,
+                "counted": line.page.counted,
                 "dollars": line.dollars,
             }
             for line in bill.feeds

@@ -93,15 +93,17 @@ def _views(bill: Bill) -> list[Block]:
 def _feeds(bill: Bill) -> list[Block]:
     told = (
         "A page reads the reader's copies, the list of sources that are pulled, the list of "
-        "removed posts, and every pulled source."
+        "removed posts, and every pulled source. A counted page also writes the reader's counts, "
+        "with one more request."
     )
-    head = ("Feed", "Pages a second", "Units a page", "Requests", "A month")
+    head = ("Feed", "Pages a second", "Units a page", "Requests", "Counted", "A month")
     rows = tuple(
         (
             line.feed.name,
             number(line.rate.average),
             number(line.page.units),
             number(line.page.requests),
+            f"{line.page.counted:.1%}",
             money(line.dollars),
         )
         for line in bill.feeds

@@ -76,8 +76,9 @@ class _Counting:
         if page is None:
             return
         for part in page.parts:
-            self.reads[part.path].append((part.units, rate))
-        yield FeedLine(feed, page, rate, self._dollars(page.units, 0.0, rate))
+            units = self.reads if part.reading else self.written
+            units[part.path].append((part.units, rate))
+        yield FeedLine(feed, page, rate, self._dollars(page.units, page.write_units, rate))
 
     def _pattern(self, pattern: PatternSchema) -> PatternLine:
         once, rate = read(self.figures, pattern), self.figures.rate(pattern)

@@ -31,10 +31,10 @@ from keyfold.clients.embedded import EmbeddedClient
 from keyfold.clock import ManualClock
 from keyfold.engine import Engine
 from keyfold.maintain import Cascade, Edge, Feed
-from keyfold.maintain.feed import FeedPolicy
+from keyfold.maintain.feed import FeedPolicy, page_samples
 from keyfold.maintain.feed.removed_list import SETTLED_AFTER
 from keyfold.maintain.feed.switch import push as feed_push
-from keyfold.review.cost import EntityLoad, Workload, bill, upkeep
+from keyfold.review.cost import EntityLoad, Workload, bill, feeds, upkeep
 from keyfold.review.cost import loads as workload
 from keyfold.review.cost.feeds import page
 from keyfold.review.cost.figures import Figures
@@ -439,7 +439,12 @@ def test_a_removed_post_is_taken_out_of_every_feed(
     assert paid == network.modelled("delete Post", loads, stated)
 
 
-def test_a_page_reads_copies_sources_removals_and_what_is_pulled(network: Town) -> None:
+@pytest.mark.parametrize("share", [0.0, 1.0], ids=["uncounted", "counted"])
+def test_a_page_reads_copies_sources_removals_and_what_is_pulled(
+    network: Town, monkeypatch: pytest.MonkeyPatch, share: float
+) -> None:
+    monkeypatch.setattr(page_samples, "sample_share", lambda *_: share)
+    monkeypatch.setattr(feeds, "sample_share", lambda *_: share)
     push(network, "a")
     loads = network.sizes() | {"HomeRemoved": EntityLoad(items=0, bytes=100)}
     loads["Item"] = replace(loads["Item"], distinct={"reader_id": 3})
@@ -447,9 +452,10 @@ def test_a_page_reads_copies_sources_removals_and_what_is_pulled(network: Town) 
     stated = Workload(loads, feeds={"home": FeedLoad(page=20, sources=2, pushed=0.5)})
     found = page(Figures(social.schema, stated), social.schema.feeds[0])
     assert found is not None
-    reads, _ = network.paid(lambda: home.page(network.db, "r1", limit=20))
-    assert reads == {"social": found.units}
-    assert found.requests == 4
+    with network.db.work("page") as paid:
+        home.page(network.db, "r1", limit=20)
+    assert (paid.total.read_units, paid.total.write_units) == (found.units, found.write_units)
+    assert paid.total.requests == found.requests + found.counted == 4 + share
 
 
 # What is paid beside requests
