@@ -143,6 +143,52 @@ def test_a_migration_switches_goes_back_and_ends_with_what_is_refused_on_the_way
     expect(page.locator(".rows .row")).to_have_count(12)
 
 
+def test_a_migration_is_stopped_on_its_way_continued_and_rolled_back(page: Page) -> None:
+    segments = page.locator(".panel", has=page.locator("h2", has_text="Segments"))
+    log = page.locator(".log")
+
+    def done() -> int:
+        return int(page.locator(".stats dd").first.inner_text().split()[0])
+
+    go_on(page, "expand")
+    go_on(page, "follow")
+    page.fill("input[name=rate]", "soon")
+    page.click("text=Continue to backfill")
+    expect(page.locator("main")).to_contain_text("Items a second must be a number, not 'soon'.")
+    page.go_back()
+
+    # One item a second: a minute for sixty, unless somebody stops it.
+    page.fill("input[name=rate]", "1")
+    page.click("text=Continue to backfill")
+    expect(page.locator(".phases .now")).to_contain_text("backfill")
+    expect(segments).to_contain_text("under way")
+    expect(page.locator("main button:has-text('Continue')")).to_have_count(0)
+    page.click("main button:has-text('Stop')")
+    expect(log).to_contain_text("Stopped. What was copied is kept")
+    expect(phase(page)).to_contain_text("follow")
+    expect(segments).to_contain_text("stopped")
+    assert 0 < done() < 60
+
+    # It goes on where it was, at its own speed.
+    page.click("text=Continue to backfill")
+    expect(phase(page)).to_contain_text("backfill")
+    expect(segments).not_to_contain_text("stopped")
+    assert done() == 60
+    expect(page.locator(".chart .line").first).to_be_attached()
+
+    # Stopped once more, in the middle of comparing; then back, for who types the name.
+    page.fill("input[name=rate]", "1")
+    page.click("text=Continue to verify")
+    expect(page.locator(".phases .now")).to_contain_text("verify")
+    page.click("main button:has-text('Stop')")
+    expect(page.locator("main button:has-text('Roll back')")).to_be_visible()
+    expect(phase(page)).to_contain_text("backfill")
+    confirm(page, "Roll back")
+    expect(phase(page)).to_contain_text("planned")
+    page.goto(page.url.partition("/migrations")[0] + "/data?table=SeasonOrders")
+    expect(page.locator("main")).to_contain_text("The backend has no SeasonOrders.")
+
+
 def test_the_page_of_a_migration_is_readable_on_a_phone_and_in_the_dark(page: Page) -> None:
     for one in ("expand", "follow", "backfill", "verify"):
         go_on(page, one)

@@ -276,12 +276,7 @@ def _tables(view: PageView) -> Html:
                 el("div", opener, class_="strip"),
                 listed,
                 note=note,
-                footer=el(
-                    "span",
-                    f"The largest of {len(found.partitions):,} partitions"
-                    + (" in the first pages of the table." if rough else "."),
-                    class_="small",
-                ),
+                footer=_counted(len(found.partitions), rough=rough),
             )
         )
     notice = view.system.survey.notice
@@ -292,6 +287,14 @@ def _tables(view: PageView) -> Html:
         el("div", _entities(view), tables, class_="stack"),
         current="data",
     )
+
+
+def _counted(partitions: int, *, rough: bool) -> Child:
+    if not partitions:
+        return None
+    where = " in the first pages of the table" if rough else ""
+    words = f"The largest {PARTITIONS}" if partitions > PARTITIONS else "All"
+    return el("span", f"{words} of {plural(partitions, 'partition')}{where}.", class_="small")
 
 
 def _entities(view: PageView) -> Html:

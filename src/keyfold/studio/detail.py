@@ -11,7 +11,7 @@ from keyfold.studio.collection import find_item
 from keyfold.studio.items import KnownItem, WireItem, partition_of, plain, scalar, value_text
 from keyfold.studio.likeness import vector_text
 from keyfold.studio.markup import Child, Html, el, text
-from keyfold.studio.notation import plural, size, units
+from keyfold.studio.notation import plural, size, type_words, units
 from keyfold.studio.parts import banner, fields, link, state
 from keyfold.studio.snippets import wire_json
 from keyfold.studio.view import PageView
@@ -107,7 +107,7 @@ def _rows(
     view: PageView, item: KnownItem, attributes: list[AttributeSchema]
 ) -> Iterator[tuple[Child, Child]]:
     for attribute in attributes:
-        name = text(attribute.field, " ", el("small", attribute.type))
+        name = text(attribute.field, " ", el("small", type_words(attribute.type)))
         if attribute.field not in item.values:
             yield name, el("span", "–", class_="faint")
             continue

@@ -14,14 +14,11 @@ from keyfold.design.entity import Entity
 from keyfold.design.entity_spec import EntitySpec
 from keyfold.design.fields import FieldSpec
 from keyfold.design.vector import Vector
+from keyfold.maintain import Copied
 from keyfold.runtime.guard import is_counted
+from keyfold.studio.notation import type_words
 from keyfold.studio.shape import Given, ValueShape, boxes, is_given, shape_of, value_in
 
-SETS = {
-    "string_set": "set of texts",
-    "number_set": "set of numbers",
-    "binary_set": "set of base64 texts",
-}
 LONG = 300
 """A longer text gets several lines."""
 
@@ -51,7 +48,7 @@ class FormField:
     @property
     def asks(self) -> str:
         """What is to be given."""
-        words = SETS.get(self.kind, self.kind)
+        words = type_words(self.kind)
         return f"{words}, {self.limits}" if self.limits else words
 
 
@@ -131,6 +128,8 @@ def _limits(entity: type[Entity], name: str) -> str:
 def _kept(spec: EntitySpec, field: FieldSpec, *, is_new: bool) -> str:
     if is_counted(field):
         return "counted, not edited"
+    if (copied := field.mark(Copied)) is not None and not is_new:
+        return f"copied from {copied.of}.{copied.field}"
     if field in (spec.version, spec.created, spec.updated):
         return "kept by keyfold"
     if field.name in spec.key.address and not is_new:

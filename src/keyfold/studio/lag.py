@@ -17,6 +17,8 @@ from keyfold.studio.parts import empty, panel
 SPAN: Final = 300.0
 """Seconds shown, and how long sampling continues after the last view."""
 EVERY: Final = 1.0
+SAMPLED: Final = 1.5 * EVERY
+"""The age of the last sample at most, while somebody watches."""
 GAP: Final = 4 * EVERY
 """After a longer gap between samples, no line is drawn."""
 TOPS: Final = (0.2, 1, 2, 5, 10, 20, 60, 120, 300, 600, 1_800, 3_600, 14_400, 86_400)

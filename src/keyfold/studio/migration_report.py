@@ -228,11 +228,12 @@ class MigrationReport:
         if done is not None and done.expected:
             share = _share(done.done, done.expected)
             whole = el("div", bar(share, "acc big"), class_="pad")
+        open_word = state("run", "under way") if self.run.is_running else state("note", "stopped")
         rows = (
             (
-                part.partition(":")[2] or part,
+                _segment_words(part),
                 count(float(one["done"])),
-                state("ok", "finished") if one["finished"] else state("run", "under way"),
+                state("ok", "finished") if one["finished"] else open_word,
             )
             for part, one in self.status.segments.items()
         )
@@ -293,6 +294,12 @@ class MigrationReport:
         """What the migration does, step by step."""
         steps = [el("li", words) for words in self.migration.words()]
         return el("details", el("summary", "Steps"), el("ol", steps), class_="panel pad")
+
+
+def _segment_words(stored: str) -> str:
+    """`segment:backfill Orders:0002` as `backfill Orders, 3`."""
+    job, _, number = stored.removeprefix("segment:").rpartition(":")
+    return f"{job}, {int(number) + 1}"
 
 
 def _share(done: float, expected: float) -> float:

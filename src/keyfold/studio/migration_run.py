@@ -43,6 +43,11 @@ class MigrationRun:
         return self._is_alive() and not self._stepped.is_set()
 
     @property
+    def is_stopping(self) -> bool:
+        """Whether somebody asked it to stop, and the page under way is not finished."""
+        return self.is_running and self._halt.is_set()
+
+    @property
     def is_copying(self) -> bool:
         """Whether changes are copied between the steps."""
         return self._is_alive() and self._stepped.is_set()

@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 
 from starlette.responses import RedirectResponse, Response
 
 from keyfold.clients.embedded import EmbeddedClient
 from keyfold.errors import KeyfoldError
-from keyfold.migrations import PHASES, Migration, MigrationStatus, Migrator, Phase, Side, backend_of
+from keyfold.migrations import (
+    PHASES,
+    Migration,
+    MigrationStatus,
+    Migrator,
+    Phase,
+    ScanPace,
+    Side,
+    backend_of,
+)
 from keyfold.migrations.runner import QUIET_SECONDS
+from keyfold.migrations.table_scan import PAGE
 from keyfold.studio import layout
 from keyfold.studio.lag import LagSamples
 from keyfold.studio.markup import Child, Html, el
@@ -96,6 +107,7 @@ def _migrator(
     system: StudioSystem,
     migration: Migration,
     *,
+    pace: ScanPace | None = None,
     without_routers: bool = False,
     run: MigrationRun | None = None,
 ) -> Migrator:
@@ -105,6 +117,7 @@ def _migrator(
     return Migrator(
         migration,
         backend,
+        pace=pace,
         settle=0.0 if near else SETTLE_SECONDS,
         quiet=QUIET_NEAR if near else QUIET_SECONDS,
         without_routers=without_routers,
@@ -125,12 +138,14 @@ def _acts(
 ) -> Iterator[Html]:
     """The ways on: forward, forward without the application, back."""
     if run.is_running:
-        yield _step(view, one, "stop", "Stop", "btn")
+        word = "Stopping…" if run.is_stopping else "Stop"
+        yield _step(view, one, "stop", word, "btn", off=run.is_stopping)
         return
     following = _following(status)
     if following is not None and not status.state.returning:
         word = f"Continue to {following.replace('-', ' ')}"
-        yield _step(view, one, "apply", word, "btn main", sure=following == "contract")
+        pace = _pace_box() if following in ("backfill", "verify") else None
+        yield _step(view, one, "apply", word, "btn main", pace, sure=following == "contract")
         alone = one.concerns_application and not status.routers
         if following == "switch-reads" and alone:
             yield _step(view, one, "apply-alone", "Switch without routers", "btn", sure=True)
@@ -159,6 +174,34 @@ def _kept_side() -> Html:
     return el("select", options, name="keep", aria_label="Items that stay")
 
 
+def _pace_box() -> Html:
+    """How fast a step reads that goes through every item."""
+    return el(
+        "label",
+        el("span", "items a second", class_="small muted"),
+        el(
+            "input",
+            type="text",
+            name="rate",
+            class_="mono",
+            size=8,
+            inputmode="decimal",
+            placeholder="no limit",
+            autocomplete="off",
+        ),
+    )
+
+
+def _pace(given: str) -> ScanPace:
+    """The pace of a step; pages so small that it can be stopped within a second or so."""
+    try:
+        rate = float(given) if given.strip() else 0.0
+    except ValueError:
+        raise KeyfoldError(f"Items a second must be a number, not {given!r}.") from None
+    whole = ScanPace(items_per_second=rate)
+    return replace(whole, page=min(PAGE, max(1, int(rate / whole.segments)))) if rate else whole
+
+
 def _step(
     view: PageView,
     one: Migration,
@@ -168,6 +211,7 @@ def _step(
     choice: Child = None,
     *,
     sure: bool = False,
+    off: bool = False,
 ) -> Html:
     """A step; one that cannot be taken lightly asks for the migration's name."""
     box = None
@@ -182,7 +226,7 @@ def _step(
             aria_label=f"Type {one.name} to confirm: {words}",
             autocomplete="off",
         )
-    off = not view.system.writable
+    off = off or not view.system.writable
     return view.form_for(
         view.at("migrations"),
         el("input", type="hidden", name="migration", value=one.name),
@@ -203,7 +247,13 @@ def take_step(view: PageView) -> Response:
         raise PageMissing(f"Not found: migration {name!r}.")
     run = _run_of(view.system, one)
     act = view.form.get("act", "")
-    migrator = _migrator(view.system, one, without_routers=act == "apply-alone", run=run)
+    migrator = _migrator(
+        view.system,
+        one,
+        pace=_pace(view.form.get("rate", "")),
+        without_routers=act == "apply-alone",
+        run=run,
+    )
     following = _following(migrator.status())
     if act in ("rollback", "apply-alone") or (act == "apply" and following == "contract"):
         _require_sure(view, one)

@@ -8,6 +8,11 @@ from keyfold.design.source import Place
 from keyfold.studio.markup import Html, el, text
 
 UNKNOWN = "–"
+SETS = {
+    "string_set": "set of texts",
+    "number_set": "set of numbers",
+    "binary_set": "set of base64 texts",
+}
 
 
 def count(number: float | None, *, estimate: bool = False) -> str:
@@ -70,3 +75,8 @@ def plural(number: int, noun: str, many: str = "") -> str:
 
 def moment(seconds: float) -> str:
     return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M:%S} UTC"
+
+
+def type_words(kind: str) -> str:
+    """A field's type as people say it."""
+    return SETS.get(kind, kind)

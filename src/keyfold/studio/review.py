@@ -2,121 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
-
 from starlette.responses import HTMLResponse, Response
 
-from keyfold.design.schema import Schema
 from keyfold.errors import KeyfoldError
 from keyfold.review.advise import Advice, advise
-from keyfold.review.check import SEVERITIES, Finding, check
+from keyfold.review.check import SEVERITIES, Finding, Review
 from keyfold.review.check.page import page as rule_page
-from keyfold.review.cost import Bill, Workload, bill
+from keyfold.review.cost import Bill
 from keyfold.review.cost.bill import WARM
 from keyfold.studio.findings import finding_list, rule_link, with_code
 from keyfold.studio.markup import Child, Html, el, text
 from keyfold.studio.notation import count, dollars, plural, units
 from keyfold.studio.parts import bar, code, empty, grid, head, link, panel, state, tabs
+from keyfold.studio.sliders import reckon, slider_panel
 from keyfold.studio.view import PageMissing, PageView
 
 LINES = 14
-
-
-@dataclass(frozen=True)
-class Sliders:
-    """By how much a workload is moved."""
-
-    traffic: float = 1.0
-    sizes: float = 1.0
-    pages: float = 1.0
-    followers: float = 1.0
-
-    @classmethod
-    def read(cls, given: Mapping[str, str]) -> Sliders:
-        found = {}
-        for one in fields(cls):
-            try:
-                found[one.name] = min(100.0, max(0.1, float(given[one.name])))
-            except (KeyError, ValueError):
-                continue
-        return cls(**found)
-
-    def move(self, workload: Workload) -> Workload:
-        """The workload with rates, sizes, pages and copies multiplied."""
-        return replace(
-            workload,
-            entities={
-                name: replace(
-                    load,
-                    bytes=None if load.bytes is None else round(load.bytes * self.sizes),
-                    attributes={n: round(b * self.sizes) for n, b in load.attributes.items()},
-                    copies=_times(load.copies, self.followers),
-                )
-                for name, load in workload.entities.items()
-            },
-            patterns={
-                name: replace(
-                    load,
-                    rate=_times(load.rate, self.traffic),
-                    peak=_times(load.peak, self.traffic),
-                    page=_times(load.page, self.pages),
-                    partitions=_times(load.partitions, self.followers),
-                )
-                for name, load in workload.patterns.items()
-            },
-            writes=tuple(
-                replace(
-                    load,
-                    rate=_times(load.rate, self.traffic),
-                    peak=_times(load.peak, self.traffic),
-                    each=_times(load.each, self.followers),
-                )
-                for load in workload.writes
-            ),
-            feeds={
-                name: replace(
-                    load,
-                    rate=_times(load.rate, self.traffic),
-                    peak=_times(load.peak, self.traffic),
-                    followers=_times(load.followers, self.followers),
-                    sources=_times(load.sources, self.followers),
-                )
-                for name, load in workload.feeds.items()
-            },
-            views={
-                name: replace(load, rate=_times(load.rate, self.traffic))
-                for name, load in workload.views.items()
-            },
-        )
-
-    def load(self, schema: Schema, workload: Workload) -> Schema:
-        """The design with what the workload says of it, which rules then look at."""
-        entities = tuple(
-            replace(one, bytes=load.bytes)
-            if (load := workload.entities.get(one.name)) and load.bytes
-            else one
-            for one in schema.entities
-        )
-        patterns = tuple(
-            replace(one, rate=asked.rate)
-            if (asked := workload.patterns.get(one.name)) and asked.rate
-            else one
-            for one in schema.patterns
-        )
-        return replace(schema, entities=entities, patterns=patterns)
-
-
-SLIDERS = (
-    ("traffic", "Traffic", "calls and writes a second"),
-    ("sizes", "Sizes", "bytes of an item"),
-    ("pages", "Pages", "items that a call reads"),
-    ("followers", "Followers", "copies, partitions of a merge"),
-)
-
-
-def _times(number: float | None, factor: float) -> float | None:
-    return None if number is None else number * factor
 
 
 def review(view: PageView) -> Html | Response:
@@ -147,7 +48,7 @@ def review(view: PageView) -> Html | Response:
                 _advice(view),
                 class_="stack",
             ),
-            el("div", _sliders(view), _cost_part(view), class_="stack"),
+            el("div", slider_panel(view), _cost_part(view), class_="stack"),
             class_="cols",
         ),
         current="review",
@@ -178,58 +79,21 @@ def _accepted(view: PageView) -> Child:
     return panel("Accepted in place", el("ul", rows), note=count(len(silenced)))
 
 
-def _sliders(view: PageView) -> Child:
-    if view.system.workload is None:
-        return None
-    given = Sliders.read(view.query)
-    rows = (
-        el(
-            "div",
-            el("label", words, for_=name),
-            el("output", f"× {getattr(given, name):g}", id=f"o-{name}", for_=name),
-            el(
-                "input",
-                type="range",
-                id=name,
-                name=name,
-                min="0.1",
-                max="20",
-                step="0.1",
-                value=f"{getattr(given, name):g}",
-                data_slide=True,
-            ),
-            el("small", says),
-            class_="slider",
-        )
-        for name, words, says in SLIDERS
-    )
-    again = el("noscript", el("button", "Reckon", class_="btn", type="submit"))
-    form = el("form", rows, again, method="get", class_="pad sliders", id="sliders")
-    reset = link(view.at("review"), "As the workload says", class_="btn quiet")
-    return el(
-        "section", el("header", el("h2", "If the workload changes"), reset), form, class_="panel"
-    )
-
-
 def _cost_part(view: PageView) -> Html:
     return el("div", _cost(view), id="cost", class_="stack")
 
 
 def _cost(view: PageView) -> Html:
-    workload = view.system.workload
-    if workload is None:
+    before = view.system.bill
+    if before is None:
         says = "Give the studio a workload file (--workload), and the bill stands here."
         return panel("Cost", empty("No workload", says))
-    given = Sliders.read(view.query)
-    moved = given.move(workload)
-    made = bill(view.system.schema, moved)
-    before = view.system.bill
-    assert before is not None, "a workload makes a bill"
+    made, loaded = reckon(view)
     change = made.dollars - before.dollars
     said = "as the workload says"
     if abs(change) >= 0.005:
         said = f"{'+' if change > 0 else '−'}{dollars(abs(change))} against the workload"
-    return text(_bill(made, said), _consequences(view, given, moved, made))
+    return text(_bill(made, said), _consequences(view, made, loaded))
 
 
 def _bill(made: Bill, said: str) -> Html:
@@ -264,10 +128,9 @@ def _bill(made: Bill, said: str) -> Html:
     )
 
 
-def _consequences(view: PageView, given: Sliders, moved: Workload, made: Bill) -> Html:
+def _consequences(view: PageView, made: Bill, loaded: Review) -> Html:
     """What the moved workload brings about: hot keys, and findings that were not there before."""
     known = {one.fingerprint for one in view.system.review.findings}
-    loaded = check(given.load(view.system.schema, moved))
     new = [one for one in loaded.findings if one.fingerprint not in known]
     hot = [one for one in made.hot if one.share >= WARM]
     rows = [

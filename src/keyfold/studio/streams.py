@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from starlette.responses import RedirectResponse, Response
 
-from keyfold.streams import StreamStatus, status
+from keyfold.streams import StreamStatus
 from keyfold.studio.drift import SHOWN, drift_panel
 from keyfold.studio.expiry import expiry_panel
 from keyfold.studio.feeds import feeds_panel
-from keyfold.studio.lag import lag_panel
+from keyfold.studio.lag import SAMPLED, lag_panel
 from keyfold.studio.letters import decide, letters_panel
 from keyfold.studio.markup import Child, Html, el, text
 from keyfold.studio.notation import count, plural
@@ -46,7 +46,8 @@ def streams(view: PageView, problem: str = "") -> Html:
         says = "A design file declares consequences and keeps none: they need the design in Python."
         body = [head("Streams and drift", says), _kept_table(view, None)]
         return view.page("Streams and drift", *body, current="streams")
-    now = db.run(status(db.context))
+    now = system.stream_status(within=SAMPLED if view.partial else 0.0)
+    assert now is not None, "a design that runs has a state"
     parts = {
         "figures": lambda: _figures(view, now),
         "keepers": lambda: text(

@@ -6,7 +6,7 @@ import threading
 import time
 from collections import Counter as Tally
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from keyfold.clients.protocol import Client
@@ -30,6 +30,7 @@ class TableSurvey:
     """What the first pages of a table held."""
 
     table: TableSchema
+    at: float = field(default_factory=time.monotonic)
     items: int = 0
     """As DescribeTable says; all of them where the look reached the end."""
     bytes: int = 0
@@ -92,16 +93,20 @@ class DataSurvey:
         self._lock = threading.Lock()
         self._made: dict[str, TableSurvey] = {}
         self._due = 0.0
+        self._writes = self._shown_writes = 0
         self._running: threading.Thread | None = None
         self._started = 0.0
         self._problem = ""
 
     def forget(self) -> None:
         """Look again the next time: something was written."""
+        self._writes += 1
         self._due = 0.0
 
     def tables(self, wait: float = PATIENCE) -> dict[str, TableSurvey]:
-        """What is known by now; pages wait for a look until `wait` seconds after its start."""
+        """What is known by now. Pages wait for the first look, and for one after a write, until
+        `wait` seconds after its start; what has grown old is shown while it is renewed.
+        """
         with self._lock:
             if time.monotonic() >= self._due and self._running is None:
                 self._running = threading.Thread(target=self._renew, name="survey", daemon=True)
@@ -109,7 +114,8 @@ class DataSurvey:
                 self._running.start()
             running = self._running
             left = self._started + wait - time.monotonic()
-        if running is not None and left > 0:
+            holds = bool(self._made) and self._shown_writes == self._writes
+        if running is not None and left > 0 and not holds:
             running.join(left)
         return self._made
 
@@ -123,9 +129,10 @@ class DataSurvey:
         return ""
 
     def _renew(self) -> None:
-        self._due = float("inf")
+        self._due, writes = float("inf"), self._writes
         try:
             self._made = {table.name: self._look(table) for table in self._tables}
+            self._shown_writes = writes
             self._problem, lasts = "", FRESH_SECONDS
         except Exception as problem:
             self._problem, lasts = str(problem), RETRY_SECONDS
@@ -153,6 +160,10 @@ class DataSurvey:
         found = self._describe(table)
         if found.missing:
             return found
+        before = self._made.get(table.name)
+        if before and not before.complete and found.at - before.at < FRESH_SECONDS:
+            # An estimate does not change by what was just written.
+            return replace(before, items=found.items, bytes=found.bytes)
         scan = Walk("Scan", {"TableName": self._names[table.name]})
         for page in islice(pages(self._client.call, scan), PAGES):
             for wire in page["Items"]:

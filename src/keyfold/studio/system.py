@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -15,7 +16,7 @@ from keyfold.review.advise import Advice
 from keyfold.review.check import Review, check
 from keyfold.review.cost import Bill, Workload, bill
 from keyfold.runtime import Db, Design
-from keyfold.streams import status
+from keyfold.streams import StreamStatus, status
 from keyfold.studio.checkup import Checkup
 from keyfold.studio.items import ItemReader
 from keyfold.studio.lag import LagSamples
@@ -64,8 +65,11 @@ class StudioSystem:
     checkup: Checkup = field(default_factory=Checkup)
     advice: Advice | None = None
     """What the adviser found, once somebody asked."""
+    reckoned: dict[object, tuple[Bill, Review]] = field(default_factory=dict)
+    """The bill and the review under the workload as it was given."""
     runs: dict[str, MigrationRun] = field(default_factory=dict)
     """Migrations that somebody began here, by name."""
+    _streams: tuple[float, StreamStatus | None] = (float("-inf"), None)
 
     @cached_property
     def palette(self) -> Palette:
@@ -86,9 +90,18 @@ class StudioSystem:
         return LagSamples(self._lag_seconds)
 
     def _lag_seconds(self) -> float | None:
-        db = self.open()
-        now = None if db is None else db.run(status(db.context))
+        now = self.stream_status()
         return now.lag_seconds if now is not None and now.shards else None
+
+    def stream_status(self, within: float = 0.0) -> StreamStatus | None:
+        """The state of the consumers, read now or not longer ago than `within` seconds."""
+        at, known = self._streams
+        if time.monotonic() - at < within:
+            return known
+        db = self.open()
+        made = None if db is None else db.run(status(db.context))
+        self._streams = time.monotonic(), made
+        return made
 
     @cached_property
     def review(self) -> Review:
