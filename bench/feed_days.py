@@ -252,7 +252,7 @@ class Deciding:
             edges = self.of_reader[reader][alive[self.of_reader[reader]]]
             pulled = edges[~pushed[edges]]
             copies = float(rate[network.author[edges[pushed[edges]]]].sum())
-            expected = self.crowd.joined(self.reading[reader]).rate
+            expected = self.crowd.blend(self.reading[reader]).rate
             watched = self.reading[reader].days
             share = sample_share(policy, PRICES, len(pulled), copies, expected, watched)
             self.shares[reader] = share

@@ -18,6 +18,9 @@ VERDICTS = yaml.safe_load((Path(__file__).parent / "findings_verdicts.yaml").rea
 SECOND: list[dict[str, Any]] = yaml.safe_load(
     (Path(__file__).parent / "findings_second_reader.yaml").read_text("utf-8")
 )
+SILENT: list[dict[str, Any]] = yaml.safe_load(
+    (Path(__file__).parent / "findings_silent.yaml").read_text("utf-8")
+)
 SYSTEMS = {
     "inviter": "Inviter",
     "search_room": "Search Room",
@@ -55,7 +58,7 @@ def findings() -> str:
     lines = [INTRODUCTION, *_totals(reviews), ""]
     for name, title in SYSTEMS.items():
         lines += [f"## {title}", "", *_system(name, reviews[name]), ""]
-    lines += [SECOND_READER, *_listed(SECOND, reviews["gg_core"])]
+    lines += [SECOND_READER, *_listed(SECOND, reviews["gg_core"]), "", *_silent()]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -120,6 +123,13 @@ def _listed(rows: list[dict[str, Any]], found: list[Finding]) -> Iterator[str]:
     for row in rows:
         same = known.get(row["found"])
         yield f"- {row['says']}: {f'{same.code}' if same else '**missed**'}"
+
+
+def _silent() -> Iterator[str]:
+    yield from ("## Rules without a finding", "", "| Rules | Why they do not apply |", "|---|---|")
+    for row in SILENT:
+        links = ", ".join(f"[{code}](rules/{code}.md)" for code in row["codes"])
+        yield f"| {links} | {_cell(row['why'])} |"
 
 
 def _cell(text: str) -> str:

@@ -77,7 +77,7 @@ def cover(design: Any, table: Table, items: Iterable[Any], *, name: str) -> Cove
         if spec is None:
             _case(found.unknown, _shape(table, item)).add(key)
             continue
-        others = _others(table, spec, item)
+        others = _other_matches(table, spec, item)
         if others:
             _case(found.ambiguous, " or ".join([spec.name, *others])).add(key)
         _look(spec, item, key, found)
@@ -88,7 +88,7 @@ def _case(cases: dict[str, Case], name: str) -> Case:
     return cases.setdefault(name, Case())
 
 
-def _others(table: Table, spec: EntitySpec, item: Wire) -> list[str]:
+def _other_matches(table: Table, spec: EntitySpec, item: Wire) -> list[str]:
     """Other entities that the item could belong to, if no type attribute decides."""
     named = table.schema.type_attribute
     if named is not None and named in item:
@@ -115,14 +115,14 @@ def _look(spec: EntitySpec, item: Wire, key: str, found: Coverage) -> None:
             _case(found.changes, f"{spec.name}.{name} would be added").add(key)
         elif name not in written:
             _case(found.changes, f"{spec.name}.{name} would be removed").add(key)
-        elif not _same(written[name], item[name]):
+        elif not _are_equal(written[name], item[name]):
             was, will = _excerpt(item[name]), _excerpt(written[name])
-            case = _case(found.changes, f"{spec.name}.{name} would be written otherwise")
+            case = _case(found.changes, f"{spec.name}.{name} would be written differently")
             case.add(f"{key} ({was} becomes {will})")
     found.kept.update(f"{spec.name}.{name}" for name in spec.undeclared_attributes(item))
 
 
-def _same(written: Wire, stored: Wire) -> bool:
+def _are_equal(written: Wire, stored: Wire) -> bool:
     """Equality that ignores the order of sets."""
     return bool(_plain(written) == _plain(stored))
 

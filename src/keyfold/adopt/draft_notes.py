@@ -58,7 +58,7 @@ def questions(seen: Sequence[EntityDraft]) -> Iterator[str]:
             )
     for each in seen:
         for name in each.asked:
-            yield f"{each.entity.name}.{name} stands only in the key. What is it called?"
+            yield f"{each.entity.name}.{name} is only in the key. What is it called?"
         for placement in each.entity.placements:
             if placement.note:
                 yield (

@@ -57,7 +57,7 @@ def keep_names(drafted: DesignDraft, keep: Schema) -> DesignDraft:
 
 def _is_answered(question: str, named: Mapping[str, str]) -> bool:
     """Whether the design has a name for a value in a key."""
-    return "stands only in the key" in question and question.partition(".")[0] in named
+    return "is only in the key" in question and question.partition(".")[0] in named
 
 
 def _rename_words(text: str, names: Names) -> str:

@@ -182,7 +182,7 @@ def _is_value(word: str, column: list[str], items: list[Item], outside: set[str 
             for piece, item in zip(column, items, strict=True)
             if piece != word
         ]
-        alike = _alike(_attributes(holders, outside), _attributes(items, outside))
+        alike = _similarity(_attributes(holders, outside), _attributes(items, outside))
         if others and sum(others) >= 0.95 * len(others) and alike >= ALIKE:
             return True
     return False
@@ -198,7 +198,7 @@ def _differ(
     ]
     rest = [i for p, i in zip(column, items, strict=True) if p not in words]
     held += [_attributes(rest, outside)] if rest else []
-    return any(_alike(a, b) < ALIKE for n, a in enumerate(held) for b in held[n + 1 :])
+    return any(_similarity(a, b) < ALIKE for n, a in enumerate(held) for b in held[n + 1 :])
 
 
 def _heads(
@@ -229,7 +229,7 @@ def _rejoin(groups: list[ItemGroup], outside: set[str | None], *, strict: bool) 
             same = _words(each.shape) == _words(other.shape)
             rare = strict or len(each.items) < FEWEST
             same = same or (rare and _starts(each.shape) == _starts(other.shape))
-            if same and _alike(own, theirs) >= 0.75:
+            if same and _similarity(own, theirs) >= 0.75:
                 other.items += each.items
                 break
         else:
@@ -258,7 +258,7 @@ def _attributes(items: Iterable[Item], outside: set[str | None]) -> dict[str, fl
     return {name: number / total for name, number in count.items()}
 
 
-def _alike(one: dict[str, float], other: dict[str, float]) -> float:
+def _similarity(one: dict[str, float], other: dict[str, float]) -> float:
     """Similarity of attributes: 1 for the same, 0 for none in common."""
     every = {*one, *other}
     if not every:
@@ -277,7 +277,7 @@ def _by_attributes(table: TableSchema, found: ItemGroup) -> Iterator[ItemGroup]:
     for item in found.items:
         own = _attributes([item], outside)
         for number, (theirs, some) in enumerate(clusters):
-            if _alike(own, theirs) >= 0.34:
+            if _similarity(own, theirs) >= 0.34:
                 some.append(item)
                 clusters[number] = _attributes(some[-50:], outside), some
                 break

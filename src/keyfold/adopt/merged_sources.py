@@ -30,7 +30,9 @@ def merge(sources: Sequence[Imported], *, name: str = "") -> DesignDraft:
     for each in sources:
         for entity in each.entities:
             table = tables[renamed.get(entity.table, entity.table)]
-            entities.append(_fitting(replace(entity, table=table.name), table, questions))
+            entities.append(
+                _keep_known_indexes(replace(entity, table=table.name), table, questions)
+            )
     _refuse_twice(entities)
     patterns = [
         replace(pattern, table=renamed.get(pattern.table, pattern.table))
@@ -51,7 +53,10 @@ def merge(sources: Sequence[Imported], *, name: str = "") -> DesignDraft:
         name or next((each.name for each in sources if each.name), "") or next(iter(tables), "")
     )
     schema = Schema(
-        called, tuple(tables.values()), tuple(entities), _serving(patterns, tables, entities)
+        called,
+        tuple(tables.values()),
+        tuple(entities),
+        _patterns_on_known(patterns, tables, entities),
     )
     return DesignDraft(with_follows(schema), notes, list(dict.fromkeys(questions)))
 
@@ -70,11 +75,11 @@ def _tables(sources: Sequence[Imported]) -> dict[str, TableSchema]:
             if known is None:
                 tables[table.name] = table
             else:
-                tables[table.name] = _both(known, table, sure=each.kind in _KNOWS_TABLES)
+                tables[table.name] = _merge_tables(known, table, sure=each.kind in _KNOWS_TABLES)
     return tables
 
 
-def _both(known: TableSchema, other: TableSchema, *, sure: bool) -> TableSchema:
+def _merge_tables(known: TableSchema, other: TableSchema, *, sure: bool) -> TableSchema:
     """A table's known facts plus those of another source: discriminator, expiry."""
     if known.key_attributes != other.key_attributes:
         raise KeyfoldError(
@@ -107,19 +112,21 @@ def _table_names(
             alike = [n for n in sure if tables[n].key_attributes == table.key_attributes]
             if len(alike) == 1:
                 found[table.name] = alike[0]
-                tables[alike[0]] = _both(tables[alike[0]], table, sure=False)
+                tables[alike[0]] = _merge_tables(tables[alike[0]], table, sure=False)
                 notes.append(f"{table.name} of {each.source} is taken to be the table {alike[0]}.")
     return found
 
 
-def _fitting(entity: EntitySchema, table: TableSchema, questions: list[str]) -> EntitySchema:
+def _keep_known_indexes(
+    entity: EntitySchema, table: TableSchema, questions: list[str]
+) -> EntitySchema:
     """The entity without placements in indexes that its table lacks."""
     kept = []
     for placement in entity.placements:
         if table.index(placement.index) is None:
             questions.append(
-                f"{entity.name} is said to be in {placement.index}, which {table.name} does not "
-                "have. Is it called otherwise?"
+                f"{entity.name} is placed on {placement.index}, which {table.name} does not "
+                "have. Does the index have another name?"
             )
         else:
             kept.append(placement)
@@ -159,7 +166,7 @@ def _by_data(
         questions += drafted.questions
 
 
-def _serving(
+def _patterns_on_known(
     patterns: Sequence[PatternSchema],
     tables: dict[str, TableSchema],
     entities: Sequence[EntitySchema],

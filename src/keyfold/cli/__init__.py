@@ -140,4 +140,4 @@ def _overview() -> str:
         if present := [name for name in members if name in names]:
             lines += ["", f"{title}:"]
             lines += [f"  {name:<12}{command(name).HELP}" for name in present]
-    return "\n".join([*lines, "", "keyfold COMMAND --help says more about one command."])
+    return "\n".join([*lines, "", "Run `keyfold COMMAND --help` for details."])

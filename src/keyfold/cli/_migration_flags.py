@@ -30,7 +30,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_design(
         command(
             "diff",
-            "Say what differs between the design, the snapshot and the live tables.",
+            "Show what differs between the design, the snapshot and the live tables.",
             "design",
             "backend",
             *naming,
@@ -94,11 +94,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     command(
         "list", "List the plans of the folder in order, each with its phase.", "backend", *naming
     )
-    history = command("history", "Show when plans came to their phases.", "backend", *naming)
+    history = command("history", "Show when each plan reached its phases.", "backend", *naming)
     _add_plan(history, optional=True)
     show = command("show", "Show the steps of a plan in words.")
     _add_plan(show)
-    rollback = command("rollback", "Go back to where a plan began.", "backend", *naming)
+    rollback = command("rollback", "Roll a plan back.", "backend", *naming)
     _add_plan(rollback)
     rollback.add_argument(
         "--to",

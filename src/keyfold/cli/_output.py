@@ -60,10 +60,10 @@ def add_report(parser: argparse.ArgumentParser) -> None:
 
 def write_report(document: Document, data: dict[str, Any], args: argparse.Namespace) -> int:
     """Print a report, or write it with its attached files."""
-    from keyfold.review.cost import files, rendered
+    from keyfold.review.cost import files, render_report
 
     if args.output is None:
-        print(rendered(document, data, args.format), end="")
+        print(render_report(document, data, args.format), end="")
         return 0
     for path, text in files(document, data, args.format, args.output).items():
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import shutil
+import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -12,12 +13,14 @@ from typing import TYPE_CHECKING
 
 from keyfold import settings
 from keyfold.cli._target import existing
-from keyfold.errors import KeyfoldError
+from keyfold.errors import DeclarationError, KeyfoldError
 
 if TYPE_CHECKING:
-    from keyfold.design.schema import Schema
+    from collections.abc import Iterable
+
+    from keyfold.design.schema import Place, Schema
     from keyfold.review.check.config import CheckConfig, FailOn
-    from keyfold.review.check.report import Review
+    from keyfold.review.check.report import Fix, Review
 
 HELP = "Review a design as an expert would."
 FORMATS = ("text", "json", "sarif", "github", "markdown")
@@ -57,6 +60,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from keyfold.design.target import load_schema
     from keyfold.review.check import baseline, config
+    from keyfold.review.check.fixes import declaration_fixes
 
     if args.watch:
         from keyfold.cli._watch import watch
@@ -67,14 +71,24 @@ def run(args: argparse.Namespace) -> int:
     if not targets[0]:
         raise KeyfoldError("name a design: keyfold check package.module:design, or FILE.yaml")
     chosen = config.load()
-    schemas = [_with_types(load_schema(target), target) for target in targets]
+    try:
+        schemas = [_with_types(load_schema(target), target) for target in targets]
+    except DeclarationError as refused:
+        if not args.fix or not _write_fixes(declaration_fixes(refused)):
+            raise
+        # Modules that were imported before the error hold half of the design.
+        return subprocess.run(
+            [sys.executable, "-m", "keyfold", *args.given], check=False
+        ).returncode
     if args.live:
         schemas = [_observe(schema, current, args.sample) for schema in schemas]
     reports = [_review(schema, chosen, args) for schema in schemas]
     if args.fix:
-        fixed = [_fix(report) for report in reports]
+        fixed = [
+            _write_fixes(each for f in report.findings for each in f.fixes) for report in reports
+        ]
         reports = [
-            _again(report, target, files, chosen, args)
+            _check_again(report, target, files, chosen, args)
             for report, target, files in zip(reports, targets, fixed, strict=True)
         ]
     report = reports[0]
@@ -105,18 +119,18 @@ def _review(schema: Schema, chosen: CheckConfig, args: argparse.Namespace) -> Re
     return chosen.apply(check(schema, select=select, ignore=ignore, severity=chosen.severity))
 
 
-def _fix(report: Review) -> set[Path]:
-    """Write the available fixes; returns the changed files."""
+def _write_fixes(fixes: Iterable[tuple[Place, Fix]]) -> set[Path]:
+    """Write what can be fixed; returns the changed files."""
     from keyfold.review.check.fixes import fix_files
 
-    changed = fix_files(report)
+    changed = fix_files(fixes)
     for path, (text, count) in changed.items():
         path.write_text(text, encoding="utf-8")
         print(f"{path}: {count} fixed", file=sys.stderr)
     return set(changed)
 
 
-def _again(
+def _check_again(
     report: Review, target: str, files: set[Path], chosen: CheckConfig, args: argparse.Namespace
 ) -> Review:
     """The report after its fixes; a Python design is not imported again."""

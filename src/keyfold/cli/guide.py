@@ -97,7 +97,7 @@ def _handle() -> Iterator[str]:
 def _rules() -> Iterator[str]:
     from keyfold.review.check import rules
 
-    yield "\n## Rules of `keyfold check` (`keyfold rule CODE` explains one)\n"
+    yield "\n## Rules of `keyfold check` (`keyfold rule CODE` shows details)\n"
     for rule in rules():
         yield f"- {rule.code} {rule.name} ({rule.severity}): {rule.title}"
 

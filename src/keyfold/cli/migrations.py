@@ -233,8 +233,8 @@ def _rollback(args: argparse.Namespace) -> int:
     print(f"{migrator.migration.name}: back {where}")
     if state.phase != "planned":
         print(
-            "Both sides are written. Deploy the application of before while `apply --to verify "
-            "--follow` copies what it writes, then roll back the rest"
+            "Both sides are written. Deploy the previous version of the application while `apply "
+            "--to verify --follow` copies what it writes, then roll back the rest"
         )
     return 0
 

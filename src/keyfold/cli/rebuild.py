@@ -7,7 +7,7 @@ import argparse
 from keyfold.cli._progress import counting, end_of_line
 from keyfold.cli._target import add_target, open_db
 
-HELP = "Make pointers, counters and other structures anew, online."
+HELP = "Rebuild pointers, counters and other structures, online."
 DRIFT = 1
 
 

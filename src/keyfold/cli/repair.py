@@ -14,7 +14,7 @@ from keyfold.cli._target import add_target, open_db
 if TYPE_CHECKING:
     from keyfold.maintain import Drift
 
-HELP = "Put drift right; shows the plan first and writes only with --apply."
+HELP = "Repair drift: shows the plan, and writes only with --apply."
 LEFT = 1
 
 
@@ -54,7 +54,7 @@ def run(args: argparse.Namespace) -> int:
             return 0 if report.clean else LEFT
         put_away = partial(_put_away, args.quarantine) if args.quarantine else None
         done = repair(db, report, per_second=args.rate, on_fix=_show, quarantine=put_away)
-    right = f", {done.right} right by now" if done.right else ""
+    right = f", {done.right} already correct" if done.right else ""
     print(f"{done.fixed} fixed{right}, {len(done.left)} left")
     return LEFT if done.left or report.truncated else 0
 

@@ -65,6 +65,6 @@ def run(args: argparse.Namespace) -> int:
             print(f"no entity declares {table} {named}")
         for (entity, attribute), count in sorted(report.foreign.items()):
             items = "1 item has" if count == 1 else f"{count} items have"
-            print(f"{entity} does not declare {attribute}, which {items}; it is carried along")
+            print(f"{entity} does not declare {attribute}, which {items}; updates keep it")
         print(report)
     return 0 if report.clean else DRIFT

@@ -90,7 +90,7 @@ def _record(args: argparse.Namespace, schema: Schema, current: settings.Settings
         raise KeyfoldError(
             f"{current.backend} has none of the design's tables; set --backend or --metrics"
         )
-    return draft.recorded(schema, replace(seen, entities=held))
+    return draft.observed_draft(schema, replace(seen, entities=held))
 
 
 def _items(schema: Schema, current: settings.Settings, sample: int) -> dict[str, EntityLoad]:

@@ -185,10 +185,19 @@ def _read(name: str, info: FieldInfo, *, camel: bool, ttl: str | None, place: st
         if ttl is None or (named is not None and named.attribute != ttl):
             raise DeclarationError(
                 codes.MARKER_MISUSED,
-                f"the table expires items by {ttl or 'no attribute'}, so this field would "
-                "not expire anything.",
+                f"the TTL attribute of the table is {ttl}, so nothing would expire by this field."
+                if ttl
+                else "the table has no TTL attribute, so nothing would expire.",
                 place=place,
-                suggestion='Give the table one, as design.table(..., ttl="ttl").',
+                suggestion='Set it, as design.table(..., ttl="ttl").',
+            )
+        if stored not in ("", "epoch"):
+            raise DeclarationError(
+                codes.MARKER_MISUSED,
+                f"a field with Ttl is stored in epoch seconds, not as {stored}.",
+                place=place,
+                suggestion="Remove Stored.",
+                fix=(f'Stored("{stored}")', 'Stored("epoch")'),
             )
         stored, named = "epoch", markers.Name(ttl)
     attribute = named.attribute if named else (to_camel(name) if camel else name)

@@ -131,13 +131,14 @@ def check_type(fields: Mapping[str, FieldSpec], attribute: KeyAttribute, place: 
         spec = fields[slot.field]
         in_order = slot.format.sortable or slot.format.coarse or slot.format.name == "d"
         if spec.kind in ("integer", "decimal", "float", "duration") and not in_order:
+            padded = f"{{{slot.field}:{'012d' if spec.kind == 'integer' else '012.2f'}}}"
             raise DeclarationError(
                 "K8",
-                f"the number {slot.field} is in the text key {template.text!r} without padding, "
+                f"{slot.field} is a number without padding in the text key {template.text!r}, "
                 "so 10 sorts before 9.",
                 place=place,
-                suggestion=f"Give it one, as {{{slot.field}:"
-                f"{'012d' if spec.kind == 'integer' else '012.2f'}}}.",
+                suggestion=f"Pad it, as {padded}.",
+                fix=(slot.text, padded) if spec.kind == "integer" else None,
             )
         if spec.kind in _NOT_IN_KEYS or spec.kind.endswith("_set"):
             raise DeclarationError(

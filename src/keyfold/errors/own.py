@@ -9,10 +9,22 @@ from keyfold.errors.root import KeyfoldError
 
 
 class DeclarationError(KeyfoldError):
-    """A declaration that cannot work: the rule, the place, and the remedy."""
+    """A declaration that cannot work: the rule, the place, and the remedy.
 
-    def __init__(self, code: str, message: str, *, place: str = "", suggestion: str = "") -> None:
+    `fix` is a text of the declaration and its replacement, if that needs no decision.
+    """
+
+    def __init__(
+        self,
+        code: str,
+        message: str,
+        *,
+        place: str = "",
+        suggestion: str = "",
+        fix: tuple[str, str] | None = None,
+    ) -> None:
         self.code, self.message, self.place, self.suggestion = code, message, place, suggestion
+        self.fix = fix
         where = f" {place}:" if place else ""
         hint = f" {suggestion}" if suggestion else ""
         super().__init__(f"{code}{where} {message}{hint}")

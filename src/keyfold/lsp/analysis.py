@@ -15,6 +15,7 @@ from keyfold.design.schema import EntitySchema, PatternSchema, Schema, SearchSch
 from keyfold.design.source import Place
 from keyfold.errors import DeclarationError, KeyfoldError
 from keyfold.review.check import check
+from keyfold.review.check.fixes import declaration_fixes, declaration_place
 from keyfold.review.check.report import Finding, Fix
 from keyfold.review.cost import Workload, bill, load
 from keyfold.review.cost.figures import Figures
@@ -104,12 +105,10 @@ def _workload(schema: Schema, path: str) -> Workload | None:
 
 
 def declaration_problem(error: DeclarationError, path: str) -> TextProblem:
-    """A declaration error as a problem; its place begins with file and line."""
-    file, _, rest = error.place.partition(":")
-    line = rest.split(" ")[0]
-    place = Place(file, int(line)) if line.isdecimal() else Place(path, 1)
+    """A declaration error as a problem, with its fix."""
+    place = declaration_place(error) or Place(path, 1)
     message = f"{error.message} {error.suggestion}".strip()
-    return TextProblem(place, "error", error.code, message)
+    return TextProblem(place, "error", error.code, message, declaration_fixes(error))
 
 
 def _problem(finding: Finding) -> TextProblem:
@@ -131,7 +130,7 @@ def _symbols(schema: Schema, workload: Workload | None) -> Iterator[Symbol]:
     for entity in schema.entities:
         yield Symbol(entity.name, "entity", entity.place, _entity_hover(schema, entity))
     for search in schema.searches:
-        yield Symbol(search.name, "pattern", search.place, _search_hover(search), "paid by bytes")
+        yield Symbol(search.name, "pattern", search.place, _search_hover(search), "priced by bytes")
     for pattern in schema.patterns:
         priced = read(figures, pattern)
         lens = f"requests: {priced.requests:g}, units: {priced.total:g}"
@@ -147,7 +146,7 @@ def _entity_hover(schema: Schema, entity: EntitySchema) -> str:
     for one in schema.follows:
         if one.source == entity.name:
             where = f" of {one.target}" if one.target else ""
-            lines.append(f"- a write is followed by {one.name}{where} ({one.sync})")
+            lines.append(f"- a write triggers {one.name}{where} ({one.sync})")
     return "\n".join(lines)
 
 
@@ -157,7 +156,7 @@ def _search_hover(search: SearchSchema) -> str:
         lines.append(f"- within {', '.join(search.given)}")
     if search.limit:
         lines.append(f"- at most {search.limit} neighbours")
-    lines.append("- paid by the bytes of the entries it looks at")
+    lines.append("- priced by the bytes of the entries it reads")
     return "\n".join(lines)
 
 

@@ -116,7 +116,10 @@ def answer_requests() -> None:
                 while not isinstance(found := _receive(answer), Analysis):
                     _send(answers, found)
         except EOFError:
-            words = f"importing this ends its process, or takes over {PATIENCE_SECONDS} seconds"
+            words = (
+                "importing this module ends the process, or takes more than "
+                f"{PATIENCE_SECONDS} seconds"
+            )
             found = Analysis((TextProblem(Place(path, 1), "warning", "", words),))
         ended, child = child, 0
         os.waitpid(ended, 0)

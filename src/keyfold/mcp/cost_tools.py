@@ -7,7 +7,7 @@ from typing import Any
 from keyfold.mcp.tool import Excerpt, excerpt, tool
 from keyfold.mcp.workspace import Workspace
 from keyfold.review.advise import advise, report
-from keyfold.review.cost import Workload, bill, loads, rendered
+from keyfold.review.cost import Workload, bill, loads, render_report
 from keyfold.review.cost.plain import plain
 
 
@@ -35,7 +35,7 @@ class CostTools:
         advice = advise(self._workspace.schema, self._workload(workload))
         chosen = advice.best
         document, data = report.document(advice, chosen), report.plain(advice, chosen)
-        return excerpt(rendered(document, data, "markdown"), offset)
+        return excerpt(render_report(document, data, "markdown"), offset)
 
     def _workload(self, text: str) -> Workload:
         return loads(text, self._workspace.schema) if text else Workload()

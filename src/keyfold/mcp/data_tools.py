@@ -43,7 +43,7 @@ class ItemsRead(BaseModel):
 
     note: str = DATA_NOTE
     data: list[dict[str, Any]]
-    cursor: str | None = Field(description="Continues behind these items; null at the end.")
+    cursor: str | None = Field(description="Continues after these items; null at the end.")
     requests: list[RequestMade]
     units: float
 
@@ -180,7 +180,7 @@ def _search(schema: Schema, one: SearchSchema) -> dict[str, Any]:
         "parameters": list(one.parameters),
         "limit": one.limit,
         "request": search_request(schema, one),
-        "paid": "by the bytes of the entries it looks at",
+        "paid": "by the bytes of the entries it reads",
         "description": one.description,
     }
 

@@ -42,9 +42,11 @@ class TriedChange(BaseModel):
 
     new_findings: list[FoundProblem]
     ended_findings: list[FoundProblem]
-    lost_patterns: list[str] = Field(description="Access patterns that nothing serves any more.")
-    migration: list[str] = Field(description="What the tables have to go through, in words.")
-    dollars_before: float = Field(description="A month, on demand, under the same workload.")
+    lost_patterns: list[str] = Field(description="Access patterns that are no longer served.")
+    migration: list[str] = Field(description="The steps for the tables, in words.")
+    dollars_before: float = Field(
+        description="Dollars per month, on demand, under the same workload."
+    )
     dollars_after: float
 
 

@@ -23,7 +23,7 @@ class DraftedPlan(BaseModel):
 
     changes: list[str]
     plan: Excerpt
-    open_questions: list[str] = Field(description="What somebody has to decide before it runs.")
+    open_questions: list[str] = Field(description="Decisions to make before it runs.")
 
 
 class PlanStatus(BaseModel):
@@ -33,9 +33,11 @@ class PlanStatus(BaseModel):
     phase: str
     reads: str
     writes: str
-    lag_seconds: float | None = Field(description="How far copying is behind; null where it rests.")
+    lag_seconds: float | None = Field(
+        description="How far copying is behind, in seconds; null when idle."
+    )
     done: dict[str, int] = Field(description="Items of each segment that were copied.")
-    routers: int = Field(description="Applications that were seen to follow the plan.")
+    routers: int = Field(description="Applications that follow the plan.")
     problems: list[str]
     steps: list[str]
 

@@ -87,6 +87,6 @@ def _answering(function: Callable[..., Any]) -> Callable[..., Any]:
             raise ToolError(str(error)) from None
         except UnicodeEncodeError as error:
             half = error.object[error.start]
-            raise ToolError(f"the text holds {half!r}, which is half a character") from None
+            raise ToolError(f"the text holds {half!r}, a lone surrogate") from None
 
     return answer

@@ -43,7 +43,7 @@ class WritePlan(BaseModel):
     plan: str = Field(description="Give it to send_write to send this.")
     operation: str
     request: dict[str, Any]
-    later: list[str] = Field(description="What the consumer of the stream does behind it.")
+    later: list[str] = Field(description="What the stream's consumer does afterwards.")
     units_read: float
 
 

@@ -23,7 +23,7 @@ from keyfold.errors import KeyfoldError
 from keyfold.runtime.guard import is_counted
 
 SUFFIX = "_types"
-TWIN = '''"""Written by `keyfold types`; do not edit. The types stand in the .pyi beside it."""
+TWIN = '''"""Written by `keyfold types`; do not edit. The types are in the .pyi file next to it."""
 
 
 def __getattr__(name: str) -> type:
@@ -153,7 +153,7 @@ class _TypesText:
             elif not parents:
                 body.append(f"    {name}: ClassVar[{self._type_name(type(declared))}]")
         where = f"where: collections.abc.Callable[[of.{spec.name}], object] | None = ..."
-        changes = [f"{name}: {self._given(spec, name)} = ..." for name in _changeable(spec)]
+        changes = [f"{name}: {self._assignable(spec, name)} = ..." for name in _changeable(spec)]
         body.append(self._method(spec, "__changes__", [where, *changes]))
         if spec.role != "pointer":
             moves = [f"{name}: {self._annotation(spec, name)} = ..." for name in _movable(spec)]
@@ -168,7 +168,7 @@ class _TypesText:
         ignored = "  # type: ignore[override]" if name == "__changes__" else ""
         return f"    def {name}({ignored}\n{lines}    ) -> of.{spec.name}: ..."
 
-    def _given(self, spec: EntitySpec, name: str) -> str:
+    def _assignable(self, spec: EntitySpec, name: str) -> str:
         """What an update may assign to a field: a value, or one of its operations."""
         annotation = _bare(spec.entity.model_fields[name].annotation)
         optional = _is_optional(annotation)
@@ -254,7 +254,7 @@ class _TypesText:
     def _type_name(self, kind: Any) -> str:
         module, name = getattr(kind, "__module__", ""), getattr(kind, "__qualname__", "")
         if not name or "<locals>" in name:
-            raise KeyfoldError(f"{self.module}: the type {kind!r} has no name that a file can say")
+            raise KeyfoldError(f"{self.module}: the type {kind!r} cannot be imported by name")
         if module == "builtins":
             return str(name)
         if module == self.module:

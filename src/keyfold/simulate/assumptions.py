@@ -85,7 +85,7 @@ SWEEPS: dict[str, tuple[Any, ...]] = {
 """Other plausible values of each."""
 
 
-def swept(names: tuple[str, ...], start: Assumptions | None = None) -> list[Assumptions]:
+def sweep(names: tuple[str, ...], start: Assumptions | None = None) -> list[Assumptions]:
     """The defaults, and each alternative value of the named assumptions, one at a time."""
     known = {field.name for field in fields(Assumptions)}
     unknown = [name for name in names if name not in known]

@@ -115,12 +115,12 @@ SCENARIOS: dict[str, ChaosScenario] = {
         ),
         ChaosScenario(
             "zone-away",
-            "A zone is away: a third of all partitions elect new leaders.",
+            "An availability zone is lost: a third of all partitions elect new leaders.",
             _plain(lambda: PartitionsDown(STARTS, 2.0, share=1 / 3)),
         ),
         ChaosScenario(
             "consumers-stopped",
-            "Nobody reads the streams for an hour.",
+            "No consumer reads the streams for an hour.",
             _plain(lambda: ConsumersStopped(STARTS, 3600.0)),
         ),
         ChaosScenario(

@@ -126,17 +126,20 @@ def _changes(one: Drift) -> list[tuple[str, str | None, str | None]]:
     """What is found and what is expected, by attribute if both are items."""
     if isinstance(one.expected, dict) and isinstance(one.found, dict):
         names = {**one.expected, **one.found}
-        return [(name, _said(one.found.get(name)), _said(one.expected.get(name))) for name in names]
-    return [(one.kind, _said(one.found), _said(one.expected))]
+        return [
+            (name, _fact_text(one.found.get(name)), _fact_text(one.expected.get(name)))
+            for name in names
+        ]
+    return [(one.kind, _fact_text(one.found), _fact_text(one.expected))]
 
 
-def _said(value: Any) -> str | None:
+def _fact_text(value: Any) -> str | None:
     if value is None:
         return None
     if isinstance(value, dict):
         if len(value) == 1 and next(iter(value)) in ("S", "N", "B", "BOOL", "SS", "NS", "L", "M"):
             return value_text(plain(value))
-        return ", ".join(f"{name}: {_said(inner)}" for name, inner in value.items())
+        return ", ".join(f"{name}: {_fact_text(inner)}" for name, inner in value.items())
     return value_text(value) if isinstance(value, str | bool | list) else str(value)
 
 
@@ -172,6 +175,6 @@ def repair_chosen(view: PageView) -> Response:
     done = repair(db, DriftReport(drifts=chosen))
     view.system.survey.forget()
     view.system.checkup.start(db, settle=True, wait=PATIENCE)
-    right = f", {done.right} right by now" if done.right else ""
+    right = f", {done.right} already correct" if done.right else ""
     told = f"{done.fixed} repaired{right}, {len(done.left)} left; verified again."
     return RedirectResponse(view.at("streams", told=told), 303)

@@ -92,7 +92,7 @@ def send_plan(view: PageView) -> Html:
         draft.problems[""] = str(problem)
         return _page(view, draft)
     done = f"Sent: {plural(len(planned.steps), 'item')} in {request.operation}, {unit_words(took)}."
-    return _done(view, draft, planned, done)
+    return _sent_page(view, draft, planned, done)
 
 
 def _page(
@@ -150,7 +150,7 @@ def _form(view: PageView, draft: ItemDraft, made: list[FormField]) -> Html:
         banner("bad", common) if common else None,
         [field_widget(one) for one in edited],
         fields(
-            (one.name, text(_shown(one), " ", el("span", one.kept, class_="faint nowrap")))
+            (one.name, text(_read_only_text(one), " ", el("span", one.kept, class_="faint nowrap")))
             for one in kept
         ),
         class_="pad stack tight",
@@ -197,13 +197,13 @@ def _is_reference(entity: type[Entity], one: FormField) -> bool:
     return named and not own and not one.kept
 
 
-def _shown(one: FormField) -> str:
+def _read_only_text(one: FormField) -> str:
     """A read-only value: times to the second."""
     is_time = one.kind == "timestamp" and "T" in one.text
     return f"{one.text[:10]} {one.text[11:19]} UTC" if is_time else one.text or "–"
 
 
-def _done(view: PageView, draft: ItemDraft, made: WriteOutline, done: str) -> Html:
+def _sent_page(view: PageView, draft: ItemDraft, made: WriteOutline, done: str) -> Html:
     name = draft.entity.__name__
     first = made.steps[0]
     where = view.at("data", entity=name)

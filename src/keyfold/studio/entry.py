@@ -69,7 +69,7 @@ def form_fields(
     spec = entity.__spec__
     made = []
     for name, one in spec.fields.items():
-        kept = _kept(spec, one, is_new=item is None)
+        kept = _why_read_only(spec, one, is_new=item is None)
         shape = field_shape(entity, one)
         stored = getattr(item, name) if item is not None else _default(entity, name)
         before = boxes(shape, name, stored)
@@ -125,7 +125,7 @@ def _limits(entity: type[Entity], name: str) -> str:
     return f"{least:,} to {most:,}" if least is not None else f"to {most:,}"
 
 
-def _kept(spec: EntitySpec, field: FieldSpec, *, is_new: bool) -> str:
+def _why_read_only(spec: EntitySpec, field: FieldSpec, *, is_new: bool) -> str:
     if is_counted(field):
         return "counted, not edited"
     if (copied := field.mark(Copied)) is not None and not is_new:
@@ -166,7 +166,7 @@ def read_fields(
     values: dict[str, Any] = {}
     problems: dict[str, str] = {}
     for name, field in spec.fields.items():
-        if not is_given(name, given) or _kept(spec, field, is_new=is_new):
+        if not is_given(name, given) or _why_read_only(spec, field, is_new=is_new):
             continue
         shape = field_shape(entity, field)
         try:

@@ -34,7 +34,7 @@ def _feed(view: PageView, db: Db, feed: FeedSchema) -> Iterator[Child]:
     if not pairs:
         yield empty("No readers yet", "Readers and their sources stand here once they follow.")
         return
-    yield _told(view, db, feed)
+    yield _decision_banner(view, db, feed)
     totals = [
         f"{count(_number(view, feed, kind))} {words}"
         for kind, words in (("subscription", "pushed"), ("source", "pulled, ended or new"))
@@ -81,7 +81,7 @@ def _reader(item: KnownItem) -> str:
     return str(next((item.values.get(f, "") for f in fields if f != "source"), ""))
 
 
-def _told(view: PageView, db: Db, feed: FeedSchema) -> Html | None:
+def _decision_banner(view: PageView, db: Db, feed: FeedSchema) -> Html | None:
     """Why the requested pair is pushed or pulled."""
     asked = view.query
     if asked.get("feed") != feed.name or "reader" not in asked or "source" not in asked:

@@ -149,7 +149,7 @@ def _row(view: PageView, item: KnownItem, chosen: KnownItem | None) -> Html:
     elif index is not None and index.sort_types.keys() <= item.wire.keys():
         key = el("span", view.index_key(item, index, index.sort_types or index.partition_types))
     above = _above(view, item)
-    title = item.called(above)
+    title = item.name_beside(above)
     drift = view.system.checkup.drift_of(item.table.name, item.key)
     flag = state("warn", "undeclared") if item.kind == "undeclared" else None
     if drift is not None:

@@ -77,9 +77,9 @@ class KnownItem:
     def title(self) -> str:
         """Its title."""
         key = self.entity.key if self.entity is not None else None
-        return self.called(key.partition.fields if key is not None else ())
+        return self.name_beside(key.partition.fields if key is not None else ())
 
-    def called(self, above: Collection[str]) -> str:
+    def name_beside(self, above: Collection[str]) -> str:
         """What distinguishes it among items with the same parent: a member's name in its group."""
         named = [f for f in TITLES if isinstance(self.values.get(f), str) and self.values[f]]
         ending = [f for f in self.values if f.endswith(("_name", "_title", "Name", "Title"))]

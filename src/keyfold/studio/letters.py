@@ -65,11 +65,11 @@ def _changes(record: Mapping[str, Any]) -> list[tuple[str, str | None, str | Non
     stream = record.get("dynamodb", {})
     old, new = stream.get("OldImage") or {}, stream.get("NewImage") or {}
 
-    def said(image: Mapping[str, Any], name: str) -> str | None:
+    def text_of(image: Mapping[str, Any], name: str) -> str | None:
         return value_text(plain(image[name])) if name in image else None
 
     names = [name for name in {**old, **new} if old.get(name) != new.get(name)]
-    return [(name, said(old, name), said(new, name)) for name in names]
+    return [(name, text_of(old, name), text_of(new, name)) for name in names]
 
 
 def _acts(view: PageView, one: DeadLetter) -> list[Html]:

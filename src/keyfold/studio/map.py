@@ -185,7 +185,7 @@ def _table(view: PageView, table: TableSchema, ids: dict[str, str]) -> Iterator[
                     one.key,
                     ids[one.name],
                     seen.count(one.name) if seen else None,
-                    _kept(view, one),
+                    _maintained_words(view, one),
                 )
                 for one in rows
             ],
@@ -261,7 +261,7 @@ def _node(
     )
 
 
-def _kept(view: PageView, entity: EntitySchema) -> Child:
+def _maintained_words(view: PageView, entity: EntitySchema) -> Child:
     """What is maintained on an entity, in words: by transaction, then by stream."""
     said: dict[str, list[Child]] = {"transaction": [], "stream": []}
     fields: dict[tuple[str, str, str], list[Child]] = {}

@@ -26,7 +26,7 @@ def entities_of(chosen: AccessPattern) -> tuple[str, ...]:
 def price_words(view: PageView, chosen: AccessPattern) -> str:
     """What one call takes, before it runs."""
     if isinstance(chosen, SearchSchema):
-        return "paid by bytes"
+        return "priced by bytes"
     taken, each, what = read_units(view.system.schema, chosen).partition(" for each ")
     return f"{taken} {'unit' if taken == '1' else 'units'}{each}{what}"
 
@@ -67,7 +67,7 @@ def _search_reasons(view: PageView, chosen: SearchSchema) -> Iterator[tuple[Chil
     yield "Consistency", "eventual: a vector index follows its table"
     yield (
         "Paid",
-        f"by the bytes of the entries it looks at, ${prices().vector_search:g} a gigabyte",
+        f"by the bytes of the entries it reads, ${prices().vector_search:g} a gigabyte",
     )
 
 

@@ -22,7 +22,7 @@ MOST = 12
 def find(view: PageView) -> Response:
     """Where a key or an id leads; one answer is gone to at once."""
     asked = view.query.get("q", "").strip()
-    found = _found(view, asked) if asked else []
+    found = _matches(view, asked) if asked else []
     if view.partial:
         return HTMLResponse(layout.hits(found))
     if len(found) == 1:
@@ -40,7 +40,7 @@ def _says(item: KnownItem, words: str) -> bool:
     return words in item.title.lower() or own.lower().startswith(words)
 
 
-def _found(view: PageView, asked: str) -> list[tuple[str, Child, str]]:
+def _matches(view: PageView, asked: str) -> list[tuple[str, Child, str]]:
     """Partitions with this key, items with this id, and examples that say the words."""
     system = view.system
     found: dict[str, tuple[str, Child, str]] = {}

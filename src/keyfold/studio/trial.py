@@ -70,15 +70,15 @@ def example_values(system: StudioSystem, fields: Sequence[str], user: str) -> di
     for seen in system.survey.tables(1.0).values():
         found += [one.values for items in seen.examples.values() for one in items[:LOOKED_AT]]
 
-    def held(values: Mapping[str, object]) -> dict[str, str]:
+    def texts_of(values: Mapping[str, object]) -> dict[str, str]:
         return {
             name: value for name in fields if isinstance(value := values.get(name), str) and value
         }
 
-    found.sort(key=lambda values: (-len(held(values)), user not in values.values()))
+    found.sort(key=lambda values: (-len(texts_of(values)), user not in values.values()))
     made: dict[str, str] = {}
     for values in found:
-        made = held(values) | made
+        made = texts_of(values) | made
         if len(made) == len(fields):
             break
     return made

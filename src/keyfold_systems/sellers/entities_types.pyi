@@ -454,11 +454,11 @@ class Notice(Entity):
         self,
         *_at: PathChange[of.Notice],
         where: collections.abc.Callable[[of.Notice], object] | None = ...,
-        kind: Given[typing.Literal['shared', 'permissions_changed', 'invite_redeemed', 'removed']] = ...,
         actor_id: Given[str] | Clear | None = ...,
         subject_id: Given[str] | Clear | None = ...,
         text: Given[str] = ...,
         read: Given[bool] = ...,
+        kind: Given[typing.Literal['shared', 'permissions_changed', 'invite_redeemed', 'removed']] = ...,
         expires_at: Given[datetime.datetime] | Clear | None = ...,
     ) -> of.Notice: ...
     def __moves__(
@@ -466,12 +466,12 @@ class Notice(Entity):
         *,
         user_id: str = ...,
         notice_id: str = ...,
-        kind: typing.Literal['shared', 'permissions_changed', 'invite_redeemed', 'removed'] = ...,
         actor_id: str | None = ...,
         subject_id: str | None = ...,
         text: str = ...,
         created_at: datetime.datetime = ...,
         read: bool = ...,
+        kind: typing.Literal['shared', 'permissions_changed', 'invite_redeemed', 'removed'] = ...,
         expires_at: datetime.datetime | None = ...,
     ) -> of.Notice: ...
 

@@ -104,10 +104,10 @@ def test_what_a_put_would_change_is_told() -> None:
     assert {name: case.count for name, case in found.changes.items()} == {
         "Room.kind would be added": 1,
         "Room.GPK would be added": 1,
-        "Room.GPK would be written otherwise": 1,
-        "Room.opened would be written otherwise": 1,
+        "Room.GPK would be written differently": 1,
+        "Room.opened would be written differently": 1,
     }
-    example = found.changes["Room.opened would be written otherwise"].examples[0]
+    example = found.changes["Room.opened would be written differently"].examples[0]
     assert example.endswith("(2025-01-01T00:00:00Z becomes 2025-01-01T00:00:00.000Z)")
     assert found.kept == {"Room.extra": 1}
 

@@ -115,9 +115,9 @@ def test_a_leading_sign_is_text() -> None:
 def test_what_stands_only_in_a_key_is_asked_for() -> None:
     items = [{"PK": f"GAME#{n * 7:x}", "SK": "METADATA", "moves": n} for n in range(9)]
     found = drafted(PK_SK, *items)
-    assert found.questions == ["Game.gameId stands only in the key. What is it called?"]
+    assert found.questions == ["Game.gameId is only in the key. What is it called?"]
     assert found.schema.entities[0].by_field["gameId"].in_key
-    assert "# ? Game.gameId stands only in the key" in found.text()
+    assert "# ? Game.gameId is only in the key" in found.text()
 
 
 def test_keyfolds_own_markers_are_no_entities(tmp_path: Path) -> None:

@@ -349,6 +349,39 @@ def test_a_python_declaration_is_fixed_in_its_file(run: Run, tmp_path: Path) -> 
     assert "Key('LOGIN#{email:lower}', 'LOGIN')" in source.read_text(encoding="utf-8")
 
 
+def test_a_refused_declaration_is_fixed_in_its_file(run: Run, tmp_path: Path) -> None:
+    """The package is imported anew after each fix: its table module held half of the design."""
+    package = tmp_path / "auctions_to_fix"
+    package.mkdir()
+    (package / "__init__.py").write_text("", encoding="utf-8")
+    (package / "tables.py").write_text(
+        "from keyfold import Design, Index\n"
+        "design = Design('auctions')\n"
+        "table = design.table('Auctions', indexes=[Index('ByAmount', 'gsi1pk', 'gsi1sk')])\n",
+        encoding="utf-8",
+    )
+    source = package / "entities.py"
+    source.write_text(
+        "from keyfold import Entity, Id, Key, On\n"
+        "from auctions_to_fix.tables import design, table\n"
+        "class Sale(Entity, table=table):\n"
+        "    sale_id: Id\n"
+        "    key = Key('SALE#{sale_id}', 'SALE')\n"
+        "class Bid(Entity, table=table):\n"
+        "    sale_id: Id\n"
+        "    number: int\n"
+        "    amount: int\n"
+        "    key = Key('SALE#{sale_id}', 'BID#{number}')\n"
+        "    by_amount = On('ByAmount', 'SALE#{sale_id}', 'BID#{amount}')\n",
+        encoding="utf-8",
+    )
+    code, out = run("check", "auctions_to_fix.entities:design", "--fix", "--fail-on", "error")
+    assert (code, "entities.py: 1 fixed" in out) == (0, True), out
+    fixed = source.read_text(encoding="utf-8")
+    assert "'BID#{number:012d}'" in fixed
+    assert "'BID#{amount:012d}'" in fixed
+
+
 @pytest.mark.parametrize(
     ("old", "new", "expected"),
     [

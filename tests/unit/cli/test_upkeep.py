@@ -221,5 +221,5 @@ def test_verify_tells_of_attributes_that_no_entity_declares(
     unreadable(shop)
     main(["verify", "--drain"])
     shown = capsys.readouterr().out
-    assert "Post does not declare theirs, which 1 item has; it is carried along" in shown
+    assert "Post does not declare theirs, which 1 item has; updates keep it" in shown
     assert "Like does not declare at, which 1 item has" in shown

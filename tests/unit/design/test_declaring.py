@@ -166,7 +166,19 @@ def test_a_ttl_in_a_table_that_expires_nothing() -> None:
             until: Annotated[Timestamp | None, Ttl(days=1)] = None
             key = Key("ROOM#{room_id}", "ROOM")
 
-    refused("E3", "no attribute", declare)
+    refused("E3", "has no TTL attribute", declare)
+
+
+def test_a_ttl_that_is_stored_in_milliseconds() -> None:
+    table = Design("rooms").table("Rooms", ttl="until")
+
+    def declare() -> None:
+        class Room(Entity, table=table):
+            room_id: Id
+            until: Annotated[Timestamp | None, Stored("epoch_ms"), Ttl(days=1)] = None
+            key = Key("ROOM#{room_id}", "ROOM")
+
+    refused("E3", "stored in epoch seconds, not as epoch_ms", declare)
 
 
 def test_two_fields_stored_under_one_name() -> None:

@@ -68,8 +68,8 @@ def test_who_was_not_seen_is_taken_for_one_of_the_crowd_and_less_so_with_time() 
     policy = FeedPolicy(pages=8, days=2)
     others = crowd(policy, 0.0, 0.0, 0.0, 0.0)
     assert others == Crowd(8, 2)
-    assert others.joined(unseen(0)).rate == pytest.approx(8)
-    assert others.joined(unseen(14)).rate < 2
+    assert others.blend(unseen(0)).rate == pytest.approx(8)
+    assert others.blend(unseen(14)).rate < 2
     rates = EdgeRates(unseen(0), post_count(0.0, 0.0, 0.0), prices=PRICES, crowd=others)
     assert born(rates, policy) == "push"
 

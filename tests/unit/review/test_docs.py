@@ -115,11 +115,11 @@ def test_every_part_of_a_design_has_its_section(rooms: Schema) -> None:
         "Indexes",
         "Access patterns",
         "Entities",
-        "Copies and what keeps them right",
+        "Copies and how they are maintained",
         "Counters",
         "Writes",
         "Streams",
-        "How long items are kept",
+        "Retention",
         "Findings",
     ]
 

@@ -13,7 +13,7 @@ from keyfold.design.schema import KeyTemplates
 from keyfold.design.template import Literal, Template
 from keyfold.review.check import RULES, Finding, check
 from keyfold.review.check.answer import returned_key
-from keyfold.review.check.evidence import course, total
+from keyfold.review.check.evidence import steps_example, sum_example
 from keyfold.review.check.key_sets import Appearance
 from keyfold.review.check.keys import keys_of, templates_of
 from keyfold.review.check.page import page
@@ -112,9 +112,9 @@ def test_an_explanation_names_the_keys_and_sums_it_found(code: str) -> None:
 
 
 def test_amounts_are_added_up_against_a_limit() -> None:
-    made = total("one call", [("a", 2, 3), ("b", 1, 0.5)], "one takes 6", "units")
+    made = sum_example("one call", [("a", 2, 3), ("b", 1, 0.5)], "one takes 6", "units")
     assert made.sentence == "one call: a 2 × 3 = 6; b 1 × 0.5 = 0.5: 6.5 units; one takes 6"
 
 
 def test_cells_stand_in_columns() -> None:
-    assert [*course("a", "bc").lines()] == ["1.  a", "2.  bc"]
+    assert [*steps_example("a", "bc").lines()] == ["1.  a", "2.  bc"]

@@ -10,7 +10,7 @@ import pytest
 
 from keyfold.design.file import dumps, load, loads
 from keyfold.design.schema import Schema
-from keyfold.review.check import Review, check
+from keyfold.review.check import RULES, Review, check
 
 ROOT = Path(__file__).parents[3]
 
@@ -51,6 +51,12 @@ def test_every_finding_was_reviewed_and_none_is_wrong(name: str) -> None:
     assert sorted(found) == sorted(PAGE.VERDICTS[name])
     words = {PAGE.verdict(name, finding)[0] for finding in found.values()}
     assert words <= {"true", "doubtful"}
+
+
+def test_every_rule_without_a_finding_has_a_reason() -> None:
+    fired = {finding.code for name in SYSTEMS for finding in report(name).findings}
+    explained = [code for row in PAGE.SILENT for code in row["codes"]]
+    assert sorted(explained) == sorted(set(RULES) - fired)
 
 
 def test_almost_everything_that_an_expert_says_is_found() -> None:

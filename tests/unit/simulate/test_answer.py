@@ -181,9 +181,9 @@ def test_wrong_words_of_an_arrival_are_refused(words: str, told: str) -> None:
 
 
 def test_the_page_needs_nothing_from_elsewhere(network: Prediction) -> None:
-    from keyfold.review.cost import rendered
+    from keyfold.review.cost import render_report
 
-    page = rendered(document(network), {}, "html")
+    page = render_report(document(network), {}, "html")
     assert "<svg" in page
     assert "<polyline" in page
     assert "src=" not in page

@@ -8,7 +8,7 @@ import pytest
 
 from keyfold.limits import GB
 from keyfold.review.cost.part import Store
-from keyfold.simulate.assumptions import SWEEPS, Assumptions, swept
+from keyfold.simulate.assumptions import SWEEPS, Assumptions, sweep
 from keyfold.simulate.load.schedule import Burst, Schedule
 from keyfold.simulate.load.zipf import exponent, fit, harmonic, shares
 from keyfold.simulate.model import conflicts, expiry
@@ -245,6 +245,6 @@ def test_zipf_sums_and_fits() -> None:
 
 def test_every_assumption_can_be_swept() -> None:
     every = tuple(SWEEPS)
-    assert len(swept(every)) == 1 + sum(len(values) for values in SWEEPS.values())
+    assert len(sweep(every)) == 1 + sum(len(values) for values in SWEEPS.values())
     with pytest.raises(ValueError, match="Unknown assumption: heat"):
-        swept(("heat",))
+        sweep(("heat",))

@@ -29,7 +29,7 @@ def test_a_page_says_what_breaks_first_and_what_helps(name: str, scale: ModuleTy
     assert "at 10^8 users" in page
     assert "First throttle: day" in page
     assert "What helps:" in page
-    for heading in ("What would help", "Latency", "Cost", "Partitions", "If something goes wrong"):
+    for heading in ("What would help", "Latency", "Cost", "Partitions", "Failures"):
         assert f"## {heading}" in page
 
 

@@ -45,7 +45,7 @@ class _Draft:
         key = table.primary_key
         if not key:
             key = tuple(table.columns)[:1]
-            self.questions.append(f"{table.name} has no primary key. Is {key[0]} one of a kind?")
+            self.questions.append(f"{table.name} has no primary key. Is {key[0]} unique?")
         if _is_join(table):
             owner, other = key
             partition = f"{_prefix(self._target(table, owner))}#<{owner}>"
@@ -76,7 +76,9 @@ class _Draft:
             )
         if query.others:
             columns = ", ".join(query.others)
-            self.questions.append(f"{query.text} asks by {columns} in a way that no key answers.")
+            self.questions.append(
+                f"{query.text} has a condition on {columns} that no key can serve."
+            )
         by = tuple(one for one in query.equals if one in table.columns)
         if set(by) == set(table.primary_key) or not query.equals:
             if not query.equals:
@@ -97,7 +99,7 @@ class _Draft:
             pattern["descending"] = True
         pattern |= {"limit": query.limit} if query.limit else {"paged": True}
         if query.calls:
-            pattern["description"] = f"Asked {query.calls} times in the log."
+            pattern["description"] = f"Called {query.calls} times in the log."
         self.patterns[name] = pattern
 
     def ask_about_unread(self) -> None:
@@ -107,7 +109,7 @@ class _Draft:
                 self.questions.append(f"No query reads {', '.join(unread)}. Who does?")
         else:
             self.questions.append(
-                "Which questions does the application ask? No query reads these tables."
+                "Which queries does the application run? None of those given reads these tables."
             )
 
     def document(self, name: str) -> dict[str, Any]:
@@ -130,7 +132,7 @@ class _Draft:
             return placed
         number = 1 + sum(1 for one, _, _ in self._placed if one == entity)
         if number > GLOBAL_INDEXES:
-            self.questions.append(f"{entity} is asked in more ways than a table has indexes.")
+            self.questions.append(f"{entity} needs more indexes than a table can have.")
         index = self._placed[entity, by, sort] = f"GSI{number}"
         parts = dict.fromkeys(one for one in (sort, *table.primary_key) if one)
         rest = "#".join(f"<{one}>" for one in parts)

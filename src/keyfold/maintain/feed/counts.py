@@ -51,7 +51,7 @@ def weight(at: datetime) -> float:
     return exp(min(HIGHEST, (at - LANDMARK) / DAY / MEMORY))
 
 
-def counted(context: Context, feed: Feed[Any], activity: Entity) -> dict[str, Change]:
+def hint_changes(context: Context, feed: Feed[Any], activity: Entity) -> dict[str, Change]:
     """The change of a source's hint for a new activity."""
     at = min(context.now(), getattr(activity, feed.time_field))
     copy = feed.copy(activity, getattr(activity, feed.source_field))
@@ -70,7 +70,7 @@ def hint(context: Context, feed: Feed[Any], activity: Entity) -> Flow[None]:
     newer = Either(Test("missing", last), FieldComparison(last, "<", feed.position(activity)))
     ref = feed.support.hint.key(source=getattr(activity, feed.source_field))
     with suppress(ConditionFailed):
-        changes = counted(context, feed, activity)
+        changes = hint_changes(context, feed, activity)
         yield from commit(context, [Update(ref, changes, newer, upsert=True)])
 
 

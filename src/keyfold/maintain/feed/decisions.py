@@ -62,7 +62,7 @@ def begin(context: Context, feed: Feed[Any], reader: str, source: str) -> Flow[N
     wide = known is not None and known.wide
     if not wide and born(rates, feed.policy) == "push":
         reason = decide(rates, "push", feed.policy).reason
-        yield from push(context, feed, reader, source, reason, ceil(rates.shown), kept)
+        yield from push(context, feed, reader, source, reason, ceil(rates.shown_posts), kept)
         return
     mark = yield from find(context, feed.source_ref(reader, source))
     if mark is not None and mark.state == "pull" and mark.at is None:
@@ -90,7 +90,7 @@ def consider(context: Context, feed: Feed[Any], person: Any) -> Flow[int]:
         if decision.switch and (yield from flag_of(context, feed, source)) is None:
             kept = switched(rates, now, moved=True)
             pushed += yield from push(
-                context, feed, reader, source, decision.reason, ceil(rates.shown), kept
+                context, feed, reader, source, decision.reason, ceil(rates.shown_posts), kept
             )
     return pushed
 

@@ -88,7 +88,7 @@ def _following(entity: type[Entity], name: str, place: str) -> FollowEdges:
     return FollowEdges(entity, readers[0], sources[0], followers)
 
 
-def listed(
+def edges_to(
     context: Context, edges: Iterable[FollowEdges], source: str, start: Place | None
 ) -> Flow[tuple[list[Any], Place | None]]:
     """Some edges to a source, and where to continue."""

@@ -48,16 +48,19 @@ class HeadAudit:
                 if hint is None:
                     continue
                 head = head_of(feed, hint)
-                wanted = yield from self._wanted(context, source, head)
+                wanted = yield from self._right_content(context, source, head)
             except Undecodable:
                 continue  # It is reported itself.
             if wanted is not None:
-                expected, seen = _shown(wanted), None if head is None else _shown(head.entries)
+                expected, seen = (
+                    _head_value(wanted),
+                    None if head is None else _head_value(head.entries),
+                )
                 yield from found(
                     Drift("feed heads", self._label, table, ref.wire(), expected, seen, ref)
                 )
 
-    def _wanted(
+    def _right_content(
         self, context: Context, source: str, head: Head | None
     ) -> Flow[tuple[Entry, ...] | None]:
         """The right content of a wrong head; None if it is right."""
@@ -85,5 +88,5 @@ class HeadAudit:
         return None if tuple(shown) == wanted else wanted
 
 
-def _shown(entries: tuple[Entry, ...]) -> dict[str, Any]:
+def _head_value(entries: tuple[Entry, ...]) -> dict[str, Any]:
     return {"head": {"L": [{"M": entry} for entry in entries]}}

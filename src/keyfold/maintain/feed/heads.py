@@ -30,7 +30,7 @@ from keyfold.design.template import HIGHEST
 from keyfold.errors import ConditionFailed
 from keyfold.limits import WRITE_UNIT_BYTES
 from keyfold.maintain.feed.contents import glance, newest_of
-from keyfold.maintain.feed.counts import counted
+from keyfold.maintain.feed.counts import hint_changes
 from keyfold.maintain.feed.newest_first import PartitionRead
 from keyfold.maintain.feed.support_items import new_token
 from keyfold.runtime.changes import Change, Set, clear
@@ -80,7 +80,7 @@ class Head:
             return ""
         return str(self.entries[-1][self.sort]["S"]) if self.entries else HIGHEST
 
-    def joined(self, entry: Entry) -> Head:
+    def with_entry(self, entry: Entry) -> Head:
         """With one more, which stands once however often it comes."""
         place = entry[self.sort]["S"]
         others = [one for one in self.entries if one[self.sort]["S"] != place]
@@ -131,14 +131,14 @@ def note(context: Context, feed: Feed[Any], activity: Entity) -> Flow[None]:
         head = head_of(feed, known)
         newer = known is None or known.last < position
         if head is None or (newer and position < head.since):
-            head = yield from _made(context, feed, source)
+            head = yield from _new_head(context, feed, source)
         elif position >= head.since:
-            head = head.joined(entry_of(feed, activity))
+            head = head.with_entry(entry_of(feed, activity))
         elif consistent:
             return
         else:
             continue
-        changes = counted(context, feed, activity) if newer else {}
+        changes = hint_changes(context, feed, activity) if newer else {}
         head = replace(head, last=position if known is None or newer else known.last)
         if (yield from _write(context, feed, source, known, head, changes)):
             return
@@ -152,7 +152,7 @@ def refresh(context: Context, feed: Feed[Any], source: str) -> Flow[None]:
         known = yield from find(context, feed.support.hint.key(source=source))
         if known is None:
             return
-        made = replace((yield from _made(context, feed, source)), last=known.last)
+        made = replace((yield from _new_head(context, feed, source)), last=known.last)
         if made.bounded(feed.heads, _room(context, feed, known)) == head_of(feed, known):
             return
         if (yield from _write(context, feed, source, known, made, {})):
@@ -187,7 +187,7 @@ def head_of(feed: Feed[Any], hint: Any | None) -> Head | None:
     return unpacked(hint.head, _sort(feed), hint.last)
 
 
-def _made(context: Context, feed: Feed[Any], source: str) -> Flow[Head]:
+def _new_head(context: Context, feed: Feed[Any], source: str) -> Flow[Head]:
     found = yield from newest_of(context, feed, source, feed.heads + 1)
     entries = tuple(entry_of(feed, one) for one in found)
     return Head(entries, _sort(feed))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from keyfold.maintain.feed.edges import FollowEdges, listed
+from keyfold.maintain.feed.edges import FollowEdges, edges_to
 from keyfold.runtime.batch import delete_many
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Flow
@@ -37,13 +37,13 @@ def for_all(
     edges = list(edges)
     ref = feed.support.job.key(job=name)
     is_long = False
-    found, start = yield from listed(context, edges, source, None)
+    found, start = yield from edges_to(context, edges, source, None)
     while True:
         if start is not None and start[1] is not None and not is_long:
             is_long, saved = True, (yield from find(context, ref))
             if saved is not None:
                 place = orjson.loads(saved.progress)
-                found, start = yield from listed(context, edges, source, place)
+                found, start = yield from edges_to(context, edges, source, place)
         if not (yield from step(found)) or start is None:
             break
         if is_long:
@@ -51,6 +51,6 @@ def for_all(
             expiry = context.now() + feed.ttl
             job = feed.support.job(job=name, progress=progress, expires_at=expiry)
             yield from commit(context, [Put(job, absent=False)])
-        found, start = yield from listed(context, edges, source, start)
+        found, start = yield from edges_to(context, edges, source, start)
     if is_long:
         yield from delete_many(context, [ref])

@@ -128,7 +128,7 @@ def read_page(
 def _look_around(context: Context, feed: Feed[Any], reader: str, newest: str) -> Flow[_Known]:
     """One round: the reader with their sources, and the removed list."""
     sources = Walk("Query", _sources(context, feed, reader))
-    first, *listed = yield Parallel([sources.call(), *removed_list.asked(context, feed)])
+    first, *listed = yield Parallel([sources.call(), *removed_list.removed_query(context, feed)])
     around = yield from rest(sources, first)
     spec = feed.support.source.__spec__
     person, now = None, context.clock.now()
@@ -140,7 +140,7 @@ def _look_around(context: Context, feed: Feed[Any], reader: str, newest: str) ->
     return _Known(
         pulled={s.source: min(newest, since[s.source]) for s in live if s.state != "gone"},
         shadowed=since,
-        removed=removed_list.listed(feed, listed),
+        removed=removed_list.removed_names(feed, listed),
         person=person,
         since=min((s.at for s in live if s.at is not None), default=None),
     )

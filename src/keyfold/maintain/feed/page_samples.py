@@ -61,7 +61,7 @@ def sample(
     copies = sum(count for source, count in shown.items() if source not in seen.pulled)
     prices = FeedPrices(_bytes(seen.items), feed.ttl / DAY)
     share = sample_share(
-        policy, prices, len(seen.pulled), copies / window, guess.joined(reading).rate, reading.days
+        policy, prices, len(seen.pulled), copies / window, guess.blend(reading).rate, reading.days
     )
     if _chance(f"{reader} {now.timestamp()} {len(seen.items)}") >= share:
         return
@@ -72,7 +72,7 @@ def sample(
         posts = FadingCount(shown[source] + 0.5, window)
         rates = EdgeRates(counted, posts, window, seen.limit, prices, crowd=guess)
         saving = rates.saving(rates.reading.rate, posts.rate)
-        if saving * policy.horizon > prices.up(rates.shown):
+        if saving * policy.horizon > prices.up(rates.shown_posts):
             worth[source] = saving
     least = feed.heads + 1 if feed.heads else BUSY_FROM
     # A page of copies is one request for each of these, heads are one more: what is left of twice

@@ -201,7 +201,7 @@ class Crowd:
     pages: float
     days: float
 
-    def joined(self, count: FadingCount) -> FadingCount:
+    def blend(self, count: FadingCount) -> FadingCount:
         """A reader's own count beside what others do."""
         seen = count.seen + self.pages * self.days
         # As if one more had been sampled: a rate of which little was seen is not a certain one.
@@ -252,16 +252,16 @@ class EdgeRates:
 
     @property
     def reading(self) -> FadingCount:
-        return self.counted if self.crowd is None else self.crowd.joined(self.counted)
+        return self.counted if self.crowd is None else self.crowd.blend(self.counted)
 
     @property
-    def shown(self) -> float:
+    def shown_posts(self) -> float:
         """Posts of the source on a page."""
         return min(float(self.page), self.posting.rate * self.window)
 
     def saving(self, pages: float, posts: float) -> float:
         """What pushing saves over these pages and posts."""
-        return pages * self.prices.pulled(self.shown) - posts * self.prices.copy
+        return pages * self.prices.pulled(self.shown_posts) - posts * self.prices.copy
 
     @property
     def error(self) -> float:
@@ -301,7 +301,7 @@ class Decision:
 def decide(rates: EdgeRates, mode: Mode, policy: FeedPolicy) -> Decision:
     """Stay, or switch."""
     gain, prices = rates.saving(rates.reading.rate, rates.posting.rate), rates.prices
-    up, down = prices.up(rates.shown), prices.down
+    up, down = prices.up(rates.shown_posts), prices.down
     better, price = (gain, up) if mode == "pull" else (-gain, down)
     said = f"{rates.reading.rate:.2g} pages for {rates.posting.rate:.2g} posts a day"
     bounded = policy.busiest is not None and rates.posting.rate > policy.busiest
@@ -324,7 +324,7 @@ def born(rates: EdgeRates, policy: FeedPolicy) -> Mode:
     if policy.busiest is not None and rates.posting.rate > policy.busiest:
         return "pull"
     gain = rates.saving(rates.reading.rate, rates.posting.rate)
-    return "push" if gain * LASTING > rates.prices.up(rates.shown) else "pull"
+    return "push" if gain * LASTING > rates.prices.up(rates.shown_posts) else "pull"
 
 
 def sample_share(

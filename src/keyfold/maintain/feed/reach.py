@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from keyfold.maintain.feed.counts import posts_of
-from keyfold.maintain.feed.edges import listed
+from keyfold.maintain.feed.edges import edges_to
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Flow
 from keyfold.runtime.reads import find
@@ -55,7 +55,7 @@ def _some(context: Context, source: str, edges: list[Any]) -> Flow[list[Any]]:
     found: list[Any] = []
     start: Any = None
     while len(found) < MOST_COUNTED:
-        more, start = yield from listed(context, edges, source, start)
+        more, start = yield from edges_to(context, edges, source, start)
         found += more
         if start is None:
             break

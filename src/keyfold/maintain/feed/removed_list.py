@@ -91,7 +91,7 @@ def refs_of(feed: Feed[Any], post: str) -> list[Ref[Any]]:
     ]
 
 
-def asked(context: Context, feed: Feed[Any]) -> list[Call]:
+def removed_query(context: Context, feed: Feed[Any]) -> list[Call]:
     """The request for a random replica, if there is a list."""
     if feed.removed is None:
         return []
@@ -108,7 +108,7 @@ def asked(context: Context, feed: Feed[Any]) -> list[Call]:
     return [Call("Query", request)]
 
 
-def listed(feed: Feed[Any], answers: Sequence[Answer]) -> frozenset[str] | None:
+def removed_names(feed: Feed[Any], answers: Sequence[Answer]) -> frozenset[str] | None:
     """The names in the list; None if it is longer than what was read."""
     found: list[str] = []
     for answer in answers:

@@ -93,7 +93,7 @@ def advise(schema: Schema, workload: Workload, step: Step | None = None) -> Advi
                 step(start + done, total)
 
         made = _alternative(search, proof, workload, strategy, step_within)
-        if made is None or any(_same(made.schema, other.schema) for other in found):
+        if made is None or any(_is_same_design(made.schema, other.schema) for other in found):
             continue
         found.append(_compare(made, kept, workload))
     for each in list(found):
@@ -177,7 +177,7 @@ def _alternative(
     return None
 
 
-def _same(one: Schema, other: Schema) -> bool:
+def _is_same_design(one: Schema, other: Schema) -> bool:
     return (set(one.tables), set(one.entities), set(one.patterns)) == (
         set(other.tables),
         set(other.entities),

@@ -60,7 +60,7 @@ def _reads(changes: _Changes, old: PatternLine, new: PatternLine) -> None:
     if not old.by_index and new.by_index:
         was = "consistent" if old.read.consistent else "from the table"
         changes.losses.append(
-            f"{name} reads {new.read.path.index}; it was {was}, now it may be stale"
+            f"{name} reads {new.read.path.index}; before, it was {was}; now it can be stale"
         )
     changes.compare(name, "read units", old.read.total, new.read.total)
     changes.compare(name, "requests", old.read.requests, new.read.requests)

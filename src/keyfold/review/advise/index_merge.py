@@ -53,7 +53,7 @@ def _shares_items(schema: Schema, table: TableSchema, one: Index, other: Index) 
 def _move_into(schema: Schema, table: TableSchema, kept: Index, gone: Index) -> Schema:
     """Moves everything of one index into the other, with the same keys."""
 
-    def renamed(index: str | None) -> str | None:
+    def new_name(index: str | None) -> str | None:
         return kept.name if index == gone.name else index
 
     home = schema.by_table[table.name]
@@ -71,13 +71,13 @@ def _move_into(schema: Schema, table: TableSchema, kept: Index, gone: Index) -> 
         for entity in schema.entities
     )
     patterns = tuple(
-        replace(p, index=renamed(p.index)) if p.table == table.name else p for p in schema.patterns
+        replace(p, index=new_name(p.index)) if p.table == table.name else p for p in schema.patterns
     )
     consumers = tuple(
         replace(
             consumer,
             effects=tuple(
-                replace(effect, via_index=renamed(effect.via_index) or "")
+                replace(effect, via_index=new_name(effect.via_index) or "")
                 for effect in consumer.effects
             ),
         )
@@ -86,7 +86,7 @@ def _move_into(schema: Schema, table: TableSchema, kept: Index, gone: Index) -> 
         for consumer in schema.consumers
     )
     follows = tuple(
-        replace(each, found=renamed(each.found) or each.found)
+        replace(each, found=new_name(each.found) or each.found)
         if each.found and schema.by_entity[each.target].table == table.name
         else each
         for each in schema.follows

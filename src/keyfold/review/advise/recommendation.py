@@ -84,7 +84,7 @@ def _copies(old: Schema, new: Schema, entity: EntitySchema) -> Iterator[Recommen
             continue
         served = [p.name for p in new.patterns if p.entities == (pointer.name,)]
         lost = [name for name in served if old.by_pattern[name].index is None]
-        why = "stays consistent" if lost else "can be consistent, as no index is"
+        why = "stays consistent" if lost else "can be consistent, unlike an index"
         yield Recommendation(
             "copy",
             f"{pointer.name} under `{pointer.key}`, written in the same transaction: "
@@ -128,7 +128,7 @@ def _indexes(
                 yield Recommendation(
                     "sparse",
                     f"{placement.index} with {entity.name} only where "
-                    f"{placement.note}; nobody reads the others.",
+                    f"{placement.note}; no pattern reads the others.",
                 )
 
 
@@ -145,10 +145,10 @@ def _succeeds(new: Index, old: Index) -> bool:
 
 
 def _projection_words(old: Index, new: Index) -> str:
-    held = ", ".join(new.included) or "the keys alone"
-    name = old.name if old.name == new.name else f"{new.name} in the place of {old.name}"
+    held = ", ".join(new.included) or "only the keys"
+    name = old.name if old.name == new.name else f"{new.name} instead of {old.name}"
     return (
-        f"{name} holds {held}: its readers need no more, and updates of anything else no longer "
+        f"{name} holds {held}: its readers need no more, and updates of other fields no longer "
         "write to it."
     )
 
@@ -209,8 +209,10 @@ def _key_over(after: Bill, entity: EntitySchema) -> str:
     shards = next(a.shards for a in entity.attributes if a.shards)
     readers = [p.name for p in after.schema.patterns if p.kind == "merge" and not p.index]
     readers = [name for name in readers if entity.name in after.schema.by_pattern[name].entities]
-    asks = f" {', '.join(readers)} then asks {shards} partitions and merges them." * bool(readers)
-    return f"{entity.name} under `{entity.key}`, over {shards} partitions.{asks}"
+    asks = f" {', '.join(readers)} then queries {shards} partitions and merges the results." * bool(
+        readers
+    )
+    return f"{entity.name} under `{entity.key}`, spread over {shards} partitions.{asks}"
 
 
 def _over(before: Bill, after: Bill, entity: EntitySchema, placement: Placement) -> str:
@@ -222,8 +224,9 @@ def _over(before: Bill, after: Bill, entity: EntitySchema, placement: Placement)
     )
     why = f" Today it needs {was.units:,.0f} write units a second at its peak." if was else ""
     return (
-        f"{entity.name} in {placement.index} under `{placement.key.partition}`, over {shards} "
-        f"partitions.{why} {', '.join(readers)} then asks {shards} partitions and merges them."
+        f"{entity.name} in {placement.index} under `{placement.key.partition}`, spread over "
+        f"{shards} partitions.{why} {', '.join(readers)} then queries {shards} partitions and "
+        "merges the results."
     )
 
 
@@ -238,8 +241,8 @@ def _shard(hot: HotKey) -> str:
         f"and a partition takes {hot.limit:,}"
     )
     if hot.kind == "read":
-        return f"{need}: keep its answer in a cache, or {hot.shards} copies under numbered keys."
+        return f"{need}: cache the result, or keep {hot.shards} copies under numbered keys."
     return (
-        f"{need}: spread it over {hot.shards} with a shard number in the key. Its readers then ask "
+        f"{need}: spread it over {hot.shards} with a shard number in the key. Readers then query "
         f"{hot.shards} partitions."
     )

@@ -76,13 +76,13 @@ def _reasons(advice: Advice) -> Iterator[str]:
     scanned = [line.pattern.name for line in bill.patterns if line.pattern.partition is None]
     if scanned:
         yield (
-            f"{', '.join(scanned)} reads everything. No index lists these items for less; if only "
-            "some are wanted, state the parameters or a filter, and advise again."
+            f"{', '.join(scanned)} reads everything. No index lists these items for less. If only "
+            "some are wanted, state the parameters or a filter, and run advise again."
         )
     else:
         yield "Each access pattern is served by a key."
     hot = _hot(bill)
-    warm = "1 key is warm" if hot == 1 else f"{hot} keys are warm"
+    warm = "1 key is near its limit" if hot == 1 else f"{hot} keys are near their limit"
     yield "No key comes near its limit." if not hot else f"{warm}: see below."
     others = [each for each in advice.alternatives if each is not advice.before and each.name]
     others = [each for each in others if each.name != advice.before.name]
@@ -110,11 +110,11 @@ def _move_words(other: Alternative) -> str:
     if not other.moved.items:
         return "Nothing has to be moved."
     once = (
-        f"{number(other.moved.items)} items ({', '.join(other.moved.entities)}) are written again "
+        f"{number(other.moved.items)} items ({', '.join(other.moved.entities)}) are rewritten "
         f"for {money(other.moved.dollars)}"
     )
     if other.payback is None:
-        return f"{once}, which does not pay in dollars."
+        return f"{once}, which the savings do not pay back."
     if other.payback < 0.1:
         return f"{once}, which pays for itself within days."
     return f"{once}, which pays for itself in {other.payback:.1f} months."
@@ -236,14 +236,14 @@ def _keys(schema: Schema, table: TableSchema) -> Iterator[tuple[str, ...]]:
 
 def _alternatives(advice: Advice, chosen: Alternative) -> Iterator[Block]:
     yield Paragraph(
-        "All of these serve every pattern. Ranked by dollars, with what stale reads, lost "
-        "consistency and the upkeep of copies and indexes are taken to cost."
+        "All of these serve every pattern. They are ranked by monthly cost, with an added weight "
+        "for stale reads, lost consistency, and copies and indexes to maintain."
     )
     head = (
         "Alternative",
         "Aim",
         "Score",
-        "A month",
+        "Per month",
         "Tables",
         "Indexes",
         "Copies",
@@ -291,7 +291,7 @@ def _assumptions(advice: Advice) -> tuple[str, ...]:
 def _assumption_blocks(advice: Advice) -> Iterator[Block]:
     found = _assumptions(advice)
     if not found:
-        yield Paragraph("Nothing: the workload states every number that was used.")
+        yield Paragraph("None: the workload states every number that was used.")
         return
     yield Sentences(found)
 

@@ -60,5 +60,5 @@ def _hot(bill: Bill) -> Iterator[str]:
         if hot.share >= WARM and hot.kind == "read":
             yield (
                 f"`{hot.key}` of {hot.path} is read with {hot.units:,.0f} units a second at its "
-                "peak: cache its answer, or keep copies of it."
+                "peak: cache the result, or keep copies of it."
             )

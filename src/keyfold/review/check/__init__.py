@@ -24,6 +24,7 @@ from keyfold.review.check import (
     queries,
     reads,
     replication,
+    result_order,
     sizes,
     states,
     streams,
@@ -37,7 +38,7 @@ from keyfold.review.check.rule import RULES, SEVERITIES, Defect, DesignRule, Ele
 
 FAMILIES = {
     "K": ("Keys", (keys, key_order, key_values)),
-    "Q": ("Access patterns", (queries, patterns, reads)),
+    "Q": ("Access patterns", (queries, result_order, patterns, reads)),
     "X": ("Indexes", (indexes, index_use, index_allocation, uniqueness, vectors)),
     "W": ("Writes", (writes, propagation, states, sizes, expiry)),
     "S": ("Streams, counters, feeds", (streams, feeds, heat)),

@@ -7,14 +7,14 @@ from dataclasses import replace
 from keyfold.design.schema import KeyTemplates, PatternSchema
 from keyfold.design.template import Literal, Template
 from keyfold.limits import PAGE_BYTES
-from keyfold.review.check.evidence import Evidence, amount, found, many
+from keyfold.review.check.evidence import Evidence, amount, keys_example, many
 from keyfold.review.check.key_sets import Appearance
 from keyfold.review.check.reach import Reach, example
 from keyfold.review.check.sample import sort_of, text_of
 from keyfold.review.keyspace import witness
 
 
-def wanted(facts: Reach, pattern: PatternSchema) -> list[Appearance]:
+def wanted_entries(facts: Reach, pattern: PatternSchema) -> list[Appearance]:
     """The requested part of what a pattern returns."""
     return [a for a in facts.reached(pattern) if a.entity.name in pattern.entities]
 
@@ -56,10 +56,13 @@ def page(facts: Reach, pattern: PatternSchema, strangers: list[Appearance]) -> E
     """Keys that one page of a pattern can contain, wanted ones first."""
     rows = [
         (f"`{returned_key(facts, pattern, a)}`", f"{a.entity.name}{word}")
-        for some, word in ((wanted(facts, pattern)[:1], ""), (strangers[:2], ", not asked for"))
+        for some, word in (
+            (wanted_entries(facts, pattern)[:1], ""),
+            (strangers[:2], ", not asked for"),
+        )
         for a in some
     ]
-    return found("one page holds", *rows)
+    return keys_example("one page holds", *rows)
 
 
 def pages(facts: Reach, pattern: PatternSchema) -> Evidence:
@@ -69,4 +72,4 @@ def pages(facts: Reach, pattern: PatternSchema) -> Evidence:
     rows = (
         (many(count, "item"), many(-(-count * size // PAGE_BYTES), "request")) for count in counts
     )
-    return found(f"at {amount(size)} bytes an item", *rows)
+    return keys_example(f"at {amount(size)} bytes an item", *rows)

@@ -119,14 +119,14 @@ def _codes(file: Path, where: str, value: Any) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(code, str) for code in value):
         raise SettingError(f"{file}: {where} must be a list of codes, not {value!r}")
     for code in value:
-        _known(file, where, code)
+        _refuse_unknown_code(file, where, code)
     return tuple(value)
 
 
 def _severities(file: Path, where: str, value: Any) -> dict[str, Severity]:
     found: dict[str, Severity] = {}
     for code, word in _table(file, where, value).items():
-        _known(file, where, code)
+        _refuse_unknown_code(file, where, code)
         if word not in SEVERITIES:
             raise SettingError(
                 f"{file}: {where}.{code} cannot be {word!r}; {nearest(str(word), SEVERITIES)}"
@@ -135,7 +135,7 @@ def _severities(file: Path, where: str, value: Any) -> dict[str, Severity]:
     return found
 
 
-def _known(file: Path, where: str, code: str) -> None:
+def _refuse_unknown_code(file: Path, where: str, code: str) -> None:
     known = [*RULES, *FAMILIES]
     if code not in known:
         raise SettingError(f"{file}: {where}: {unknown_rule(code, known)}")

@@ -28,17 +28,19 @@ class Evidence:
             yield "  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip()
 
 
-def found(head: str, *rows: tuple[str, str], so: str = "") -> Evidence:
+def keys_example(head: str, *rows: tuple[str, str], so: str = "") -> Evidence:
     """Keys or values, with a description of each."""
     return Evidence(head, rows, so)
 
 
-def course(*steps: str, so: str = "") -> Evidence:
+def steps_example(*steps: str, so: str = "") -> Evidence:
     """Steps in a possible order."""
     return Evidence("", tuple((f"{n}.", step) for n, step in enumerate(steps, 1)), so)
 
 
-def total(head: str, terms: Iterable[tuple[str, float, float]], limit: str, unit: str) -> Evidence:
+def sum_example(
+    head: str, terms: Iterable[tuple[str, float, float]], limit: str, unit: str
+) -> Evidence:
     """A sum of amounts compared with a limit."""
     rows, whole = [], 0.0
     for what, count, each in terms:

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 from keyfold.design.condition import fields_of
 from keyfold.design.schema import AttributeSchema, EntitySchema, PatternSchema, TableSchema
-from keyfold.review.check.evidence import Evidence, course, found
+from keyfold.review.check.evidence import Evidence, keys_example, steps_example
 from keyfold.review.check.reach import Reach
 from keyfold.review.check.rule import Defect, Fix, rule
-from keyfold.review.check.sample import moment, named
+from keyfold.review.check.sample import item_name, moment
 
 _DEADLINE = re.compile(r"expir|valid_?(until|to)|until|deadline", re.I)
 """Names of deadlines after which an item is obsolete."""
@@ -38,8 +38,8 @@ def ttl_as_logic(facts: Reach) -> Iterator[Defect]:
                     "the read.",
                     (entity,),
                     cause=f"expired {entity.name}",
-                    evidence=course(
-                        f"{moment(1):%d %B, %H:%M}: {named(entity)} expires",
+                    evidence=steps_example(
+                        f"{moment(1):%d %B, %H:%M}: {item_name(entity)} expires",
                         f"{moment(2):%d %B, %H:%M}: {pattern.name} returns it",
                         f"{moment(3):%d %B, %H:%M}: DynamoDB has deleted it by now",
                     ),
@@ -59,7 +59,7 @@ def ttl_never_expires(facts: Reach) -> Iterator[Defect]:
             continue
         table = facts.schema.by_table[entity.table]
         field = next((a for a in entity.attributes if a.name == entity.ttl.attribute), None)
-        problem = _not_watched(table, entity) or not_seconds(field)
+        problem = _ttl_problem(table, entity) or not_seconds(field)
         if problem:
             yield Defect(
                 entity,
@@ -80,14 +80,14 @@ def _value_example(table: TableSchema, name: str, field: AttributeSchema | None)
     if field is not None and field.stored == "epoch_ms":
         shown = f"{seconds * 1000}"
     needed = "is what DynamoDB acts on" if table.ttl else "would count if TTL were on"
-    return found(
-        f"an item that is to go on {moment(1):%d %B %Y}",
+    return keys_example(
+        f"an item that should expire on {moment(1):%d %B %Y}",
         (f"`{name} = {shown}`", "is stored"),
         (f"`{table.ttl or name} = {seconds}`", needed),
     )
 
 
-def _not_watched(table: TableSchema, entity: EntitySchema) -> str:
+def _ttl_problem(table: TableSchema, entity: EntitySchema) -> str:
     assert entity.ttl is not None, f"{entity.name} has no time to live"
     if table.ttl is None:
         return f"expires by {entity.ttl.attribute}, and TTL is not enabled on {table.name}"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from keyfold.design.schema import EntitySchema
-from keyfold.review.check.evidence import Evidence, course, found
+from keyfold.review.check.evidence import Evidence, keys_example, steps_example
 from keyfold.review.check.reach import Reach
 from keyfold.review.check.rule import Defect, rule
-from keyfold.review.check.sample import named
+from keyfold.review.check.sample import item_name
 
 
 @rule("S6", "fan-out-amplification", "error", "The cost of a post grows with its followers")
@@ -44,7 +44,7 @@ def fan_out_amplification(facts: Reach) -> Iterator[Defect]:
 def _fan_out_example(item: str) -> Evidence:
     """What one post writes, as its audience grows."""
     rows = ((f"{readers:,} readers", f"{readers:,} {item}") for readers in (100, 10_000, 1_000_000))
-    return found("one post writes, for", *rows)
+    return keys_example("one post writes, for", *rows)
 
 
 @rule("S7", "audience-ambiguous", "error", "The design does not say who receives a copy")
@@ -58,17 +58,17 @@ def audience_ambiguous(facts: Reach) -> Iterator[Defect]:
                 "what happens when an author changes groups: posts are lost or appear twice",
                 f"Record on each {feed.post} whether it was copied, read both ways, and drop "
                 "duplicates.",
-                evidence=course(
+                evidence=steps_example(
                     f"an author has few followers: {_first(facts, feed.post)} is copied to each",
-                    "the author has many: a reader gathers the author's posts",
-                    so="the post is in the copies and among the gathered ones",
+                    "the author has many: a reader pulls the author's posts",
+                    so="the post is both pushed and pulled",
                 ),
             )
 
 
 def _first(facts: Reach, name: str) -> str:
     entity = facts.schema.by_entity.get(name)
-    return named(entity) if entity else name
+    return item_name(entity) if entity else name
 
 
 @rule("S8", "copy-incomplete", "warning", "A copy lacks what its view shows")
@@ -77,7 +77,7 @@ def copy_incomplete(facts: Reach) -> Iterator[Defect]:
         post, item = (facts.schema.by_entity.get(name) for name in (feed.post, feed.item))
         if post is None or item is None or not item.attributes:
             continue
-        lacking = _lacking(post, item)
+        lacking = _missing_fields(post, item)
         if lacking:
             yield Defect(
                 feed,
@@ -86,10 +86,10 @@ def copy_incomplete(facts: Reach) -> Iterator[Defect]:
                 "different, or needs a read for each row",
                 f"Copy {', '.join(lacking)} too.",
                 (item,),
-                evidence=found(
+                evidence=keys_example(
                     "one post",
-                    (named(post), f"has {', '.join(lacking)}"),
-                    (named(item), "has none of these"),
+                    (item_name(post), f"has {', '.join(lacking)}"),
+                    (item_name(item), "has none of these"),
                 ),
             )
     for pattern in facts.schema.patterns:
@@ -106,14 +106,14 @@ def copy_incomplete(facts: Reach) -> Iterator[Defect]:
                     f"shows {', '.join(absent)}, which {name} does not hold",
                     f"Copy {', '.join(absent)} from {copy.source}.",
                     (entity,),
-                    evidence=found(
+                    evidence=keys_example(
                         f"{pattern.name} returns",
-                        (named(entity), f"without {', '.join(absent)}"),
+                        (item_name(entity), f"without {', '.join(absent)}"),
                     ),
                 )
 
 
-def _lacking(post: EntitySchema, item: EntitySchema) -> list[str]:
+def _missing_fields(post: EntitySchema, item: EntitySchema) -> list[str]:
     keyed = post.key.fields if post.key else ()
     stamps = [a.field for a in post.attributes if a.field in keyed]
     return [
@@ -131,7 +131,7 @@ def cap_without_mechanism(facts: Reach) -> Iterator[Defect]:
                 f"keeps the last {feed.cap:,} items, but nothing removes older ones: TTL goes by "
                 "age, not by number",
                 "Declare what removes them, such as a consumer that deletes items beyond the cap.",
-                evidence=course(
+                evidence=steps_example(
                     f"{feed.item} {feed.cap:,} of one reader is written: {feed.cap:,} are there",
                     f"{feed.item} {feed.cap + 1:,} is written, nothing is deleted: "
                     f"{feed.cap + 1:,} are there",

@@ -7,23 +7,35 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from keyfold.design.schema import Place
-from keyfold.review.check.report import Fix, Review
+from keyfold.errors import DeclarationError
+from keyfold.review.check.report import Fix
 
 
-def fix_files(report: Review) -> dict[Path, tuple[str, int]]:
+def fix_files(fixes: Iterable[tuple[Place, Fix]]) -> dict[Path, tuple[str, int]]:
     """The new text of each fixed file, and the number of fixes."""
     by_file: dict[Path, list[tuple[Place, Fix]]] = {}
-    for finding in report.findings:
-        for place, fix in finding.fixes:
-            if place.file and place.line:
-                by_file.setdefault(Path(place.file), []).append((place, fix))
+    for place, fix in fixes:
+        if place.file and place.line:
+            by_file.setdefault(Path(place.file), []).append((place, fix))
     found: dict[Path, tuple[str, int]] = {}
-    for path, fixes in by_file.items():
+    for path, own in by_file.items():
         text = path.read_text(encoding="utf-8")
-        changed, made = apply_fixes(text, fixes)
+        changed, made = apply_fixes(text, own)
         if made:
             found[path] = changed, made
     return found
+
+
+def declaration_place(error: DeclarationError) -> Place | None:
+    """Where a refused declaration is; its place begins with file and line."""
+    found = re.match(r"(.+):(\d+)(?: |$)", error.place)
+    return Place(found[1], int(found[2])) if found else None
+
+
+def declaration_fixes(error: DeclarationError) -> tuple[tuple[Place, Fix], ...]:
+    """The fix of a refused declaration, if it needs no decision."""
+    place = declaration_place(error)
+    return ((place, Fix(*error.fix)),) if place and error.fix else ()
 
 
 def apply_fixes(text: str, fixes: Iterable[tuple[Place, Fix]]) -> tuple[str, int]:
@@ -36,12 +48,12 @@ def apply_fixes(text: str, fixes: Iterable[tuple[Place, Fix]]) -> tuple[str, int
         after = _replace(before, fix)
         if after != before:
             # A fix never inserts lines before others, so the remaining positions stay valid.
-            lines[start:end] = _as_many(after, end - start)
+            lines[start:end] = _split_into(after, end - start)
             made += 1
     return "".join(lines), made
 
 
-def _as_many(text: str, count: int) -> list[str]:
+def _split_into(text: str, count: int) -> list[str]:
     """A text split into the same number of parts, so that later positions stay valid."""
     lines = text.splitlines(keepends=True)
     return [*lines[: count - 1], "".join(lines[count - 1 :])]

@@ -13,7 +13,7 @@ from keyfold.limits import (
     READ_UNIT_BYTES,
     WRITE_UNIT_BYTES,
 )
-from keyfold.review.check.evidence import Evidence, found, total
+from keyfold.review.check.evidence import Evidence, keys_example, sum_example
 from keyfold.review.check.keys import keys_of
 from keyfold.review.check.reach import Reach, slots
 from keyfold.review.check.rule import Defect, rule
@@ -39,7 +39,7 @@ def hot_key(facts: Reach) -> Iterator[Defect]:
                 f"is changed {counter.peak:,.0f} times a second at its peak on "
                 f"{_keys(counter.shards)}; one takes {PARTITION_WRITE_UNITS:,}",
                 f"Use {_shards(counter.peak)} shards, and add them up when reading.",
-                evidence=total(
+                evidence=sum_example(
                     "one key at the peak",
                     [("changes a second", counter.peak / counter.shards, 1)],
                     f"one key takes {PARTITION_WRITE_UNITS:,}",
@@ -77,7 +77,7 @@ def hot_key(facts: Reach) -> Iterator[Defect]:
                 f"writes {units:,.0f} units a second to one partition at its peak; a partition "
                 f"takes {PARTITION_WRITE_UNITS:,}",
                 f"Spread the partition key over {_shards(units)} shards.",
-                evidence=_load("one partition", entity.peak or 0, _units(entity)),
+                evidence=_load_example("one partition", entity.peak or 0, _units(entity)),
             )
         yield from _hot_writes(entity)
     yield from _hot_reads(facts)
@@ -98,7 +98,7 @@ def _hot_writes(entity: EntitySchema) -> Iterator[Defect]:
                 f"takes {PARTITION_WRITE_UNITS:,}",
                 f"Spread it over {_shards(units)} shards, and read them together.",
                 (entity,),
-                evidence=_load(
+                evidence=_load_example(
                     f"the partition `{text_of(key.partition, entity)}`",
                     entity.rate * share,
                     _units(entity),
@@ -106,9 +106,9 @@ def _hot_writes(entity: EntitySchema) -> Iterator[Defect]:
             )
 
 
-def _load(where: str, writes: float, units: int) -> Evidence:
+def _load_example(where: str, writes: float, units: int) -> Evidence:
     takes = f"one partition takes {PARTITION_WRITE_UNITS:,}"
-    return total(where, [("writes a second", writes, units)], takes, "write units a second")
+    return sum_example(where, [("writes a second", writes, units)], takes, "write units a second")
 
 
 def _hottest(entity: EntitySchema, template: Template) -> tuple[float, str]:
@@ -150,7 +150,7 @@ def _hot_reads(facts: Reach) -> Iterator[Defect]:
                 f"reads `{pattern.partition}` with {load:,.0f} units a second; one partition "
                 f"serves {PARTITION_READ_UNITS:,}",
                 "Keep several copies under different keys, or cache the answer.",
-                evidence=total(
+                evidence=sum_example(
                     f"the key `{pattern.partition}`",
                     [("calls a second", pattern.rate, load / pattern.rate)],
                     f"one key gives {PARTITION_READ_UNITS:,}",
@@ -191,15 +191,15 @@ def low_cardinality_partition(facts: Reach) -> Iterator[Defect]:
                 "Add a part that spreads the items, such as a month or a shard number, and read "
                 "the shards together; or say how few they are (per_partition, rate).",
                 (entity,),
-                evidence=_partitions(entity, key.partition, count),
+                evidence=_partitions_example(entity, key.partition, count),
             )
 
 
-def _partitions(entity: EntitySchema, template: Template, count: int) -> Evidence:
+def _partitions_example(entity: EntitySchema, template: Template, count: int) -> Evidence:
     """The number of possible partitions."""
     texts = dict.fromkeys(text_of(template, entity, n) for n in range(1, count + 1))
     rows = ((f"`{text}`", f"{PARTITION_WRITE_UNITS:,} writes a second") for text in texts)
-    return found(f"every {entity.name} goes to", *rows)
+    return keys_example(f"every {entity.name} goes to", *rows)
 
 
 def _is_small(entity: EntitySchema, placement: Placement | None) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from keyfold.design.schema import EntitySchema, Index, Placement, TableSchema
-from keyfold.review.check.evidence import Evidence, found
+from keyfold.review.check.evidence import Evidence, keys_example
 from keyfold.review.check.indexes import all_placements
 from keyfold.review.check.reach import NAMES_ONE, Reach, example
 from keyfold.review.check.rule import Defect, rule
@@ -47,7 +47,7 @@ def _carrier_example(
         for one in named
         if one is not None and name in facts.templates(one)
     ]
-    return found(f"kept in {index.name}", *rows) if rows else None
+    return keys_example(f"kept in {index.name}", *rows) if rows else None
 
 
 @rule("X13", "allocation-rule-violated", "note", "The design breaks its own rule about index use")
@@ -57,12 +57,12 @@ def allocation_rule_violated(facts: Reach) -> Iterator[Defect]:
         index = table.index(placement.index)
         if index is None or not index.holds:
             continue
-        held, allowed = _held(facts, entity, placement), _holds(index)
+        held, allowed = _role_of(facts, entity, placement), _stated_roles(index)
         if held == "target" and not entity.owner and "owner" in allowed:
             continue
         if held and held not in allowed:
             words = " or ".join(_FOUND_BY.get(word, word) for word in allowed)
-            others = [i.name for i in table.indexes if i is not index and held in _holds(i)]
+            others = [i.name for i in table.indexes if i is not index and held in _stated_roles(i)]
             better = others[0] if others else f"an index with `holds: {held}`"
             yield Defect(
                 placement,
@@ -71,7 +71,7 @@ def allocation_rule_violated(facts: Reach) -> Iterator[Defect]:
                 f"`{example(placement.key.partition)}` finds {entity.name} by {_FOUND_BY[held]}",
                 f"Move it to {better}, or let {index.name} say `holds: {index.holds}, {held}`.",
                 (entity, index),
-                evidence=found(
+                evidence=keys_example(
                     f"in {index.name}",
                     (key_of(placement.key, entity), f"{entity.name}, by {_FOUND_BY[held]}"),
                 ),
@@ -86,11 +86,11 @@ _FOUND_BY = {
 }
 
 
-def _holds(index: Index) -> list[str]:
+def _stated_roles(index: Index) -> list[str]:
     return [word.strip() for word in index.holds.replace(" or ", ",").split(",") if word.strip()]
 
 
-def _held(facts: Reach, entity: EntitySchema, placement: Placement) -> str:
+def _role_of(facts: Reach, entity: EntitySchema, placement: Placement) -> str:
     """The role of a placement's partition key for its entity."""
     fields = placement.key.partition.fields
     if len(fields) != 1:
@@ -123,11 +123,13 @@ def shared_index_attribute(facts: Reach) -> Iterator[Defect]:
                 "Give each index its own partition attribute, or make sure that only the "
                 "intended entities set each sort key.",
                 (first, table),
-                evidence=_in_both(facts, table, first, second),
+                evidence=_shared_entries_example(facts, table, first, second),
             )
 
 
-def _in_both(facts: Reach, table: TableSchema, first: Index, second: Index) -> Evidence | None:
+def _shared_entries_example(
+    facts: Reach, table: TableSchema, first: Index, second: Index
+) -> Evidence | None:
     """Entries of both indexes, of one entity if it is in both."""
     ours, theirs = (facts.appearances(table.name, index.name) for index in (first, second))
     if not ours or not theirs:
@@ -135,7 +137,7 @@ def _in_both(facts: Reach, table: TableSchema, first: Index, second: Index) -> E
     shared = [a for a in ours if any(a.entity is b.entity for b in theirs)]
     one = (shared or ours)[0]
     other = next((b for b in theirs if b.entity is one.entity), theirs[0])
-    return found(
+    return keys_example(
         f"with one {first.partition}",
         (key_of(one.key, one.entity), f"{one.entity.name} in {first.name}"),
         (key_of(other.key, other.entity), f"{other.entity.name} in {second.name}"),

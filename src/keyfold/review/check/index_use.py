@@ -10,8 +10,8 @@ from keyfold.design.schema import AttributeSchema, EntitySchema, Index, PatternS
 from keyfold.design.table import key_problems
 from keyfold.design.template import Template
 from keyfold.limits import BATCH_GET_ITEMS, GB, ITEM_COLLECTION_BYTES
-from keyfold.review.check.answer import wanted
-from keyfold.review.check.evidence import Evidence, course, found, total
+from keyfold.review.check.answer import wanted_entries
+from keyfold.review.check.evidence import Evidence, keys_example, steps_example, sum_example
 from keyfold.review.check.indexes import all_indexes, readers_of
 from keyfold.review.check.reach import Reach
 from keyfold.review.check.rule import Defect, Fix, rule
@@ -39,7 +39,7 @@ def projection_mismatch(facts: Reach) -> Iterator[Defect]:
                     "Include these attributes in the index.",
                     (index,),
                     severity="error",
-                    evidence=_entry_without(facts, index, pattern, unseen[0]),
+                    evidence=_unprojected_example(facts, index, pattern, unseen[0]),
                 )
             elif missing:
                 yield Defect(
@@ -49,7 +49,7 @@ def projection_mismatch(facts: Reach) -> Iterator[Defect]:
                     "project: every row needs a second read",
                     "Include these attributes in the index.",
                     (index,),
-                    evidence=_read_again(facts, index, pattern, missing[0]),
+                    evidence=_second_read_example(facts, index, pattern, missing[0]),
                 )
             elif index.projection == "KEYS_ONLY" and _reads_whole(facts, table, index, pattern):
                 yield Defect(
@@ -59,7 +59,7 @@ def projection_mismatch(facts: Reach) -> Iterator[Defect]:
                     "needs another read from the table",
                     "Project what the list shows, or state that it shows only keys (`shows`).",
                     (index,),
-                    evidence=_read_again(facts, index, pattern, "the rest"),
+                    evidence=_second_read_example(facts, index, pattern, "the rest"),
                 )
         narrow = {name for pattern in readers for name in pattern.projection}
         if index.projection == "ALL" and readers and all(p.projection for p in readers):
@@ -72,36 +72,38 @@ def projection_mismatch(facts: Reach) -> Iterator[Defect]:
                 "this index.",
                 (table,),
                 fix=_narrowing(index, included),
-                evidence=_carried_along(facts, table, index, narrow),
+                evidence=_unread_attributes_example(facts, table, index, narrow),
             )
 
 
-def _entry_without(
+def _unprojected_example(
     facts: Reach, index: Index, pattern: PatternSchema, field: str
 ) -> Evidence | None:
     """What a filter looks at: an entry that lacks the field."""
-    there = wanted(facts, pattern)
+    there = wanted_entries(facts, pattern)
     if not there:
         return None
     row = (key_of(there[0].key, there[0].entity), f"has no {field}: left out")
-    return found(f"entries of {index.name}", row, so="the answer is empty")
+    return keys_example(f"entries of {index.name}", row, so="the answer is empty")
 
 
-def _read_again(facts: Reach, index: Index, pattern: PatternSchema, what: str) -> Evidence | None:
+def _second_read_example(
+    facts: Reach, index: Index, pattern: PatternSchema, what: str
+) -> Evidence | None:
     """A row of an index, and the read that follows it."""
-    there = wanted(facts, pattern)
+    there = wanted_entries(facts, pattern)
     if not there:
         return None
     row, entity = there[0], there[0].entity
     rows = pattern.limit or BATCH_GET_ITEMS
     base = f" at {key_of(entity.key, entity)}" if entity.key else ""
-    return course(
+    return steps_example(
         f"one query of {index.name} returns {rows:,} rows such as {key_of(row.key, entity)}",
         f"{rows:,} reads of {pattern.table}{base} bring {what}",
     )
 
 
-def _carried_along(
+def _unread_attributes_example(
     facts: Reach, table: TableSchema, index: Index, narrow: set[str]
 ) -> Evidence | None:
     """What each entry stores but no reader uses."""
@@ -114,7 +116,7 @@ def _carried_along(
         for entity, _ in facts.schema.placed_on(table.name, index.name)
     ]
     useful = [(name, carried) for name, carried in rows if carried]
-    return found("entries hold what nobody reads there", *useful) if useful else None
+    return keys_example("entries hold what nobody reads there", *useful) if useful else None
 
 
 def _narrowing(index: Index, included: str) -> Fix:
@@ -202,7 +204,7 @@ def collection_too_large(facts: Reach) -> Iterator[Defect]:
                     "partition; a table with a local index allows 10 GB, and then rejects writes",
                     "Make the index a global one, or spread the partition.",
                     (local[0], table),
-                    evidence=total(
+                    evidence=sum_example(
                         "one partition",
                         (
                             (where, entity.per_partition, entity.bytes)
@@ -228,7 +230,7 @@ def consistent_index_read(facts: Reach) -> Iterator[Defect]:
                     "index lags behind its table",
                     "Read the table by its key, or use an eventually consistent read.",
                     (index,),
-                    evidence=course(
+                    evidence=steps_example(
                         f"{pattern.name} asks {index.name} with ConsistentRead=true",
                         "DynamoDB answers ValidationException: consistent reads are not supported "
                         "on global secondary indexes",
@@ -252,7 +254,7 @@ def index_repeats_key(facts: Reach) -> Iterator[Defect]:
                     f"has the same key as {table.name}: every item is stored and written twice",
                     f"Drop the index, and read {table.name}.",
                     (table,),
-                    evidence=_both(facts, table, None, index.name),
+                    evidence=_same_key_example(facts, table, None, index.name),
                 )
         for first, second in combinations(table.indexes, 2):
             if (first.partition, first.sort) == (second.partition, second.sort):
@@ -263,18 +265,20 @@ def index_repeats_key(facts: Reach) -> Iterator[Defect]:
                     "every write pays for both",
                     f"Keep {first.name}, and let it project what both project.",
                     (first, table),
-                    evidence=_both(facts, table, first.name, second.name),
+                    evidence=_same_key_example(facts, table, first.name, second.name),
                 )
 
 
-def _both(facts: Reach, table: TableSchema, one: str | None, other: str) -> Evidence | None:
+def _same_key_example(
+    facts: Reach, table: TableSchema, one: str | None, other: str
+) -> Evidence | None:
     """One item's key in two places with the same content."""
     there = facts.appearances(table.name, other)
     if not there:
         return None
     shown = key_of(there[0].key, there[0].entity)
     name = there[0].entity.name
-    return found(f"one {name}", (shown, f"in {one or table.name}"), (shown, f"in {other}"))
+    return keys_example(f"one {name}", (shown, f"in {one or table.name}"), (shown, f"in {other}"))
 
 
 @rule("X22", "table-refused", "error", "DynamoDB refuses the keys of a table or index")
@@ -286,7 +290,7 @@ def table_refused(facts: Reach) -> Iterator[Defect]:
                 table.name,
                 message.rstrip("."),
                 suggestion,
-                evidence=found(
+                evidence=keys_example(
                     "CreateTable with these keys",
                     (f"`{table.key_text}`", table.name),
                     *((f"`{index.key_text}`", index.name) for index in table.indexes),
@@ -330,14 +334,14 @@ def index_key_not_written(facts: Reach) -> Iterator[Defect]:
                     "the item under the old key",
                     f"Write {' and '.join(stale)} in the same update.",
                     (placement, entity),
-                    evidence=_left_behind(entity, *next(iter(stale.items())), written[0]),
+                    evidence=_stale_key_example(entity, *next(iter(stale.items())), written[0]),
                 )
 
 
-def _left_behind(entity: EntitySchema, name: str, template: Template, field: str) -> Evidence:
+def _stale_key_example(entity: EntitySchema, name: str, template: Template, field: str) -> Evidence:
     """An item after the update: the field is new, the index key is not."""
     old, new = (field_value(entity.by_field.get(field), field, n) for n in (1, 2))
-    return found(
+    return keys_example(
         f"after {field} goes from {old} to {new}",
         (f"{name} = `{text_of(template, entity, 1, {field: old})}`", "is on the item"),
         (f"{name} = `{text_of(template, entity, 1, {field: new})}`", "is where it is looked for"),

@@ -12,7 +12,7 @@ from keyfold.design.schema import (
     Placement,
     TableSchema,
 )
-from keyfold.review.check.evidence import Evidence, course, found
+from keyfold.review.check.evidence import Evidence, keys_example, steps_example
 from keyfold.review.check.reach import Reach
 from keyfold.review.check.rule import Defect, rule
 from keyfold.review.check.sample import key_of, text_of, value_of
@@ -37,7 +37,7 @@ def all_placements(facts: Reach) -> Iterator[tuple[EntitySchema, Placement]]:
 def two_values_one_index(facts: Reach) -> Iterator[Defect]:
     for entity in facts.schema.entities:
         for attribute, held in facts.templates(entity).items():
-            if len(held) > 1 and not _take_turns(facts, entity):
+            if len(held) > 1 and not _exclude_each_other(facts, entity):
                 values = " and ".join(f"`{template}`" for template in held)
                 yield Defect(
                     entity,
@@ -46,14 +46,14 @@ def two_values_one_index(facts: Reach) -> Iterator[Defect]:
                     "attribute has one value",
                     "Use another index, or a second item, for one of them.",
                     entity.placements,
-                    evidence=found(
+                    evidence=keys_example(
                         f"one {entity.name} needs",
                         *((f"{attribute} =", f"`{text_of(one, entity)}`") for one in held),
                     ),
                 )
 
 
-def _take_turns(facts: Reach, entity: EntitySchema) -> bool:
+def _exclude_each_other(facts: Reach, entity: EntitySchema) -> bool:
     """Whether an item is in only one of its placements at a time."""
     by_index: dict[str, list[Placement]] = {}
     for placement in entity.placements:
@@ -80,7 +80,7 @@ def redundant_index(facts: Reach) -> Iterator[Defect]:
                 "indexes that answer the same query",
                 f"Keep {first.index} and read everything from it.",
                 (entity,),
-                evidence=found(
+                evidence=keys_example(
                     f"one {entity.name} is written to",
                     *((key_of(each.key, entity), f"in {each.index}") for each in (first, second)),
                 ),
@@ -133,7 +133,7 @@ def index_unused(facts: Reach) -> Iterator[Defect]:
                 "no access pattern reads it, and every write of its items pays for it",
                 "Drop it, or declare the pattern that needs it.",
                 (table,),
-                evidence=_written(facts, table, index),
+                evidence=_index_writes_example(facts, table, index),
             )
             continue
         read = {
@@ -151,7 +151,7 @@ def index_unused(facts: Reach) -> Iterator[Defect]:
                     f"no access pattern reads `{placement.key}`",
                     f"Leave {index.name}'s attributes off {entity.name}, or declare the pattern.",
                     (entity, index),
-                    evidence=found(
+                    evidence=keys_example(
                         f"a write of one {entity.name} also writes",
                         (key_of(placement.key, entity), f"to {index.name}, which nobody reads"),
                     ),
@@ -164,11 +164,11 @@ def _is_unavoidable(table: TableSchema, index: Index, entity: EntitySchema) -> b
     return own >= set(index.key_attributes)
 
 
-def _written(facts: Reach, table: TableSchema, index: Index) -> Evidence | None:
+def _index_writes_example(facts: Reach, table: TableSchema, index: Index) -> Evidence | None:
     """The entries that writes create in an index."""
     there = facts.appearances(table.name, index.name)
     rows = [(key_of(a.key, a.entity), a.entity.name) for a in there]
-    return found(f"entries of {index.name}", *dict.fromkeys(rows)) if rows else None
+    return keys_example(f"entries of {index.name}", *dict.fromkeys(rows)) if rows else None
 
 
 def readers_of(facts: Reach, table: TableSchema, index: Index) -> list[PatternSchema]:
@@ -194,7 +194,7 @@ def not_sparse(facts: Reach) -> Iterator[Defect]:
                 "Set the key attributes only on the items that the index should list, or remove "
                 "`sparse`.",
                 (table,),
-                evidence=_written(facts, table, index),
+                evidence=_index_writes_example(facts, table, index),
             )
 
 
@@ -223,7 +223,7 @@ def consistency_regression(facts: Reach) -> Iterator[Defect]:
                 "which lags behind",
                 "Give callers the whole key so that they can read the table, or tell them that "
                 "the read is now eventually consistent.",
-                evidence=course(
+                evidence=steps_example(
                     f"{', '.join(pattern.entities)} is written to {pattern.table}",
                     f"{pattern.name} reads {pattern.index} within a second, and finds it as it was",
                     so=f"a caller that read {was.table} saw its own write, and now does not",
@@ -293,7 +293,7 @@ def _move_example(entity: EntitySchema, placement: Placement, field: str) -> Evi
     """The two entries affected by one change."""
     slot = next(slot for slot in placement.key.slots if slot.field == field)
     old, new = (value_of(entity, slot, n) for n in (1, 2))
-    return found(
+    return keys_example(
         f"{field} goes from {old} to {new}",
         ("deleted:", key_of(placement.key, entity, 1, {field: old})),
         ("written:", key_of(placement.key, entity, 1, {field: new})),
@@ -313,7 +313,7 @@ def same_partition_as_base(facts: Reach) -> Iterator[Defect]:
                 f"`{placement.key.partition}` is the table's own partition: only the order differs",
                 "Consider a local index, or a sort key that serves both orders.",
                 (entity, index),
-                evidence=found(
+                evidence=keys_example(
                     f"one {entity.name}",
                     (key_of(entity.key, entity), f"in {entity.table}"),
                     (key_of(placement.key, entity), f"in {index.name}"),

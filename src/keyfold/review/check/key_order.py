@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from keyfold.design.schema import AttributeSchema, EntitySchema, KeyTemplates, Placement
 from keyfold.design.template import Slot, Template
-from keyfold.review.check.evidence import Evidence, course, found
+from keyfold.review.check.evidence import Evidence, keys_example, steps_example
 from keyfold.review.check.keys import keys_of
 from keyfold.review.check.reach import RANGES, Reach, slots
 from keyfold.review.check.rule import Defect, Fix, rule
@@ -25,12 +25,12 @@ _AMOUNTS = {"amount", "balance", "cost", "fee", "price", "quantity", "salary", "
 """Names of numbers that are often stored as text."""
 
 
-def _in_order(
+def _sort_example(
     entity: EntitySchema, template: Template, field: str, values: tuple[tuple[str, str], ...]
 ) -> Evidence:
     """Keys that sort in the wrong order, each with its value."""
     made = ((f"`{text_of(template, entity, 1, {field: text})}`", word) for text, word in values)
-    return found("a query returns in this order", *sorted(made))
+    return keys_example("a query returns in this order", *sorted(made))
 
 
 @rule(
@@ -62,7 +62,7 @@ def timestamp_no_tiebreak(facts: Reach) -> Iterator[Defect]:
                 ),
                 f"Append a unique id, as in `{entity.key.sort}#{{id}}`.",
                 severity="note" if refused else None,
-                evidence=_at_once(entity, entity.key, moments[-1], refused),
+                evidence=_same_instant_example(entity, entity.key, moments[-1], refused),
             )
 
 
@@ -86,10 +86,12 @@ def _is_reference(facts: Reach, entity: EntitySchema) -> bool:
     )
 
 
-def _at_once(entity: EntitySchema, key: KeyTemplates, slot: Slot, refused: bool) -> Evidence:
+def _same_instant_example(
+    entity: EntitySchema, key: KeyTemplates, slot: Slot, refused: bool
+) -> Evidence:
     """Two items with the same key at the same instant."""
     shown = key_of(key, entity, 1, {slot.field: _MOMENT})
-    return course(
+    return steps_example(
         f"one {entity.name} is put at {shown}",
         f"another of the same instant is put at {shown}",
         so="its condition fails, and nothing is written" if refused else "the first is gone",
@@ -131,7 +133,7 @@ def timestamp_unsortable(facts: Reach) -> Iterator[Defect]:
                         within,
                         severity="question",
                         cause="the format of times in keys",
-                        evidence=_in_order(entity, key.sort, slot.field, _LATER_FIRST),
+                        evidence=_sort_example(entity, key.sort, slot.field, _LATER_FIRST),
                     )
                 elif attribute.type in ("number", "decimal") and not _sorts_anyway(attribute):
                     yield Defect(
@@ -142,7 +144,7 @@ def timestamp_unsortable(facts: Reach) -> Iterator[Defect]:
                         within,
                         cause=f"{slot.field} of {entity.name}",
                         fix=Fix(slot.text, f"{{{slot.field}:012d}}"),
-                        evidence=_in_order(entity, key.sort, slot.field, _LARGER_FIRST),
+                        evidence=_sort_example(entity, key.sort, slot.field, _LARGER_FIRST),
                     )
                 elif _is_amount(attribute):
                     read = _is_read_in_order(facts, entity, slot.field)
@@ -159,7 +161,7 @@ def timestamp_unsortable(facts: Reach) -> Iterator[Defect]:
                         within,
                         severity=None if read else "question",
                         cause=f"{slot.field} of {entity.name}",
-                        evidence=_in_order(entity, key.sort, slot.field, _TEXT_AMOUNTS),
+                        evidence=_sort_example(entity, key.sort, slot.field, _TEXT_AMOUNTS),
                     )
 
 

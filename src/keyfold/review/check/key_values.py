@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from keyfold.design.schema import AttributeSchema, EntitySchema, Placement
 from keyfold.design.template import DELIMITER, Slot, Template
 from keyfold.limits import PARTITION_KEY_BYTES, SORT_KEY_BYTES
-from keyfold.review.check.evidence import Evidence, found, total
+from keyfold.review.check.evidence import Evidence, keys_example, sum_example
 from keyfold.review.check.keys import keys_of, templates_of
 from keyfold.review.check.reach import UNSORTED, Reach, slots
 from keyfold.review.check.rule import Defect, Fix, rule
@@ -50,7 +50,7 @@ def _ambiguous(
             (entity,),
             severity="question",
             cause=f"{slot.field} of {entity.name}",
-            evidence=_split(entity, template, slot, delimiter),
+            evidence=_split_example(entity, template, slot, delimiter),
         )
     one, other = free[0].field, free[1].field
     shared = text_of(template, entity, 1, {one: f"a{delimiter}b", other: "c"})
@@ -63,7 +63,7 @@ def _ambiguous(
         remedy,
         (entity,),
         cause=f"{one} and {other} of {entity.name}",
-        evidence=found(
+        evidence=keys_example(
             "two items",
             (f"`{shared}`", f"{one} = 'a{delimiter}b', {other} = 'c'"),
             (f"`{alike}`", f"{one} = 'a', {other} = 'b{delimiter}c'"),
@@ -80,10 +80,12 @@ def _delimiter(template: Template, slot: Slot) -> str:
     return following.text if following.text[0].isalnum() else following.text[0]
 
 
-def _split(entity: EntitySchema, template: Template, slot: Slot, delimiter: str) -> Evidence:
+def _split_example(
+    entity: EntitySchema, template: Template, slot: Slot, delimiter: str
+) -> Evidence:
     """What a program parses from a key whose value contains the delimiter."""
     value = f"a{delimiter}b"
-    return found(
+    return keys_example(
         f"with {slot.field} = {value!r}",
         (f"`{text_of(template, entity, 1, {slot.field: value})}`", "is the key"),
         (f"`{slot.field} = 'a'`", f"is what splitting at {delimiter!r} reads out of it"),
@@ -127,7 +129,7 @@ def lookup_not_normalised(facts: Reach) -> Iterator[Defect]:
                     severity=None if mixed else "question",
                     cause="" if mixed else "the spelling of what is looked up",
                     fix=Fix(slot.text, f"{{{slot.field}:lower}}") if mixed else None,
-                    evidence=found(
+                    evidence=keys_example(
                         "two partitions",
                         (
                             f"`{text_of(key.partition, entity, 1, {slot.field: 'Ann'})}`",
@@ -156,7 +158,7 @@ def key_too_long(facts: Reach) -> Iterator[Defect]:
                         f"{most:,}",
                         "Put a hash or an id of the long value into the key.",
                         (entity,),
-                        evidence=total(
+                        evidence=sum_example(
                             "the longest one",
                             _lengths(entity, template),
                             f"a {kind} key takes {most:,}",
@@ -202,7 +204,7 @@ def id_format_mismatch(facts: Reach) -> Iterator[Defect]:
                     "other",
                     f"Store one form, `{origin.looks_like}`, everywhere.",
                     (owner,),
-                    evidence=found(
+                    evidence=keys_example(
                         f"one {owner.name} is",
                         (f"`{field_value(attribute, attribute.field)}`", f"in {entity.name}"),
                         (f"`{field_value(origin, origin.field)}`", f"in {owner.name} itself"),
@@ -244,7 +246,7 @@ def _type_example(entity: EntitySchema, template: Template, type_: str) -> Evide
     """The value that is sent, and the key's type."""
     types = [entity.by_field[f].type for f in template.fields if f in entity.by_field]
     sent = next((_WIRE[kind] for kind in types if kind in _WIRE), "S")
-    return found(
+    return keys_example(
         f"a put of one {entity.name}",
         (f"sends {sent}", f"for {', '.join(template.fields)}"),
         (f"takes {type_}", "as the key is declared"),

@@ -8,7 +8,7 @@ from itertools import combinations
 
 from keyfold.design.schema import EntitySchema, KeyTemplates, Placement
 from keyfold.design.template import DELIMITER, Template
-from keyfold.review.check.evidence import Evidence, course, found
+from keyfold.review.check.evidence import Evidence, keys_example, steps_example
 from keyfold.review.check.reach import Reach, example, has_intent
 from keyfold.review.check.rule import Defect, rule
 from keyfold.review.check.sample import field_value, key_of, text_of, value_of
@@ -45,7 +45,7 @@ def template_field_undeclared(facts: Reach) -> Iterator[Defect]:
                     (entity,),
                     severity=None if close else "warning",
                     cause=f"{_list(missing)} of {entity.name}",
-                    evidence=found(
+                    evidence=keys_example(
                         f"a new {entity.name} has",
                         *((f"{f} =", f"`{field_value(a, f)}`") for f, a in entity.by_field.items()),
                         so=f"nothing fills {missing[0]} in its key",
@@ -79,7 +79,7 @@ def base_key_missing(facts: Reach) -> Iterator[Defect]:
                 f"Give {table.sort} a template; a literal such as METADATA will do.",
                 severity=None if known else "question",
                 cause="" if known else "primary keys",
-                evidence=found(
+                evidence=keys_example(
                     f"a put of a new {entity.name}",
                     (f"{table.partition} =", f"`{text_of(entity.key.partition, entity)}`"),
                     (f"{table.sort} =", "nothing"),
@@ -119,7 +119,7 @@ def index_template_missing(facts: Reach) -> Iterator[Defect]:
                     f"Give {unset} a template: an index holds only items with all of its "
                     "key attributes.",
                     (entity,),
-                    evidence=found(
+                    evidence=keys_example(
                         f"one {entity.name} has",
                         (index.partition_text, f"= `{text_of(placement.key.partition, entity)}`"),
                         (unset, "= nothing"),
@@ -135,7 +135,7 @@ def index_template_missing(facts: Reach) -> Iterator[Defect]:
                     f"{index.name}",
                     f"Make it required, or, if this is intended, add when: {optional[0]}.",
                     (entity,),
-                    evidence=found(
+                    evidence=keys_example(
                         f"entries of {index.name}",
                         (
                             f"{entity.name} with {optional[0]} = "
@@ -168,7 +168,7 @@ def key_collision(facts: Reach) -> Iterator[Defect]:
                     "without a prefix",
                     "Give it a prefix of its own.",
                     severity="question",
-                    evidence=_collision(facts, first, second),
+                    evidence=_collision_example(facts, first, second),
                 )
                 continue
             yield Defect(
@@ -178,7 +178,7 @@ def key_collision(facts: Reach) -> Iterator[Defect]:
                 "overwrites the other",
                 "Give one of them a prefix of its own, or say `on_purpose: {shared key: REASON}` "
                 "at both.",
-                evidence=_collision(facts, first, second),
+                evidence=_collision_example(facts, first, second),
             )
 
 
@@ -189,7 +189,7 @@ def _is_by_chance(facts: Reach, first: EntitySchema, second: EntitySchema) -> bo
     return any(facts.is_by_chance(mine, first, theirs, second) for mine, theirs in pairs)
 
 
-def _collision(facts: Reach, first: EntitySchema, second: EntitySchema) -> Evidence:
+def _collision_example(facts: Reach, first: EntitySchema, second: EntitySchema) -> Evidence:
     """One key that both entities can have, with its values."""
     table = facts.schema.by_table[first.table]
     assert first.key is not None, f"{first.name} has no key"
@@ -209,7 +209,7 @@ def _collision(facts: Reach, first: EntitySchema, second: EntitySchema) -> Evide
         (name, f"with {', '.join(f'{field} = {value!r}' for field, value in values.items())}")
         for name, values in made.items()
     )
-    return found(
+    return keys_example(
         f"{', '.join(shared)} is the key of", *told, so="the later write replaces the other"
     )
 
@@ -267,15 +267,15 @@ def prefix_overlap(facts: Reach) -> Iterator[Defect]:
                     f"(`{example(other)}`)",
                     f"End {short.name}'s prefix with {DELIMITER!r}, or give {long.name} another.",
                     (long,),
-                    evidence=found(
+                    evidence=keys_example(
                         f"begins_with `{prefix}` returns",
                         (f"`{text_of(one, short)}`", short.name),
-                        (f"`{_under(facts, prefix, other, long)}`", long.name),
+                        (f"`{_key_with_prefix(facts, prefix, other, long)}`", long.name),
                     ),
                 )
 
 
-def _under(facts: Reach, prefix: str, template: Template, entity: EntitySchema) -> str:
+def _key_with_prefix(facts: Reach, prefix: str, template: Template, entity: EntitySchema) -> str:
     """A key of an entity that begins with a prefix."""
     usual = text_of(template, entity)
     if usual.startswith(prefix):
@@ -312,7 +312,7 @@ def _move_example(entity: EntitySchema, field: str) -> Evidence:
     assert entity.key is not None, f"{entity.name} has no key"
     slot = next(slot for slot in entity.key.slots if slot.field == field)
     old, new = value_of(entity, slot), value_of(entity, slot, 2)
-    return course(
+    return steps_example(
         f"{field} is {old}: the item is at {key_of(entity.key, entity, 1, {field: old})}",
         f"{field} becomes {new}: it belongs at {key_of(entity.key, entity, 1, {field: new})}",
         so="an update that sets it is refused, and an upsert leaves two items",
@@ -344,7 +344,7 @@ def prefix_registry_drift(facts: Reach) -> Iterator[Defect]:
                 table.name,
                 f"the list of prefixes does not name {_list([f'`{p}`' for p in missing])}",
                 "Add them to the list, so that no later entity reuses one by accident.",
-                evidence=found(
+                evidence=keys_example(
                     "keys in use",
                     *(
                         (f"`{text_of(template, entity)}`", subject)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from keyfold.design.schema import EntitySchema, Schema, TableSchema
 from keyfold.maintain.fact import MARKERS as UNIQUE
-from keyfold.review.check.evidence import found
+from keyfold.review.check.evidence import keys_example
 from keyfold.review.check.expiry import not_seconds
 from keyfold.review.check.reach import Reach, example
 from keyfold.review.check.rule import Defect, rule
@@ -78,7 +78,7 @@ def item_undeclared(facts: Reach) -> Iterator[Defect]:
                 f"items with keys like {shown} are in the table{share}, and no entity has such "
                 "keys",
                 "Declare the entity, or delete these items.",
-                evidence=found(
+                evidence=keys_example(
                     f"a key in {table.name}", (key_of(seen.key, seen), "is of no entity")
                 ),
             )
@@ -100,10 +100,12 @@ def live_ttl_ignored(facts: Reach) -> Iterator[Defect]:
 
 
 def _is_declared(facts: Reach, table: TableSchema, seen: EntitySchema) -> bool:
-    return seen.key is None or any(_alike(facts, table, seen))
+    return seen.key is None or any(_matching_entities(facts, table, seen))
 
 
-def _alike(facts: Reach, table: TableSchema, seen: EntitySchema) -> Iterator[EntitySchema]:
+def _matching_entities(
+    facts: Reach, table: TableSchema, seen: EntitySchema
+) -> Iterator[EntitySchema]:
     """The entities of the design whose keys may match the observed items."""
     for entity in facts.schema.entities_of(table.name):
         if entity.key is None or seen.key is None:
@@ -126,7 +128,7 @@ def attribute_undeclared(facts: Reach) -> Iterator[Defect]:
     for observed, table, live in _pairs(facts):
         keys = {name for one in (table, live) if one is not None for name in _key_names(one)}
         for seen in observed.entities_of(table.name):
-            entities = list(_alike(facts, table, seen))
+            entities = list(_matching_entities(facts, table, seen))
             if not entities or not all(entity.attributes for entity in entities):
                 continue  # A document that lists no attributes says nothing about them.
             declared = {a.name for entity in entities for a in entity.attributes} | keys

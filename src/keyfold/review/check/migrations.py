@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from keyfold.design.schema import PlannedStep, TableSchema
 from keyfold.limits import INDEX_CHANGES_PER_UPDATE
-from keyfold.review.check.evidence import Evidence, course, found
+from keyfold.review.check.evidence import Evidence, keys_example, steps_example
 from keyfold.review.check.reach import Reach
 from keyfold.review.check.rule import Defect, rule
-from keyfold.review.check.sample import field_value, named
+from keyfold.review.check.sample import field_value, item_name
 
 SAFEGUARDS = {
     "dual_write": "writing to both sides",
@@ -18,7 +18,7 @@ SAFEGUARDS = {
 }
 
 
-def _earlier(facts: Reach) -> dict[str, TableSchema]:
+def _previous_table(facts: Reach) -> dict[str, TableSchema]:
     return facts.schema.before.by_table if facts.schema.before else {}
 
 
@@ -27,7 +27,7 @@ def key_change_in_place(facts: Reach) -> Iterator[Defect]:
     for step in facts.schema.steps:
         if step.action != "change_key":
             continue
-        old, new = _earlier(facts).get(step.table), facts.schema.by_table.get(step.table)
+        old, new = _previous_table(facts).get(step.table), facts.schema.by_table.get(step.table)
         change = f" from {_key(old)} to {_key(new)}" if old and new else ""
         yield Defect(
             step,
@@ -35,13 +35,13 @@ def key_change_in_place(facts: Reach) -> Iterator[Defect]:
             f"changes the key of {step.table}{change} in place; a table's key is fixed when it is "
             "created, and a deployment tool replaces the table with an empty one",
             "Make a new table, copy, compare, switch over, then drop the old one.",
-            evidence=_in_order(facts.schema.steps),
+            evidence=_steps_of(facts.schema.steps),
         )
 
 
-def _in_order(steps: tuple[PlannedStep, ...]) -> Evidence:
+def _steps_of(steps: tuple[PlannedStep, ...]) -> Evidence:
     """The steps as the document has them."""
-    return course(*(f"{step.name}: {step.action} {step.table}".strip() for step in steps))
+    return steps_example(*(f"{step.name}: {step.action} {step.table}".strip() for step in steps))
 
 
 def _key(table: TableSchema) -> str:
@@ -61,7 +61,7 @@ def multi_gsi_step(facts: Reach) -> Iterator[Defect]:
                 f"changes {len(changes)} indexes of {step.table} at once ({', '.join(changes)}), "
                 "but UpdateTable changes one",
                 "Make one update for each, and wait until the index is active.",
-                evidence=course(
+                evidence=steps_example(
                     *(
                         f"UpdateTable {step.table}: {name}, wait until it is done"
                         for name in changes
@@ -78,7 +78,7 @@ def index_never_created(facts: Reach) -> Iterator[Defect]:
         if any(step.action in ("create_table", "change_key") for step in own):
             continue
         added = {name for step in own for name in step.adds}
-        earlier = _earlier(facts).get(table.name)
+        earlier = _previous_table(facts).get(table.name)
         known = {index.name for index in earlier.indexes} if earlier else set()
         for index in table.indexes:
             if index.name in added | known:
@@ -113,7 +113,7 @@ def destroy_before_export(facts: Reach) -> Iterator[Defect]:
                 f"replaces or drops {step.table} before its data is exported"
                 + ("; the later export finds nothing" if later else ""),
                 "Export and verify first; drop last.",
-                evidence=_in_order(facts.schema.steps),
+                evidence=_steps_of(facts.schema.steps),
             )
 
 
@@ -140,7 +140,7 @@ def no_safeguards(facts: Reach) -> Iterator[Defect]:
             "lost, and nothing shows it",
             "Write to both, copy, compare, switch reads, and keep the old table until the new "
             "one is verified.",
-            evidence=_in_order(steps),
+            evidence=_steps_of(steps),
         )
 
 
@@ -154,16 +154,16 @@ def backfill_unguarded(facts: Reach) -> Iterator[Defect]:
                 f"writes what was read earlier to {step.table} without a condition: it undoes "
                 "changes made since, and brings deleted items back",
                 "Write on the condition that the item is still as it was read, or does not exist.",
-                evidence=_undone(facts, step),
+                evidence=_lost_change_example(facts, step),
             )
 
 
-def _undone(facts: Reach, step: PlannedStep) -> Evidence:
+def _lost_change_example(facts: Reach, step: PlannedStep) -> Evidence:
     """A change between what a step reads and what it writes."""
     inside = facts.schema.entities_of(step.table)
     names = [facts.schema.by_entity[n] for n in step.entities if n in facts.schema.by_entity]
-    item = named((names or [*inside])[0]) if names or inside else f"an item of {step.table}"
-    return course(
+    item = item_name((names or [*inside])[0]) if names or inside else f"an item of {step.table}"
+    return steps_example(
         f"{step.name} reads {item}",
         "a user changes or deletes it",
         f"{step.name} writes it as it was read",
@@ -207,7 +207,7 @@ def transform_incomplete(facts: Reach) -> Iterator[Defect]:
                     f"`{old.looks_like}` where the design has `{attribute.looks_like}`",
                     f"Rewrite {attribute.field} in the same step.",
                     (entity,),
-                    evidence=found(
+                    evidence=keys_example(
                         f"after {step.name}, {attribute.field} is",
                         (f"`{field_value(old, attribute.field)}`", "in items that were moved"),
                         (f"`{field_value(attribute, attribute.field, 2)}`", "in new ones"),

@@ -7,15 +7,15 @@ from difflib import get_close_matches
 
 from keyfold.design.schema import OperationSchema, PatternSchema
 from keyfold.design.template import Template
-from keyfold.review.check.answer import asked_key, wanted
-from keyfold.review.check.evidence import Evidence, found
+from keyfold.review.check.answer import asked_key, wanted_entries
+from keyfold.review.check.evidence import Evidence, keys_example
 from keyfold.review.check.key_sets import Appearance
 from keyfold.review.check.reach import Reach
 from keyfold.review.check.rule import Defect, rule
 from keyfold.review.check.sample import key_of, text_of
 
 
-def asked(pattern: PatternSchema) -> str:
+def condition_words(pattern: PatternSchema) -> str:
     """The condition on the sort key, in the words of the design."""
     return pattern.condition.raw or f"{pattern.condition.operator} {pattern.condition.template}"
 
@@ -30,15 +30,15 @@ def fan_in_unbounded(facts: Reach) -> Iterator[Defect]:
                 pattern.name,
                 f"makes one query for each of {over}, and their number is not limited",
                 "State max_partitions and what happens beyond it, or keep a copy per reader.",
-                evidence=_queries(pattern),
+                evidence=_queries_example(pattern),
             )
 
 
-def _queries(pattern: PatternSchema) -> Evidence | None:
+def _queries_example(pattern: PatternSchema) -> Evidence | None:
     if pattern.partition is None:
         return None
     rows = ((f"`{text_of(pattern.partition, None, n)}`", "one query") for n in (1, 2, 1000))
-    return found("a call with 1,000 of them reads", *rows, so="it makes 1,000 queries")
+    return keys_example("a call with 1,000 of them reads", *rows, so="it makes 1,000 queries")
 
 
 @rule(
@@ -58,20 +58,20 @@ def merge_no_dedupe(facts: Reach) -> Iterator[Defect]:
                     f"merges partitions that hold copies of one {copy.source}: an item in two of "
                     "them is returned twice",
                     f"Drop duplicates by the id of {copy.source} while merging.",
-                    evidence=_twice(facts, pattern, copy.source),
+                    evidence=_duplicate_example(facts, pattern, copy.source),
                 )
 
 
-def _twice(facts: Reach, pattern: PatternSchema, source: str) -> Evidence | None:
+def _duplicate_example(facts: Reach, pattern: PatternSchema, source: str) -> Evidence | None:
     """One item in two of the merged partitions."""
-    found_here = [a for a in wanted(facts, pattern) if a.key.sort is not None]
+    found_here = [a for a in wanted_entries(facts, pattern) if a.key.sort is not None]
     if not found_here:
         return None
     key, entity = found_here[0].key, found_here[0].entity
     assert key.sort is not None, f"{key} has no sort key"
     sort = text_of(key.sort, entity)
     rows = ((f"`{text_of(key.partition, entity, n)}` / `{sort}`", f"one {source}") for n in (1, 2))
-    return found("a merged page holds", *rows, so=f"its reader sees that {source} twice")
+    return keys_example("a merged page holds", *rows, so=f"its reader sees that {source} twice")
 
 
 def _is_fixed(pattern: PatternSchema) -> bool:
@@ -103,7 +103,7 @@ def pattern_unserved(facts: Reach) -> Iterator[Defect]:
                 pattern.name,
                 "gives no partition key, so only a scan could serve it",
                 "Give the key or index that serves it, or drop the pattern.",
-                evidence=_ways(facts, pattern),
+                evidence=_keys_to_find_example(facts, pattern),
             )
             continue
         whole = pattern.index or pattern.at_once or pattern.condition.operator == "eq"
@@ -113,13 +113,13 @@ def pattern_unserved(facts: Reach) -> Iterator[Defect]:
                 pattern.name,
                 f"gets one item and gives no {table.sort}, but GetItem needs the whole key",
                 f"Add {table.sort} to the condition, or make it a query.",
-                evidence=_ways(facts, pattern),
+                evidence=_keys_to_find_example(facts, pattern),
             )
             continue
-        yield from _unwritten(facts, pattern)
+        yield from _unwritten_partitions(facts, pattern)
 
 
-def _ways(facts: Reach, pattern: PatternSchema) -> Evidence | None:
+def _keys_to_find_example(facts: Reach, pattern: PatternSchema) -> Evidence | None:
     """The keys that can find the items."""
     table = facts.schema.by_table[pattern.table]
     rows = [
@@ -128,10 +128,10 @@ def _ways(facts: Reach, pattern: PatternSchema) -> Evidence | None:
         for a in facts.appearances(table.name, index)
         if a.entity.name in pattern.entities
     ]
-    return found("items are found by", *rows) if rows else None
+    return keys_example("items are found by", *rows) if rows else None
 
 
-def _unwritten(facts: Reach, pattern: PatternSchema) -> Iterator[Defect]:
+def _unwritten_partitions(facts: Reach, pattern: PatternSchema) -> Iterator[Defect]:
     reached = {a.entity.name for a in facts.reached(pattern)}
     where = pattern.index or pattern.table
     for name in pattern.entities:
@@ -142,9 +142,9 @@ def _unwritten(facts: Reach, pattern: PatternSchema) -> Iterator[Defect]:
             pattern,
             pattern.name,
             f"no {name} has a key in {where} that matches `{pattern.partition}`"
-            + (f", `{asked(pattern)}`" if pattern.condition.template else ""),
+            + (f", `{condition_words(pattern)}`" if pattern.condition.template else ""),
             f"Give {name} this key, or query by the key that it has.",
-            evidence=found(
+            evidence=keys_example(
                 f"in {where}",
                 (asked_key(pattern), "is asked for"),
                 (_own_key(facts, pattern, name), f"is what {name} has"),
@@ -166,7 +166,7 @@ def _unwritten(facts: Reach, pattern: PatternSchema) -> Iterator[Defect]:
                 f"reads the partition `{shape}` of {where}, but no {', '.join(pattern.entities)} "
                 "is written there",
                 "Write items with this key, or remove the partition from the pattern.",
-                evidence=found(
+                evidence=keys_example(
                     f"in {where}",
                     (f"`{text_of(shape, None)}`", "is read"),
                     *(
@@ -199,9 +199,9 @@ def pattern_name_drift(facts: Reach) -> Iterator[Defect]:
                 pattern,
                 pattern.name,
                 f"reads {', '.join(unknown)}, which the design does not declare"
-                + _meant(unknown, known),
+                + _suggestion(unknown, known),
                 "Declare the entity, or correct the name.",
-                severity="warning" if _meant(unknown, known) else None,
+                severity="warning" if _suggestion(unknown, known) else None,
             )
         yield from _drift(facts, pattern)
         yield from _unknown_fields(facts, pattern, pattern.entities, pattern.shows)
@@ -215,13 +215,15 @@ def pattern_name_drift(facts: Reach) -> Iterator[Defect]:
                 operation,
                 operation.name,
                 f"names {', '.join(dict.fromkeys(names))}, which the design does not declare"
-                + _meant(names, {**known, **facts.schema.by_pattern}),
+                + _suggestion(names, {**known, **facts.schema.by_pattern}),
                 "Declare the pattern or entity, or correct the name.",
-                severity="warning" if _meant(names, {**known, **facts.schema.by_pattern}) else None,
+                severity="warning"
+                if _suggestion(names, {**known, **facts.schema.by_pattern})
+                else None,
             )
     for entity in facts.schema.entities:
         for attribute in entity.attributes:
-            meant = _meant([attribute.refers], known)
+            meant = _suggestion([attribute.refers], known)
             if attribute.refers and attribute.refers not in known and meant:
                 yield Defect(
                     entity,
@@ -242,7 +244,7 @@ def _unknown_fields(
     held = [facts.schema.by_entity[name] for name in entities if name in facts.schema.by_entity]
     known = {field for entity in held for field in (*entity.by_field, *facts.templates(entity))}
     unknown = [name for name in named if name not in known]
-    if meant := _meant(unknown, known):
+    if meant := _suggestion(unknown, known):
         yield Defect(
             element,
             element.name,
@@ -253,7 +255,7 @@ def _unknown_fields(
         )
 
 
-def _meant(names: Iterable[str], known: Iterable[str]) -> str:
+def _suggestion(names: Iterable[str], known: Iterable[str]) -> str:
     """The declared name that an unknown one resembles."""
     known = [*known]
     near = (get_close_matches(name, known, 1, 0.75) for name in names if name not in known)
@@ -280,7 +282,7 @@ def _drift(facts: Reach, pattern: PatternSchema) -> Iterator[Defect]:
             f"queries by {pairs}, a different field of {', '.join(pattern.entities)}",
             "Query by the field in the key, or put the queried field into the key.",
             severity="warning",
-            evidence=_names(facts, pattern),
+            evidence=_names_example(facts, pattern),
         )
     if drifted:
         pairs = ", ".join(f"{mine} for {theirs}" for mine, theirs in drifted.items())
@@ -290,14 +292,14 @@ def _drift(facts: Reach, pattern: PatternSchema) -> Iterator[Defect]:
             f"its key condition uses {pairs}",
             "Use the entity's own names.",
             cause="names in key conditions",
-            evidence=_names(facts, pattern),
+            evidence=_names_example(facts, pattern),
         )
 
 
-def _names(facts: Reach, pattern: PatternSchema) -> Evidence:
+def _names_example(facts: Reach, pattern: PatternSchema) -> Evidence:
     """The key as the pattern states it, and as its items have it."""
-    first = wanted(facts, pattern)[0]
-    return found(
+    first = wanted_entries(facts, pattern)[0]
+    return keys_example(
         "one item",
         (asked_key(pattern), "is asked for"),
         (key_of(first.key, first.entity), f"is a key of {first.entity.name}"),

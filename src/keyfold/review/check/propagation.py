@@ -8,10 +8,10 @@ import re
 from collections.abc import Iterator
 
 from keyfold.design.schema import EntitySchema
-from keyfold.review.check.evidence import Evidence, found
+from keyfold.review.check.evidence import Evidence, keys_example
 from keyfold.review.check.reach import Reach
 from keyfold.review.check.rule import Defect, rule
-from keyfold.review.check.sample import field_value, named
+from keyfold.review.check.sample import field_value, item_name
 
 
 @rule("W4", "propagation-missing", "error", "Nothing updates a copied field")
@@ -46,7 +46,7 @@ def propagation_missing(facts: Reach) -> Iterator[Defect]:
                 f"Update {entity.name} when {source.name} changes, in the same transaction or "
                 "from the stream; or declare the field as fixed, if it keeps an old value.",
                 severity=None if facts.copy(entity) else "warning" if changed else "question",
-                evidence=_stale(entity, source, stale[0]),
+                evidence=_stale_copy_example(entity, source, stale[0]),
             )
 
 
@@ -56,13 +56,13 @@ def _is_snapshot(facts: Reach, entity: EntitySchema, field: str) -> bool:
     return facts.copy(entity) is None and held is not None and not held.mutable
 
 
-def _stale(entity: EntitySchema, source: EntitySchema, field: str) -> Evidence:
+def _stale_copy_example(entity: EntitySchema, source: EntitySchema, field: str) -> Evidence:
     """A source and its copy after a change."""
     old, new = (field_value(source.by_field.get(field), field, n) for n in (1, 2))
-    return found(
+    return keys_example(
         f"after {field} changes from {old} to {new}",
-        (named(source), f"{field} = {new}"),
-        (named(entity), f"{field} = {old}"),
+        (item_name(source), f"{field} = {new}"),
+        (item_name(entity), f"{field} = {old}"),
     )
 
 
@@ -168,9 +168,9 @@ def cascade_incomplete(facts: Reach) -> Iterator[Defect]:
                 f"deletes {entity.name} but leaves {', '.join(below)} behind",
                 "Delete them too, in the operation or from the stream.",
                 (entity,),
-                evidence=found(
-                    f"after {operation.name} of {named(entity)} these stay",
-                    *((named(facts.schema.by_entity[name]), "") for name, _ in orphans),
+                evidence=keys_example(
+                    f"after {operation.name} of {item_name(entity)} these stay",
+                    *((item_name(facts.schema.by_entity[name]), "") for name, _ in orphans),
                 ),
             )
 

@@ -202,7 +202,7 @@ class Reach(KeySets):
             return None
         return Range(low=min(prefixes), high=max(prefixes) + HIGHEST)
 
-    def given(self, pattern: PatternSchema, key: KeyTemplates) -> tuple[str, ...]:
+    def given_fields(self, pattern: PatternSchema, key: KeyTemplates) -> tuple[str, ...]:
         """The fields of a key that a pattern's caller gives."""
         condition = pattern.condition
         found = key.partition.fields
@@ -215,11 +215,11 @@ class Reach(KeySets):
         """The slots of the sort key by which a pattern's answer is in order."""
         if key.sort is None:
             return ()
-        return slots(key.sort)[len(self.given(pattern, key)) - len(key.partition.fields) :]
+        return slots(key.sort)[len(self.given_fields(pattern, key)) - len(key.partition.fields) :]
 
     def is_one(self, pattern: PatternSchema, appearance: Appearance) -> bool:
         """Whether a pattern gives an id or unique fields of what it returns."""
-        entity, given = appearance.entity, set(self.given(pattern, appearance.key))
+        entity, given = appearance.entity, set(self.given_fields(pattern, appearance.key))
         if entity.key is not None and set(entity.key.fields) <= given:
             return True
         if appearance.placement is not None and pattern.condition.operator == "eq":
@@ -284,7 +284,7 @@ class Reach(KeySets):
             return False
         return any(self.is_moment(entity, slot) for slot in slots(entity.key.sort))
 
-    def held(self, row: EntitySchema, target: EntitySchema) -> tuple[str, ...]:
+    def held_key_fields(self, row: EntitySchema, target: EntitySchema) -> tuple[str, ...]:
         """The fields of an entity's key that another one's items hold, by their names."""
         fields = {field.casefold().replace("_", "") for field in row.by_field}
         own = target.name.casefold().replace("_", "")
@@ -301,7 +301,7 @@ class Reach(KeySets):
             if pattern.entities != (target.name,) or pattern.partition is None:
                 continue
             found = [a for a in self.reached(pattern) if a.entity is target]
-            asked = [set(self.given(pattern, a.key)) for a in found]
+            asked = [set(self.given_fields(pattern, a.key)) for a in found]
             if any(given <= set(row.by_field) for given in asked for row in rows):
                 return pattern
         return None

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from keyfold.design.schema import EntitySchema, PatternSchema
 from keyfold.design.template import Literal, Template
 from keyfold.limits import BATCH_GET_ITEMS, GB, PAGE_BYTES, READ_UNIT_BYTES
-from keyfold.review.check.answer import wanted
-from keyfold.review.check.evidence import Evidence, course, found, total
+from keyfold.review.check.answer import wanted_entries
+from keyfold.review.check.evidence import Evidence, keys_example, steps_example, sum_example
 from keyfold.review.check.filters import equal_fields, ranged_fields
-from keyfold.review.check.patterns import asked
+from keyfold.review.check.patterns import condition_words
 from keyfold.review.check.reach import RANGES, Reach, slots
 from keyfold.review.check.rule import Defect, rule
 from keyfold.review.check.sample import field_value, key_of, text_of
@@ -33,13 +33,13 @@ def n_plus_one(facts: Reach) -> Iterator[Defect]:
                 f"its whole key (`{target.key}`): each row needs another read{how}",
                 f"Copy the fields of {name} that the list shows onto its rows, or store the whole "
                 "key there and use BatchGetItem.",
-                evidence=_row_by_row(pattern, name),
+                evidence=_row_reads_example(pattern, name),
             )
 
 
-def _row_by_row(pattern: PatternSchema, name: str) -> Evidence:
+def _row_reads_example(pattern: PatternSchema, name: str) -> Evidence:
     rows = pattern.limit or BATCH_GET_ITEMS
-    return course(
+    return steps_example(
         f"one query returns {rows:,} rows of {', '.join(pattern.entities)}",
         f"{rows:,} reads bring the {name} of each",
         so=f"a page takes {rows + 1:,} requests",
@@ -52,13 +52,13 @@ def _has_key(facts: Reach, rows: list[EntitySchema], target: EntitySchema) -> bo
     if target.key is None or (table.sort and target.key.sort is None):
         # The document does not give the key; a row that names its attributes can hold it.
         attributes = table.key_attributes
-        return bool(rows) and all(_names(row, target, attributes) for row in rows)
+        return bool(rows) and all(_names_key_of(row, target, attributes) for row in rows)
     return bool(rows) and all(
-        set(facts.held(row, target)) >= set(target.key.fields) for row in rows
+        set(facts.held_key_fields(row, target)) >= set(target.key.fields) for row in rows
     )
 
 
-def _names(row: EntitySchema, target: EntitySchema, attributes: tuple[str, ...]) -> bool:
+def _names_key_of(row: EntitySchema, target: EntitySchema, attributes: tuple[str, ...]) -> bool:
     """`postSK` on a row holds the sort key of a POST."""
     wanted = {f"{target.name}{name}".casefold().replace("_", "") for name in attributes[-1:]}
     return wanted <= {field.casefold().replace("_", "") for field in row.by_field}
@@ -80,7 +80,7 @@ def scan(facts: Reach) -> Iterator[Defect]:
             "Give it a key or an index to read by; for an intended scan (an export, a daily "
             "count) add `on_purpose: {scan: REASON}`.",
             severity="question" if sparse else None,
-            evidence=_looked_at(facts, pattern),
+            evidence=_scan_example(facts, pattern),
         )
 
 
@@ -90,11 +90,11 @@ def _is_sparse(facts: Reach, pattern: PatternSchema) -> bool:
     return bool(there) and all(a.placement and a.placement.is_partial for a in there)
 
 
-def _looked_at(facts: Reach, pattern: PatternSchema) -> Evidence:
+def _scan_example(facts: Reach, pattern: PatternSchema) -> Evidence:
     """The items that one call reads per gigabyte."""
     size = facts.size(pattern)
     calls = f"{pattern.rate * 86_400:,.0f} calls a day" if pattern.rate else "every call"
-    return total(
+    return sum_example(
         f"a gigabyte of items of {size:,} bytes",
         [("items", GB // size, size)],
         f"{calls} read{'s' * (not pattern.rate)} all {GB // size:,} of them",
@@ -125,7 +125,7 @@ def filter_instead_of_key(facts: Reach) -> Iterator[Defect]:
             continue
         marker = facts.schema.by_table[pattern.table].type_attribute
         equal, ranged = (
-            [f for f in found if f != marker and not _expires(facts, pattern, f)]
+            [f for f in found if f != marker and not _is_ttl(facts, pattern, f)]
             for found in (equal_fields(pattern.filter), ranged_fields(pattern.filter))
         )
         # A key can serve only one of two ranges, and it does.
@@ -150,13 +150,13 @@ def filter_instead_of_key(facts: Reach) -> Iterator[Defect]:
 
 def _filter_example(facts: Reach, pattern: PatternSchema, field: str) -> Evidence | None:
     """Two items that are read, of which one is returned."""
-    there = wanted(facts, pattern)
+    there = wanted_entries(facts, pattern)
     if not there:
         return None
     key, entity = there[0].key, there[0].entity
     kept, other = (field_value(entity.by_field.get(field), field, n) for n in (1, 2))
     key = key if key.sort or entity.key is None else entity.key
-    return found(
+    return keys_example(
         f"asked for {field} = {kept}, a call reads",
         (key_of(key, entity), f"{field} = {kept}: returned"),
         (key_of(key, entity, 2), f"{field} = {other}: paid for and dropped"),
@@ -167,7 +167,7 @@ SMALL = 100
 """With at most this many items, reading everything is fine."""
 
 
-def _expires(facts: Reach, pattern: PatternSchema, field: str) -> bool:
+def _is_ttl(facts: Reach, pattern: PatternSchema, field: str) -> bool:
     found = (facts.schema.by_entity.get(name) for name in pattern.entities)
     return any(e is not None and e.ttl is not None and e.ttl.attribute == field for e in found)
 
@@ -178,7 +178,7 @@ def prefix_cut(facts: Reach) -> Iterator[Defect]:
         prefix = pattern.condition.template
         if pattern.condition.operator != "begins_with" or prefix is None or not prefix.fields:
             continue
-        for appearance in wanted(facts, pattern):
+        for appearance in wanted_entries(facts, pattern):
             sort = appearance.key.sort
             if sort is None:
                 continue
@@ -187,10 +187,10 @@ def prefix_cut(facts: Reach) -> Iterator[Defect]:
                 yield Defect(
                     pattern,
                     pattern.name,
-                    f"`{asked(pattern)}` ends in the middle of {field} in `{sort}`: it also "
-                    f"returns every longer {field} with the same beginning",
+                    f"`{condition_words(pattern)}` ends in the middle of {field} in `{sort}`: "
+                    f"it also returns every longer {field} with the same beginning",
                     "End the prefix with the delimiter that follows the value.",
-                    evidence=found(
+                    evidence=keys_example(
                         f"begins_with `{text_of(prefix, None, 1, {field: 'ann'})}` returns",
                         *(
                             (

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from keyfold.design.follows import Follows
 from keyfold.design.schema import EntitySchema, Replication, TableSchema
-from keyfold.review.check.evidence import Evidence, course
+from keyfold.review.check.evidence import Evidence, steps_example
 from keyfold.review.check.reach import Reach
 from keyfold.review.check.rule import Defect, rule
-from keyfold.review.check.sample import field_value, named
+from keyfold.review.check.sample import field_value, item_name
 
 _HOME = "Write it in one region only and say so (replication: home)"
 
@@ -21,13 +21,13 @@ def _spread(facts: Reach) -> Iterator[tuple[TableSchema, Replication]]:
             yield table, table.replication
 
 
-def _inside(facts: Reach, table: TableSchema) -> dict[str, EntitySchema]:
+def _entities_of(facts: Reach, table: TableSchema) -> dict[str, EntitySchema]:
     return {entity.name: entity for entity in facts.schema.entities_of(table.name)}
 
 
-def _follows(facts: Reach, table: TableSchema, *facts_of: str) -> Iterator[Follows]:
+def _consequences(facts: Reach, table: TableSchema, *facts_of: str) -> Iterator[Follows]:
     """Consequences of a table's changes, or stored in it, by kind of fact."""
-    inside = _inside(facts, table)
+    inside = _entities_of(facts, table)
     for each in facts.schema.follows:
         if each.fact in facts_of and (each.target or each.source) in inside:
             yield each
@@ -38,7 +38,7 @@ def _follows(facts: Reach, table: TableSchema, *facts_of: str) -> Iterator[Follo
 )
 def unique_in_each_region(facts: Reach) -> Iterator[Defect]:
     for table, spread in _spread(facts):
-        for entity in _inside(facts, table).values():
+        for entity in _entities_of(facts, table).values():
             claims = [unique.fields for unique in entity.uniques]
             claims += [f.fields for f in facts.schema.follows if _claims(f, entity.name)]
             for fields in dict.fromkeys(claims):
@@ -49,16 +49,18 @@ def unique_in_each_region(facts: Reach) -> Iterator[Defect]:
                     "accept the same value, and the later write silently wins",
                     f"{_HOME}, or put the region into the value.",
                     (table,),
-                    evidence=_both_take(entity, fields, spread.regions),
+                    evidence=_double_claim_example(entity, fields, spread.regions),
                 )
 
 
-def _both_take(entity: EntitySchema, fields: tuple[str, ...], regions: tuple[str, ...]) -> Evidence:
+def _double_claim_example(
+    entity: EntitySchema, fields: tuple[str, ...], regions: tuple[str, ...]
+) -> Evidence:
     """Two regions that claim one value."""
     values = ", ".join(f"{f} = {field_value(entity.by_field.get(f), f)}" for f in fields)
-    return course(
-        f"{regions[0]} puts {named(entity)} with {values}: nobody has it there",
-        f"{regions[-1]} puts {named(entity, 2)} with {values}: nobody has it there",
+    return steps_example(
+        f"{regions[0]} puts {item_name(entity)} with {values}: nobody has it there",
+        f"{regions[-1]} puts {item_name(entity, 2)} with {values}: nobody has it there",
         f"the regions exchange what they wrote: both items have {values}",
     )
 
@@ -70,8 +72,8 @@ def _claims(follows: Follows, entity: str) -> bool:
 @rule("G2", "count-in-two-regions", "error", "Two regions overwrite each other's counts")
 def count_in_two_regions(facts: Reach) -> Iterator[Defect]:
     for table, spread in _spread(facts):
-        inside = _inside(facts, table)
-        for each in _follows(facts, table, "amount", "best"):
+        inside = _entities_of(facts, table)
+        for each in _consequences(facts, table, "amount", "best"):
             entity = inside[each.target or each.source]
             yield Defect(
                 entity,
@@ -80,7 +82,7 @@ def count_in_two_regions(facts: Reach) -> Iterator[Defect]:
                 "changes only the later one survives, and the other count is lost",
                 f"{_HOME}, or keep one number for each region and add them up when reading.",
                 (table,),
-                evidence=_overwritten(
+                evidence=_lost_update_example(
                     entity,
                     spread.regions,
                     (*each.adds, *each.writes, "the number")[0],
@@ -91,12 +93,12 @@ def count_in_two_regions(facts: Reach) -> Iterator[Defect]:
             )
 
 
-def _overwritten(
+def _lost_update_example(
     entity: EntitySchema, regions: tuple[str, ...], field: str, old: str, one: str, other: str
 ) -> Evidence:
     """Two regions that change one item from the same state."""
-    return course(
-        f"{regions[0]}: {field} of {named(entity)} goes from {old} to {one}",
+    return steps_example(
+        f"{regions[0]}: {field} of {item_name(entity)} goes from {old} to {one}",
         f"{regions[-1]}, at the same time: it goes from {old} to {other}",
         f"the later item replaces the other everywhere: {other}, and one change is lost",
     )
@@ -105,7 +107,7 @@ def _overwritten(
 @rule("G3", "lock-in-one-region", "warning", "A version or state check holds in one region only")
 def lock_in_one_region(facts: Reach) -> Iterator[Defect]:
     for table, spread in _spread(facts):
-        for entity in _inside(facts, table).values():
+        for entity in _entities_of(facts, table).values():
             steps = [each.field for each in entity.attributes if each.states]
             for name in filter(None, (entity.version, *steps)):
                 yield Defect(
@@ -116,7 +118,9 @@ def lock_in_one_region(facts: Reach) -> Iterator[Defect]:
                     f"{_HOME}, or use a strongly consistent global table (replication: conflict: "
                     "refused).",
                     (table,),
-                    evidence=_overwritten(entity, spread.regions, name, *_step_words(entity, name)),
+                    evidence=_lost_update_example(
+                        entity, spread.regions, name, *_step_words(entity, name)
+                    ),
                 )
 
 
@@ -141,7 +145,7 @@ def consumer_in_each_region(facts: Reach) -> Iterator[Defect]:
         spread = table.replication
         if spread is None or spread.home:
             continue
-        inside = _inside(facts, table)
+        inside = _entities_of(facts, table)
         names = [each.name for each in facts.schema.follows if _is_streamed(each, inside)]
         names += [
             one.name
@@ -157,7 +161,7 @@ def consumer_in_each_region(facts: Reach) -> Iterator[Defect]:
                 "region repeats the work",
                 "Run the consumers in one region and say so (replication: home), or let each "
                 "skip what other regions wrote.",
-                evidence=course(
+                evidence=steps_example(
                     f"an item is written in {spread.regions[0]}",
                     *(f"{names[0]} gets the record in {region}" for region in spread.regions),
                     so=f"it does its work {len(spread.regions)} times",
@@ -179,8 +183,10 @@ def strong_without(facts: Reach) -> Iterator[Defect]:
     for table in facts.schema.tables:
         if table.replication is None or not table.replication.is_strong:
             continue
-        joined = [each.name for each in facts.schema.follows if _joins(facts, table, each)]
-        claimed = [e.name for e in _inside(facts, table).values() if e.uniques]
+        joined = [
+            each.name for each in facts.schema.follows if _joins_transaction(facts, table, each)
+        ]
+        claimed = [e.name for e in _entities_of(facts, table).values() if e.uniques]
         atomic = [one.name for one in facts.schema.operations if _is_atomic(facts, table, one.name)]
         lacks = {
             "transactions": [*joined, *claimed, *atomic],
@@ -198,13 +204,13 @@ def strong_without(facts: Reach) -> Iterator[Defect]:
                 )
 
 
-def _joins(facts: Reach, table: TableSchema, follows: Follows) -> bool:
-    return follows.joins and follows.source in _inside(facts, table)
+def _joins_transaction(facts: Reach, table: TableSchema, follows: Follows) -> bool:
+    return follows.joins and follows.source in _entities_of(facts, table)
 
 
 def _is_atomic(facts: Reach, table: TableSchema, name: str) -> bool:
     operation = next(one for one in facts.schema.operations if one.name == name)
-    inside = _inside(facts, table)
+    inside = _entities_of(facts, table)
     return bool(operation.atomic) and any(effect.entity in inside for effect in operation.effects)
 
 
@@ -215,7 +221,7 @@ def transaction_in_parts(facts: Reach) -> Iterator[Defect]:
         if spread is None or spread.is_strong:
             continue
         names = [
-            each.name for each in _follows(facts, table, "copy", "shown", "need") if each.joins
+            each.name for each in _consequences(facts, table, "copy", "shown", "need") if each.joins
         ]
         if names:
             yield Defect(
@@ -226,7 +232,7 @@ def transaction_in_parts(facts: Reach) -> Iterator[Defect]:
                 "the other",
                 "Make readers in other regions tolerate this: read the item by its key when a "
                 "copy is ahead of it.",
-                evidence=course(
+                evidence=steps_example(
                     f"a transaction in {spread.regions[0]} writes an item and {names[0]}",
                     f"{spread.regions[-1]} has one of them",
                     f"a reader in {spread.regions[-1]} finds one without the other",

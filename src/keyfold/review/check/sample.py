@@ -44,7 +44,7 @@ def item_key(
     return f"{partition} / `{text_of(key.sort, entity, n, given)}`" if key.sort else partition
 
 
-def named(entity: EntitySchema, n: int = 1) -> str:
+def item_name(entity: EntitySchema, n: int = 1) -> str:
     """The n-th item of an entity, by its key if that is known."""
     return (
         f"{entity.name} {item_key(entity.key, entity, n)}" if entity.key else f"{entity.name} {n}"

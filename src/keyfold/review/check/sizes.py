@@ -14,10 +14,10 @@ from keyfold.limits import (
     TRANSACTION_ITEMS,
     WRITE_UNIT_BYTES,
 )
-from keyfold.review.check.evidence import course, total
+from keyfold.review.check.evidence import steps_example, sum_example
 from keyfold.review.check.reach import GROWING, Reach
 from keyfold.review.check.rule import Defect, rule
-from keyfold.review.check.sample import named
+from keyfold.review.check.sample import item_name
 from keyfold.review.draft.names import words
 
 ELEMENT = 40
@@ -42,7 +42,7 @@ def unbounded_attribute(facts: Reach) -> Iterator[Defect]:
                 f"{attribute.field} gains an element for each {attribute.refers}, and nothing "
                 "limits it; an item ends at 400 KB, and every write pays for the whole item",
                 f"Keep one item for each {attribute.refers}, or state the maximum (max N).",
-                evidence=total(
+                evidence=sum_example(
                     f"one {entity.name}",
                     [(f"ids of {attribute.refers}", ITEM_BYTES // ELEMENT, ELEMENT)],
                     "the next one is refused",
@@ -63,7 +63,7 @@ def unbounded_attribute(facts: Reach) -> Iterator[Defect]:
                 severity="question",
                 cause="how many elements lists hold",
             )
-    for entity, attribute, period in _by_time(facts):
+    for entity, attribute, period in _growing_attributes(facts):
         said = bool(_EACH_TIME.search(attribute.description))
         a_year = _A_YEAR[period]
         yield Defect(
@@ -76,7 +76,7 @@ def unbounded_attribute(facts: Reach) -> Iterator[Defect]:
             "the whole item",
             f"Keep one item for each {period}, or state the maximum number of entries.",
             severity="warning" if said else "question",
-            evidence=total(
+            evidence=sum_example(
                 f"one {entity.name} after a year",
                 [("entries", a_year, ELEMENT)],
                 f"a write costs {-(-a_year * ELEMENT // WRITE_UNIT_BYTES)} units, and an item "
@@ -113,7 +113,7 @@ _PERIODS = {"hourly": "hour", "daily": "day", "weekly": "week"}
 _EACH_TIME = re.compile(r"\b(?:each|every|per|an?)\s+(hour|day|week)\b", re.I)
 
 
-def _by_time(facts: Reach) -> Iterator[tuple[EntitySchema, AttributeSchema, str]]:
+def _growing_attributes(facts: Reach) -> Iterator[tuple[EntitySchema, AttributeSchema, str]]:
     """Unbounded maps and lists that grow over time, by name or description."""
     for entity in facts.schema.entities:
         for attribute in entity.attributes:
@@ -137,8 +137,8 @@ def list_as_set(facts: Reach) -> Iterator[Defect]:
                 f"{attribute.field} is a list of ids: an addition reads, changes and writes the "
                 "whole list, and two concurrent additions lose one or store it twice",
                 "Use a string set with ADD and DELETE.",
-                evidence=course(
-                    f"A reads {attribute.field} of {named(entity)}: [x]",
+                evidence=steps_example(
+                    f"A reads {attribute.field} of {item_name(entity)}: [x]",
                     "B reads it: [x]",
                     "A writes [x, a]",
                     "B writes [x, b]",
@@ -165,7 +165,7 @@ def item_too_large(facts: Reach) -> Iterator[Defect]:
             entity.name,
             f"an item can be {whole:,} bytes ({why}), but DynamoDB allows {ITEM_BYTES:,}",
             "Keep the elements as items of their own, or the large value in S3 with its key here.",
-            evidence=total(
+            evidence=sum_example(
                 f"one {entity.name}", _terms(entity), f"an item takes {ITEM_BYTES:,}", "bytes"
             ),
         )
@@ -199,7 +199,7 @@ def request_too_large(facts: Reach) -> Iterator[Defect]:
                 f"writes {operation.batch:,} items in one BatchWriteItem, which allows "
                 f"{BATCH_WRITE_ITEMS}",
                 f"Send batches of {BATCH_WRITE_ITEMS}, and send unprocessed items again.",
-                evidence=total(
+                evidence=sum_example(
                     "one request",
                     [("items", operation.batch, 1)],
                     f"{-(-operation.batch // BATCH_WRITE_ITEMS)} requests of {BATCH_WRITE_ITEMS} "
@@ -217,7 +217,7 @@ def _transaction(facts: Reach, operation: OperationSchema) -> Iterator[Defect]:
     weighed: list[tuple[str, float, float]] = []
     for effect in operation.effects:
         entity = facts.schema.by_entity.get(effect.entity)
-        count = _each(facts, entity) if effect.each and entity else 1
+        count = _items_of_each(facts, entity) if effect.each and entity else 1
         if count is None:
             open_ = effect.entity
             continue
@@ -237,11 +237,11 @@ def _transaction(facts: Reach, operation: OperationSchema) -> Iterator[Defect]:
             f"writes up to {items:,} items{f' and {size / MB:,.1f} MB' if size else ''} in one "
             f"transaction, which allows {TRANSACTION_ITEMS} items and 4 MB",
             remedy,
-            evidence=total(
+            evidence=sum_example(
                 "one call", counted, f"one transaction takes {TRANSACTION_ITEMS}", "items"
             )
             if items > TRANSACTION_ITEMS
-            else total(
+            else sum_example(
                 "one call", weighed, f"one transaction takes {TRANSACTION_BYTES:,}", "bytes"
             ),
         )
@@ -252,7 +252,7 @@ def _transaction(facts: Reach, operation: OperationSchema) -> Iterator[Defect]:
             f"how many {open_} can there be? One transaction allows {TRANSACTION_ITEMS} items",
             f"State per_partition of {open_}, or: {remedy[:1].lower()}{remedy[1:]}",
             severity="question",
-            evidence=total(
+            evidence=sum_example(
                 "one call",
                 [*counted, (f"each {open_}", TRANSACTION_ITEMS, 1)],
                 f"one transaction takes {TRANSACTION_ITEMS}",
@@ -261,7 +261,7 @@ def _transaction(facts: Reach, operation: OperationSchema) -> Iterator[Defect]:
         )
 
 
-def _each(facts: Reach, entity: EntitySchema | None) -> int | None:
+def _items_of_each(facts: Reach, entity: EntitySchema | None) -> int | None:
     """The number of items behind `each`: those of a partition, or of the list that names them."""
     if entity is None:
         return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from keyfold.design.schema import AttributeSchema, EntitySchema
-from keyfold.review.check.evidence import Evidence, found
+from keyfold.review.check.evidence import Evidence, keys_example
 from keyfold.review.check.reach import Reach
 from keyfold.review.check.rule import Defect, rule
 
@@ -60,7 +60,7 @@ def _reach_example(attribute: AttributeSchema, ends: set[str]) -> Evidence:
         )
         for state, to in after.items()
     )
-    return found("an item that is", *rows)
+    return keys_example("an item that is", *rows)
 
 
 def _with_states(facts: Reach) -> Iterator[tuple[EntitySchema, AttributeSchema]]:

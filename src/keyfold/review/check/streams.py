@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from itertools import permutations
 
 from keyfold.design.schema import EntitySchema, PatternSchema, Placement
-from keyfold.review.check.answer import wanted
-from keyfold.review.check.evidence import Evidence, course, found
+from keyfold.review.check.answer import wanted_entries
+from keyfold.review.check.evidence import Evidence, keys_example, steps_example
 from keyfold.review.check.reach import Reach
 from keyfold.review.check.rule import Defect, Element, rule
-from keyfold.review.check.sample import named, text_of
+from keyfold.review.check.sample import item_name, text_of
 
 
 @rule(
@@ -35,7 +35,7 @@ def counter_not_exactly_once(facts: Reach) -> Iterator[Defect]:
         if counter.floor is not None:
             problems.append(f"has a floor at {counter.floor}, which only hides that it is wrong")
         if problems:
-            yield _twice(
+            yield _counted_twice(
                 counter,
                 counter.name,
                 f"{counter.target}.{counter.attribute} {', and '.join(problems)}",
@@ -47,7 +47,7 @@ def counter_not_exactly_once(facts: Reach) -> Iterator[Defect]:
         for effect in () if marked else added:
             if effect.entity not in counted:
                 fields = f".{', '.join(effect.fields)}" if effect.fields else ""
-                yield _twice(
+                yield _counted_twice(
                     consumer,
                     consumer.name,
                     f"changes {effect.entity}{fields} from a stream that delivers "
@@ -64,16 +64,16 @@ def counter_not_exactly_once(facts: Reach) -> Iterator[Defect]:
 def _recount_example(facts: Reach, counted: str, target: str, field: str) -> Evidence:
     """An item that is counted, and counted again."""
     item, holder = (facts.schema.by_entity.get(name) for name in (counted, target))
-    return course(
-        f"{named(item) if item else counted} is written, {field} of "
-        f"{named(holder) if holder else target} goes from 10 to 11",
+    return steps_example(
+        f"{item_name(item) if item else counted} is written, {field} of "
+        f"{item_name(holder) if holder else target} goes from 10 to 11",
         "the answer is lost, and the same is delivered or sent again",
         f"{field} goes from 11 to 12",
         so="it says 12, and there are 11",
     )
 
 
-def _twice(element: Element, subject: str, message: str, evidence: Evidence) -> Defect:
+def _counted_twice(element: Element, subject: str, message: str, evidence: Evidence) -> Defect:
     return Defect(
         element,
         subject,
@@ -97,7 +97,8 @@ def remove_unhandled(facts: Reach) -> Iterator[Defect]:
         going = [
             name
             for name in consumer.entities
-            if (entity := facts.schema.by_entity.get(name)) is not None and _goes(facts, entity)
+            if (entity := facts.schema.by_entity.get(name)) is not None
+            and _is_removed(facts, entity)
         ]
         if going:
             yield Defect(
@@ -107,18 +108,18 @@ def remove_unhandled(facts: Reach) -> Iterator[Defect]:
                 "behind",
                 "Handle REMOVE records too; expired items also arrive as REMOVE, sent by the "
                 "service.",
-                evidence=course(
-                    f"{named(facts.schema.by_entity[going[0]])} is removed",
+                evidence=steps_example(
+                    f"{item_name(facts.schema.by_entity[going[0]])} is removed",
                     f"{consumer.name} gets the REMOVE record and does nothing",
                     *(
-                        f"what it did ({effect.action} {effect.entity}) still stands"
+                        f"its effect ({effect.action} {effect.entity}) remains"
                         for effect in consumer.effects
                     ),
                 ),
             )
 
     for entity in facts.schema.entities:
-        yield from _still_counted(facts, entity)
+        yield from _missed_decrements(facts, entity)
     for feed in () if facts.schema.enforced else facts.schema.feeds:
         for operation, _ in facts.writes(feed.edge, "delete"):
             touched = {effect.entity for effect in operation.effects}
@@ -134,7 +135,7 @@ def remove_unhandled(facts: Reach) -> Iterator[Defect]:
                 )
 
 
-def _still_counted(facts: Reach, entity: EntitySchema) -> Iterator[Defect]:
+def _missed_decrements(facts: Reach, entity: EntitySchema) -> Iterator[Defect]:
     """A delete of what was counted when it was created, without the way back."""
     counted = {
         (effect.entity, field)
@@ -161,14 +162,14 @@ def _still_counted(facts: Reach, entity: EntitySchema) -> Iterator[Defect]:
                 "it was",
                 f"Decrement {field} of {target} in the same transaction.",
                 (entity,),
-                evidence=course(
-                    f"{named(entity)} is created, {field} goes from 10 to 11",
+                evidence=steps_example(
+                    f"{item_name(entity)} is created, {field} goes from 10 to 11",
                     f"{operation.name} deletes it, {field} stays at 11",
                 ),
             )
 
 
-def _goes(facts: Reach, entity: EntitySchema) -> bool:
+def _is_removed(facts: Reach, entity: EntitySchema) -> bool:
     # Edges and members are removed in every system, stated or not.
     return facts.is_deleted(entity) or entity.role == "edge"
 
@@ -185,11 +186,11 @@ def no_dead_letter(facts: Reach) -> Iterator[Defect]:
                 "shard until the record expires after 24 hours",
                 "Limit the attempts, and send failed records to a queue from which they can be "
                 "replayed.",
-                evidence=course(
+                evidence=steps_example(
                     f"09:00: {consumer.name} fails at a record of "
                     f"{next(iter(consumer.entities), 'its table')}",
-                    "it is given the same record again and again; all behind it wait",
-                    "09:00 the next day: the stream forgets the record, and with it what waited as "
+                    "it receives the same record again and again; all records behind it wait",
+                    "09:00 the next day: the record expires, and with it all records that waited "
                     "long",
                 ),
             )
@@ -217,10 +218,10 @@ def stream_image_missing(facts: Reach) -> Iterator[Defect]:
                 "records hold only the key, and the item may have changed or be gone",
                 f"Set the stream of {table.name} to NEW_AND_OLD_IMAGES.",
                 (table,),
-                evidence=course(
-                    f"{named(named_entity) if named_entity else 'an item'} is written",
+                evidence=steps_example(
+                    f"{item_name(named_entity) if named_entity else 'an item'} is written",
                     f"{consumer.name} gets a record with its key",
-                    "it reads the item, and finds what another write left",
+                    "it reads the item, which another write has changed",
                 ),
             )
 
@@ -236,8 +237,9 @@ def expiring_value_stored(facts: Reach) -> Iterator[Defect]:
                     f"{attribute.field} stores a signed URL, which expires long before the item "
                     "does",
                     "Store the object's key, and sign the URL when reading.",
-                    evidence=course(
-                        f"1 March: {named(entity)} is written with a URL signed for at most 7 days",
+                    evidence=steps_example(
+                        f"1 March: {item_name(entity)} is written with a URL signed for "
+                        "at most 7 days",
                         f"8 March at the latest: {attribute.field} answers 403",
                     ),
                 )
@@ -267,12 +269,12 @@ def sharding_breaks_pattern(facts: Reach) -> Iterator[Defect]:
                     "finds nothing",
                     "Read all shards and merge them; move the existing items first.",
                     (entity, pattern),
-                    evidence=found(
+                    evidence=keys_example(
                         f"in {placement.index}",
                         (f"`{text_of(placement.key.partition, entity)}`", "is where items are"),
                         (
                             f"`{text_of(whole.key.partition, entity)}`",
-                            f"is what {pattern.name} asks",
+                            f"is what {pattern.name} queries",
                         ),
                     ),
                 )
@@ -287,7 +289,7 @@ def sharding_breaks_pattern(facts: Reach) -> Iterator[Defect]:
                 "all",
                 "Read all shards and merge them (`merge`, with max_partitions).",
                 severity="warning",
-                evidence=found(
+                evidence=keys_example(
                     "one call",
                     (f"`{text_of(pattern.partition, None)}`", "is read")
                     if pattern.partition
@@ -304,7 +306,7 @@ def _one_shard(facts: Reach, pattern: PatternSchema) -> int:
     wide = [p for p in facts.schema.patterns if p.kind in ("merge", "scan")]
     if any((p.table, p.index) == (pattern.table, pattern.index) for p in wide):
         return 0
-    for appearance in wanted(facts, pattern):
+    for appearance in wanted_entries(facts, pattern):
         entity = appearance.entity
         given = (entity.by_field.get(name) for name in appearance.key.partition.fields)
         shards = next((one.shards for one in given if one is not None and one.shards), None)

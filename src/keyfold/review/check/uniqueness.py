@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 
 from keyfold.design.schema import EntitySchema, PatternSchema, Placement
-from keyfold.review.check.evidence import Evidence, course
+from keyfold.review.check.evidence import Evidence, steps_example
 from keyfold.review.check.reach import NAMES_ONE, Reach
 from keyfold.review.check.rule import Defect, Element, rule
-from keyfold.review.check.sample import field_value, item_key, named
+from keyfold.review.check.sample import field_value, item_key, item_name
 
 _CLAIMED = re.compile(r"uniq|dedup|duplicat|log ?in|sign ?in|one of a kind", re.I)
 
@@ -19,16 +19,16 @@ def unique_via_index(facts: Reach) -> Iterator[Defect]:
     for entity in facts.schema.entities:
         for unique in entity.uniques:
             if unique.by == "index":
-                yield _not_unique(entity, unique.fields, entity)
+                yield _race_defect(entity, unique.fields, entity)
         for placement in entity.placements:
-            got = _got(facts, entity, placement)
-            fields = _looked_up(facts, entity, placement) or got
+            got = _get_fields(facts, entity, placement)
+            fields = _lookup_fields(facts, entity, placement) or got
             if not fields or _is_marked(facts, entity, fields):
                 continue
             index = facts.schema.by_table[entity.table].index(placement.index)
-            words = f"{index.purpose if index else ''} {_asked_of(facts, entity, placement)}"
+            words = f"{index.purpose if index else ''} {_pattern_names(facts, entity, placement)}"
             if _CLAIMED.search(words):
-                yield _not_unique(entity, fields, placement, placement.index)
+                yield _race_defect(entity, fields, placement, placement.index)
             elif got or any(NAMES_ONE.fullmatch(field) for field in fields):
                 yield Defect(
                     placement,
@@ -39,11 +39,11 @@ def unique_via_index(facts: Reach) -> Iterator[Defect]:
                     "condition that it does not exist.",
                     (entity,),
                     severity="question",
-                    evidence=_both_find_nothing(entity, fields, placement.index),
+                    evidence=_race_example(entity, fields, placement.index),
                 )
 
 
-def _not_unique(
+def _race_defect(
     entity: EntitySchema, fields: tuple[str, ...], element: Element, index: str = "the index"
 ) -> Defect:
     named = ", ".join(fields)
@@ -54,16 +54,16 @@ def _not_unique(
         f"Write a marker item keyed by {named} in the same transaction, on the condition that it "
         "does not exist.",
         (entity,),
-        evidence=_both_find_nothing(entity, fields, index),
+        evidence=_race_example(entity, fields, index),
     )
 
 
-def _both_find_nothing(entity: EntitySchema, fields: tuple[str, ...], index: str) -> Evidence:
+def _race_example(entity: EntitySchema, fields: tuple[str, ...], index: str) -> Evidence:
     """Two concurrent writers, and the result."""
     given = {f: field_value(entity.by_field.get(f), f) for f in fields}
     values = [f"{field} = {value}" for field, value in given.items()]
     keys = [item_key(entity.key, entity, n, given) if entity.key else f"{n}" for n in (1, 2)]
-    return course(
+    return steps_example(
         f"A asks {index} for {', '.join(values)}: nothing",
         "B asks the same: nothing",
         f"A puts {entity.name} {keys[0]}",
@@ -74,7 +74,7 @@ def _both_find_nothing(entity: EntitySchema, fields: tuple[str, ...], index: str
     )
 
 
-def _looked_up(facts: Reach, entity: EntitySchema, placement: Placement) -> tuple[str, ...]:
+def _lookup_fields(facts: Reach, entity: EntitySchema, placement: Placement) -> tuple[str, ...]:
     """The fields by which an index finds one item: its own, not another's id."""
     if entity.role != "canonical" or facts.copy(entity) is not None:
         return ()
@@ -96,14 +96,14 @@ def _looked_up(facts: Reach, entity: EntitySchema, placement: Placement) -> tupl
     return fields if single else ()
 
 
-def _got(facts: Reach, entity: EntitySchema, placement: Placement) -> tuple[str, ...]:
+def _get_fields(facts: Reach, entity: EntitySchema, placement: Placement) -> tuple[str, ...]:
     """The fields by which a pattern gets the one item that an index has for them."""
     for pattern in facts.schema.patterns:
         if pattern.kind != "get" or pattern.index != placement.index:
             continue
         if not any(a.placement is placement for a in facts.reached(pattern)):
             continue
-        fields = tuple(dict.fromkeys(facts.given(pattern, placement.key)))
+        fields = tuple(dict.fromkeys(facts.given_fields(pattern, placement.key)))
         own = [f for f in fields if f in entity.by_field and not entity.by_field[f].refers]
         whole = entity.key is not None and set(entity.key.fields) <= set(fields)
         if own and not whole and not any(facts.is_identifier(entity, field) for field in own):
@@ -119,7 +119,7 @@ def _is_list(
     return any(facts.is_moment(entity, slot) for slot in rest)
 
 
-def _asked_of(facts: Reach, entity: EntitySchema, placement: Placement) -> str:
+def _pattern_names(facts: Reach, entity: EntitySchema, placement: Placement) -> str:
     """The names of patterns that read a placement."""
     return " ".join(
         f"{pattern.name} {pattern.description}"
@@ -156,8 +156,8 @@ def read_after_write_index(facts: Reach) -> Iterator[Defect]:
                 "Return the item from the write itself, or give callers the whole key so that "
                 "they can read the table.",
                 (pattern,),
-                evidence=course(
-                    f"{made[0].name} puts {named(entity)}",
+                evidence=steps_example(
+                    f"{made[0].name} puts {item_name(entity)}",
                     f"{pattern.name} asks {pattern.index} a few milliseconds later: nothing",
                     f"the entry reaches {pattern.index}, usually within a second",
                 ),
@@ -190,10 +190,10 @@ def integrity_via_index(facts: Reach) -> Iterator[Defect]:
                 "another writer can act between the read and the write",
                 "Use a condition in the same transaction, on a counter or a marker item.",
                 (pattern,),
-                evidence=course(
+                evidence=steps_example(
                     f"A writes what {name} looks for; {pattern.index} does not have it yet",
                     f"B runs {operation.name}: {name} answers as before A",
                     f"B writes {', '.join(e.entity for e in operation.effects) or 'its items'}",
-                    so="B has written what A's write forbids",
+                    so="B's write breaks what A's write relied on",
                 ),
             )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from keyfold.review.check.evidence import found, total
+from keyfold.review.check.evidence import keys_example, sum_example
 from keyfold.review.check.reach import Reach
 from keyfold.review.check.rule import Defect, rule
 from keyfold.review.check.sample import key_of
@@ -24,7 +24,7 @@ def vector_unsearched(facts: Reach) -> Iterator[Defect]:
                     f"{4 * vector.dimensions:,} bytes and more, and no search reads it",
                     "Declare the search, or drop the index.",
                     (table,),
-                    evidence=total(
+                    evidence=sum_example(
                         "one entry",
                         [("dimensions", vector.dimensions, 4)],
                         "no search reads them",
@@ -49,8 +49,8 @@ def search_of_everything(facts: Reach) -> Iterator[Defect]:
             f"compares every vector of {search.entity} on each call, although its items are "
             f"grouped by {', '.join(shared)}",
             f"Search within one {shared[0]} (within: {entity.by_field[shared[0]].name}); if a "
-            "search over all of them is intended, silence this with the reason.",
-            evidence=found(
+            "search over all of them is intended, suppress this with the reason.",
+            evidence=keys_example(
                 f"one search of {search.index} looks at",
                 *(
                     (key_of(replace(entity.key, sort=None), entity, n), f"every {entity.name}")

@@ -11,10 +11,10 @@ from keyfold.design.schema import (
     OperationSchema,
     TableSchema,
 )
-from keyfold.review.check.evidence import Evidence, course, found
+from keyfold.review.check.evidence import Evidence, keys_example, steps_example
 from keyfold.review.check.reach import Reach, slots
 from keyfold.review.check.rule import Defect, rule
-from keyfold.review.check.sample import key_of, named
+from keyfold.review.check.sample import item_name, key_of
 
 
 @rule("W1", "put-unguarded", "error", "A create can overwrite an existing item")
@@ -32,10 +32,10 @@ def put_unguarded(facts: Reach) -> Iterator[Defect]:
                 "Add the condition attribute_not_exists on the partition key.",
                 severity=None if said else "question",
                 cause="" if said else "conditions of creates",
-                evidence=course(
+                evidence=steps_example(
                     f"one caller puts {_key_of(facts, effect)}",
                     f"another puts {_key_of(facts, effect)}",
-                    so="the first one's item is gone, and nobody is told",
+                    so="the first caller's item is lost without an error",
                 ),
             )
 
@@ -54,7 +54,7 @@ def put_unguarded(facts: Reach) -> Iterator[Defect]:
                 "ADD create the item.",
                 severity=None if said else "question",
                 cause="" if said else "conditions of creates",
-                evidence=course(
+                evidence=steps_example(
                     f"one caller adds 5 to {_key_of(facts, effect)}",
                     f"another puts {_key_of(facts, effect)} with 0",
                     so="the 5 are gone",
@@ -62,10 +62,10 @@ def put_unguarded(facts: Reach) -> Iterator[Defect]:
             )
 
     for operation in () if facts.schema.enforced else facts.schema.operations:
-        yield from _counted_again(facts, operation)
+        yield from _uncounted_repeats(facts, operation)
 
 
-def _counted_again(facts: Reach, operation: OperationSchema) -> Iterator[Defect]:
+def _uncounted_repeats(facts: Reach, operation: OperationSchema) -> Iterator[Defect]:
     """A write that can be made twice, of what is counted each time."""
     added = [e for e in operation.effects if e.action in ("increment", "decrement")]
     if not added or any(effect.guarded for effect in operation.effects):
@@ -88,9 +88,9 @@ def _counted_again(facts: Reach, operation: OperationSchema) -> Iterator[Defect]
             "with the number.",
             severity=None if said else "question",
             cause="" if said else "conditions of what is counted",
-            evidence=course(
-                f"{operation.name}: {effect.action} {named(entity)}, the number goes from 10 to "
-                f"{11 if effect.action == 'put' else 9}",
+            evidence=steps_example(
+                f"{operation.name}: {effect.action} {item_name(entity)}, the number goes from 10 "
+                f"to {11 if effect.action == 'put' else 9}",
                 f"{operation.name} once more: the same {effect.action}, the number goes on to "
                 f"{12 if effect.action == 'put' else 8}",
             ),
@@ -123,7 +123,7 @@ def _is_counted(facts: Reach, entity: str) -> bool:
 def _key_of(facts: Reach, effect: Effect, n: int = 1) -> str:
     """One item that an effect writes."""
     entity = facts.schema.by_entity.get(effect.entity)
-    return named(entity, n) if entity else effect.entity
+    return item_name(entity, n) if entity else effect.entity
 
 
 @rule("W2", "update-unguarded", "error", "An update can create an incomplete item")
@@ -141,10 +141,10 @@ def update_unguarded(facts: Reach) -> Iterator[Defect]:
                 "Add the condition attribute_exists on the partition key.",
                 severity=None if said else "question",
                 cause="" if said else "conditions of updates",
-                evidence=course(
+                evidence=steps_example(
                     f"one caller deletes {_key_of(facts, effect)}",
                     f"another updates {', '.join(effect.fields) or 'its fields'} of it",
-                    so="an item is there that has its key and "
+                    so="an item exists with only its key and "
                     f"{', '.join(effect.fields) or 'these fields'}, and nothing else",
                 ),
             )
@@ -171,15 +171,15 @@ def multi_write_not_atomic(facts: Reach) -> Iterator[Defect]:
             "Use one TransactWriteItems, or write the rest from the stream.",
             severity=None if said else "question",
             cause="" if said else "transactions of several writes",
-            evidence=_half_way(facts, operation),
+            evidence=_interruption_example(facts, operation),
         )
 
 
-def _half_way(facts: Reach, operation: OperationSchema) -> Evidence:
+def _interruption_example(facts: Reach, operation: OperationSchema) -> Evidence:
     """An interruption after the first write: what exists, and what does not."""
     first = operation.effects[0]
     rest = operation.effects[1:] or (first,)
-    return course(
+    return steps_example(
         f"{first.action} {_key_of(facts, first)}: done",
         "the process stops",
         *(
@@ -211,7 +211,7 @@ def no_retention(facts: Reach) -> Iterator[Defect]:
                 "Give it a TTL, or say how many a partition keeps (per_partition).",
                 severity="question",
                 cause="how long history is kept",
-                evidence=found(
+                evidence=keys_example(
                     "one partition gains",
                     *((key_of(entity.key, entity, n), f"day {n}") for n in (1, 2, 365)),
                 ),
@@ -241,21 +241,23 @@ def retry_not_idempotent(facts: Reach) -> Iterator[Defect]:
                 f"is retried, and {what} happens again each time",
                 "Write a record of the request id in the same transaction, on the condition that "
                 "it does not exist.",
-                evidence=_again(facts, operation, twice[0]),
+                evidence=_retry_example(facts, operation, twice[0]),
             )
 
 
-def _again(facts: Reach, operation: OperationSchema, effect: Effect) -> Evidence:
+def _retry_example(facts: Reach, operation: OperationSchema, effect: Effect) -> Evidence:
     """A request whose answer is lost, and the retry."""
     if effect.action == "create":
         done = [f"creates {_key_of(facts, effect, n)}" for n in (1, 2)]
-        so = "two items stand for one request"
+        so = "one request has created two items"
     else:
         field = effect.fields[0] if effect.fields else "the number"
         step = 1 if effect.action == "increment" else -1
         done = [f"{field} of {_key_of(facts, effect)} becomes {10 + step * n}" for n in (1, 2)]
         so = f"one request has counted twice: {10 + 2 * step} where {10 + step} is right"
-    return course(f"{operation.name}: {done[0]}", "its answer is lost", f"retry: {done[1]}", so=so)
+    return steps_example(
+        f"{operation.name}: {done[0]}", "its answer is lost", f"retry: {done[1]}", so=so
+    )
 
 
 def _is_once(facts: Reach, operation: OperationSchema) -> bool:
@@ -300,12 +302,12 @@ def read_then_create(facts: Reach) -> Iterator[Defect]:
                     f"reads {looked[0]} to check that the key is free, and then writes: two "
                     "concurrent callers both find nothing, and one overwrites the other",
                     "Write with the condition attribute_not_exists, and skip the read.",
-                    evidence=course(
+                    evidence=steps_example(
                         f"A reads {looked[0]}: nothing",
                         f"B reads {looked[0]}: nothing",
                         f"A puts {_key_of(facts, effect)}",
                         f"B puts {_key_of(facts, effect)}",
-                        so="A's item is gone, and both were told that it is theirs",
+                        so="A's item is lost, and both callers were told that they succeeded",
                     ),
                 )
 
@@ -353,7 +355,7 @@ def write_needs_index_read(facts: Reach) -> Iterator[Defect]:
                 f"{operation.name} on {effect.entity}",
                 f"must first look up {what}: one more read, from an eventually consistent index",
                 "Let the caller pass the whole key, or build the key from what the caller has.",
-                evidence=course(
+                evidence=steps_example(
                     f"{operation.name} is given {', '.join(operation.parameters) or 'no key'}",
                     f"it looks up {what}"
                     + (": an item of the last second is not found" if via else ""),

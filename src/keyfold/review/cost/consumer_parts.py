@@ -8,18 +8,18 @@ from math import ceil
 from keyfold.design.schema import ConsumerSchema, Effect, EntitySchema, Follows
 from keyfold.review.cost import feeds
 from keyfold.review.cost.figures import Figures
-from keyfold.review.cost.item import APPEARS, checked, listed, looked_up
+from keyfold.review.cost.item import APPEARS, condition_check, item_read, items_query
 from keyfold.review.cost.part import SUPPORT, Part, Store, for_purpose, in_transaction, times
 from keyfold.review.cost.reads import read
 from keyfold.review.cost.transaction_parts import (
     MARKER_UNITS,
+    changed_amounts,
     children,
-    committed,
-    copied,
+    copy_writes,
     counts,
-    done,
     is_shown,
-    moved_amounts,
+    item_transaction,
+    job_effect,
 )
 
 EVENTS_OF = {"create": "INSERT", "put": "INSERT", "delete": "REMOVE"}
@@ -43,20 +43,20 @@ def follow(
         yield from _copies(figures, entity, effect, sync)
     yield from _amounts(figures, entity, effect, syncs, gone)
     if event == "REMOVE":
-        yield from _carry(figures, entity)
+        yield from _carry_over_counts(figures, entity)
     for job in figures.jobs(entity, event):
         if job.deletes:
-            yield from _sweep(figures, job, expired=expired)
+            yield from _delete_children(figures, job, expired=expired)
         else:
-            yield from _spread(figures, job, effect)
+            yield from _update_copied_fields(figures, job, effect)
     if effect.action in APPEARS:
         for need in figures.following(entity, "need"):
             # An item checked by its transaction is checked again only if an index lagged.
-            if not need.joins and not _is_again(figures, entity, need):
-                yield looked_up(figures, figures.schema.by_entity[need.target], "cascade")
+            if not need.joins and not _is_in_transaction(figures, entity, need):
+                yield item_read(figures, figures.schema.by_entity[need.target], "cascade")
     for shown in figures.following(entity, "shown"):
         if effect.action in APPEARS or {*effect.fields} & {*shown.writes}:
-            yield looked_up(figures, figures.schema.by_entity[shown.target], "copied field")
+            yield item_read(figures, figures.schema.by_entity[shown.target], "copied field")
     for consumer in figures.processors(entity):
         yield from _processor(figures, consumer, effect)
     if expired:
@@ -78,9 +78,9 @@ def _copies(figures: Figures, entity: EntitySchema, effect: Effect, sync: str) -
         count, gone = figures.copies(pointer), effect.action == "delete"
         if not count:
             continue
-        yield looked_up(figures, entity, "copy", gone=gone)
-        guards = times([checked(figures, entity, gone=gone)], ceil(count / copy.at_once))
-        yield from in_transaction([*guards, *copied(figures, copy, effect)])
+        yield item_read(figures, entity, "copy", gone=gone)
+        guards = times([condition_check(figures, entity, gone=gone)], ceil(count / copy.at_once))
+        yield from in_transaction([*guards, *copy_writes(figures, copy, effect)])
 
 
 def _amounts(
@@ -90,28 +90,28 @@ def _amounts(
     syncs: tuple[str, ...],
     gone: frozenset[str],
 ) -> Iterator[Part]:
-    found = [each for sync in syncs for each in moved_amounts(figures, entity, effect, sync)]
+    found = [each for sync in syncs for each in changed_amounts(figures, entity, effect, sync)]
     if not found:
         return
     for amount in found:
         if amount.target in gone:
             target = figures.schema.by_entity[amount.target]
-            yield looked_up(figures, target, "counter", gone=True)
+            yield item_read(figures, target, "counter", gone=True)
     held = counts(figures, effect, [each for each in found if each.target not in gone])
     yield from in_transaction([*held, _marker(len(found))])
 
 
-def _carry(figures: Figures, entity: EntitySchema) -> Iterator[Part]:
+def _carry_over_counts(figures: Figures, entity: EntitySchema) -> Iterator[Part]:
     """Counts of a deleted item are carried over to its successor, if there is one."""
     for amount in figures.schema.follows:
         kept = amount.fact == "amount" and amount.target == entity.name and amount.shards == 1
         source = figures.schema.by_entity.get(amount.source)
         if kept and amount.sync == "stream" and source is not None and figures.items(source):
-            yield looked_up(figures, entity, "counter", gone=True)
+            yield item_read(figures, entity, "counter", gone=True)
             yield from in_transaction([_marker()])  # One of several in its batch.
 
 
-def _sweep(figures: Figures, job: Follows, *, expired: bool) -> Iterator[Part]:
+def _delete_children(figures: Figures, job: Follows, *, expired: bool) -> Iterator[Part]:
     """Deletes the remaining items of a deleted parent."""
     parent, child = figures.schema.by_entity[job.source], figures.schema.by_entity[job.target]
     if job.joins and not figures.schema.by_table[parent.table].stream:
@@ -119,29 +119,31 @@ def _sweep(figures: Figures, job: Follows, *, expired: bool) -> Iterator[Part]:
     count = children(figures, job)
     if job.joins and job.fits is not None and count <= job.fits and not expired:
         count = 0.0
-    yield looked_up(figures, parent, "cascade", gone=True)
-    yield listed(figures, child, count, "cascade", job.found or "")
+    yield item_read(figures, parent, "cascade", gone=True)
+    yield items_query(figures, child, count, "cascade", job.found or "")
     if count:
-        guards = times([checked(figures, parent, gone=True)], ceil(count / job.at_once))
-        parts = committed(figures, child, done(job), "cascade", frozenset({parent.name}))
+        guards = times([condition_check(figures, parent, gone=True)], ceil(count / job.at_once))
+        parts = item_transaction(
+            figures, child, job_effect(job), "cascade", frozenset({parent.name})
+        )
         yield from in_transaction([*guards, *times(for_purpose(parts, "cascade"), count)])
 
 
-def _spread(figures: Figures, job: Follows, effect: Effect) -> Iterator[Part]:
+def _update_copied_fields(figures: Figures, job: Follows, effect: Effect) -> Iterator[Part]:
     """Propagates a new value to all items that show it; a new origin has none yet."""
     if not is_shown(effect, job.fields):
         return
     origin, child = figures.schema.by_entity[job.source], figures.schema.by_entity[job.target]
     count = 0.0 if effect.action in APPEARS else children(figures, job)
-    yield looked_up(figures, origin, "copied field")
-    yield listed(figures, child, count, "copied field", job.found or "")
+    yield item_read(figures, origin, "copied field")
+    yield items_query(figures, child, count, "copied field", job.found or "")
     if count:
-        parts = committed(figures, child, done(job), "copied field")
-        guards = times([checked(figures, origin)], ceil(count / job.at_once))
+        parts = item_transaction(figures, child, job_effect(job), "copied field")
+        guards = times([condition_check(figures, origin)], ceil(count / job.at_once))
         yield from in_transaction([*guards, *times(for_purpose(parts, "copied field"), count)])
 
 
-def _is_again(figures: Figures, entity: EntitySchema, need: Follows) -> bool:
+def _is_in_transaction(figures: Figures, entity: EntitySchema, need: Follows) -> bool:
     """Whether the transaction already includes it."""
     needs = figures.following(entity, "need")
     return any(each.joins and each.target == need.target for each in needs)
@@ -162,7 +164,7 @@ def _processor(figures: Figures, consumer: ConsumerSchema, effect: Effect) -> It
     for each in (*_own_effects(figures, consumer), *load.writes):
         entity = figures.schema.by_entity.get(each.entity)
         if entity is not None:
-            made += for_purpose(committed(figures, entity, each, "processor"), "processor")
+            made += for_purpose(item_transaction(figures, entity, each, "processor"), "processor")
     made += times([Part(SUPPORT, "", MARKER_UNITS, "outbox")], load.events)
     if not figures.schema.enforced:
         yield from times(made, load.share)
@@ -191,7 +193,7 @@ def _own_effects(figures: Figures, consumer: ConsumerSchema) -> Iterator[Effect]
 def _release_unique_values(figures: Figures, entity: EntitySchema) -> Iterator[Part]:
     """Releases the unique values of an expired item."""
     for _ in figures.following(entity, "claim"):
-        yield looked_up(figures, entity, "unique", gone=True)
+        yield item_read(figures, entity, "unique", gone=True)
         marker = Part(Store(entity.table), "", MARKER_UNITS, "unique")
-        guard = checked(figures, entity, gone=True)
+        guard = condition_check(figures, entity, gone=True)
         yield from in_transaction([guard, marker])

@@ -21,7 +21,7 @@ def draft(schema: Schema) -> str:
     return "\n".join(_lines(schema, None)) + "\n"
 
 
-def recorded(schema: Schema, seen: Workload) -> str:
+def observed_draft(schema: Schema, seen: Workload) -> str:
     """A workload file from observations; what was not observed has rate zero."""
     return "\n".join(_lines(schema, seen)) + "\n"
 

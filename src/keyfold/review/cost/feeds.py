@@ -24,7 +24,7 @@ from keyfold.maintain.feed.policy import (
     sample_share,
 )
 from keyfold.review.cost.figures import Figures
-from keyfold.review.cost.item import APPEARS, listed, looked_up, written
+from keyfold.review.cost.item import APPEARS, item_read, item_write, items_query
 from keyfold.review.cost.part import Part, Store, times
 from keyfold.values.units import read_units, write_units
 
@@ -68,13 +68,13 @@ def page(figures: Figures, feed: FeedSchema) -> FeedPage | None:
     pulled = figures.sources(feed) * (1 - pushed_share(figures, feed))
     copied = min(load.page + 1, figures.matched(item, _partition(item)))
     parts = [
-        listed(figures, item, copied, "feed", page=copied + 1),
-        listed(figures, source, pulled, "feed", page=pulled + 1),
+        items_query(figures, item, copied, "feed", page=copied + 1),
+        items_query(figures, source, pulled, "feed", page=pulled + 1),
     ]
     requests, asked = 2.0, pulled
     if removed is not None:
         gone, first = figures.items(removed) / (feed.replicas or 1), feed.listed or 1
-        parts.append(listed(figures, removed, min(gone, first), "feed", page=first))
+        parts.append(items_query(figures, removed, min(gone, first), "feed", page=first))
         requests += 1
         if gone >= first:
             shown = min(load.page, copied)
@@ -92,11 +92,11 @@ def page(figures: Figures, feed: FeedSchema) -> FeedPage | None:
         asked = load.page
         requests += ceil(pulled / BATCH_GET_ITEMS)
     taken = min(FIRST_READ, load.page, figures.matched(post, _partition(post)))
-    once = listed(figures, post, taken, "feed", page=taken + 1)
+    once = items_query(figures, post, taken, "feed", page=taken + 1)
     parts += times([once], asked)
     counted = _counted_share(figures, feed, pulled)
     if (reader := figures.support(feed, "Reader")) is not None:
-        count = written(figures, reader, Effect("put", reader.name), "feed")
+        count = item_write(figures, reader, Effect("put", reader.name), "feed")
         parts += times(count, counted)
     return FeedPage(tuple(parts), requests + asked, counted)
 
@@ -201,7 +201,7 @@ def _head_write(figures: Figures, feed: FeedSchema) -> Part:
 def _refresh(figures: Figures, feed: FeedSchema, post: EntitySchema) -> Iterator[Part]:
     """Compares a head with its source's newest posts."""
     yield _head_reads(figures, feed)
-    yield listed(figures, post, (feed.heads or 0) + 1, "feed", page=(feed.heads or 0) + 2)
+    yield items_query(figures, post, (feed.heads or 0) + 1, "feed", page=(feed.heads or 0) + 2)
 
 
 def _partition(entity: EntitySchema) -> tuple[str, ...]:
@@ -228,13 +228,13 @@ def follow(figures: Figures, entity: EntitySchema, effect: Effect) -> Iterator[P
 
 
 def _copies(figures: Figures, item: EntitySchema) -> Iterator[Part]:
-    return written(figures, item, Effect("put", item.name), "feed")
+    return item_write(figures, item, Effect("put", item.name), "feed")
 
 
 def _one(figures: Figures, feed: FeedSchema, kind: str, *, gone: bool = False) -> Part:
     entity = figures.support(feed, kind)
     assert entity is not None, f"the feed {feed.name} keeps no {kind}"
-    return looked_up(figures, entity, "feed", gone=gone)
+    return item_read(figures, entity, "feed", gone=gone)
 
 
 def _eventual_read(figures: Figures, feed: FeedSchema, kind: str, count: float = 1.0) -> Part:
@@ -250,14 +250,14 @@ def _listed_followers(figures: Figures, feed: FeedSchema) -> Part:
     edge = figures.schema.by_entity[feed.edge]
     count = figures.followers(feed)
     index = edge.placements[0].index if edge.placements else ""
-    return listed(figures, edge, count, "feed", index, page=FOLLOWERS_AT_ONCE)
+    return items_query(figures, edge, count, "feed", index, page=FOLLOWERS_AT_ONCE)
 
 
 def _listed_subscribers(figures: Figures, feed: FeedSchema) -> Part:
     """The followers who get copies of a source."""
     entity = figures.support(feed, "Subscription") or figures.schema.by_entity[feed.edge]
     count = figures.followers(feed) * pushed_share(figures, feed)
-    return listed(figures, entity, count, "feed", page=FOLLOWERS_AT_ONCE)
+    return items_query(figures, entity, count, "feed", page=FOLLOWERS_AT_ONCE)
 
 
 def _post(
@@ -274,14 +274,14 @@ def _post(
         else:
             yield from _refresh(figures, feed, post)
     elif effect.action in APPEARS:
-        yield from written(figures, hint, Effect("update", hint.name), "feed")
+        yield from item_write(figures, hint, Effect("update", hint.name), "feed")
     yield _eventual_read(figures, feed, "Hint")
     yield _listed_subscribers(figures, feed)
     copied = figures.followers(feed) * pushed_share(figures, feed)
     if not copied:
         return
     yield from times(_copies(figures, item), copied)
-    yield from times([looked_up(figures, post, "feed")], 1 + ceil(copied / FOLLOWERS_AT_ONCE))
+    yield from times([item_read(figures, post, "feed")], 1 + ceil(copied / FOLLOWERS_AT_ONCE))
     yield _eventual_read(figures, feed, "Reader", copied / FeedPolicy.looks)
     yield _eventual_read(figures, feed, "Crowd", min(1.0, copied / FeedPolicy.looks))
 
@@ -290,7 +290,7 @@ def _remove(figures: Figures, feed: FeedSchema, item: EntitySchema) -> Iterator[
     """Deletes a removed post's copies by key, and once more when it is settled."""
     count, pushed = figures.followers(feed), pushed_share(figures, feed)
     yield from times([_listed_followers(figures, feed), _listed_subscribers(figures, feed)], 2)
-    gone = written(figures, item, Effect("delete", item.name), "feed")
+    gone = item_write(figures, item, Effect("delete", item.name), "feed")
     yield from times(gone, count * pushed)
     # Subscribers come twice, and all once more: one unit each, even if nothing is stored.
     yield Part(Store(item.table), item.name, count * (2 + pushed), "feed")
@@ -299,11 +299,11 @@ def _remove(figures: Figures, feed: FeedSchema, item: EntitySchema) -> Iterator[
         yield _head_write(figures, feed)
     settlement, removed = figures.support(feed, "Settlement"), figures.support(feed, "Removed")
     assert settlement is not None, f"the feed {feed.name} settles nothing"
-    yield from written(figures, settlement, Effect("put", settlement.name), "feed")
-    yield listed(figures, settlement, 1, "feed")
-    yield from written(figures, settlement, Effect("delete", settlement.name), "feed")
+    yield from item_write(figures, settlement, Effect("put", settlement.name), "feed")
+    yield items_query(figures, settlement, 1, "feed")
+    yield from item_write(figures, settlement, Effect("delete", settlement.name), "feed")
     if removed is not None:
-        entry = written(figures, removed, Effect("delete", removed.name), "feed")
+        entry = item_write(figures, removed, Effect("delete", removed.name), "feed")
         yield from times(entry, feed.replicas or 1)
 
 
@@ -318,18 +318,18 @@ def _follow(
     posts = min(float(feed.cap or 1000), figures.matched(post, _partition(post)))
     if effect.action == "delete":
         copies = figures.matched(item, _partition(item))
-        everything = listed(figures, item, copies, "feed", page=copies + 1)
-        yield looked_up(figures, edge, "feed", gone=True)
+        everything = items_query(figures, item, copies, "feed", page=copies + 1)
+        yield item_read(figures, edge, "feed", gone=True)
         yield _one(figures, feed, "Source")
         # The mark is read when it is created, and when it gets its expiry.
         listing = _one(figures, feed, "Subscription", gone=not pushed)
         yield from times([_one(figures, feed, "Source"), listing, everything], 2)
         yield _one(figures, feed, "Reader")
-        gone = written(figures, item, Effect("delete", item.name), "feed")
+        gone = item_write(figures, item, Effect("delete", item.name), "feed")
         yield from times(gone, posts * pushed)
-        yield from written(figures, source, Effect("update", source.name), "feed")
+        yield from item_write(figures, source, Effect("update", source.name), "feed")
         return
-    yield looked_up(figures, edge, "feed")
+    yield item_read(figures, edge, "feed")
     if effect.action not in APPEARS:
         return
     yield from times([_one(figures, feed, "Source")], 2)
@@ -337,13 +337,13 @@ def _follow(
     yield _eventual_read(figures, feed, "Reader")
     yield _eventual_read(figures, feed, "Crowd")
     # The mark stores both counts, or is deleted once the copies exist.
-    yield from written(figures, source, Effect("update", source.name), "feed")
+    yield from item_write(figures, source, Effect("update", source.name), "feed")
     if not pushed:
         return
     subscription = figures.support(feed, "Subscription")
     assert subscription is not None, f"the feed {feed.name} keeps no subscriptions"
     shown = min(posts, figures.feed(feed).page / max(1.0, figures.sources(feed)))
-    settled = [*written(figures, subscription, Effect("put", subscription.name), "feed")]
-    settled += times([listed(figures, post, shown, "feed", page=posts + 1)], 2)
+    settled = [*item_write(figures, subscription, Effect("put", subscription.name), "feed")]
+    settled += times([items_query(figures, post, shown, "feed", page=posts + 1)], 2)
     settled += times(_copies(figures, item), max(1.0, shown))
     yield from times(settled, pushed)

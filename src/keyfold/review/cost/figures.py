@@ -81,7 +81,7 @@ class Figures(Holdings):
         """The writes; a workload without any is assumed to write a little of everything."""
         if self.workload.writes or not self.schema.entities:
             return (*self.workload.writes, *self._expiries())
-        self.assume(f"every write is called {WRITE_RATE:g} times a second, as none is stated")
+        self.assume(f"every write is called {WRITE_RATE:g} times a second, because none is stated")
         if self.schema.operations:
             return tuple(
                 WriteLoad(o.name, o.effects, WRITE_RATE, atomic=bool(o.atomic))
@@ -108,7 +108,7 @@ class Figures(Holdings):
             made = rates.get("create", 0.0) + rates.get("put", 0.0) - rates.get("delete", 0.0)
             rate = made - self.growth(entity) / SECONDS_A_MONTH
             if rate > 0 and "expire" not in rates:
-                self.assume(f"{rate:.3g} {entity.name} expire a second, as so many are created")
+                self.assume(f"{rate:.3g} {entity.name} expire per second, as many as are created")
                 gone = (Effect("delete", entity.name),)
                 yield WriteLoad(f"expire {entity.name}", gone, rate, expired=True)
 
@@ -117,7 +117,7 @@ class Figures(Holdings):
     def consumer(self, consumer: ConsumerSchema) -> ConsumerLoad:
         stated = self.workload.consumers.get(consumer.name)
         if stated is None and not consumer.effects:
-            self.assume(f"{consumer.name} reads and writes nothing but its processed markers")
+            self.assume(f"{consumer.name} reads and writes only its processed markers")
         return stated or ConsumerLoad()
 
     def feed(self, feed: FeedSchema) -> FeedLoad:
@@ -226,14 +226,14 @@ class Figures(Holdings):
             return max(stated, 1.0)
         if pattern.partitions:
             read = "items" if pattern.at_once else "partitions"
-            self.assume(f"{pattern.name} reads {PARTITIONS:g} {read} a call")
+            self.assume(f"{pattern.name} reads {PARTITIONS:g} {read} per call")
             return min(PARTITIONS, float(pattern.max_partitions or PARTITIONS))
         return float(pattern.max_partitions or 1 + len(pattern.other_partitions))
 
     def each(self, write: WriteLoad) -> float:
         if write.each is not None:
             return write.each
-        self.assume(f"{write.name} writes {EACH:g} items where it says each")
+        self.assume(f"{write.name} writes {EACH:g} items for an effect with `each`")
         return EACH
 
 

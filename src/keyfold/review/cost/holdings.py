@@ -109,7 +109,9 @@ class Holdings:
         if whole is None:
             if len(stated) < len(entity.attributes):
                 about = round(sum(found.values()))
-                self.assume(f"an item of {entity.name} takes {about:,} bytes, by its types")
+                self.assume(
+                    f"an item of {entity.name} takes {about:,} bytes, estimated from its types"
+                )
             return found
         open_ = {name: size for name, size in found.items() if name not in stated}
         rest, total = whole - sum(stated.values()), sum(open_.values())
@@ -219,7 +221,7 @@ class Holdings:
         own = _plain(entity.name)
         if _plain(field) not in (f"{own}id", f"{own}code"):
             return False
-        self.assume(f"no two {entity.name} have one {field}")
+        self.assume(f"every {entity.name} has a different {field}")
         return True
 
     def matched(self, entity: EntitySchema, fields: Iterable[str]) -> float:
@@ -238,7 +240,7 @@ class Holdings:
             and (attribute.type == "date" or field in partition.buckets)
         ]
         if days:
-            self.assume(f"new {entity.name} all go to the partition of the current {days[0]}")
+            self.assume(f"all new {entity.name} go to the partition of the current {days[0]}")
         return tuple(field for field in partition.fields if field not in days)
 
     def hottest(self, entity: EntitySchema, fields: tuple[str, ...]) -> float:
@@ -253,8 +255,8 @@ class Holdings:
             return min(shares) / shards
         values = self.distinct(entity, [f for f in fields if f not in spreading])
         self.assume(
-            f"the busiest key gets {HOT_FACTOR:g} times the traffic of an average one, where no "
-            "share is stated (hottest)"
+            f"the busiest key gets {HOT_FACTOR:g} times the average traffic where no share "
+            "(hottest) is stated"
         )
         return min(1.0, HOT_FACTOR / values) / shards
 

@@ -16,7 +16,7 @@ from keyfold.values.units import entry_units, read_units, write_units
 APPEARS = ("create", "put")
 
 
-def written(
+def item_write(
     figures: Figures, entity: EntitySchema, effect: Effect, why: Why = "item"
 ) -> Iterator[Part]:
     """One item with its index entries, outside a transaction."""
@@ -33,19 +33,19 @@ def written(
             yield Part(Store(table.name, index.name), entity.name, units, "index")
 
 
-def looked_up(figures: Figures, entity: EntitySchema, why: Why, *, gone: bool = False) -> Part:
+def item_read(figures: Figures, entity: EntitySchema, why: Why, *, gone: bool = False) -> Part:
     """One consistent read of an item, present or missing."""
     units = 1.0 if gone else figures.read_units(entity, consistent=True)
     return Part(Store(entity.table), entity.name, units, why, True)
 
 
-def checked(figures: Figures, entity: EntitySchema, *, gone: bool = False) -> Part:
+def condition_check(figures: Figures, entity: EntitySchema, *, gone: bool = False) -> Part:
     """A condition on an item that a transaction does not write."""
     units = 1.0 if gone else fmean(map(write_units, figures.item_sizes(entity)))
     return Part(Store(entity.table), entity.name, units, "check")
 
 
-def listed(
+def items_query(
     figures: Figures,
     entity: EntitySchema,
     count: float,

@@ -118,7 +118,9 @@ def _fetch_units(figures: Figures, pattern: PatternSchema, rows: float) -> tuple
             continue
         fields = set(target.key.fields if target.key else ())
         way = figures.facts.way_to(held, target)
-        if way is None or all(fields <= set(figures.facts.held(row, target)) for row in held):
+        if way is None or all(
+            fields <= set(figures.facts.held_key_fields(row, target)) for row in held
+        ):
             units += rows * figures.read_units(target, consistent=False)
             requests += ceil(rows / BATCH_GET_ITEMS)
         else:

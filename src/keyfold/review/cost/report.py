@@ -18,8 +18,8 @@ def document(bill: Bill) -> Document:
     summary = (
         f"{money(bill.dollars)} a month on demand: {money(bill.reads_dollars)} for reads, "
         f"{money(bill.writes_dollars)} for writes, {money(bill.storage_dollars)} for storage, "
-        f"{money(bill.upkeep_dollars)} beside. "
-        f"Provisioned for its peaks it is {money(bill.provisioned_dollars)}, scaled by itself "
+        f"{money(bill.upkeep_dollars)} for everything else. "
+        f"Provisioned for the peaks: {money(bill.provisioned_dollars)}; with auto scaling: "
         f"{money(bill.scaled_dollars)}. Prices of {asked.region}, {asked.as_of}."
     )
     sections = [
@@ -27,17 +27,17 @@ def document(bill: Bill) -> Document:
         *([Section("Views", "views", tuple(_views(bill)))] if bill.views else []),
         *([Section("Feeds", "feeds", tuple(_feeds(bill)))] if bill.feeds else []),
         Section("Writes", "writes", tuple(_writes(bill))),
-        Section("What the writes are for", "purposes", tuple(_purposes(bill))),
+        Section("Writes by purpose", "purposes", tuple(_purposes(bill))),
         Section("Tables and indexes", "paths", tuple(_paths(bill))),
-        Section("Beside requests and storage", "beside", tuple(_beside(bill))),
+        Section("Other costs", "beside", tuple(_beside(bill))),
         Section("Hot keys", "hot", tuple(_hot(bill))),
         Section("Assumed", "assumed", tuple(_assumptions(bill))),
     ]
-    return Document(f"What {bill.schema.name} costs", summary, tuple(sections))
+    return Document(f"Cost of {bill.schema.name}", summary, tuple(sections))
 
 
 def _patterns(bill: Bill) -> list[Block]:
-    head = ("Pattern", "Reads", "A second", "Units a call", "Requests", "A month", "Share")
+    head = ("Pattern", "Reads", "Calls/s", "Units per call", "Requests", "Per month", "Share")
     rows = tuple(_pattern_row(line, bill) for line in bill.patterns)
     told = (
         f"{percent(bill.index_share)} of all reads go through an index; "
@@ -51,7 +51,7 @@ def _patterns(bill: Bill) -> list[Block]:
     if shown:
         legend = [("from the table", "slot"), ("through an index", "warm")]
         legend += [("views and feeds", "violet")] if bill.views or bill.feeds else []
-        caption = "Dollars a month by what is read"
+        caption = "Dollars a month by pattern"
         drawn = [Bar(name, ((cost, colour),), money(cost)) for name, cost, colour in shown]
         blocks.insert(1, Picture("cost-patterns", bars(caption, drawn, legend), caption))
     return blocks
@@ -74,8 +74,8 @@ def _pattern_row(line: PatternLine, bill: Bill) -> tuple[str, ...]:
 
 
 def _views(bill: Bill) -> list[Block]:
-    told = "What is read together for one view, beside the calls of single patterns above."
-    head = ("View", "Reads", "A second", "Units", "Requests", "A month")
+    told = "Patterns that one view reads together, in addition to the single calls above."
+    head = ("View", "Reads", "Calls/s", "Units", "Requests", "Per month")
     rows = tuple(
         (
             line.name,
@@ -96,7 +96,7 @@ def _feeds(bill: Bill) -> list[Block]:
         "removed posts, and every pulled source. A counted page also writes the reader's counts, "
         "with one more request."
     )
-    head = ("Feed", "Pages a second", "Units a page", "Requests", "Counted", "A month")
+    head = ("Feed", "Pages/s", "Units per page", "Requests", "Counted", "Per month")
     rows = tuple(
         (
             line.feed.name,
@@ -116,19 +116,19 @@ def _writes(bill: Bill) -> list[Block]:
         return [Paragraph("The workload states no writes.")]
     head = (
         "Write",
-        "A second",
+        "Calls/s",
         "Items",
         "Indexes",
-        "Kept with it",
-        "Units a call",
-        "Read for it",
-        "A month",
+        "Maintenance",
+        "Units per call",
+        "Reads",
+        "Per month",
     )
     rows = tuple(_write_row(line) for line in bill.writes)
     picture = bars(
         "Dollars a month by write",
         [_write_bar(line, bill) for line in bill.writes[:SHOWN]],
-        (("items", "slot"), ("index entries", "warm"), ("kept with it, and read", "violet")),
+        (("items", "slot"), ("index entries", "warm"), ("maintenance and reads", "violet")),
     )
     caption = "Dollars a month by write"
     return [Picture("cost-writes", picture, caption), Grid(head, rows)]
@@ -166,11 +166,11 @@ PURPOSES: dict[Why, str] = {
     "copy": "copies",
     "counter": "counters",
     "unique": "markers of unique values",
-    "cascade": "what goes with a deleted item",
-    "check": "checks that nothing changed meanwhile",
-    "copied field": "fields that the stream keeps equal",
+    "cascade": "cascading deletes",
+    "check": "condition checks",
+    "copied field": "copied fields, updated from the stream",
     "processor": "processors",
-    "outbox": "events, written and taken out",
+    "outbox": "events, written and deleted",
     "processed marker": "markers of processed records",
     "request id": "request ids",
     "feed": "feeds: hints, sources and copies",
@@ -178,7 +178,7 @@ PURPOSES: dict[Why, str] = {
 
 
 def _purposes(bill: Bill) -> list[Block]:
-    head = ("For", "Write units/s", "Read units/s", "A month")
+    head = ("For", "Write units/s", "Read units/s", "Per month")
     rows = tuple(
         (PURPOSES[line.why], number(line.units), number(line.read_units), money(line.dollars))
         for line in bill.purposes
@@ -189,7 +189,7 @@ def _purposes(bill: Bill) -> list[Block]:
 def _beside(bill: Bill) -> list[Block]:
     if not bill.upkeep:
         return [Paragraph("Nothing.")]
-    head = ("What", "How much", "A month")
+    head = ("What", "How much", "Per month")
     rows = tuple((line.name, line.amount, money(line.dollars)) for line in bill.upkeep)
     return [Grid(head, rows)]
 
@@ -231,10 +231,10 @@ def _path_row(line: PathLine) -> tuple[str, ...]:
 def _hot(bill: Bill) -> list[Block]:
     warm = [hot for hot in bill.hot if hot.share >= WARM]
     if warm:
-        told = "At their peaks these keys come near, or over, what one partition can take."
+        told = "At their peaks, these keys are near or above the limit of one partition."
     else:
-        told = "No key comes near what one partition can take, even at its peak."
-    head = ("Table or index", "Key", "Units a second at peak", "Limit", "Used")
+        told = "No key comes near the limit of one partition, even at its peak."
+    head = ("Table or index", "Key", "Peak units/s", "Limit", "Used")
     rows = tuple(_hot_row(hot) for hot in bill.hot[:5])
     return [Paragraph(told), Grid(head, rows)] if rows else [Paragraph(told)]
 
@@ -251,6 +251,6 @@ def _hot_row(hot: HotKey) -> tuple[str, ...]:
 
 def _assumptions(bill: Bill) -> list[Block]:
     if not bill.assumptions:
-        return [Paragraph("Nothing: the workload states every number that was used.")]
-    told = "The workload does not say these; state them to make the numbers yours."
+        return [Paragraph("None: the workload states every number that was used.")]
+    told = "The workload does not state these figures. State them for an exact result."
     return [Paragraph(told), Sentences(bill.assumptions)]

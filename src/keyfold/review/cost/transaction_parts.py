@@ -6,14 +6,14 @@ from collections.abc import Iterator
 
 from keyfold.design.schema import Effect, EntitySchema, Follows
 from keyfold.review.cost.figures import Figures
-from keyfold.review.cost.item import APPEARS, checked, listed, looked_up, written
+from keyfold.review.cost.item import APPEARS, condition_check, item_read, item_write, items_query
 from keyfold.review.cost.part import Part, Store, Why, for_purpose, times
 
 MARKER_UNITS = 1.0
 """Markers, counts and event entries are smaller than a kilobyte."""
 
 
-def committed(
+def item_transaction(
     figures: Figures,
     entity: EntitySchema,
     effect: Effect,
@@ -24,11 +24,11 @@ def committed(
     counted.
     """
     joined = list(_join(figures, entity, effect, gone))
-    parts = [*written(figures, entity, effect, why), *joined]
+    parts = [*item_write(figures, entity, effect, why), *joined]
     replaced = effect.action in ("delete", "put") and figures.joins(entity)
     follows = effect.action not in APPEARS and any(part.why != "feed" for part in joined)
     if replaced or follows:
-        parts.append(looked_up(figures, entity, why))
+        parts.append(item_read(figures, entity, why))
     return parts
 
 
@@ -41,7 +41,7 @@ def _join(
     figures: Figures, entity: EntitySchema, effect: Effect, gone: frozenset[str]
 ) -> Iterator[Part]:
     yield from _copies(figures, entity, effect)
-    moved = moved_amounts(figures, entity, effect, "transaction")
+    moved = changed_amounts(figures, entity, effect, "transaction")
     # Shards are separate items, which are not deleted with the holder.
     counted = [each for each in moved if each.target not in gone or each.shards > 1]
     yield from counts(figures, effect, counted)
@@ -55,14 +55,14 @@ def _copies(figures: Figures, entity: EntitySchema, effect: Effect) -> Iterator[
     """The copies that a write of their canonical changes."""
     for copy in figures.following(entity, "copy"):
         if copy.joins and is_shown(effect, copy.fields):
-            yield from copied(figures, copy, effect)
+            yield from copy_writes(figures, copy, effect)
 
 
-def copied(figures: Figures, copy: Follows, effect: Effect) -> Iterator[Part]:
+def copy_writes(figures: Figures, copy: Follows, effect: Effect) -> Iterator[Part]:
     """All copies of one item, written as it was."""
     pointer = figures.schema.by_entity[copy.target]
     alike = Effect(effect.action, pointer.name, fields=effect.fields)
-    parts = for_purpose(committed(figures, pointer, alike, "copy"), "copy")
+    parts = for_purpose(item_transaction(figures, pointer, alike, "copy"), "copy")
     return times(parts, figures.copies(pointer))
 
 
@@ -71,7 +71,7 @@ def is_shown(effect: Effect, fields: tuple[str, ...]) -> bool:
     return effect.action != "update" or not effect.fields or bool({*effect.fields} & {*fields})
 
 
-def moved_amounts(
+def changed_amounts(
     figures: Figures, entity: EntitySchema, effect: Effect, sync: str
 ) -> Iterator[Follows]:
     """The amounts that a write changes."""
@@ -94,12 +94,12 @@ def counts(figures: Figures, effect: Effect, amounts: list[Follows]) -> Iterator
         target = figures.schema.by_entity[name]
         fields = tuple(field for amount in held for field in amount.writes)
         counted = Effect("update", name, fields=fields)
-        parts = list(for_purpose(committed(figures, target, counted, "counter"), "counter"))
+        parts = list(for_purpose(item_transaction(figures, target, counted, "counter"), "counter"))
         yield from parts
         falls = effect.action not in APPEARS and not all(amount.creates for amount in held)
         if falls and not any(part.reading for part in parts):
             # A decreasing count must not create its holder, so the holder is read.
-            yield looked_up(figures, target, "counter")
+            yield item_read(figures, target, "counter")
 
 
 def _claims(figures: Figures, entity: EntitySchema, effect: Effect) -> Iterator[Part]:
@@ -118,7 +118,7 @@ def children(figures: Figures, job: Follows) -> float:
     return figures.items(target) / max(figures.items(source), 1.0)
 
 
-def done(job: Follows) -> Effect:
+def job_effect(job: Follows) -> Effect:
     """What a job does to each of its items."""
     if job.deletes:
         return Effect("delete", job.target)
@@ -135,13 +135,15 @@ def _jobs(
         if not job.joins or job.target in gone:
             continue
         count, child = children(figures, job), figures.schema.by_entity[job.target]
-        yield listed(figures, child, count, "cascade", job.found or "")
+        yield items_query(figures, child, count, "cascade", job.found or "")
         if job.fits is not None and count <= job.fits:
-            parts = committed(figures, child, done(job), "cascade", gone | {entity.name})
+            parts = item_transaction(
+                figures, child, job_effect(job), "cascade", gone | {entity.name}
+            )
             yield from times(for_purpose(parts, "cascade"), count)
         if _is_looked_for_again(figures, job):
-            yield looked_up(figures, entity, "cascade", gone=True)
-            yield listed(figures, child, 0.0, "cascade", job.found or "")
+            yield item_read(figures, entity, "cascade", gone=True)
+            yield items_query(figures, child, 0.0, "cascade", job.found or "")
 
 
 def _is_looked_for_again(figures: Figures, job: Follows) -> bool:
@@ -171,7 +173,7 @@ def _needs(
         if need.target in written_to:
             written_to.remove(need.target)
         else:
-            yield checked(figures, figures.schema.by_entity[need.target])
+            yield condition_check(figures, figures.schema.by_entity[need.target])
 
 
 def _feeds(figures: Figures, entity: EntitySchema, effect: Effect) -> Iterator[Part]:
@@ -179,9 +181,9 @@ def _feeds(figures: Figures, entity: EntitySchema, effect: Effect) -> Iterator[P
     for feed in figures.followed_by(entity):
         source = figures.support(feed, "Source")
         if source is not None and effect.action in (*APPEARS, "delete"):
-            yield from written(figures, source, Effect("put", source.name), "feed")
+            yield from item_write(figures, source, Effect("put", source.name), "feed")
     for feed in figures.posting(entity):
         removed = figures.support(feed, "Removed")
         if removed is not None and effect.action == "delete":
-            parts = written(figures, removed, Effect("put", removed.name), "feed")
+            parts = item_write(figures, removed, Effect("put", removed.name), "feed")
             yield from times(parts, feed.replicas or 1)

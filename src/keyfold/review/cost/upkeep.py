@@ -61,7 +61,7 @@ def _backup_lines(figures: Figures, paths: Sequence[PathLine]) -> Iterator[Upkee
             held += line.bytes
     amount, asked = f"{held / GB:,.2f} GB", figures.prices
     if figures.workload.recovery is None:
-        figures.assume("the tables have point-in-time recovery, as exported ones do")
+        figures.assume("the tables have point-in-time recovery, like exported tables")
     if figures.workload.recovery is not False:
         yield UpkeepLine("point-in-time recovery", amount, held / GB * asked.recovery)
     if kept := figures.workload.backups:
@@ -83,7 +83,7 @@ def _streams(figures: Figures, writes: Sequence[WriteLine]) -> Iterator[UpkeepLi
     if any(part.why == "outbox" for line in writes for part in line.write.parts):
         units = load.workers * OUTBOX_QUERIES / load.poll
         asked = units * SECONDS_A_MONTH * figures.prices.read / 1e6
-        yield UpkeepLine("looking for events", f"{units:g} read units a second", asked)
+        yield UpkeepLine("to look for events", f"{units:g} read units a second", asked)
 
 
 def _leases(figures: Figures, shards: float, writes: Sequence[WriteLine]) -> UpkeepLine:

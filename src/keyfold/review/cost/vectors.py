@@ -17,13 +17,13 @@ def lines(figures: Figures, writes: Sequence[WriteLine]) -> Iterator[UpkeepLine]
     for table in figures.schema.tables:
         for vector in table.vectors:
             held = [e for e in figures.schema.entities_of(table.name) if sizes.has(e, vector)]
-            yield _written(figures, vector, held, writes)
+            yield _writes_line(figures, vector, held, writes)
             yield _storage_line(figures, vector, held)
     for search in figures.schema.searches:
         yield from _search_lines(figures, search)
 
 
-def _written(
+def _writes_line(
     figures: Figures,
     vector: VectorSchema,
     held: Sequence[EntitySchema],

@@ -205,7 +205,7 @@ class _Reader:
         found: dict[str, ConsumerLoad] = {}
         readers = {
             "reads": self._pattern_names,
-            "writes": self._written,
+            "writes": self._effects_of_all,
             "events": amount,
             "share": share,
         }
@@ -309,7 +309,7 @@ class _Reader:
             for name in value.elements("access patterns")
         )
 
-    def _written(self, value: Node) -> tuple[Effect, ...]:
+    def _effects_of_all(self, value: Node) -> tuple[Effect, ...]:
         found: list[Effect] = []
         for name in value.elements("writes such as: create Order"):
             found += self._effects(name, name.text("a write"))[0]

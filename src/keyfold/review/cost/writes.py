@@ -9,7 +9,7 @@ from keyfold.design.schema import Effect
 from keyfold.review.cost.consumer_parts import follow
 from keyfold.review.cost.figures import Figures
 from keyfold.review.cost.part import Part, PricedWrite, Store, in_transaction, times
-from keyfold.review.cost.transaction_parts import MARKER_UNITS, committed, is_alone
+from keyfold.review.cost.transaction_parts import MARKER_UNITS, is_alone, item_transaction
 from keyfold.review.cost.workload import WriteLoad
 
 DEEPEST = 3
@@ -36,7 +36,7 @@ def _effect(figures: Figures, effect: Effect, load: WriteLoad) -> Iterator[Part]
     if load.expired:
         made = list(follow(figures, entity, effect, expired=True))
     else:
-        parts = committed(figures, entity, effect)
+        parts = item_transaction(figures, entity, effect)
         alone = is_alone(parts) and not load.atomic
         made = parts if alone else list(in_transaction(parts))
     yield from made

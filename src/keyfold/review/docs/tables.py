@@ -69,11 +69,11 @@ def _facts(table: TableSchema, *, titled: bool, mixed: bool) -> str:
 
 def _regions(spread: Replication) -> str:
     met = (
-        "of two writes of one item at once, one is refused"
+        "of two concurrent writes of one item, one is refused"
         if spread.is_strong
         else f"written in {spread.home} only"
         if spread.home
-        else "of two writes of one item at once, the later one stays"
+        else "of two concurrent writes of one item, the later one wins"
     )
     return f"Regions: {', '.join(spread.regions)}; {met}."
 
@@ -98,7 +98,7 @@ def vectors(schema: Schema) -> Iterator[Block]:
             )
     if schema.searches:
         yield Grid(
-            ("Search", "Finds", "In", "Asks for", "Neighbours", "What it is for"),
+            ("Search", "Finds", "In", "Asks for", "Neighbours", "Purpose"),
             tuple(
                 (
                     search.name,
@@ -137,7 +137,7 @@ def indexes(schema: Schema) -> Iterator[Block]:
                     for index in table.indexes
                 ),
             )
-            yield Paragraph("Who is where:")
+            yield Paragraph("Placements:")
             yield Grid(
                 ("Entity", *(index.name for index in table.indexes)),
                 tuple(
@@ -149,7 +149,7 @@ def indexes(schema: Schema) -> Iterator[Block]:
         yield Picture(
             f"keys-{anchor(table.name)}",
             key_map(schema, table),
-            f"What lies together in {table.name}"
+            f"Item collections of {table.name}"
             + (" and its indexes" if table.indexes else "")
             + ": a frame is one partition, its rows come in the order of their sort keys.",
         )

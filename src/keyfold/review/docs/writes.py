@@ -39,7 +39,7 @@ def copies(schema: Schema) -> Iterator[Block]:
         if each.fact == "copy"
     )
     if rows:
-        yield Grid(("Copy", "Of", "Fields", "How many", "Kept right by"), rows)
+        yield Grid(("Copy", "Of", "Fields", "How many", "Maintained"), rows)
 
 
 def _many(each: Follows) -> str:
@@ -76,7 +76,7 @@ def uniques(schema: Schema) -> Iterator[Block]:
     held = {
         "marker": "a marker item in the same transaction",
         "claim": "a claim item that is its key",
-        "index": "**looking in an index, which enforces nothing**",
+        "index": "**an index lookup, which enforces nothing**",
     }
     rows = tuple(
         (f"**{entity.name}**", ", ".join(u.fields), held[u.by], u.normalise or "–")
@@ -150,7 +150,7 @@ def streams(schema: Schema) -> Iterator[Block]:
         if schema.enforced and each.by_stream and each.name not in stated
     ]
     if rows:
-        columns = ("Consumer", "Acts on", "Events", "Does", "What fails goes to")
+        columns = ("Consumer", "Acts on", "Events", "Does", "Failures go to")
         yield Grid(columns, tuple(rows))
 
 
@@ -168,9 +168,9 @@ def _work(each: Follows) -> str:
 
 def feeds(schema: Schema) -> Iterator[Block]:
     ways = {
-        "fan_in": "gathered when read",
-        "fan_out": "copied when written",
-        "hybrid": "gathered for some, copied for others",
+        "fan_in": "pulled when read",
+        "fan_out": "pushed when written",
+        "hybrid": "pulled for some, pushed for others",
     }
     rows = tuple(
         (

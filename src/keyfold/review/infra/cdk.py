@@ -247,7 +247,7 @@ def _application(made: Stack) -> Iterator[str]:
     yield "        self.application = iam.ManagedPolicy("
     yield "            self,"
     yield '            "Application",'
-    about = text(f"What {made.schema.name} calls, and nothing more.")
+    about = text(f"Only the calls that {made.schema.name} makes.")
     yield f"            description={about},"
     yield "            statements=["
     for statement in application(made, _arn):

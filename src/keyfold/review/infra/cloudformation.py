@@ -36,8 +36,8 @@ _EVENT_PARAMETERS: Final[dict[str, Any]] = {
         "Type": "String",
         "Default": "",
         "Description": (
-            "The ARN of what every event goes to, such as a queue or a function; its own policy "
-            "must let events.amazonaws.com in. Leave empty to disable."
+            "The ARN of the target of every event, such as a queue or a function; its own policy "
+            "must allow events.amazonaws.com. Leave empty to disable."
         ),
     },
 }
@@ -53,7 +53,7 @@ def template(schema: Schema) -> dict[str, Any]:
     resources["ApplicationPolicy"] = {
         "Type": "AWS::IAM::ManagedPolicy",
         "Properties": {
-            "Description": f"What {schema.name} calls, and nothing more.",
+            "Description": f"Only the calls that {schema.name} makes.",
             "PolicyDocument": _policy(application(made, _arn)),
         },
     }
@@ -65,12 +65,12 @@ def template(schema: Schema) -> dict[str, Any]:
         "Prefix": {
             "Type": "String",
             "Default": "",
-            "Description": "Put before the name of every table.",
+            "Description": "Prefix of all table names.",
         },
         "AlarmTopic": {
             "Type": "String",
             "Default": "",
-            "Description": "The ARN of a topic that is told of alarms; leave empty to disable.",
+            "Description": "The ARN of an SNS topic that receives alarms; leave empty to disable.",
         },
     }
     if made.consumers:
@@ -230,7 +230,7 @@ def _consumer(made: Stack, each: StreamFunction) -> dict[str, Resource]:
         name: {
             "Type": "AWS::Lambda::Function",
             "Properties": {
-                "Description": f"Keeps right: {', '.join(each.keeps)}"[:256],
+                "Description": f"Maintains: {', '.join(each.keeps)}"[:256],
                 "Runtime": RUNTIME,
                 "Handler": HANDLER,
                 "Timeout": 60,

@@ -24,7 +24,7 @@ def application(made: Stack, arn: Arn) -> list[Statement]:
     gets, queries, scans = _read(schema)
     # A write reads its item first if copies or versions depend on it.
     gets |= {(table.name, None) for table in schema.tables if schema.entities_of(table.name)}
-    queries |= _swept(schema)
+    queries |= _cascade_places(schema)
     written = [table.name for table in schema.tables]
     found = _reading(made, arn, gets, queries, scans)
     return [*found, _statement(made, arn, "Write", _writes(schema), _bases(written))]
@@ -114,7 +114,7 @@ def _read(schema: Schema) -> tuple[set[Place], set[Place], set[Place]]:
     return gets, queries, scans
 
 
-def _swept(schema: Schema) -> set[Place]:
+def _cascade_places(schema: Schema) -> set[Place]:
     """Where a write looks for dependent items, in its own transaction."""
     return {
         (schema.by_entity[each.target].table, each.found or None)

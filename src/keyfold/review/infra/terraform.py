@@ -42,13 +42,13 @@ terraform {
 variable "prefix" {
   type        = string
   default     = ""
-  description = "Put before the name of every table."
+  description = "Prefix of all table names."
 }
 
 variable "alarm_topics" {
   type        = list(string)
   default     = []
-  description = "ARNs of topics that are told of alarms."
+  description = "ARNs of SNS topics that receive alarms."
 }
 """
 CODE = """
@@ -69,7 +69,7 @@ variable "event_bus" {
 variable "event_target" {
   type        = string
   default     = ""
-  description = "The ARN of what every event goes to; it must let events.amazonaws.com in."
+  description = "The ARN of the target of every event; its policy must allow events.amazonaws.com."
 }
 
 data "aws_cloudwatch_event_bus" "events" {
@@ -101,7 +101,7 @@ def render(schema: Schema) -> str:
             "application",
             {
                 "name_prefix": f"{schema.name}-",
-                "description": f"What {schema.name} calls, and nothing more.",
+                "description": f"Only the calls that {schema.name} makes.",
                 "policy": Raw("data.aws_iam_policy_document.application.json"),
             },
         )
@@ -279,7 +279,7 @@ def _consumer(made: Stack, each: StreamFunction) -> list[str]:
             name,
             {
                 "function_name": _after("var.prefix", each.name),
-                "description": f"Keeps right: {', '.join(each.keeps)}"[:256],
+                "description": f"Maintains: {', '.join(each.keeps)}"[:256],
                 "role": Raw(f"aws_iam_role.{name}.arn"),
                 "runtime": RUNTIME,
                 "handler": HANDLER,

@@ -164,7 +164,7 @@ def _candidates(prediction: Prediction, problem: FirstThrottle) -> Iterator[tupl
             yield (
                 f"{count:,} shards of `{space}`",
                 replace(setup, shards=known),
-                f"a list asks {count:,} keys, and the order across them is gone",
+                f"a list queries {count:,} keys, and has no order across them",
             )
         else:
             known = {**setup.copies, space: count * setup.copies.get(space, 1)}

@@ -35,8 +35,8 @@ def document(
         Section("Copies, indexes and fan-outs", "copies", tuple(_copies(answer))),
         Section("Cost", "cost", tuple(_cost(answer))),
         Section("Partitions", "partitions", tuple(_partitions(answer))),
-        *([Section("If something goes wrong", "chaos", tuple(_chaos(chaos)))] if chaos else []),
-        *([Section("How sure this is", "spread", tuple(_spread(spread)))] if spread else []),
+        *([Section("Failures", "chaos", tuple(_chaos(chaos)))] if chaos else []),
+        *([Section("Uncertainty", "spread", tuple(_spread(spread)))] if spread else []),
         Section("Assumed", "assumed", tuple(_assumptions(answer))),
     ]
     return Document(title, _summary(answer, cure), tuple(sections))
@@ -58,12 +58,12 @@ def why(first: FirstThrottle) -> str:
     through = f"`{first.place}`"
     if first.reason == "key range":
         key = f"key `{first.key}`" if first.key else "one partition, by many keys"
-        said = f"{key} is asked for {number(first.wanted)} of {number(first.limit)} units a second"
+        said = f"{key} gets {number(first.wanted)} of {number(first.limit)} units a second"
     elif first.reason == "provisioned":
         said = f"{number(first.wanted)} of {number(first.limit)} provisioned units a second"
     else:
         said = f"{number(first.wanted)} units a second, above what its {first.reason} allows"
-    back = f"; it holds back `{first.store}`" if first.through else ""
+    back = f"; it throttles `{first.store}`" if first.through else ""
     return f"{moment(first.at)}: {first.kind}s of {through}: {said}{back}."
 
 
@@ -72,7 +72,7 @@ def _summary(answer: Prediction, cure: Cure | None) -> str:
     days = answer.outcome.seconds / DAY
     cost = f"{money(answer.cost.total)} a month."
     if first is None:
-        return f"Nothing is refused in {days:g} days. {cost}"
+        return f"Nothing is throttled in {days:g} days. {cost}"
     said = (
         f"First throttle: {why(first)} {percent(answer.outcome.lost_share)} of all calls fail in "
         f"{days:g} days. {cost}"
@@ -87,9 +87,9 @@ def _summary(answer: Prediction, cure: Cure | None) -> str:
 def _firsts(answer: Prediction) -> list[Block]:
     found = sorted(answer.outcome.firsts, key=lambda each: each.at)
     if not found:
-        busiest = "No partition, table or index refuses anything."
+        busiest = "No partition, table or index throttles."
         return [Paragraph(busiest), *_quotas(answer)]
-    head = ("When", "Where", "What", "Reason", "Key", "Asked/s", "Limit/s", "By")
+    head = ("When", "Where", "What", "Reason", "Key", "Demand/s", "Limit/s", "By")
     rows = tuple(
         (
             moment(each.at),
@@ -129,7 +129,7 @@ def _contentions(answer: Prediction) -> list[Block]:
         for call, seen in answer.outcome.contentions.items()
         if seen.cancelled > 0.001
     )
-    head = ("Transaction", "Item", "A second", "Cancelled at worst", "When")
+    head = ("Transaction", "Item", "Per second", "Cancelled at worst", "When")
     return [Grid(head, rows)] if rows else []
 
 
@@ -137,21 +137,30 @@ def _quotas(answer: Prediction) -> list[Block]:
     if not answer.quotas:
         return []
     told = (
-        "AWS gives 40,000 units a second to a table or index unless asked for more. The run takes "
-        "it that these were granted before:"
+        "AWS gives 40,000 units a second to a table or index unless asked for more. The run "
+        "assumes that these were granted before:"
     )
     rows = tuple(
         (f"`{each.store}`", each.kind, number(each.units))
         for each in sorted(answer.quotas, key=lambda each: -each.units)
     )
-    return [Paragraph(told), Grid(("Table or index", "What", "Units/s at most"), rows)]
+    return [Paragraph(told), Grid(("Table or index", "What", "Peak units/s"), rows)]
 
 
 def _changes(cure: Cure) -> list[Block]:
     if not cure.tried:
-        return [Paragraph("Nothing has to change.")]
-    told = "Each was tried on the same days, one after another; what helps stays for the next."
-    head = ("Change", "For", "Helps", "Failed before", "After", "A month before", "After", "Note")
+        return [Paragraph("No change is needed.")]
+    told = "Each change was tried on the same days, in this order; a change that helps is kept."
+    head = (
+        "Change",
+        "For",
+        "Helps",
+        "Failed before",
+        "After",
+        "Monthly cost before",
+        "After",
+        "Note",
+    )
     rows = tuple(
         (
             change.name,
@@ -168,7 +177,7 @@ def _changes(cure: Cure) -> list[Block]:
     blocks: list[Block] = [Paragraph(told), Grid(head, rows)]
     left = cure.after.outcome.firsts
     if left:
-        blocks.append(Sentences(tuple(f"Still there: {why(first)}" for first in left[:5])))
+        blocks.append(Sentences(tuple(f"Remaining: {why(first)}" for first in left[:5])))
     return blocks
 
 
@@ -193,8 +202,8 @@ def _time(answer: Prediction) -> list[Block]:
 
 def _latency(answer: Prediction) -> list[Block]:
     told = (
-        "Service times are not published; these follow from assumed ones, from requests that "
-        "wait for each other, and from retries. Milliseconds."
+        "In milliseconds. DynamoDB's service times are not published: these are assumed, plus "
+        "requests that wait for each other, and retries."
     )
     head = ("Call", "p50", "p99", "p50 at worst", "p99 at worst", "Failed")
     rows = tuple(
@@ -246,8 +255,9 @@ def _cost(answer: Prediction) -> list[Block]:
     cost = answer.cost
     told = (
         f"{money(cost.total)} a month: {money(cost.reads)} for reads, {money(cost.writes)} for "
-        f"writes, {money(cost.storage)} for what is stored at the end, {money(cost.beside)} "
-        f"beside. What is refused is not paid. `keyfold cost` breaks it down by call."
+        f"writes, {money(cost.storage)} for storage at the end, {money(cost.beside)} "
+        f"for everything else. Refused requests are not charged. `keyfold cost` breaks the "
+        "cost down by call."
     )
     return [Paragraph(told)]
 
@@ -284,7 +294,10 @@ def _chaos(chaos: tuple[tuple[ChaosScenario, RunOutcome], ...]) -> list[Block]:
 
 
 def _spread(spread: tuple[tuple[str, float, float], ...]) -> list[Block]:
-    told = "Unknown figures of DynamoDB, each at the other plausible values: share of failed calls."
+    told = (
+        "The share of failed calls if an unpublished figure of DynamoDB has another plausible "
+        "value."
+    )
     rows = tuple((name, percent(low), percent(high)) for name, low, high in spread)
     return [Paragraph(told), Grid(("Unknown", "Lowest", "Highest"), rows)]
 

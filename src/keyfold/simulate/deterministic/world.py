@@ -121,7 +121,7 @@ class World:
                 self._now = max(self._now, at)
                 self.steps += 1
                 if self.steps > self._most:
-                    raise Stuck(f"seed {self.seed}: {self._most} steps, and still not done")
+                    raise Stuck(f"seed {self.seed}: {self._most} steps without an end")
                 self._give_turn(process)
                 if process.problem is not None:
                     raise process.problem
@@ -136,7 +136,7 @@ class World:
         else:
             process.turn.release()
         if not self._back.acquire(timeout=_LIMIT):
-            raise Stuck(f"seed {self.seed}: {process.name} does not give its turn back")
+            raise Stuck(f"seed {self.seed}: {process.name} does not yield")
         self._current = None
 
     def _run(self, process: SimulatedProcess) -> None:

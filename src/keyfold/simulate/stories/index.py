@@ -69,7 +69,7 @@ def _culprit(assumptions: Assumptions) -> float:
     return float(first is not None and first.place == INDEX and first.store == TABLE)
 
 
-def _others(assumptions: Assumptions) -> float:
+def _refused_without_entry(assumptions: Assumptions) -> float:
     return 100 * _lab(assumptions).calls["without host"].lost_share
 
 
@@ -110,7 +110,9 @@ BACK_PRESSURE = Story(
             " s",
         ),
         Claim("the index is named, not the table", "yes", 1, 1, _culprit, unit=""),
-        Claim("writes without an entry, refused too", "yes", 1, 100, _others, unit="%"),
+        Claim(
+            "writes without an entry, refused too", "yes", 1, 100, _refused_without_entry, unit="%"
+        ),
         Claim("index of 1,000 WCU, lost", "none", 0, 0, _lost_percent_after_cure, unit="%"),
         Claim(
             "2,000 rows through 5 WCU, lost", "none", 0, 0, _counter_check, ("index_buffer",), "%"

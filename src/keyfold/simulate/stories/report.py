@@ -21,8 +21,8 @@ def document() -> Document:
     told = [(story, replays) for story, replays in _replays()]
     good = sum(all(replay.holds for replay in replays) for _, replays in told)
     summary = (
-        f"{good} of {len(told)} published incidents come out of the model as they were told. "
-        "The spread is what other plausible values of unpublished figures give."
+        f"The model reproduces {good} of {len(told)} published incidents. "
+        "The spread shows other plausible values of unpublished figures."
     )
     sections = tuple(
         Section(

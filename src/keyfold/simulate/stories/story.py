@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from keyfold.simulate.assumptions import Assumptions, swept
+from keyfold.simulate.assumptions import Assumptions, sweep
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Claim:
     unit: str = "/s"
 
     def replay(self) -> Replay:
-        default, *others = (self.shows(each) for each in swept(self.sweeps))
+        default, *others = (self.shows(each) for each in sweep(self.sweeps))
         return Replay(self, default, min([default, *others]), max([default, *others]))
 
 

@@ -514,9 +514,7 @@ Resources:
     assert [p.index for p in design.entities[0].placements] == ["gsi1pk-gsi1sk-index"]
     text = made.read_text()
     assert "is taken to be the table production-app." in text
-    assert (
-        "# ? Task is said to be in gsi2pk-gsi2sk-index, which production-app does not have" in text
-    )
+    assert "# ? Task is placed on gsi2pk-gsi2sk-index, which production-app does not have" in text
     python = tmp_path / "design.py"
     assert main(["new", str(made), "--output", str(python)]) == 0
     compile(python.read_text(), "design.py", "exec")

@@ -506,7 +506,7 @@ def test_what_is_created_with_a_time_to_live_expires_free_of_charge() -> None:
     made = bill(design.schema, stated)
     expiry = next(line for line in made.upkeep if line.name == "expiry")
     assert expiry.dollars == 0
-    assert any("2 Notice expire a second" in sentence for sentence in made.assumptions)
+    assert any("2 Notice expire per second" in sentence for sentence in made.assumptions)
 
 
 def test_a_bill_is_the_sum_of_its_lines() -> None:

@@ -13,7 +13,7 @@ from keyfold.clients.embedded import EmbeddedClient
 from keyfold.engine import Engine
 from keyfold.errors import KeyfoldError
 from keyfold.review.cost import bill
-from keyfold.review.cost.draft import recorded
+from keyfold.review.cost.draft import observed_draft
 from keyfold.review.cost.observed_workload import entities
 from keyfold.review.cost.size_spread import SizeSpread, spread_of
 from keyfold.review.cost.workload import Workload
@@ -103,5 +103,5 @@ def test_a_live_table_tells_how_its_items_differ() -> None:
     assert seen.sizes is not None
     assert seen.sizes.slices[0] < 300
     assert seen.sizes.slices[-1] > 5000
-    text = recorded(design.schema, Workload({"Note": seen}))
+    text = observed_draft(design.schema, Workload({"Note": seen}))
     assert loads(text, design.schema).entities["Note"].sizes == seen.sizes

@@ -222,7 +222,7 @@ def test_pages_and_posts_of_a_feed_are_recorded() -> None:
     )
     assert (seen.feeds["home"].rate, seen.feeds["home"].peak) == (5.0, 9.0)
     assert [(w.name, w.rate) for w in seen.writes] == [("create Activity", 1.0)]
-    written = loads(draft.recorded(schema, seen), schema)
+    written = loads(draft.observed_draft(schema, seen), schema)
     assert written.feeds["home"].rate == 5
 
 
@@ -262,7 +262,7 @@ def test_a_popular_key_of_a_live_table_is_recorded(tmp_path: Path) -> None:
         found = observed_workload.entities(db.client, SCHEMA, {}, sample=1000)
     assert found["Order"].hottest == {"user_id": 0.5}
     seen = Workload(entities=found)
-    again = loads(draft.recorded(SCHEMA, seen), SCHEMA)
+    again = loads(draft.observed_draft(SCHEMA, seen), SCHEMA)
     assert again.entities["Order"].hottest == {"user_id": 0.5}
 
 
