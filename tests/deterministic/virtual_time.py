@@ -7,6 +7,7 @@ import uuid
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from keyfold.migrations import (
     copier,
     item_work,
     progress,
+    routed_client,
     router,
     runner,
     table_scan,
@@ -91,20 +93,47 @@ class _Threading:
         return _Thread(self._world, target, f"{name}-{number}")
 
 
-class _Inline:
-    """A pool whose jobs run one after another."""
+class _Job:
+    """What one thread of a pool does."""
 
-    def __init__(self, *_: object) -> None: ...
+    def __init__(self, world: World, work: Callable[[], Any]) -> None:
+        self._world, self._work = world, work
+        self._done: Future[Any] = Future()
+        current = world.current
+        owner = (current.owner or current) if current is not None else None
+        number = sum(each.name.startswith("pool") for each in world.processes)
+        self._process = world.spawn(f"pool-{number}", self._run, owner)
 
-    def __enter__(self) -> _Inline:
+    def _run(self) -> None:
+        try:
+            self._done.set_result(self._work())
+        except Exception as problem:
+            self._done.set_exception(problem)
+
+    def wait(self) -> None:
+        self._world.join(self._process)
+
+    def result(self) -> Any:
+        self.wait()
+        return self._done.result()
+
+
+class _Pool:
+    """A pool whose threads are processes of the world."""
+
+    def __init__(self, world: World) -> None:
+        self._world, self._jobs = world, list[_Job]()
+
+    def __enter__(self) -> _Pool:
         return self
 
-    def __exit__(self, *_: object) -> None: ...
+    def __exit__(self, *_: object) -> None:
+        for job in self._jobs:
+            job.wait()
 
-    def submit(self, work: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        done: Future[Any] = Future()
-        done.set_result(work(*arguments))
-        return done
+    def submit(self, work: Callable[..., Any], *arguments: Any) -> _Job:
+        self._jobs.append(_Job(self._world, partial(work, *arguments)))
+        return self._jobs[-1]
 
 
 def _in_thread(function: Callable[[], Any], name: str) -> Future[Any]:
@@ -125,11 +154,23 @@ def moved_into(world: World) -> Iterator[None]:
         return uuid.UUID(int=names.getrandbits(128), version=4)
 
     with pytest.MonkeyPatch.context() as patch:
-        for module in (flow, pace, backend, copier, applications, progress, router, runner):
+        waiting = (
+            flow,
+            pace,
+            backend,
+            copier,
+            applications,
+            progress,
+            routed_client,
+            router,
+            runner,
+        )
+        for module in waiting:
             patch.setattr(module, "time", world)
-        for module in (pace, item_work, copier, progress, router, table_scan, verify):
+        threaded = (pace, item_work, copier, progress, routed_client, router, table_scan, verify)
+        for module in threaded:
             patch.setattr(module, "threading", _Threading(world))
-        patch.setattr(table_scan, "ThreadPoolExecutor", _Inline)
+        patch.setattr(table_scan, "ThreadPoolExecutor", lambda _: _Pool(world))
         patch.setattr(flow, "_in_thread", _in_thread)
         patch.setattr(uuid, "uuid4", uuid4)
         patch.setattr(worker_shards, "uuid4", uuid4)

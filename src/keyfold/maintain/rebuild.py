@@ -23,6 +23,10 @@ from keyfold.runtime.handle import checked_handle
 ROUNDS: Final = 10
 
 
+class Unsettled(VerifyFailed):
+    """Structures changed faster than they were rebuilt."""
+
+
 def rebuild(
     db: Db,
     structures: Iterable[str] = (),
@@ -49,10 +53,12 @@ def rebuild(
     else:
         # The last round wrote what it had seen while writers continued: check once more.
         left = verify(db, only=structures, settle=settle)
-    if left.moving or any(drift.repairable or drift.decision for drift in left.drifts):
-        raise VerifyFailed(
-            f"drift remains after all rounds ({left}): it changes faster than it is rebuilt, or "
-            "needs a decision; run `keyfold verify`"
+    if any(drift.decision for drift in left.drifts):
+        raise VerifyFailed(f"drift remains that needs a decision ({left}); run `keyfold verify`")
+    if left.moving or any(drift.repairable for drift in left.drifts):
+        raise Unsettled(
+            f"drift remains after {ROUNDS} rounds ({left}): it changes faster than it is rebuilt. "
+            "Try again, or run `keyfold verify` to see it"
         )
     return left
 

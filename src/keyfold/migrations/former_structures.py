@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import replace
 
 from keyfold.design.entity_spec import EntitySpec
@@ -11,13 +11,18 @@ from keyfold.migrations.rewrites import Change, Rewrite, remove_markers
 from keyfold.runtime import Design
 
 
-def find_outdated(old: Design, new: Design) -> tuple[str, ...]:
-    """The structures of the old design that the new one keeps otherwise, or not at all."""
+def find_outdated(old: Design, new: Design, touched: Container[str]) -> tuple[str, ...]:
+    """The structures of the old design that the new one keeps otherwise, or not at all, and those
+    whose items this migration has written too: their sources are in `touched` tables.
+    """
     now = {each.name: each for each in new.schema.follows}
+    own = {m.label for m in old.maintainers if m.source.__table__.name in touched}
     return tuple(
         each.name
         for each in old.schema.follows
-        if each.name not in now or replace(now[each.name], at_once=each.at_once) != each
+        if each.name not in now
+        or replace(now[each.name], at_once=each.at_once) != each
+        or (each.name in own and each.fact in ("copy", "claim") and each.sync == "transaction")
     )
 
 

@@ -37,8 +37,9 @@ class Restoring:
         back = self.migration.routes("old")
         staying = [r for r in back if self._stays(r.source) and not r.keeps]
         self._remove_new(staying, moved=True)
-        derived = [step.route for step in self.migration.steps if isinstance(step, Derive)]
-        self._remove_new([r for r in derived if self._stays(r.target)], moved=False)
+        if self.migration.between is None:
+            derived = [step.route for step in self.migration.steps if isinstance(step, Derive)]
+            self._remove_new([r for r in derived if self._stays(r.target)], moved=False)
         parts = [_without_part(r) for r in back if r.part and self._stays(r.source)]
         rewrites = [*self.migration.rewrites("backfill"), *parts]
         changed = {rewrite.table for rewrite in rewrites}
@@ -70,7 +71,8 @@ class Restoring:
         for removal in removals(old, new):
             if self._stays(removal.table) and self.backend.describe(removal.table) is not None:
                 self._remove(removal)
-        if labels := find_outdated(old, new):
+        touched = {route.source for route in self.migration.routes("new")}
+        if labels := find_outdated(old, new, touched):
             Restore(old, labels).run(self.backend)
 
     def _remove(self, removal: Rewrite) -> None:

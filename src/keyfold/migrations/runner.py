@@ -404,12 +404,14 @@ class Migrator:
             self._change(contracting=True)
         # Applications that still write both sides would find one of them gone.
         wait_for_routers(self.store, self._state.epoch)
+        dropped = self.migration.dropped
         for rewrite in self.migration.rewrites("contract"):
+            if rewrite.table in dropped:
+                continue
             self.say(f"{self.migration.name}: {rewrite.words()}")
             self.items.rewrite_all(rewrite)
         self.items.refuse_problems()
         self._shaping.close_streams()
-        dropped = self.migration.dropped
         moves = [m for m in self.migration.moves if m.forward.source not in dropped]
         remove_moved(self.store, [m for m in moves if not m.forward.keeps], self.pace)
         self._shaping.contract()

@@ -377,3 +377,100 @@ def test_a_move_asks_for_what_is_declared_no_more_and_for_what_is_new(
     migrator(migration, client).rollback()
     assert before.get(old.User.key(id="ada")).mail == "new@x"
     assert "level" not in stored(client)["USER#ada USER"]
+
+
+class Busy:
+    """A client of the migrator, beside which an old application works at every request."""
+
+    def __init__(self, client: EmbeddedClient, work: Callable[[], object]) -> None:
+        self.client, self.work = client, work
+
+    def call(self, operation: str, request: Any) -> Any:
+        if operation == "Scan":
+            self.work()
+        return self.client.call(operation, request)
+
+    def close(self) -> None: ...
+
+
+def test_numbers_that_old_applications_do_not_keep_are_counted_in_hold(
+    client: EmbeddedClient, tmp_path: Path
+) -> None:
+    counter = (
+        '    opened: Annotated[int, Counter("Order", where=lambda one: one.state == "open")] = 0\n'
+    )
+    old, new = declared(SHOP.replace(counter, ""), "uncounted"), declared(SHOP, "counted")
+    before = old.design.open(client)
+    before.create(old.Host(host="h"))
+    made = iter(range(10_000))
+    busy = Busy(
+        client, lambda: before.create(old.Order(id=f"o{next(made)}", host="h", state="open"))
+    )
+    migration = planned(old.design, new.design, tmp_path)
+    told: list[str] = []
+    Migrator(migration, Backend(busy), without_routers=True, say=told.append).apply("verify")
+    assert "change: numbers still move, and are recounted in hold" in told
+    migrator(migration, client).apply("hold")
+    after = new.design.open(client, migration=migration)
+    assert after.get(new.Host.key(host="h")).opened == next(made)
+    assert verify(after).clean
+
+
+def test_pointers_that_both_designs_have_stay(client: EmbeddedClient, tmp_path: Path) -> None:
+    once = '    once = Unique("id")\n'
+    old, new = declared(SHOP.replace(once, ""), "one_pointer"), declared(SHOP, "one_pointer_new")
+    before = old.design.open(client)
+    before.create(old.Host(host="h"))
+    migration = planned(old.design, new.design, tmp_path)
+    migrator(migration, client).apply("backfill")
+    before.create(old.Order(id="o", host="h", state="open"))
+    was = stored(client)
+    migrator(migration, client).apply("verify")
+    assert "UNIQUE#Order#id#o UNIQUE" in stored(client)
+    migrator(migration, client).rollback()
+    assert stored(client) == was
+
+
+def test_a_pointer_that_left_and_came_back_stays(client: EmbeddedClient, tmp_path: Path) -> None:
+    """The migration once wrote it, but the application did after that."""
+    once = '    once = Unique("id")\n'
+    old, new = declared(SHOP.replace(once, ""), "came_back"), declared(SHOP, "came_back_new")
+    before = old.design.open(client)
+    for host in "hi":
+        before.create(old.Host(host=host))
+    order = old.Order(id="o", host="h", state="open")
+    before.create(order)
+    pointer = {"PK": {"S": "OF#h"}, "SK": {"S": "ORDER#o"}}
+    client.call("DeleteItem", {"TableName": "Shop", "Key": pointer})
+    migration = planned(old.design, new.design, tmp_path)
+    migrator(migration, client).apply("verify")
+    assert "OF#h ORDER#o" in stored(client)
+    before.update(order, host="i")
+    before.update(old.Order.key(id="o"), host="h")
+    migrator(migration, client).rollback()
+    assert "OF#h ORDER#o" in stored(client)
+
+
+def test_contract_is_finished_after_the_old_table_is_gone(
+    client: EmbeddedClient, tmp_path: Path
+) -> None:
+    """It dies after it has forgotten what it did, and before it says that it is complete."""
+    old = declared(SHOP, "dropped_old")
+    new = declared(MOVED.replace('    once = Unique("id")\n', ""), "dropped_new")
+    before = old.design.open(client)
+    before.create(old.Host(host="h"))
+    before.create(old.Order(id="o", host="h", state="open"))
+    migration = planned(old.design, new.design, tmp_path)
+    first = migrator(migration, client)
+    first.apply("hold")
+    forget = first.store.forget
+
+    def die(*, undo: bool) -> None:
+        forget(undo=undo)
+        raise KeyboardInterrupt
+
+    first.store.forget = die  # type: ignore[method-assign]
+    with pytest.raises(KeyboardInterrupt):
+        first.apply("contract")
+    assert "Shop" not in client.call("ListTables", {})["TableNames"]
+    assert migrator(migration, client).apply("contract").phase == "contract"
