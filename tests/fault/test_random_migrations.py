@@ -240,13 +240,25 @@ class Trial:
                 actions.append({"Put": {**put, "ConditionExpression": "attribute_not_exists(pk)"}})
             elif whole:
                 actions.append({"Put": {**put, **THERE}})
-            elif change := _difference(was[address], item):
+            elif change := _difference(self.known(side, was[address], item), item):
                 place = {"TableName": address[0], "Key": _key_of(item)}
                 actions.append({"Update": {**place, **change, **THERE}})
         for address in was.keys() - now.keys():
             actions.append({"Delete": {"TableName": address[0], "Key": _key_of(was[address])}})
         actions += self.counts(side, before, after)
         return actions or self.touch(side, after)
+
+    def known(self, side: Sided, was: Item, now: Item) -> Item:
+        """What an application takes for granted of an item: if it sets a key of its index, it sets
+        both, since an application without that index may have made the item.
+        """
+        keys = {"groupKey", "sortKey"}
+        same = all(was.get(name) == now.get(name) for name in keys)
+        return (
+            was
+            if side == "new" or same
+            else {n: w for n, w in was.items() if n not in keys & now.keys()}
+        )
 
     def touch(self, side: Sided, record: Record | None) -> list[Item]:
         """A write that changes nothing."""

@@ -17,6 +17,7 @@ from keyfold.migrations.migration import Migration, Side, reached
 from keyfold.migrations.moves import Derive
 from keyfold.migrations.progress import Progress, Report
 from keyfold.migrations.rewrites import Rewrite
+from keyfold.migrations.side_client import NewSideClient
 from keyfold.migrations.sides import Sides, Tally, Uncopyable, rewrite_item
 from keyfold.migrations.state import CopyFailure, StateStore
 from keyfold.migrations.table_scan import Scan, ScanPace
@@ -123,10 +124,12 @@ class ItemWork:
                 self.say(f"{self.migration.name}: numbers still move, and are recounted in hold")
 
     def restore_structures(self) -> None:
+        old = Sides(self.backend, [move.forward for move in self.migration.moves])
         for step in self.migration.restores:
             staying = step.design.tables.keys() - self.migration.created
             tables = {self.backend.physical(name): name for name in staying}
-            step.run(replace(self.backend, client=NotingClient(self.backend, self.log, tables)))
+            noting = NotingClient(self.backend, self.log, tables)
+            step.run(replace(self.backend, client=NewSideClient(noting, old)))
 
     def _rewrite(self, sides: Sides, table: str, item: Item, tally: Tally) -> None:
         try:

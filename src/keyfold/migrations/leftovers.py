@@ -64,19 +64,25 @@ def remove_moved(store: StateStore, moves: Sequence[Move], pace: ScanPace) -> No
 
     def remove(table: str, item: Item) -> None:
         key = sides.key_of(table, item)
-        outputs = sides.outputs(table, item)
-        if not outputs or (table, key_text(key)) in outputs:
+        own, outputs = (table, key_text(key)), sides.outputs(table, item)
+        if not outputs or own in outputs:
             return
         made = next(iter(outputs.values()))
         arrived = current(made.table, sides.key_of(made.table, made.item)) is not None
         # In one table both keys were compared just now: what is gone was deleted since.
         if not arrived and made.table != table:
             return
+        # The item goes last: until then, another run finds what follows from it.
+        formers = {} if made.part is not None else back.outputs(made.table, made.item)
+        for address, former in formers.items():
+            place = back.key_of(former.table, former.item)
+            if (
+                place != key
+                and address not in outputs
+                and former.stands(current(address[0], place))
+            ):
+                delete(address[0], place)
         delete(table, key)
-        for (source, text), former in back.outputs(made.table, made.item).items():
-            place = back.key_of(source, former.item)
-            if (source, text) not in outputs and former.stands(current(source, place)):
-                delete(source, place)
 
     for table in sides.sources:
 

@@ -379,6 +379,9 @@ def test_a_move_asks_for_what_is_declared_no_more_and_for_what_is_new(
     assert "level" not in stored(client)["USER#ada USER"]
 
 
+COUNTER = next(line + "\n" for line in SHOP.splitlines() if "Counter(" in line and "opened" in line)
+
+
 class Busy:
     """A client of the migrator, beside which an old application works at every request."""
 
@@ -396,10 +399,7 @@ class Busy:
 def test_numbers_that_old_applications_do_not_keep_are_counted_in_hold(
     client: EmbeddedClient, tmp_path: Path
 ) -> None:
-    counter = (
-        '    opened: Annotated[int, Counter("Order", where=lambda one: one.state == "open")] = 0\n'
-    )
-    old, new = declared(SHOP.replace(counter, ""), "uncounted"), declared(SHOP, "counted")
+    old, new = declared(SHOP.replace(COUNTER, ""), "uncounted"), declared(SHOP, "counted")
     before = old.design.open(client)
     before.create(old.Host(host="h"))
     made = iter(range(10_000))
@@ -474,3 +474,48 @@ def test_contract_is_finished_after_the_old_table_is_gone(
         first.apply("contract")
     assert "Shop" not in client.call("ListTables", {})["TableNames"]
     assert migrator(migration, client).apply("contract").phase == "contract"
+
+
+def test_items_that_a_table_has_under_both_keys_are_counted_once(
+    client: EmbeddedClient, tmp_path: Path
+) -> None:
+    once = '    once = Unique("id")\n'
+    old = declared(SHOP.replace(COUNTER, "").replace(once, ""), "counted_once")
+    new = declared(REKEYED.replace(once, ""), "counted_once_new")
+    before = old.design.open(client)
+    before.create(old.Order(id="o", host="h", state="open"))
+    host = {"PK": {"S": "HOST#h"}, "SK": {"S": "HOST"}, "type": {"S": "Host"}, "host": {"S": "h"}}
+    # As many as both sides have.
+    client.call("PutItem", {"TableName": "Shop", "Item": {**host, "opened": {"N": "2"}}})
+    migrator(planned(old.design, new.design, tmp_path), client).apply("hold")
+    assert stored(client)["HOST#h HOST"]["opened"] == {"N": "1"}
+
+
+class Dying(Backend):
+    """A backend of a process that dies after some of its deletes."""
+
+    def call(self, operation: str, request: Any) -> dict[str, Any]:
+        answer = super().call(operation, request)
+        if operation == "DeleteItem" and request["TableName"] == "Shop":
+            raise KeyboardInterrupt
+        return answer
+
+
+def test_what_followed_from_moved_items_goes_although_the_migrator_died_meanwhile(
+    client: EmbeddedClient, tmp_path: Path
+) -> None:
+    old = declared(SHOP, "died_old")
+    (kept,) = (line for line in SHOP.splitlines() if line.startswith("table = "))
+    text = MOVED.replace("class Host", f"shop{kept.removeprefix('table')}\nclass Host")
+    new = declared(text.replace("Host(Entity, table=table)", "Host(Entity, table=shop)"), "died")
+    before = old.design.open(client)
+    before.create(old.Host(host="h"))
+    before.create(old.Order(id="o", host="h", state="open"))
+    migration = planned(old.design, new.design, tmp_path)
+    migrator(migration, client).apply("hold")
+    for left in (3, 2, 1):
+        with pytest.raises(KeyboardInterrupt):
+            Migrator(migration, Dying(client), without_routers=True).apply("contract")
+        assert len(stored(client)) == left
+    migrator(migration, client).apply("contract")
+    assert stored(client).keys() == {"HOST#h HOST"}
