@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from decimal import Decimal
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from keyfold.design import codes, condition
 from keyfold.design.address import Ref
@@ -29,7 +29,14 @@ from keyfold.maintain.recount import ATTEMPTS, CountedItems
 from keyfold.maintain.relation import Related, refuse_itself
 from keyfold.maintain.rows import FactComparison, Suspect
 from keyfold.maintain.shards import AMOUNT, holder_text, shard_entity, total
-from keyfold.maintain.structure import Causes, Shown, SummedStructure
+from keyfold.maintain.structure import (
+    Causes,
+    Condition,
+    Restatement,
+    Shown,
+    SummedStructure,
+    Sync,
+)
 from keyfold.runtime.changes import Add
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Flow
@@ -291,6 +298,26 @@ class CounterMaintainer(SummedStructure):
             sync=self.sync,
             expires=spec.ttl is not None,
             place=declared.place,
+        )
+
+    @classmethod
+    def restate(cls, record: Follows, when: Condition) -> Restatement:
+        [field] = record.writes
+        told = {*condition.fields_of(record.when), *dict(record.via).values()}
+        told |= {record.sums} if record.sums else set()
+        mark = Counter(
+            record.source,
+            where=when,
+            sums=record.sums,
+            via=dict(record.via),
+            sync=cast("Sync", record.sync),
+            creates=record.creates,
+            shards=record.shards,
+        )
+        return Restatement(
+            record.target,
+            frozenset({(record.source, name) for name in told} | {(record.target, field)}),
+            marks={field: mark},
         )
 
     @property

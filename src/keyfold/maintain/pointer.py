@@ -23,7 +23,16 @@ from keyfold.maintain.copy_fact import CopyFact
 from keyfold.maintain.drift import Drift, differences
 from keyfold.maintain.reconcile import bring, reconcile, unchanged_check
 from keyfold.maintain.rows import Suspect
-from keyfold.maintain.structure import Causes, KeptStructure, Overflow, Reconciled, Shown, Sync
+from keyfold.maintain.structure import (
+    Causes,
+    Condition,
+    KeptStructure,
+    Overflow,
+    Reconciled,
+    Restatement,
+    Shown,
+    Sync,
+)
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Call, Flow
 
@@ -298,6 +307,17 @@ class PointerMaintainer(KeptStructure, Reconciled):
             expires=spec.ttl is not None,
             at_once=COPIES_AT_ONCE,
             place=self.pointer.__spec__.place,
+        )
+
+    @classmethod
+    def restate(cls, record: Follows, when: Condition) -> Restatement:
+        told = {*fields_of(record.when), *([record.each] if record.each else [])}
+        options = {"sync": record.sync, "overflow": record.overflow, "each": record.each}
+        return Restatement(
+            record.target,
+            frozenset((record.source, name) for name in told),
+            canonical=record.source,
+            options=options if when is None else {**options, "when": when},
         )
 
     def describe(self) -> schema.Copy:

@@ -7,13 +7,14 @@ verification and repair are the same for all structures of one kind.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Literal, Protocol
 
 from keyfold.design.address import Ref
 from keyfold.design.entity import Entity
+from keyfold.design.follows import Follows
 from keyfold.maintain.address import raw, ref_bytes
 from keyfold.maintain.drift import Drift
 from keyfold.maintain.fact import Fact, difference
@@ -90,6 +91,26 @@ class Reconciled(ABC):
         """Handle a change of a source item, based on the current state."""
 
 
+@dataclass(frozen=True)
+class Restatement:
+    """How a class declares a structure again that is known by its record alone."""
+
+    entity: str
+    """The entity whose class declares it."""
+    uses: frozenset[tuple[str, str]]
+    """The fields, by entity, whose values it needs."""
+    marks: Mapping[str, Any] = field(default_factory=dict)
+    """By field."""
+    body: Mapping[str, Any] = field(default_factory=dict)
+    canonical: str = ""
+    """The entity that the class points to."""
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+Condition = Callable[[Any], object] | None
+"""A record's condition, as a declaration takes it."""
+
+
 class KeptStructure(ABC):
     """What must hold because of items of one entity."""
 
@@ -135,6 +156,11 @@ class KeptStructure(ABC):
         None stands for a delete.
         """
         return frozenset()
+
+    @classmethod
+    def restate(cls, record: Follows, when: Condition) -> Restatement | None:  # noqa: ARG003
+        """How to declare it again; None if its record does not say all of it."""
+        return None
 
     # Verification: what items say and show is compared by address; mismatches are checked again.
 
@@ -208,3 +234,14 @@ class MarkedStructure(KeptStructure):
     @abstractmethod
     def shows_marker(self, item: dict[str, Any]) -> tuple[bytes, bytes]:
         """What one of them shows."""
+
+
+def restated(record: Follows, when: Condition = None) -> Restatement | None:
+    """How to declare a recorded structure again; None if only its own declaration can."""
+    waiting = KeptStructure.__subclasses__()
+    while waiting:
+        structure = waiting.pop()
+        if vars(structure).get("kind") == record.kind:
+            return structure.restate(record, when)
+        waiting += structure.__subclasses__()
+    return None

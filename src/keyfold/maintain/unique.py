@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, TypeVar, cast
 
 import orjson
 
@@ -15,13 +15,26 @@ from keyfold.design.follows import Follows
 from keyfold.design.formats import plain
 from keyfold.design.parameter import Param
 from keyfold.design.template import DELIMITER
-from keyfold.errors import DeclarationError, MissingKeyField, Undecodable, UniqueTaken
+from keyfold.errors import (
+    DeclarationError,
+    MigrationError,
+    MissingKeyField,
+    Undecodable,
+    UniqueTaken,
+)
 from keyfold.maintain.address import WireRef, address_bytes, fetch, raw, wire_bytes
 from keyfold.maintain.drift import Drift
 from keyfold.maintain.fact import HOLDER, MARKERS, ClaimFact
 from keyfold.maintain.reconcile import unchanged_check
 from keyfold.maintain.rows import Suspect
-from keyfold.maintain.structure import Causes, MarkedStructure, Reconciled, Shown
+from keyfold.maintain.structure import (
+    Causes,
+    Condition,
+    MarkedStructure,
+    Reconciled,
+    Restatement,
+    Shown,
+)
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Call, Flow
 from keyfold.runtime.intent import Marker
@@ -168,6 +181,15 @@ class Unique(MarkedStructure, Reconciled, Declared):
             place=self.place,
         )
 
+    @classmethod
+    def restate(cls, record: Follows, when: Condition) -> Restatement:  # noqa: ARG003
+        names = record.writes
+        return Restatement(
+            record.source,
+            frozenset((record.source, name) for name in names),
+            body={f"one_{'_'.join(names)}": Unique(*names, normalise=_function_named(record))},
+        )
+
     def value(self, entity: Entity | None) -> str | None:
         """The unique value as text; None if the item is exempt."""
         return None if entity is None else self.text(entity.__dict__)
@@ -310,3 +332,16 @@ def marker_prefix(entity: str, names: Sequence[str]) -> str:
 
 def _function_name(function: Callable[[str], str] | None) -> str:
     return getattr(function, "__name__", "") if function is not None else ""
+
+
+def _function_named(record: Follows) -> Callable[[str], str] | None:
+    """The `str` method that normalises a value, by its name."""
+    if not record.normalise:
+        return None
+    found = getattr(str, record.normalise, None)
+    if not callable(found):
+        raise MigrationError(
+            f"{record.name} is normalised by {record.normalise}, which is not a function of str, "
+            "so a plan cannot store it; use one, as str.casefold"
+        )
+    return cast("Callable[[str], str]", found)

@@ -19,7 +19,7 @@ from keyfold.design.schema import (
     VectorSchema,
 )
 from keyfold.expressions.text import condition_text
-from keyfold.migrations.frozen_design import REMADE
+from keyfold.maintain.structure import restated
 from keyfold.migrations.snapshot import UNKNOWN
 
 ChangeKind = Literal[
@@ -279,7 +279,7 @@ def _structures(
         elif changes := list(_differences(old, new)):
             words = f"{new.name}: {', '.join(changes)}"
             yield SchemaChange("structure changed", new.source, words, old, new, new.name)
-        elif new.fact == "amount" and new.kind in REMADE and new.source in moved:
+        elif new.fact == "amount" and restated(new) and new.source in moved:
             name = new.name.removeprefix("counter ")
             words = f"{name} is counted again, because {new.source} moves"
             yield SchemaChange("counter added", new.target, words, detail=name)
@@ -291,7 +291,7 @@ def _structures(
 
 def _find_additions(before: Schema, after: Schema, new: Follows) -> Iterator[SchemaChange]:
     old_entity, new_entity = before.by_entity.get(new.source), after.by_entity.get(new.source)
-    if new.fact == "amount" and new.kind in REMADE:
+    if new.fact == "amount" and restated(new):
         name = new.name.removeprefix("counter ")
         yield SchemaChange("counter added", new.target, f"{name} counts {new.source}", detail=name)
     elif new.fact == "claim" and old_entity is not None:

@@ -1,12 +1,12 @@
 """A design rebuilt from its schema, so that a plan needs no module of the application.
 
 Fields used by keys, conditions and structures have their types; all others are carried unchanged.
-Pointers, counters and unique values are declared again.
+Structures that can be declared again from their records are: pointers, counters, unique values.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
@@ -44,8 +44,9 @@ from keyfold.design.table import Table
 from keyfold.design.template import Literal, Template
 from keyfold.errors import MigrationError
 from keyfold.expressions.ast import And, Between, Compare, Function, In, Not, Or, Path, Value
-from keyfold.maintain import Counter, Pointer, Unique
+from keyfold.maintain import Pointer
 from keyfold.maintain.shards import TYPE_NAME
+from keyfold.maintain.structure import Restatement, restated
 from keyfold.migrations.snapshot import UNKNOWN
 from keyfold.runtime import Design
 from keyfold.values.codec import decode
@@ -62,8 +63,6 @@ _TYPES: dict[str, Any] = {
     "number_set": set[Decimal],
     "binary_set": set[bytes],
 }
-REMADE = ("pointer", "counter", "unique")
-"""The kinds of structures that can be declared again."""
 
 
 class FrozenDesign(Design):
@@ -88,18 +87,19 @@ class _Making:
         self.schema = schema
         self.design = FrozenDesign(schema.name)
         self.tables = {table.name: self._table(table.name) for table in schema.tables}
-        self.typed = _find_typed(schema)
+        self.restated = list(_restate(schema))
+        self.typed = _find_typed(schema, self.restated)
         self.amounts = {
             (each.target, each.name.rpartition(".")[2]): Decimal if each.sums else int
             for each in schema.follows
             if each.fact == "amount"
         }
         for each in schema.follows:
-            for name in _shared(schema, each) if each.kind == "pointer" else ():
+            for name in _shared(schema, each) if each.fact == "copy" else ():
                 if (each.source, name) in self.amounts:
                     self.amounts[each.target, name] = self.amounts[each.source, name]
         # Originals come before their copies.
-        copies = {each.target: each for each in schema.follows if each.kind == "pointer"}
+        copies = {each.entity: each.canonical for each in self.restated if each.canonical}
         waiting = [
             entity
             for entity in schema.entities
@@ -107,22 +107,20 @@ class _Making:
         ]
         while waiting:
             ready = [
-                e
-                for e in waiting
-                if e.name not in copies or copies[e.name].source in self.design.entities
+                e for e in waiting if e.name not in copies or copies[e.name] in self.design.entities
             ]
             if not ready:
                 raise MigrationError(
                     f"{waiting[0].name} copies an entity that the snapshot does not have"
                 )
             for entity in ready:
-                self._entity(entity, copies.get(entity.name))
+                self._entity(entity)
             waiting = [entity for entity in waiting if entity not in ready]
         self.design.complete()
 
     def _comes_along(self, entity: EntitySchema) -> bool:
         """Whether a declared counter creates it: its shards."""
-        spread = any(each.shards > 1 and each.kind in REMADE for each in self.schema.follows)
+        spread = any(each.shards > 1 and restated(each) for each in self.schema.follows)
         return spread and entity.role == "counter" and entity.type_name == TYPE_NAME
 
     def _table(self, name: str) -> Table:
@@ -140,10 +138,12 @@ class _Making:
             name_variable=table.name_variable,
         )
 
-    def _entity(self, entity: EntitySchema, copy: Follows | None) -> None:
+    def _entity(self, entity: EntitySchema) -> None:
         body: dict[str, Any] = {"__module__": __name__, "__annotations__": {}}
+        structures = [each for each in self.restated if each.entity == entity.name]
+        kept = {name: mark for each in structures for name, mark in each.marks.items()}
         for attribute in entity.attributes:
-            self._field(body, entity, attribute)
+            self._field(body, entity, attribute, kept.get(attribute.field))
         assert entity.key is not None
         sort = entity.key.sort
         body["key"] = Key(entity.key.partition.text, sort.text if sort is not None else None)
@@ -155,28 +155,21 @@ class _Making:
             body[placement.name or f"on_{placement.index}"] = On(
                 placement.index, *_sides(placement.key), when=told
             )
-        for each in self.schema.follows:
-            if each.kind == "unique" and each.source == entity.name:
-                names = each.name.partition(".")[2].split("+")
-                body[f"one_{'_'.join(names)}"] = Unique(*names, normalise=normaliser(each))
         options: dict[str, Any] = {"table": self.tables[entity.table]}
         if entity.type_name and entity.type_name != entity.name:
             options["type_name"] = entity.type_name
         base: Any = Entity
-        if copy is not None:
-            base = Pointer[self.design.entities[copy.source]]  # type: ignore[name-defined]
-            options["sync"], options["overflow"] = copy.sync, copy.overflow
-            options["each"] = copy.each
-            if copy.when is not None:
-                options["when"] = _record(copy.when)
+        for each in structures:
+            body |= each.body
+            options |= each.options
+            if each.canonical:
+                base = Pointer[self.design.entities[each.canonical]]  # type: ignore[name-defined]
         new_class(entity.name, (base,), options, lambda namespace: namespace.update(body))
 
     def _field(
-        self, body: dict[str, Any], entity: EntitySchema, attribute: AttributeSchema
+        self, body: dict[str, Any], entity: EntitySchema, attribute: AttributeSchema, kept: Any
     ) -> None:
         marks: list[Any] = [Name(attribute.name)]
-        label = f"counter {entity.name}.{attribute.field}"
-        counted = next((each for each in self.schema.follows if each.name == label), None)
         kind: Any = Any
         if (entity.name, attribute.field) in self.typed:
             kind = self.amounts.get((entity.name, attribute.field), int)
@@ -184,18 +177,8 @@ class _Making:
             marks += _without_prefix(self.schema, entity, attribute)
         if attribute.type == "timestamp" and kind is not Any and attribute.stored:
             marks.append(Stored(cast("Any", attribute.stored)))
-        if counted is not None and counted.fact == "amount":
-            marks.append(
-                Counter(
-                    counted.source,
-                    where=None if counted.when is None else _record(counted.when),
-                    sums=counted.sums,
-                    via=dict(counted.via),
-                    sync=cast("Any", counted.sync),
-                    creates=counted.creates,
-                    shards=counted.shards,
-                )
-            )
+        if kept is not None:
+            marks.append(kept)
             body[attribute.field] = 0
         elif kind is Any:
             body[attribute.field] = None
@@ -205,7 +188,14 @@ class _Making:
         body["__annotations__"][attribute.field] = Annotated[(kind, *marks)]
 
 
-def _find_typed(schema: Schema) -> set[tuple[str, str]]:
+def _restate(schema: Schema) -> Iterator[Restatement]:
+    for each in schema.follows:
+        when = None if each.when is None else _record(each.when)
+        if (made := restated(each, when)) is not None:
+            yield made
+
+
+def _find_typed(schema: Schema, structures: Sequence[Restatement]) -> set[tuple[str, str]]:
     """The fields, by entity, whose values are used."""
     found: set[tuple[str, str]] = set()
     for entity in schema.entities:
@@ -213,23 +203,15 @@ def _find_typed(schema: Schema) -> set[tuple[str, str]]:
             found |= {(entity.name, field) for field in (key.fields if key else ())}
         for placement in entity.placements:
             found |= {(entity.name, field) for field in fields_of(placement.when)}
-    for each in schema.follows:
-        if each.kind not in REMADE:
-            continue
-        names = {*fields_of(each.when), each.each, each.sums, *(given for _, given in each.via)}
-        if each.kind == "unique":
-            names |= set(each.name.partition(".")[2].split("+"))
-        found |= {(each.source, name) for name in names if name}
-        if each.kind == "counter":
-            found.add((each.target, each.name.rpartition(".")[2]))
+    for one in structures:
+        found |= one.uses
     before = -1
     while len(found) != before:  # A copy and its original have one type.
         before = len(found)
         for each in schema.follows:
-            if each.kind == "pointer":
-                for name in _shared(schema, each):
-                    if found & {(each.source, name), (each.target, name)}:
-                        found |= {(each.source, name), (each.target, name)}
+            for name in _shared(schema, each) if each.fact == "copy" else ():
+                if found & {(each.source, name), (each.target, name)}:
+                    found |= {(each.source, name), (each.target, name)}
     return found
 
 
@@ -237,19 +219,6 @@ def _shared(schema: Schema, each: Follows) -> Iterator[str]:
     source, target = schema.by_entity.get(each.source), schema.by_entity.get(each.target)
     if source is not None and target is not None:
         yield from source.by_field.keys() & target.by_field.keys()
-
-
-def normaliser(each: Follows) -> Callable[[str], str] | None:
-    """The `str` method that normalises a unique value."""
-    if not each.normalise:
-        return None
-    found = getattr(str, each.normalise, None)
-    if not callable(found):
-        raise MigrationError(
-            f"{each.name} is normalised by {each.normalise}, which is not a function of str, so "
-            "the plan cannot store it; use one, as str.casefold"
-        )
-    return cast("Callable[[str], str]", found)
 
 
 def _without_prefix(schema: Schema, entity: EntitySchema, attribute: AttributeSchema) -> list[Any]:

@@ -16,8 +16,8 @@ from keyfold.design.schema import (
     VectorSchema,
 )
 from keyfold.errors import MigrationError
+from keyfold.maintain.structure import restated
 from keyfold.migrations.diff import MOVES, SchemaChange
-from keyfold.migrations.frozen_design import REMADE
 from keyfold.migrations.plan_source import PlanSource, quote, snake
 from keyfold.migrations.questions import Question, question_of
 from keyfold.migrations.refusals import stays
@@ -101,7 +101,7 @@ class PlanSteps:
 
     def _restore_steps(self, change: SchemaChange, new: Follows) -> Iterator[str]:
         """Steps for a changed structure, which also remove what is no longer due."""
-        if new.fact == "amount" and new.kind in REMADE:
+        if new.fact == "amount" and restated(new):
             yield self.source.call("recount", "new", quote(new.name.removeprefix("counter ")))
         elif new.fact not in ("need", "job") and not self._is_moved(new.source):
             old = change.old
@@ -109,7 +109,7 @@ class PlanSteps:
                 new, at_once=old.at_once
             )
             if not later:
-                side = "new" if new.kind in REMADE else "design"
+                side = "new" if restated(new) else "design"
                 yield self.source.call("restore", side, quote(new.name))
 
     def _removal_steps(self, old: Follows) -> Iterator[str]:
