@@ -62,7 +62,7 @@ class Gate:
         return request.headers.get("origin") == wanted and site == "same-origin"
 
     def session(self, request: Request) -> str | None:
-        found = request.cookies.get(COOKIE, "")
+        found = request.cookies.get(_cookie(request), "")
         return found if found in self._sessions else None
 
     def csrf(self, session: str) -> str:
@@ -99,6 +99,17 @@ class Gate:
             self._sessions.popitem(last=False)
         path = request.scope.get("root_path", "") or "/"
         response.set_cookie(
-            COOKIE, session, path=path, httponly=True, samesite="strict", secure=self.secure
+            _cookie(request),
+            session,
+            path=path,
+            httponly=True,
+            samesite="strict",
+            secure=self.secure,
         )
         return response
+
+
+def _cookie(request: Request) -> str:
+    """Named by the port, as browsers send the cookies of one host to all of its ports."""
+    port = request.url.port
+    return COOKIE if port is None else f"{COOKIE}_{port}"

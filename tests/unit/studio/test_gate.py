@@ -36,6 +36,25 @@ def test_the_token_becomes_a_cookie_and_leaves_the_address(stranger: TestClient)
     assert "Rowing" in stranger.get(answer.headers["location"]).text
 
 
+def test_two_studios_of_one_machine_do_not_take_each_others_cookie(system: StudioSystem) -> None:
+    names = []
+    for port in (8090, 8091):
+        app = create_studio([system], Gate(token=TOKEN))
+        client = TestClient(app, base_url=f"http://127.0.0.1:{port}")
+        assert client.get(f"/?token={TOKEN}").status_code == 200
+        names += client.cookies.keys()
+    assert names == ["keyfold_studio_8090", "keyfold_studio_8091"]
+
+
+def test_the_address_of_a_form_says_where_to_go_when_it_is_opened_alone(
+    browser: TestClient,
+) -> None:
+    answer = browser.get("/s/clubs/plan")
+    assert answer.status_code == 404
+    assert "No page has the address /s/clubs/plan." in answer.text
+    assert answer.headers["content-security-policy"]
+
+
 def test_another_host_name_is_refused(browser: TestClient) -> None:
     assert browser.get("/", headers={"host": "evil.example"}).status_code == 421
 
