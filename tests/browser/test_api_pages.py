@@ -212,6 +212,33 @@ def test_the_graphql_page_colours_lays_out_and_runs_the_operation_at_the_caret(
     assert page.input_value("#query") == "{ notesSoFar {"
 
 
+def test_the_graphql_page_says_what_is_wrong_and_where(page: Page, site: str) -> None:
+    open_explorer(page, site)
+    problems = page.locator("#problems li")
+    expect(problems).to_have_count(0)
+    page.fill("#query", '{\n  note(noteid: "n0") {\n    txet\n    noteId { x }\n  }\n}')
+    expect(problems).to_have_text(
+        [
+            "2:8 note takes no noteid; did you mean noteId?",
+            "3:5 Note has no field txet; did you mean text?",
+            "4:12 noteId is one value, of type String: it has no fields",
+        ]
+    )
+    problems.nth(1).locator("button").click()
+    assert page.evaluate("document.querySelector('#query').selectionStart") == 29
+    page.keyboard.press("Control+A")
+    page.keyboard.type("{ note(noteId: 3) { text } }")
+    expect(problems).to_have_count(0)
+
+    # What only the service knows is shown at its place too, until the query changes.
+    page.keyboard.press("Control+Enter")
+    expect(problems).to_have_text(["1:16 String cannot represent a non string value: 3"])
+    expect(page.locator(".q-unknown")).to_have_text(["3"])
+    page.keyboard.press("End")
+    page.keyboard.type(" ")
+    expect(problems).to_have_count(0)
+
+
 def test_the_graphql_page_walks_through_types_and_back(page: Page, site: str) -> None:
     open_explorer(page, site)
     page.click("#schema button[aria-label='About Note'] >> nth=0")

@@ -11,7 +11,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, expect
+from playwright.sync_api import Browser, BrowserContext, Dialog, expect
 
 from .test_studio_elsewhere import running
 
@@ -160,7 +160,12 @@ def test_markup_in_the_data_and_in_the_design_stays_text_on_every_page(
 ) -> None:
     page = visitor.new_page()
     wrong: list[str] = []
-    page.on("dialog", lambda one: (wrong.append(one.message), one.dismiss()))
+
+    def hear(one: Dialog) -> None:
+        wrong.append(one.message)
+        one.dismiss()
+
+    page.on("dialog", hear)
     page.on("pageerror", lambda one: wrong.append(str(one)))
     page.on("console", lambda one: wrong.append(one.text) if one.type == "error" else None)
 

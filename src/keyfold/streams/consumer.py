@@ -71,7 +71,7 @@ class Consumer(Following):
 
     def drain(self) -> Outcome:
         """Read until nothing is left, then release the shards; for tests and jobs."""
-        total, waits = Outcome(), 0
+        total = Outcome()
         self._following.greedy = True
         try:
             while True:
@@ -80,9 +80,8 @@ class Consumer(Following):
                 total += outcome
                 if outcome.records or left or self._following.turning:
                     continue
-                if not self.db.run(self._following.others_behind(waits), "streams"):
+                if not self.db.run(self._following.others_behind(), "streams"):
                     return total
-                waits += 1
         finally:
             self._following.greedy = False
             self.close()
@@ -93,7 +92,7 @@ class Consumer(Following):
 
         `drain` needs a quiet moment to end; this ends under any traffic.
         """
-        total, waits, left = Outcome(), 0, True
+        total, left = Outcome(), True
         started = self.db.context.clock.now()
         self._following.greedy = True
         try:
@@ -101,8 +100,7 @@ class Consumer(Following):
                 outcome = self._read(None)
                 outcome.unresolved = []
                 total += outcome
-                waits = 0 if outcome.records else waits + 1
-                left = self.db.run(self._following.left_from(started, waits), "streams")
+                left = self.db.run(self._following.left_from(started), "streams")
             return total
         finally:
             self._following.greedy = False
@@ -207,7 +205,7 @@ class AsyncConsumer(Following):
 
     async def drain(self) -> Outcome:
         """Read until nothing is left, then release the shards; for tests and jobs."""
-        total, waits = Outcome(), 0
+        total = Outcome()
         self._following.greedy = True
         try:
             while True:
@@ -216,9 +214,8 @@ class AsyncConsumer(Following):
                 total += outcome
                 if outcome.records or left or self._following.turning:
                     continue
-                if not await self.db.run(self._following.others_behind(waits), "streams"):
+                if not await self.db.run(self._following.others_behind(), "streams"):
                     return total
-                waits += 1
         finally:
             self._following.greedy = False
             await self.close()
@@ -227,7 +224,7 @@ class AsyncConsumer(Following):
         """Wait until everything written before this call has been processed, here or by other
         workers.
         """
-        total, waits, left = Outcome(), 0, True
+        total, left = Outcome(), True
         started = self.db.context.clock.now()
         self._following.greedy = True
         try:
@@ -235,8 +232,7 @@ class AsyncConsumer(Following):
                 outcome = await self._read()
                 outcome.unresolved = []
                 total += outcome
-                waits = 0 if outcome.records else waits + 1
-                left = await self.db.run(self._following.left_from(started, waits), "streams")
+                left = await self.db.run(self._following.left_from(started), "streams")
             return total
         finally:
             self._following.greedy = False

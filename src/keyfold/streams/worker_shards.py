@@ -38,7 +38,6 @@ from keyfold.streams.turn import Turns
 
 IMAGES: Final = "NEW_AND_OLD_IMAGES"
 
-_WAITS: Final = 40
 _WAIT_SECONDS: Final = 0.25
 _STAMP_SECONDS: Final = 1.0
 """The resolution of a record's creation time."""
@@ -87,6 +86,8 @@ class StreamWorker:
         """Another worker is bringing events to the sinks."""
         self.greedy = False
         """Take every free shard, whatever other workers there may be."""
+        self._waited: tuple[dict[str, str | None], int] = {}, 0
+        """The positions of the shards that are waited for, and how often they were seen there."""
 
     def assignment(self) -> Flow[list[ShardReader]]:
         """The shards to read now, after leases were acquired, renewed and balanced."""
@@ -162,7 +163,7 @@ class StreamWorker:
         self._held = made.held
         return made
 
-    def others_behind(self, waits: int) -> Flow[bool]:
+    def others_behind(self) -> Flow[bool]:
         """Wait briefly for shards that other workers hold and have not finished."""
         now = yield from patiently(
             self.options.policy, lambda: status(self.context, self.options.name)
@@ -172,19 +173,12 @@ class StreamWorker:
                 raise RebuildNeeded(shard.lost)
         behind = [shard for shard in now.shards if shard.behind]
         if not behind and not self._held:
+            self._waited = {}, 0
             return False
-        if waits >= _WAITS and not behind:
-            raise StreamError(
-                "another worker that delivers events has stopped responding; stop its process, or "
-                f"wait until its turn expires ({self.options.lease_seconds:g} seconds)"
-            )
-        if waits >= _WAITS:
-            raise _standing_still(behind[0])
-        self.turning = True
-        yield Pause(min(self.options.poll_seconds, _WAIT_SECONDS))
+        yield from self._wait_for(behind)
         return True
 
-    def left_from(self, started: float, waits: int) -> Flow[bool]:
+    def left_from(self, started: float) -> Flow[bool]:
         """Whether a record from before this moment is waiting; waits for those of other workers."""
         now = yield from patiently(
             self.options.policy, lambda: status(self.context, self.options.name)
@@ -194,15 +188,25 @@ class StreamWorker:
                 raise RebuildNeeded(shard.lost)
         made_before = self.context.clock.now() - started - _STAMP_SECONDS
         left = [one for one in now.shards if one.behind and one.lag_seconds >= made_before]
-        if not left:
-            return False
         others = [one for one in left if one.owner != self.worker]
-        if len(others) == len(left):
-            if waits >= _WAITS:
-                raise _standing_still(others[0])
-            self.turning = True
-            yield Pause(min(self.options.poll_seconds, _WAIT_SECONDS))
-        return True
+        if others and len(others) == len(left):
+            yield from self._wait_for(others)
+        else:
+            self._waited = {}, 0
+        return bool(left)
+
+    def _wait_for(self, others: Sequence[ShardStatus]) -> Flow[None]:
+        """Wait briefly for other workers, as long as they make progress; the shards of one that
+        died are free when its lease has expired.
+        """
+        positions = {one.shard: one.sequence for one in others}
+        before, times = self._waited
+        self._waited = positions, times + 1 if positions == before else 0
+        if times * _WAIT_SECONDS > 2 * self.options.lease_seconds:
+            self._waited = {}, 0
+            raise _standing_still(others, self.options.lease_seconds)
+        self.turning = True
+        yield Pause(min(self.options.poll_seconds, _WAIT_SECONDS))
 
     def leave(self) -> Flow[None]:
         """Release the leases, so that others need not wait for them to end."""
@@ -217,10 +221,16 @@ class StreamWorker:
         yield from leasing.leave(self.context, self.group, self.worker)
 
 
-def _standing_still(shard: ShardStatus) -> StreamError:
+def _standing_still(others: Sequence[ShardStatus], lease_seconds: float) -> StreamError:
+    seconds = f"for {2 * lease_seconds:g} seconds"
+    if not others:
+        return StreamError(
+            f"another worker that delivers events has not finished {seconds}; stop its process"
+        )
+    first = others[0]
     return StreamError(
-        f"the shard {shard.shard} is held by the worker {shard.owner}, which stopped reading; "
-        "stop its process, or wait until its lease expires"
+        f"the shard {first.shard} is held by the worker {first.owner}, which has read nothing "
+        f"{seconds}; stop its process"
     )
 
 

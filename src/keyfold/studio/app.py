@@ -97,7 +97,9 @@ class _Studio:
             Route("/sign-in", self._sign_in, methods=["POST"]),
             *(Route(path, self._endpoint(page), methods=[verb]) for path, page, verb in pages),
         ]
-        return Starlette(routes=routes, exception_handlers={404: self._not_found, 405: self._not_found})
+        return Starlette(
+            routes=routes, exception_handlers={404: self._not_found, 405: self._not_found}
+        )
 
     def _endpoint(self, page: Page) -> Callable[[Request], object]:
         async def answer(request: Request) -> Response:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from keyfold.design.schema import AttributeSchema, EntitySchema
@@ -17,14 +18,25 @@ from keyfold.studio.snippets import wire_json
 from keyfold.studio.view import PageView
 
 
+@dataclass(frozen=True)
+class Family:
+    """An item's canonical, if it is a copy, and all copies of the two."""
+
+    canonical: tuple[EntitySchema, WireItem] | None
+    stored: KnownItem | None
+    """The canonical as it is stored."""
+    copies: list[relatives.Relative]
+
+
 def detail(view: PageView, item: KnownItem) -> Html:
     """The panel of one item."""
+    family = _family(view, item)
     return el(
         "div",
-        _head(view, item),
-        _problem(view, item),
+        _head(view, item, family),
+        _problem(view, item, family),
         _fields(view, item),
-        _relatives(view, item),
+        _relatives(view, item, family),
         el("p", _weight(item), class_="small muted"),
         el(
             "details",
@@ -36,14 +48,28 @@ def detail(view: PageView, item: KnownItem) -> Html:
     )
 
 
-def _head(view: PageView, item: KnownItem) -> Html:
+def _family(view: PageView, item: KnownItem) -> Family:
+    canonical = relatives.canonical_key(view.system, item)
+    if canonical is None:
+        return Family(None, None, relatives.copies(view.system, item))
+    entity, key = canonical
+    table = view.system.schema.by_table[entity.table]
+    sort = None if table.sort is None else scalar(key[table.sort])
+    found = find_item(view.system, table, scalar(key[table.partition]), sort)
+    return Family(canonical, found, relatives.copies(view.system, found or item))
+
+
+def _is_here(item: KnownItem, one: relatives.Relative) -> bool:
+    return one.key == item.key and one.table.name == item.table.name
+
+
+def _head(view: PageView, item: KnownItem, family: Family) -> Html:
     name = item.entity.name if item.entity is not None else ""
     words = name or ("keyfold’s own" if item.support else "Undeclared")
-    canonical = relatives.canonical_key(view.system, item)
     acts: list[Child] = []
     if view.system.design is not None and item.entity is not None:
-        if canonical is not None:
-            where = _edit(view, canonical[0], canonical[1])
+        if family.canonical is not None:
+            where = _edit(view, *family.canonical)
             acts.append(link(where, "Edit canonical…", class_="btn"))
         else:
             acts.append(link(_edit(view, item.entity, item.key), "Edit…", class_="btn"))
@@ -69,12 +95,17 @@ def _edit(view: PageView, entity: EntitySchema, key: WireItem) -> str:
     return view.at("edit", table=table.name, pk=scalar(key[table.partition]), sk=sort)
 
 
-def _problem(view: PageView, item: KnownItem) -> Child:
+def _problem(view: PageView, item: KnownItem, family: Family) -> Child:
     if item.entity is None and not item.support:
         return banner("warn", "No entity declares this item. Nothing is known of what it means.")
     runs = view.system.design is not None and item.entity is not None
     if runs and relatives.read_entity(view.system, item) is None:
         return banner("bad", f"This item cannot be read as {item.kind}.")
+    stale = next((one.stale for one in family.copies if _is_here(item, one)), ())
+    if stale:
+        fields_say = el("b", ", ".join(stale))
+        way = link(view.at("streams"), "Verify and repair", class_="link")
+        return banner("bad", "Its canonical says something else: ", fields_say, ". ", way)
     return None
 
 
@@ -141,24 +172,15 @@ def _reference(view: PageView, item: KnownItem, field: str, value: str) -> Html 
     return link(view.by_key(table, key), value, class_=f"ref {colour}")
 
 
-def _relatives(view: PageView, item: KnownItem) -> Html:
+def _relatives(view: PageView, item: KnownItem, family: Family) -> Html:
     parts: list[Child] = []
-    source = item
-    canonical = relatives.canonical_key(view.system, item)
-    if canonical is not None:
-        entity, key = canonical
-        table = view.system.schema.by_table[entity.table]
+    if family.canonical is not None:
+        (entity, key), found = family.canonical, family.stored
         parts.append(el("h3", "Canonical"))
-        sort = None if table.sort is None else scalar(key[table.sort])
-        found = find_item(view.system, table, scalar(key[table.partition]), sort)
         parts.append(_jump(view, entity.name, key, found, "" if found else "missing"))
-        source = found or item
-    made = relatives.copies(view.system, source)
-    if made:
-        parts.append(el("h3", f"All copies: {len(made)}"))
-        for one in made:
-            here = one.key == item.key and one.table.name == item.table.name
-            parts.append(_copy(view, one, here=here))
+    if family.copies:
+        parts.append(el("h3", f"All copies: {len(family.copies)}"))
+        parts += [_copy(view, one, here=_is_here(item, one)) for one in family.copies]
     holders = relatives.counters_of(view.system, item)
     if holders:
         parts.append(el("h3", "Counted on"))

@@ -45,6 +45,8 @@ def drift_panel(view: PageView, db: Db) -> Html:
     checkup = view.system.checkup
     if checkup.is_running:
         says = f"{checkup.scanned:,} items compared so far; they are counted here as it goes on."
+        if not checkup.scanned:
+            says = "First the stream brings what was just written; then every item is compared."
         return panel("Drift", empty("Verifying", says), note=state("run", "running"))
     if checkup.problem:
         return panel("Drift", banner("bad", f"The verification failed: {checkup.problem}"))

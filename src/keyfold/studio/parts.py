@@ -78,7 +78,12 @@ def grid(
     made = el(
         "table", el("thead", el("tr", heads)), el("tbody", body), class_="hold" if hold else None
     )
-    return el("div", made, class_="scroll", tabindex="0", role="region", aria_label="Table")
+    return el("div", made, class_="scroll", tabindex="0", role="region", aria_label=_label(columns))
+
+
+def _label(columns: Sequence[tuple[str, bool]]) -> str:
+    """A table by its headings, so that a screen reader tells one from the other."""
+    return f"Table: {', '.join(name for name, _ in columns if name)}"
 
 
 def fields(pairs: Iterable[tuple[Child, Child]], *, pad: bool = False) -> Html:

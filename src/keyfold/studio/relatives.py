@@ -13,6 +13,8 @@ from keyfold.errors import KeyfoldError
 from keyfold.maintain.copy_fact import CopyFact
 from keyfold.maintain.fact import AmountFact
 from keyfold.maintain.structure import KeptStructure
+from keyfold.runtime.flow import run_by
+from keyfold.runtime.walk import get_batches
 from keyfold.studio.items import KnownItem, WireItem
 from keyfold.studio.system import StudioSystem
 
@@ -147,21 +149,18 @@ def _structures(system: StudioSystem, source: type[Entity]) -> Iterator[KeptStru
 
 
 def _stored(system: StudioSystem, refs: list[Ref[Any]]) -> list[WireItem | None]:
-    """What is stored at some addresses, read as one batch for each table."""
+    """What is stored at some addresses, read in batches."""
+
+    def place(ref: Ref[Any]) -> tuple[str, str]:
+        return system.physical(ref.entity.__table__.schema), repr(sorted(ref.wire().items()))
+
+    asked = {place(ref): ref for ref in refs}
+    keys = [(name, ref.wire()) for (name, _), ref in asked.items()]
+    attributes = {
+        name: ref.entity.__table__.schema.key_attributes for (name, _), ref in asked.items()
+    }
     found: dict[tuple[str, str], WireItem] = {}
-    asked: dict[str, dict[str, WireItem]] = {}
-    tables: dict[str, TableSchema] = {}
-    for ref in refs:
-        table = ref.entity.__table__.schema
-        name = system.physical(table)
-        tables[name] = table
-        asked.setdefault(name, {})[repr(sorted(ref.wire().items()))] = ref.wire()
-    for name, keys in asked.items():
-        request = {"RequestItems": {name: {"Keys": list(keys.values()), "ConsistentRead": True}}}
-        for wire in system.call("BatchGetItem", request)["Responses"].get(name, ()):
-            own = {one: wire[one] for one in tables[name].key_attributes}
-            found[name, repr(sorted(own.items()))] = wire
-    return [
-        found.get((system.physical(ref.entity.__table__.schema), repr(sorted(ref.wire().items()))))
-        for ref in refs
-    ]
+    for name, wire in run_by(system.call, get_batches(keys)):
+        own = {one: wire[one] for one in attributes[name]}
+        found[name, repr(sorted(own.items()))] = wire
+    return [found.get(place(ref)) for ref in refs]

@@ -21,7 +21,7 @@ FRESH_SECONDS = 30.0
 RETRY_SECONDS = 5.0
 PATIENCE = 0.4
 """Seconds after its start that a page waits for a look; then it shows dashes, not numbers."""
-EXAMPLES = 60
+EXAMPLES = 200
 LARGEST = 10
 
 

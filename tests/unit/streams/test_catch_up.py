@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,7 +14,8 @@ from keyfold.clock import ManualClock
 from keyfold.engine import Engine
 from keyfold.errors import StreamError
 from keyfold.maintain import repair, verification, verify
-from keyfold.streams import AsyncConsumer, Consumer, ConsumerOptions
+from keyfold.runtime.flow import Flow, Pause
+from keyfold.streams import AsyncConsumer, Consumer, ConsumerOptions, StreamStatus, worker_shards
 from keyfold.streams.lease import Group, take
 
 
@@ -51,6 +54,27 @@ def test_catching_up_waits_for_others_and_says_who_does_not_read_on(db: Db, soci
     db.run(take(db.context, Group("social"), shard.stream, shard.shard, "sleeper", 60))
     with pytest.raises(StreamError, match="held by the worker sleeper"):
         Consumer(db, options=ConsumerOptions(poll_seconds=0)).catch_up()
+
+
+@pytest.mark.parametrize("wait", [Consumer.catch_up, Consumer.drain])
+def test_a_worker_that_reads_on_is_waited_for_however_long_it_takes(
+    db: Db, social: Any, monkeypatch: pytest.MonkeyPatch, wait: Callable[[Consumer], object]
+) -> None:
+    like(db, social, "ada")
+    Consumer(db).drain()
+    [shard] = Consumer(db).status().shards
+    db.run(take(db.context, Group("social"), shard.stream, shard.shard, "busy", 60))
+    rounds = iter(range(2_000))
+
+    def reading_on(*_: object) -> Flow[StreamStatus]:
+        number = next(rounds)
+        moving = replace(shard, owner="busy", sequence=str(number // 100), lag_seconds=9.0)
+        yield Pause(0)
+        return StreamStatus((replace(moving, behind=number < 1_900),), 0, 0)
+
+    monkeypatch.setattr(worker_shards, "status", reading_on)
+    wait(Consumer(db, options=ConsumerOptions(poll_seconds=0)))
+    assert next(rounds) > 1_900
 
 
 def test_what_waits_in_the_stream_is_no_drift(db: Db, social: Any) -> None:

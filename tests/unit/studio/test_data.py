@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import html
 import re
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 from starlette.testclient import TestClient
 
@@ -12,7 +14,7 @@ from keyfold import Db
 from keyfold.clients.recorder import ReadLimits, RecordedClient
 from keyfold.studio import Gate, StudioSystem, create_studio
 
-from .conftest import SCRIPT, TOKEN
+from .conftest import SCRIPT, TOKEN, CityClub
 
 CLUB = "/s/clubs/data?table=Clubs&pk=CLUB%23c1"
 
@@ -230,3 +232,47 @@ def test_a_table_that_is_not_there_is_named(browser: TestClient, db: Db) -> None
     assert answer.status_code == 404
     assert "Clubs is not in clubs.db." in words(answer.text)
     assert "Opening the design makes a table" in words(answer.text)
+
+
+def test_copies_that_the_backend_gives_later_are_not_missing(
+    browser: TestClient, system: StudioSystem, db: Db
+) -> None:
+    class Hesitant:
+        """A backend that answers a batch one key at a time, as Amazon may under load."""
+
+        def call(self, operation: str, request: Mapping[str, Any]) -> dict[str, Any]:
+            if operation != "BatchGetItem":
+                return db.client.call(operation, request)
+            [(name, asked)] = request["RequestItems"].items()
+            first, *later = asked["Keys"]
+            made = db.client.call(operation, {"RequestItems": {name: {**asked, "Keys": [first]}}})
+            left = {name: {**asked, "Keys": later}} if later else {}
+            return {**made, "UnprocessedKeys": left}
+
+        def close(self) -> None: ...
+
+    system.client = Hesitant()
+    page = words(browser.get("/s/clubs/data?table=Clubs&pk=CLUB%23c1&isk=CLUB").text)
+    assert "All copies: 2" in page
+    assert "missing" not in page
+
+
+def test_a_copy_that_differs_says_so_at_its_head_and_where_it_is_repaired(
+    browser: TestClient, db: Db
+) -> None:
+    copy = "/s/clubs/data?table=Clubs&pk=CITY%23rome&isk=CLUB%23c2"
+    assert "Its canonical says something else" not in words(browser.get(copy).text)
+    db.client.call(
+        "UpdateItem",
+        {
+            "TableName": "Clubs",
+            "Key": CityClub.key(city_id="rome", club_id="c2").wire(),
+            "UpdateExpression": "SET #n = :n",
+            "ExpressionAttributeNames": {"#n": "name"},
+            "ExpressionAttributeValues": {":n": {"S": "Sculling"}},
+        },
+    )
+    page = browser.get(copy).text
+    told = words(page)
+    assert "Its canonical says something else: name . Verify and repair" in told
+    assert told.index("something else") < told.index("Sculling", told.index("Copy key"))

@@ -37,7 +37,7 @@ def test_the_token_becomes_a_cookie_and_leaves_the_address(stranger: TestClient)
 
 
 def test_two_studios_of_one_machine_do_not_take_each_others_cookie(system: StudioSystem) -> None:
-    names = []
+    names: list[str] = []
     for port in (8090, 8091):
         app = create_studio([system], Gate(token=TOKEN))
         client = TestClient(app, base_url=f"http://127.0.0.1:{port}")

@@ -120,6 +120,7 @@ def explorer(service: DocumentedService) -> str:
 <textarea id="query" spellcheck="false" autofocus role="combobox" aria-expanded="false"
 aria-controls="offers" aria-autocomplete="list" wrap="off"></textarea>
 <ul id="offers" role="listbox" aria-label="What can stand here" hidden></ul></div>
+<ul id="problems" aria-label="Problems of the query" aria-live="polite" hidden></ul>
 <details open><summary>Variables</summary><textarea id="variables" spellcheck="false"
 aria-label="Variables (JSON)">{{}}</textarea></details>
 <details><summary>Headers</summary><textarea id="headers" spellcheck="false"

@@ -15,6 +15,9 @@ $("#theme")?.addEventListener("click", () => {
   draw();
 });
 
+/* Keys as this machine names them. */
+if (!/Mac|iPhone|iPad/.test(navigator.platform)) for (const key of $$("kbd")) key.textContent = key.textContent.replace("⌘", key.textContent === "⌘" ? "Ctrl" : "Ctrl ");
+
 /* State in the address, so that every view can be shared. */
 const keep = (name, value) => {
   url.searchParams.set(name, value);

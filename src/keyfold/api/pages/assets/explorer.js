@@ -1,5 +1,5 @@
 import { examples } from "./examples.js";
-import { classified, innermost as named, operationAt, pretty } from "./query-text.js";
+import { classified, innermost as named, lineOf, operationAt, placeOf, pretty } from "./query-text.js";
 
 const at = (id) => document.getElementById(id);
 const kept = `keyfold-query:${location.pathname}`;
@@ -82,6 +82,7 @@ async function run() {
     remember(query, at("variables").value);
     const found = await ask(query, variables, operationAt(query, at("query").selectionStart) || undefined);
     showAnswer(found);
+    if (query === at("query").value) told(found.errors || []);
   } catch (error) {
     if (error.name !== "AbortError") at("answer").textContent = error.message;
   }
@@ -124,22 +125,46 @@ function showHistory() {
 function fill(query, variables) {
   at("query").value = query;
   at("variables").value = variables;
+  refused = [];
   paint();
 }
 
 // The colours of the query lie behind the box, whose own letters are not seen.
+let refused = [];
 function paint() {
-  const box = at("query"), shown = [];
+  const box = at("query"), shown = [], wrong = [];
   let end = 0;
-  for (const { token, at: place, kind } of classified(box.value, types, roots)) {
-    shown.push(box.value.slice(end, place), kind ? made("span", token, { className: `q-${kind}` }) : token);
+  for (const { token, at: place, kind, says } of classified(box.value, types, roots)) {
+    const words = says || refused.find((one) => one.place === place)?.says;
+    if (words) wrong.push({ place, says: words });
+    const look = words ? "unknown" : kind;
+    shown.push(box.value.slice(end, place), look ? made("span", token, { className: `q-${look}` }) : token);
     end = place + token.length;
   }
+  showProblems(wrong);
   at("paint").replaceChildren(...shown, `${box.value.slice(end)}\n`);
   at("paint").scrollTop = box.scrollTop;
   at("paint").scrollLeft = box.scrollLeft;
 }
 at("query").addEventListener("scroll", () => { at("paint").scrollTop = at("query").scrollTop; at("paint").scrollLeft = at("query").scrollLeft; });
+
+// What is wrong with the query, each a way to its place.
+function showProblems(wrong) {
+  const box = at("query");
+  at("problems").hidden = !wrong.length;
+  at("problems").replaceChildren(...wrong.map(({ place, says }) => {
+    const { line, column } = lineOf(box.value, place), item = document.createElement("li");
+    const go = () => { box.focus(); box.setSelectionRange(place, place); };
+    item.append(made("button", `${line}:${column}`, { type: "button", onclick: go }), ` ${says}`);
+    return item;
+  }));
+}
+// What the service says is wrong, until the query changes.
+function told(errors) {
+  const text = at("query").value;
+  refused = errors.flatMap((one) => (one.locations || []).slice(0, 1).map((where) => ({ place: placeOf(text, where), says: one.message })));
+  paint();
+}
 
 function layOut() {
   try {
@@ -376,10 +401,11 @@ function take(item) {
   const box = at("query"), end = box.selectionStart;
   const { word } = offered(box.value.slice(0, end));
   box.setRangeText(item.dataset.text, end - word.length, end, "end");
+  refused = [];
   paint();
   offer(item.dataset.text.endsWith(" "));
 }
-at("query").addEventListener("input", () => { paint(); offer(false); });
+at("query").addEventListener("input", () => { refused = []; paint(); offer(false); });
 at("query").addEventListener("blur", () => { at("offers").hidden = true; });
 at("query").addEventListener("keydown", (event) => {
   if (event.key === " " && event.ctrlKey) { event.preventDefault(); offer(true); return; }
