@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from keyfold import settings
 from keyfold.errors import KeyfoldError
 
 if TYPE_CHECKING:
+    from keyfold.design.schema import Schema
+    from keyfold.review.cost import Workload
     from keyfold.runtime.db import Db
 
 NAMES = ("design", "backend", "table_prefix", "table_names")
@@ -29,6 +32,24 @@ def add_design(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         help="package.module:design or FILE.yaml (default: the design in the settings)",
     )
+
+
+def add_workload(parser: argparse.ArgumentParser) -> None:
+    """Add a design and the file of its workload."""
+    add_design(parser)
+    parser.add_argument(
+        "--workload", "-w", type=Path, metavar="FILE", help="rates and sizes (YAML)"
+    )
+    settings.add_flags(parser, "design")
+
+
+def load_workload(args: argparse.Namespace) -> tuple[Schema, Workload]:
+    """The design and its workload; an empty one if no file is given."""
+    from keyfold.design.target import load_schema
+    from keyfold.review.cost import Workload, load
+
+    schema = load_schema(design_target(args))
+    return schema, load(args.workload, schema) if args.workload else Workload()
 
 
 def design_target(args: argparse.Namespace) -> str:

@@ -8,9 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from keyfold import settings
 from keyfold.cli._output import add_report, write_report
-from keyfold.cli._target import add_design, design_target
+from keyfold.cli._target import add_workload, load_workload
 from keyfold.errors import KeyfoldError
 
 if TYPE_CHECKING:
@@ -22,8 +21,7 @@ HELP = "Search for a design that serves the same patterns better."
 
 def configure(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add_design(parser)
-    add("--workload", "-w", type=Path, metavar="FILE", help="rates and sizes (YAML)")
+    add_workload(parser)
     add("--choose", metavar="NAME", help="report this alternative instead of the best")
     add(
         "--write-design",
@@ -32,18 +30,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="write the alternative as a design file, or as Python if FILE ends in .py",
     )
     add_report(parser)
-    settings.add_flags(parser, "design")
 
 
 def run(args: argparse.Namespace) -> int:
-    from keyfold.design.target import load_schema
     from keyfold.review.advise import advise, report
-    from keyfold.review.cost import Workload, load
 
-    target = design_target(args)
-    schema = load_schema(target)
-    workload = load(args.workload, schema) if args.workload else Workload()
-    advice = advise(schema, workload, _progress())
+    advice = advise(*load_workload(args), _progress())
     chosen = _choose(advice, args.choose)
     document, data = report.document(advice, chosen), report.plain(advice, chosen)
     if args.write_design is not None:

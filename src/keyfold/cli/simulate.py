@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from keyfold import settings
 from keyfold.cli._output import add_report, write_report
-from keyfold.cli._target import add_design, design_target
+from keyfold.cli._target import add_workload, load_workload
 from keyfold.errors import KeyfoldError
 
 if TYPE_CHECKING:
@@ -23,8 +21,7 @@ MOST_DAYS = 366.0
 
 def configure(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add_design(parser)
-    add("--workload", "-w", type=Path, metavar="FILE", help="rates and sizes (YAML)")
+    add_workload(parser)
     add(
         "--users",
         type=float,
@@ -64,7 +61,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--no-changes", action="store_true", help="do not search for improvements")
     add("--stories", action="store_true", help="replay published incidents instead")
     add_report(parser)
-    settings.add_flags(parser, "design")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -79,8 +75,6 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _simulate(args: argparse.Namespace) -> tuple[Document, dict[str, Any]]:
-    from keyfold.design.target import load_schema
-    from keyfold.review.cost import Workload, load
     from keyfold.simulate.answer.changes import cure
     from keyfold.simulate.answer.plain import plain
     from keyfold.simulate.answer.prediction import predict
@@ -89,15 +83,13 @@ def _simulate(args: argparse.Namespace) -> tuple[Document, dict[str, Any]]:
     from keyfold.simulate.load.design_load import Setup, design_load
     from keyfold.simulate.load.users import scale_users
 
-    target = design_target(args)
     if not 0 < args.days <= MOST_DAYS:
         raise KeyfoldError(f"--days must be greater than 0 and at most {MOST_DAYS:g}.")
     if args.users is not None and not 1 <= args.users <= 1e10:
         raise KeyfoldError("--users must be between 1 and 1e10.")
     if args.provisioned is not None and not 0.2 <= args.provisioned <= 0.9:
         raise KeyfoldError("--provisioned must be between 0.2 and 0.9, the range of auto scaling.")
-    schema = load_schema(target)
-    workload = load(args.workload, schema) if args.workload else Workload()
+    schema, workload = load_workload(args)
     if args.users is not None:
         workload = scale_users(schema, workload, args.users)
     made = design_load(schema, workload, Setup(args.provisioned, cold=args.cold))

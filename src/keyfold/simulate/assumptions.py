@@ -55,8 +55,6 @@ class Assumptions:
     """How long a partition accepts no writes after losing its leader (P22 §6.2: a couple of
     seconds).
     """
-    expiry_seconds: tuple[float, float] = (600.0, 3600.0)
-    """From an item's expiry to its deletion; the guide says within a few days."""
 
     def but(self, **changes: Any) -> Assumptions:
         return replace(self, **changes)
@@ -80,7 +78,6 @@ SWEEPS: dict[str, tuple[Any, ...]] = {
     "stream_ms": (150.0, 1000.0),
     "polls": (2.0, 10.0),
     "leader_seconds": (1.0, 10.0),
-    "expiry_seconds": ((172_800.0, 172_800.0), (604_800.0, 604_800.0)),
 }
 """Other plausible values of each."""
 

@@ -11,12 +11,12 @@ from keyfold.review.cost.part import Store
 from keyfold.simulate.assumptions import SWEEPS, Assumptions, sweep
 from keyfold.simulate.load.schedule import Burst, Schedule
 from keyfold.simulate.load.zipf import exponent, fit, harmonic, shares
-from keyfold.simulate.model import conflicts, expiry
+from keyfold.simulate.model import conflicts
 from keyfold.simulate.model.auto_scaler import AutoScaling
 from keyfold.simulate.model.backpressure import IndexBuffer
 from keyfold.simulate.model.bucket import Bucket
 from keyfold.simulate.model.latency import of_calls
-from keyfold.simulate.model.partition import dilute, partitions_needed
+from keyfold.simulate.model.partition import partitions_needed
 from keyfold.simulate.model.retries import RETRY_COST, RetryPool, attempts, refusal, steady
 from keyfold.simulate.model.shard_reader import ShardQueue, ShardWork
 from keyfold.simulate.run import run
@@ -99,11 +99,6 @@ def test_an_index_read_at_its_limit_leaves_its_table_alone() -> None:
 )
 def test_partitions_by_rate_and_size(read: float, write: float, bytes_: float, count: int) -> None:
     assert partitions_needed(read, write, bytes_) == count
-
-
-def test_before_2018_the_rates_were_added_up() -> None:
-    assert dilute(3000, 1000, 0) == 2
-    assert partitions_needed(3000, 1000, 0) == 1
 
 
 def test_size_splits_partitions_as_a_table_grows() -> None:
@@ -227,11 +222,6 @@ def test_records_that_nobody_reads_for_a_day_are_lost() -> None:
 
 def test_polls_bound_what_a_shard_gives() -> None:
     assert ShardWork(1000, 0.001).rate == 4_000
-
-
-def test_expiry_is_late_by_what_is_assumed() -> None:
-    assert expiry.overdue(10.0, Assumptions()) == 10 * 2100
-    assert expiry.lag(Assumptions())[1] < 3600
 
 
 def test_zipf_sums_and_fits() -> None:

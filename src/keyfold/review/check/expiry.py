@@ -14,6 +14,8 @@ from keyfold.review.check.sample import item_name, moment
 
 _DEADLINE = re.compile(r"expir|valid_?(until|to)|until|deadline", re.I)
 """Names of deadlines after which an item is obsolete."""
+_REMOVAL = re.compile(r"delete|remove", re.I)
+"""Names of times from which on an item counts as deleted, if they are its time to live."""
 _TEXT = ("string", "id", "date")
 
 
@@ -26,6 +28,8 @@ def ttl_as_logic(facts: Reach) -> Iterator[Defect]:
             continue
         stamps = [entity.ttl.attribute, *(a.name for a in entity.attributes)]
         deadlines = [name for name in dict.fromkeys(stamps) if _DEADLINE.search(name)]
+        if _REMOVAL.search(entity.ttl.attribute):
+            deadlines.insert(0, entity.ttl.attribute)
         for pattern in facts.schema.patterns if deadlines else ():
             compared = {entity.ttl.attribute, *deadlines} & {*fields_of(pattern.filter)}
             if entity.name in pattern.entities and not compared and not _only_keys(entity, pattern):

@@ -23,6 +23,8 @@ _LARGER_FIRST = (("9", "9"), ("10", "10, the larger"))
 _TEXT_AMOUNTS = (("150.00", "150"), ("1000.00", "1,000, the larger"))
 _AMOUNTS = {"amount", "balance", "cost", "fee", "price", "quantity", "salary", "total", "wage"}
 """Names of numbers that are often stored as text."""
+_RESULTS = {"points", "rating", "score"}
+"""Names of further numbers that do not identify an item."""
 
 
 def _sort_example(
@@ -37,7 +39,7 @@ def _sort_example(
     "K7",
     "timestamp-no-tiebreak",
     "warning",
-    "Two items created at the same instant get the same key",
+    "Two items with the same time or amount get the same key",
 )
 def timestamp_no_tiebreak(facts: Reach) -> Iterator[Defect]:
     for entity in facts.schema.entities:
@@ -45,6 +47,9 @@ def timestamp_no_tiebreak(facts: Reach) -> Iterator[Defect]:
             continue
         parts = slots(entity.key.sort)
         moments = [slot for slot in parts if facts.is_moment(entity, slot)]
+        amounts = [slot for slot in parts if _is_measured(entity, slot)]
+        same = "time" if moments else "amount"
+        moments = moments or amounts
         if not moments:
             continue
         after = parts[parts.index(moments[-1]) + 1 :]
@@ -56,13 +61,13 @@ def timestamp_no_tiebreak(facts: Reach) -> Iterator[Defect]:
                 entity.name,
                 f"`{entity.key}` is unique only by {moments[-1].field}: "
                 + (
-                    "the second of two items with the same time is refused"
+                    f"the second of two items with the same {same} is refused"
                     if refused
-                    else "two items with the same time overwrite each other"
+                    else f"two items with the same {same} overwrite each other"
                 ),
                 f"Append a unique id, as in `{entity.key.sort}#{{id}}`.",
                 severity="note" if refused else None,
-                evidence=_same_instant_example(entity, entity.key, moments[-1], refused),
+                evidence=_same_key_example(entity, entity.key, moments[-1], same, refused),
             )
 
 
@@ -86,14 +91,21 @@ def _is_reference(facts: Reach, entity: EntitySchema) -> bool:
     )
 
 
-def _same_instant_example(
-    entity: EntitySchema, key: KeyTemplates, slot: Slot, refused: bool
+def _is_measured(entity: EntitySchema, slot: Slot) -> bool:
+    """Whether a number is a result, which many items can have, and not their number."""
+    attribute = entity.by_field.get(slot.field)
+    numeric = attribute is not None and attribute.type in ("number", "decimal")
+    return numeric and words(slot.field)[-1] in _AMOUNTS | _RESULTS
+
+
+def _same_key_example(
+    entity: EntitySchema, key: KeyTemplates, slot: Slot, same: str, refused: bool
 ) -> Evidence:
-    """Two items with the same key at the same instant."""
-    shown = key_of(key, entity, 1, {slot.field: _MOMENT})
+    """Two items with the same time or amount."""
+    shown = key_of(key, entity, 1, {slot.field: _MOMENT} if same == "time" else {})
     return steps_example(
         f"one {entity.name} is put at {shown}",
-        f"another of the same instant is put at {shown}",
+        f"another with the same {same} is put at {shown}",
         so="its condition fails, and nothing is written" if refused else "the first is gone",
     )
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from keyfold.design.schema import EntitySchema
+from keyfold.design.schema import EntitySchema, OperationSchema
 from keyfold.review.check.evidence import Evidence, keys_example
 from keyfold.review.check.reach import Reach
 from keyfold.review.check.rule import Defect, rule
@@ -158,7 +158,7 @@ def cascade_incomplete(facts: Reach) -> Iterator[Defect]:
     for entity in facts.schema.entities:
         for operation, _ in facts.writes(entity.name, "delete"):
             deleted = {e.entity for e in operation.effects if e.action == "delete"}
-            orphans = _orphans(facts, entity, deleted)
+            orphans = _orphans(facts, entity, deleted | _looked_for(facts, operation))
             if not orphans:
                 continue
             below = [f"{name} (below {parent})" if parent else name for name, parent in orphans]
@@ -173,6 +173,12 @@ def cascade_incomplete(facts: Reach) -> Iterator[Defect]:
                     *((item_name(facts.schema.by_entity[name]), "") for name, _ in orphans),
                 ),
             )
+
+
+def _looked_for(facts: Reach, operation: OperationSchema) -> set[str]:
+    """What an operation reads before it deletes: it refuses to leave these behind."""
+    read = (facts.schema.by_pattern.get(name) for name in operation.reads)
+    return {name for pattern in read if pattern is not None for name in pattern.entities}
 
 
 def _orphans(facts: Reach, entity: EntitySchema, deleted: set[str]) -> list[tuple[str, str]]:

@@ -182,14 +182,23 @@ def prefix_cut(facts: Reach) -> Iterator[Defect]:
             sort = appearance.key.sort
             if sort is None:
                 continue
-            if _stops_inside(prefix, sort) and _is_open(appearance.entity, sort, prefix):
+            inside, whole = _stops_inside(prefix, sort), prefix.parts == sort.parts
+            if (inside or whole) and _is_open(appearance.entity, sort, prefix):
                 field = slots(sort)[len(prefix.fields) - 1].field
                 yield Defect(
                     pattern,
                     pattern.name,
                     f"`{condition_words(pattern)}` ends in the middle of {field} in `{sort}`: "
-                    f"it also returns every longer {field} with the same beginning",
-                    "End the prefix with the delimiter that follows the value.",
+                    f"it also returns every longer {field} with the same beginning"
+                    if inside
+                    else f"is it a search by the beginning of {field}? It also returns every "
+                    f"longer {field}",
+                    "End the prefix with the delimiter that follows the value."
+                    if inside
+                    else f"If one {field} is meant, with what is below it, end the prefix with a "
+                    "delimiter.",
+                    severity=None if inside else "question",
+                    cause="" if inside else "searches by the beginning of a text",
                     evidence=keys_example(
                         f"begins_with `{text_of(prefix, None, 1, {field: 'ann'})}` returns",
                         *(

@@ -21,7 +21,7 @@ def text(document: Document) -> str:
 
 
 def _wrap(sentence: str) -> list[str]:
-    return textwrap.wrap(_bare(sentence), WIDTH) or [""]
+    return textwrap.wrap(_bare(sentence), WIDTH, break_on_hyphens=False) or [""]
 
 
 def _bare(words: str) -> str:

@@ -41,12 +41,3 @@ def partitions_needed(read: float, write: float, bytes_: float) -> int:
         ceil(write / PARTITION_WRITE_UNITS - 1e-9),
         ceil(bytes_ / PARTITION_BYTES - 1e-9),
     )
-
-
-def dilute(read: float, write: float, bytes_: float) -> int:
-    """The formula used before 2018, when the rates were added up."""
-    return max(
-        ceil(read / PARTITION_READ_UNITS + write / PARTITION_WRITE_UNITS - 1e-9),
-        ceil(bytes_ / PARTITION_BYTES - 1e-9),
-        1,
-    )
