@@ -258,6 +258,7 @@ CONFIGURED = [
     ('fail-on = "never"', 0),
     ('paths = {"*.yaml" = {ignore = ["Q1"]}}', 0),
     ('paths = {"rooms" = {severity = {Q1 = "note"}}}', 0),
+    ('paths = {"**/*.yaml" = {ignore = ["Q1"]}}', 0),
     ('paths = {"other/*.yaml" = {ignore = ["Q1"]}}', 1),
 ]
 
@@ -268,6 +269,21 @@ def test_a_project_chooses_its_rules(
 ) -> None:
     (tmp_path / "keyfold.toml").write_text(f"[check]\n{line}\n", encoding="utf-8")
     assert run("check", bleeding)[0] == expected
+
+
+@pytest.mark.parametrize("pattern", ["old", "old/", "old/*", "old/*.yaml", "old/**/*.yaml"])
+def test_paths_are_relative_to_the_settings(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pattern: str
+) -> None:
+    (tmp_path / "keyfold.toml").write_text(
+        f'[check.paths."{pattern}"]\nignore = ["Q1"]\n', encoding="utf-8"
+    )
+    for name in ("old", "new"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "rooms.yaml").write_text(page("Q1").wrong, encoding="utf-8")
+    monkeypatch.chdir(tmp_path / "new")
+    assert run("check", "../old/rooms.yaml")[0] == 0
+    assert run("check", "rooms.yaml")[0] == 1
 
 
 @pytest.mark.parametrize(

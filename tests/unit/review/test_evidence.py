@@ -87,7 +87,7 @@ def only(code: str) -> Finding:
 
 SENTENCES = {
     "K4": "SK = `BASKET` is the key of: Order with customerId = 'customer1', orderId = 'BASKET'; ",
-    "K7": "one Score is put at `ROOM#room1` / `SCORE#2026-03-01T09:00:00Z`; 2. another with the same",
+    "K7": "one Score is put at `ROOM#room1` / `SCORE#2026-03-01T09:00:00Z`; 2. another with",
     "K8": "`MSG#2026-03-01T08:30:00Z#message1` half past eight; `MSG#2026-03-01T09:00:00+01:00#",
     "K13": "`EMAIL#Ann` as stored; `EMAIL#ann` as asked",
     "Q1": "one page holds: `ACTIVITY#activity1` Activity; `LISTING#listing1` Listing, not",

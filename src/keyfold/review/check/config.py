@@ -12,7 +12,6 @@ from keyfold.errors import SettingError
 from keyfold.review.check import FAMILIES, RULES
 from keyfold.review.check.report import SEVERITIES, Finding, Review, Severity
 from keyfold.review.check.rule import unknown_rule
-from keyfold.review.check.text import shown_path
 from keyfold.settings import nearest, section
 
 FailOn = Severity | Literal["never"]
@@ -23,13 +22,23 @@ _WORDS = ("select", "ignore", "severity", "fail-on", "baseline", "paths")
 class PathConfig:
     """Settings for findings in some files, or of some designs."""
 
+    folder: Path
+    """The folder of the settings, to which the pattern is relative."""
     pattern: str
     ignore: tuple[str, ...] = ()
     severity: Mapping[str, Severity] = field(default_factory=dict)
 
     def covers(self, finding: Finding, design: str) -> bool:
-        named = (shown_path(finding.place.file), design)
-        return any(fnmatch(name, self.pattern) for name in named if name)
+        named = (self._relative(finding.place.file), design)
+        # A folder stands for all that is in it, and `**` also for no folder at all.
+        whole = self.pattern.rstrip("/")
+        patterns = (whole, whole.replace("**/", ""), f"{whole}/*")
+        return any(fnmatch(name, pattern) for name in named if name for pattern in patterns)
+
+    def _relative(self, file: str) -> str:
+        path = Path(file).resolve()
+        inside = file and path.is_relative_to(self.folder)
+        return path.relative_to(self.folder).as_posix() if inside else file
 
 
 @dataclass(frozen=True)
@@ -97,6 +106,7 @@ def _path(file: Path, pattern: str, value: Any) -> PathConfig:
     table = _table(file, where, value)
     _refuse_unknown(file, where, table, ("ignore", "severity"))
     return PathConfig(
+        file.parent.resolve(),
         pattern,
         _codes(file, f"{where}.ignore", table.get("ignore", [])),
         _severities(file, f"{where}.severity", table.get("severity", {})),
