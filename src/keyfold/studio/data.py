@@ -21,6 +21,8 @@ from keyfold.studio.parts import banner, bar, empty, grid, head, link, panel, st
 from keyfold.studio.view import PageMissing, PageView
 
 PARTITIONS = 60
+BESIDE_OTHERS = 12
+"""Partitions of a table that are listed: of the only one, and of one among several."""
 PARTITION_COLUMNS = (
     ("Partition", False),
     ("Beside the largest", False),
@@ -230,6 +232,7 @@ def _declared(view: PageView, entity: EntitySchema | None) -> Child:
 def _tables(view: PageView) -> Html:
     seen = view.system.survey.tables(wait=5.0)
     tables = []
+    most = PARTITIONS if len(view.system.schema.tables) == 1 else BESIDE_OTHERS
     for table in view.system.schema.tables:
         found = seen.get(table.name)
         if found is None:
@@ -243,7 +246,7 @@ def _tables(view: PageView) -> Html:
                 size_with_unit(found.partition_bytes[key]),
             )
             for key, number in sorted(found.partitions.items(), key=lambda one: (-one[1], one[0]))[
-                :PARTITIONS
+                :most
             ]
         ]
         opener = el(
@@ -276,7 +279,7 @@ def _tables(view: PageView) -> Html:
                 el("div", opener, class_="strip"),
                 listed,
                 note=note,
-                footer=_counted(len(found.partitions), rough=rough),
+                footer=_counted(len(found.partitions), most, rough=rough),
             )
         )
     notice = view.system.survey.notice
@@ -289,11 +292,11 @@ def _tables(view: PageView) -> Html:
     )
 
 
-def _counted(partitions: int, *, rough: bool) -> Child:
+def _counted(partitions: int, most: int, *, rough: bool) -> Child:
     if not partitions:
         return None
     where = " in the first pages of the table" if rough else ""
-    words = f"The largest {PARTITIONS}" if partitions > PARTITIONS else "All"
+    words = f"The largest {most}" if partitions > most else "All"
     return el("span", f"{words} of {plural(partitions, 'partition')}{where}.", class_="small")
 
 

@@ -7,6 +7,7 @@ from collections import Counter as Tally
 from dataclasses import dataclass
 
 from keyfold.design.schema import EntitySchema, Schema
+from keyfold.review.draft.names import words
 from keyfold.review.references import References
 from keyfold.studio.markup import Html, el
 
@@ -35,7 +36,7 @@ class Palette:
     def __init__(self, schema: Schema) -> None:
         self._references = References(schema)
         self._entities = schema.by_entity
-        self._inferred = _inferred(schema)
+        self._inferred = _inferred(schema, self._references)
         colours = self._colours(schema)
         letters: set[str] = set()
         self.marks: dict[str, Mark] = {}
@@ -57,7 +58,7 @@ class Palette:
 
     def target(self, entity: EntitySchema, field: str) -> str:
         """The entity that a field leads to: another one, or its own where it is its id."""
-        found = self._references.target(entity, field) or self._inferred.get((entity.name, field))
+        found = self._named(entity, field) or self._inferred.get((entity.name, field), "")
         if found in self._entities:
             return found
         if field.endswith("_ids"):
@@ -66,6 +67,18 @@ class Palette:
             return self.target(self._entities[entity.copy.of], field)
         own = entity.key is not None and field in entity.key.fields and field.endswith("id")
         return entity.name if own and not entity.copy else ""
+
+    def _named(self, entity: EntitySchema, field: str) -> str:
+        """By what the field is called: target_account_id is the id of an account.
+
+        One word, as id or name, does not say whose it is.
+        """
+        attribute = entity.by_field.get(field)
+        if attribute is not None and attribute.refers:
+            return attribute.refers
+        parts = words(field)
+        ends = ("_".join(parts[at:]) for at in range(len(parts) - 1))
+        return next(filter(None, (self._references.target(entity, end) for end in ends)), "")
 
     def _colours(self, schema: Schema) -> dict[str, str]:
         """Those whose ids stand in most keys of others have one, then those declared first."""
@@ -81,7 +94,7 @@ class Palette:
         return {name: f"e{place}" for place, name in enumerate(ranked, 1)}
 
 
-def _inferred(schema: Schema) -> dict[tuple[str, str], str]:
+def _inferred(schema: Schema, named: References) -> dict[tuple[str, str], str]:
     """Fields that lead somewhere by their place: in a key of that shape, or in what follows."""
     homes: dict[str, str] = {}
     for entity in schema.entities:
@@ -96,9 +109,11 @@ def _inferred(schema: Schema) -> dict[tuple[str, str], str]:
             if home is not None and len(template.fields) == 1:
                 found.setdefault((entity.name, template.fields[0]), home)
     for follows in schema.follows:
-        for _, field in follows.via:
-            if follows.target and follows.fact == "amount" and len(follows.via) == 1:
-                found.setdefault((follows.source, field), follows.target)
+        if follows.target and follows.fact == "amount" and len(follows.via) == 1:
+            [(own, field)] = follows.via
+            # What is counted on an item that belongs to another belongs to that one.
+            home = named.target(schema.by_entity[follows.target], own) or follows.target
+            found.setdefault((follows.source, field), home)
     return found
 
 

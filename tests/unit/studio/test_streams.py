@@ -11,7 +11,7 @@ from keyfold import Db, Design
 from keyfold.adopt.item_writer import put
 from keyfold.adopt.made_items import ItemMaker
 from keyfold.design.file import loads
-from keyfold.design.target import load_design
+from keyfold.design.target import load_design, load_schema
 from keyfold.streams import Consumer, letters
 from keyfold.studio import Gate, StudioSystem, create_studio
 from keyfold.studio.palette import Palette
@@ -150,3 +150,19 @@ def test_colours_go_to_what_others_name_and_then_to_what_is_declared_first() -> 
     palette = Palette(schema)
     coloured = [name for name in (*names, "Under") if palette.colour(name) != "e0"]
     assert coloured == [*names[:7], "KindJ"]
+
+
+def test_a_field_leads_to_whose_id_it_holds_and_one_word_does_not_say_whose() -> None:
+    schema = load_schema("keyfold_systems.gg_core.design:design")
+    palette = Palette(schema)
+
+    def target(entity: str, field: str) -> str:
+        return palette.target(schema.by_entity[entity], field)
+
+    assert target("Follow", "follower_id") == "User", "not the counter of whom a user follows"
+    assert target("Quest", "id") == "Quest", "not the user whose id is called so too"
+    assert target("Group", "name") == "", "not the lock of that name"
+    assert target("GroupMember", "group_id") == "Group"
+    sellers = load_schema("keyfold_systems.sellers.design:design")
+    share = sellers.by_entity["Share"]
+    assert Palette(sellers).target(share, "target_account_id") == "Account"
