@@ -45,6 +45,10 @@ class Record:
     left: Item = field(default_factory=dict)
     """Keys of an index that the new design does not have, as its last old writer left them."""
 
+    @property
+    def number(self) -> int:
+        return int(self.id.partition("x")[0])
+
 
 @dataclass(frozen=True)
 class Shape:

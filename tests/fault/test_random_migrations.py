@@ -86,10 +86,8 @@ class Trial:
         self.writers: tuple[Sided, ...] = ()
         self.between_writes = latency * self.chance.choice([10, 30, 100])
         self.rest = 0
-        self.writing = False
+        self.writing = set[Sided]()
         self.over = False
-        self.mixed = False
-        self.contracting = False
 
     def declare(self, side: Sided) -> Any:
         module: Any = ModuleType(f"world_{side}")
@@ -131,13 +129,14 @@ class Trial:
 
     # Applications.
 
-    def work(self) -> None:
-        """What applications do all the time."""
+    def work(self, side: Sided) -> None:
+        """What an application does all the time."""
         while not self.over:
-            if self.writers and self.rest:
-                self.writing, self.rest = True, self.rest - 1
-                self.write(self.chance.choice(self.writers))
-                self.writing = False
+            if side in self.writers and self.rest:
+                self.rest -= 1
+                self.writing.add(side)
+                self.write(side)
+                self.writing.remove(side)
             self.stage.sleep(self.chance.uniform(0, 2 * self.between_writes))
 
     def let_write(self, *sides: Sided) -> None:
@@ -146,6 +145,10 @@ class Trial:
         while self.writing:
             self.stage.sleep(0.01)
         self.writers, self.rest = sides, BUSY
+
+    def may_write(self, side: Sided, record: Record) -> bool:
+        """Of two applications at once, each has records of its own."""
+        return len(self.writers) < 2 or record.number % 2 == (side == "new")
 
     def write(self, side: Sided) -> None:
         if side == "old":
@@ -157,33 +160,28 @@ class Trial:
     def drawn(self, side: Sided) -> tuple[Record | None, Record | None]:
         """A record before and after what somebody does to it."""
         world, chance = self.world, self.chance
-        records = list(world.records.values())
+        records = [one for one in world.records.values() if self.may_write(side, one)]
         dice = chance.random()
         if dice < 0.2 or not records:
             record = world.new_record()
+            while not self.may_write(side, record):
+                record = world.new_record()
             if side == "new":
                 self.normalise(record)
             return None, record
         before = chance.choice(records)
-        # In a table that stays, what is deleted while it is cleared is left behind.
-        beside = self.world.shapes["new"].beside and self.contracting and side == "new"
-        if dice < 0.3 and not beside:
+        if dice < 0.3:
             return before, None
         after = deepcopy(before)
         if dice < 0.45:
             after.state = SHUT if before.state == OPEN else OPEN
-        elif dice < 0.6 and not (side == "new" and self.contracting):
+        elif dice < 0.6:
             after.group = chance.choice(GROUPS)
         elif dice < 0.7:
             after.values["rank"] = {"S": chance.choice(["9", "-1", "0"])}
         else:
-            names = ["color", "size", "extra"]
-            # A field that is renamed where it is has one writer at a time.
-            stays = world.place == "stay" and "rename" in world.changes
-            names += [] if side == "new" and self.mixed and stays else ["mail"]
-            name = chance.choice(names)
-            # Whether a new name was cleared, or lost to a put of the old application, is not known.
-            if name == "mail" and chance.random() < 0.3 and not (side == "new" and stays):
+            name = chance.choice(["color", "size", "extra", "mail"])
+            if name == "mail" and chance.random() < 0.3:
                 after.values.pop("mail", None)
             else:
                 after.values[name] = wire(chance)
@@ -193,8 +191,6 @@ class Trial:
         """As the new design writes it."""
         if not self.world.shapes["new"].note:
             record.values.pop("note", None)
-        if self.mixed and self.world.place == "stay" and "rename" in self.world.changes:
-            record.values.pop("mail", None)
         if self.world.shapes["new"].number and "rank" in record.values:
             record.values["rank"] = {"S": str(int(record.values["rank"]["S"]))}
 
@@ -374,7 +370,8 @@ class Trial:
 
     def run(self) -> None:
         with witness(self.engine) as self.boto, moved_into(self.stage):
-            self.stage.spawn("applications", self.work)
+            self.stage.spawn("old application", lambda: self.work("old"))
+            self.stage.spawn("new application", lambda: self.work("new"))
             self.stage.spawn("operator", self.operate)
             self.stage.run()
         self.engine.close()
@@ -405,15 +402,16 @@ class Trial:
     def roll_out(self) -> None:
         """Old and new applications beside each other, while copying goes on."""
         self.let_write()
-        self.mixed = True
         follower = self.migrator()
         for _ in range(8):
             self.write("old")
             rounds = iter([False] * 4 + [True])
             follower.follow(lambda rounds=rounds: next(rounds))  # type: ignore[misc]
             self.write("new")
+        self.let_write("old", "new")
+        follower.follow(lambda: not self.rest)
+        self.let_write()
         follower.apply("verify")
-        self.mixed = False
 
     def go_back(self) -> None:
         if self.world.place == "stay":
@@ -432,7 +430,6 @@ class Trial:
         self.compare("old")
 
     def complete(self) -> None:
-        self.contracting = True
         self.until_done(lambda m: m.apply("contract"), without_routers=True)
         self.let_write()
         self.compare("new")

@@ -42,6 +42,8 @@ class Copier:
         ]
         self._lock = threading.Lock()
         self._told = 0.0
+        self.clears = False
+        """Nothing is written any more, but what was deleted is deleted here too."""
         self.switching: float | None = None
         """Writes wait for it so long; it says all the while that it is alive."""
         self._beats, self._beat_at = 0, float("-inf")
@@ -129,7 +131,8 @@ class Copier:
         size = 0
         current = self._current_of(records)
         for record in records:
-            self._rejoin(record)
+            if not self.clears:
+                self._rejoin(record)
             item = current.get((record.table, key_text(record.key)))
             planned = self._plan_copy(record, item)
             if planned is None:
@@ -185,6 +188,8 @@ class Copier:
                 return None
             after = self.sides.outputs(record.table, item)
             left = self.writes.outdated_by(record, after)
+            if self.clears:
+                after = {}
             marker = (f"marker of {record.table}", key_text(record.key))
             source = (record.table, key_text(record.key))
             actions = [
@@ -330,7 +335,7 @@ class Copier:
                 after = self.sides.outputs(record.table, current)
                 left = self.writes.outdated_by(record, after)
                 source = (record.table, key_text(record.key))
-                actions = self.writes.actions(left, after, source)
+                actions = self.writes.actions(left, {} if self.clears else after, source)
             except Uncopyable as problem:
                 self._trouble(record.table, record.key, str(problem))
                 return

@@ -12,7 +12,7 @@ from keyfold.maintain.rebuild import Unsettled
 from keyfold.migrations.applications import POLL_SECONDS
 from keyfold.migrations.backend import Item
 from keyfold.migrations.copier import Copier
-from keyfold.migrations.leftovers import find_unmoved, note_natives
+from keyfold.migrations.leftovers import find_unmoved, note_natives, remove_moved
 from keyfold.migrations.migration import Migration, Side, reached
 from keyfold.migrations.moves import Derive
 from keyfold.migrations.progress import Progress, Report
@@ -208,6 +208,27 @@ class ItemWork:
                     f"(such as {left[0]}), so it is not dropped; add a move for them, or delete "
                     "them yourself"
                 )
+
+    def remove_moved(self) -> None:
+        """Take away what was moved out of tables that stay."""
+        dropped = self.migration.dropped
+        moves = [
+            move
+            for move in self.migration.moves
+            if move.forward.source not in dropped and not move.forward.keeps
+        ]
+        if remove_moved(self.store, moves, self.pace) and self._has_streams:
+            # Deleted on the new side since the last comparison, or written by an older application.
+            copier = self.copier("old")
+            copier.clears = True
+            copier.catch_up()
+            remove_moved(self.store, moves, self.pace)
+
+    @property
+    def _has_streams(self) -> bool:
+        """Whether copying back is still possible; a former run may have closed the streams."""
+        found = (self.backend.live(route.source) for route in self.migration.routes("old"))
+        return all(table is not None and table.stream is not None for table in found)
 
     def report(self, progress: Progress) -> None:
         self.done[progress.job] = progress

@@ -44,11 +44,11 @@ def note_natives(migration: Migration, store: StateStore, log: UndoLog, pace: Sc
         Scan(store, f"natives of {table}", table, pace, silent).run(handle)
 
 
-def remove_moved(store: StateStore, moves: Sequence[Move], pace: ScanPace) -> None:
-    """Delete what was moved away, with what followed from it.
+def remove_moved(store: StateStore, moves: Sequence[Move], pace: ScanPace) -> int:
+    """Delete what was moved away, with what followed from it; returns how many items stay.
 
-    What went to another table must be there: an application of before may have written it after
-    the last comparison.
+    An item stays if the new side does not have it: an application of before may have written it
+    after the last comparison.
     """
     backend = store.backend
     sides = Sides(backend, [move.forward for move in moves])
@@ -62,16 +62,14 @@ def remove_moved(store: StateStore, moves: Sequence[Move], pace: ScanPace) -> No
     def delete(table: str, key: Item) -> None:
         backend.call("DeleteItem", {"TableName": backend.physical(table), "Key": key})
 
-    def remove(table: str, item: Item) -> None:
+    def remove(table: str, item: Item) -> bool:
         key = sides.key_of(table, item)
         own, outputs = (table, key_text(key)), sides.outputs(table, item)
         if not outputs or own in outputs:
-            return
+            return True
         made = next(iter(outputs.values()))
-        arrived = current(made.table, sides.key_of(made.table, made.item)) is not None
-        # In one table both keys were compared just now: what is gone was deleted since.
-        if not arrived and made.table != table:
-            return
+        if current(made.table, sides.key_of(made.table, made.item)) is None:
+            return False
         # The item goes last: until then, another run finds what follows from it.
         formers = {} if made.part is not None else back.outputs(made.table, made.item)
         for address, former in formers.items():
@@ -83,15 +81,19 @@ def remove_moved(store: StateStore, moves: Sequence[Move], pace: ScanPace) -> No
             ):
                 delete(address[0], place)
         delete(table, key)
+        return True
 
+    staying = list[Item]()
     for table in sides.sources:
 
         def handle(items: list[Item], table: str = table) -> float:
             for item in items:
                 try:
-                    remove(table, item)
+                    if not remove(table, item):
+                        staying.append(item)
                 except Uncopyable:
                     continue  # It was never moved.
             return 0.0
 
         Scan(store, f"moved from {table}", table, pace, silent).run(handle, resume=False)
+    return len(staying)

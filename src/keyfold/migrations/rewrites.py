@@ -40,6 +40,10 @@ class Rewrite:
     """An item's result after its last change, given it before and after; `change` if None."""
     adds: frozenset[str] = frozenset()
     """Attributes that the old shape lacks."""
+    echo: Callable[[Item, Item], Item] | None = None
+    """What a write of the new shape means for attributes of the old one, given the item before and
+    after it; None where one goes.
+    """
     schema: TableSchema | None = None
     computes: frozenset[str] = frozenset()
     """Attributes that either way computes from the others: their old values are not noted."""
@@ -70,6 +74,7 @@ def _rewrite(
     follow: Callable[[Item, Item], Item] | None = None,
     adds: frozenset[str] = frozenset(),
     where: str = "",
+    echo: Callable[[Item, Item], Item] | None = None,
 ) -> Rewrite:
     """A rewrite of one entity's items, or of all items of the named table.
 
@@ -93,6 +98,7 @@ def _rewrite(
         if follow is None
         else lambda before, item: follow(before, item) if concerns(item) else item,
         adds,
+        None if echo is None else lambda before, item: echo(before, item) if concerns(item) else {},
         None if spec is None else spec.table.schema,
     )
 
@@ -168,7 +174,7 @@ def drop_attribute(items: str | type[Entity], attribute: str, *, where: str = ""
 def rename_attribute(items: str | type[Entity], old: str, new: str) -> Rewrite:
     """Store the attribute under both names; `drop_attribute` removes the old one.
 
-    Writes under the old name are copied to the new one, but not the other way.
+    Writes under the old name are copied to the new one. Applications that follow write both.
     """
 
     def change(item: Item) -> Item:
@@ -185,6 +191,10 @@ def rename_attribute(items: str | type[Entity], old: str, new: str) -> Rewrite:
         without = _set(item, new, None)
         return {**without, old: item[new]} if new in item else without
 
+    def echo(before: Item, item: Item) -> Item:
+        unchanged = same(before.get(new), item.get(new))
+        return {old: before.get(old) if unchanged else item.get(new)}
+
     return _rewrite(
         f"copy {old} to {new} in items",
         items,
@@ -192,6 +202,7 @@ def rename_attribute(items: str | type[Entity], old: str, new: str) -> Rewrite:
         undo,
         follow=follow,
         adds=frozenset((new,)),
+        echo=echo,
     )
 
 

@@ -17,6 +17,7 @@ from keyfold.clients.protocol import AsyncClient, Client
 from keyfold.errors import Pending, Unavailable
 from keyfold.migrations.applications import ROUTER_REFRESH
 from keyfold.migrations.double_write import DoubleWrite, OutOfStep
+from keyfold.migrations.echoes import echoed
 from keyfold.migrations.migration import Migration, reached
 from keyfold.migrations.routed_migration import RoutedMigration
 from keyfold.migrations.state import State
@@ -43,7 +44,8 @@ class Routed:
 
     def call(self, operation: str, request: Mapping[str, Any]) -> Flow[Answer]:
         """One request, to one side or to both."""
-        if self.routed.tables.isdisjoint(tables_of(request)):
+        named = {*tables_of(request)}
+        if named.isdisjoint(self.routed.tables) and named.isdisjoint(self.routed.echoes):
             answer: Answer = yield Call(operation, request)
             return answer
         self._refuse_early()
@@ -66,16 +68,21 @@ class Routed:
     def _write(self, operation: str, request: Mapping[str, Any]) -> Flow[Answer]:
         """A write according to the current state, which is read again while waiting for a copy."""
         started = time.monotonic()
+        moved = not self.routed.tables.isdisjoint(tables_of(request))
         for attempt in range(_TRIES):
             state = yield from self._wait_until_open(started)
             self.routing.begin(state)
             try:
-                if not state.active or (state.writes == "new" and not state.doubled):
-                    answer: Answer = yield Call(operation, request)
+                sent = request
+                if state.active and not state.contracting and self.routed.echoes:
+                    sent = yield from echoed(self.routed, operation, request)
+                one_side = not state.active or (state.writes == "new" and not state.doubled)
+                if one_side or not moved:
+                    answer: Answer = yield Call(operation, sent)
                     return answer
                 if operation != "BatchWriteItem":
                     returning = state.writes == "new"
-                    both = DoubleWrite(self.routed, operation, request, returning=returning)
+                    both = DoubleWrite(self.routed, operation, sent, returning=returning)
                     return (yield from both.run())
             except OutOfStep as found:
                 late = found

@@ -8,6 +8,7 @@ from keyfold.clock import Clock
 from keyfold.migrations.backend import Item
 from keyfold.migrations.migration import Migration, Side
 from keyfold.migrations.moves import Output, Route
+from keyfold.migrations.rewrites import Rewrite
 from keyfold.migrations.router import Routing
 from keyfold.migrations.spelling import equal
 from keyfold.migrations.state import SUPPORT, marker_key
@@ -31,6 +32,11 @@ class RoutedMigration:
         """Those that make items out of parts of others."""
         sources = [route.source for route in (*self.back, *self.wholes)]
         self.tables = {self.physical(table) for table in sources}
+        self.echoes: dict[str, list[Rewrite]] = {}
+        """Rewrites of which writes of the new shape are told, by table."""
+        for rewrite in migration.rewrites("backfill"):
+            if rewrite.echo is not None:
+                self.echoes.setdefault(self.physical(rewrite.table), []).append(rewrite)
         self.keys: dict[str, tuple[str, ...]] = {}
 
     def physical(self, table: str) -> str:

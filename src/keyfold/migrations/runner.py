@@ -24,7 +24,6 @@ from keyfold.migrations.applications import (
 from keyfold.migrations.backend import Backend, Item
 from keyfold.migrations.copier import Copier
 from keyfold.migrations.item_work import ItemWork, list_words
-from keyfold.migrations.leftovers import remove_moved
 from keyfold.migrations.migration import PHASES, Migration, Phase, Side, reached
 from keyfold.migrations.progress import Progress, Report, silent
 from keyfold.migrations.restoration import Restoring
@@ -411,8 +410,7 @@ class Migrator:
             self.say(f"{self.migration.name}: {rewrite.words()}")
             self.items.rewrite_all(rewrite)
         self.items.refuse_problems()
+        self.items.remove_moved()
         self._shaping.close_streams()
-        moves = [m for m in self.migration.moves if m.forward.source not in dropped]
-        remove_moved(self.store, [m for m in moves if not m.forward.keeps], self.pace)
         self._shaping.contract()
         self.store.forget(undo=self.migration.writes_staying)

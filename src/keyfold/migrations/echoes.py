@@ -1,0 +1,67 @@
+"""Writes under a new attribute name, repeated under the old one until the old one goes.
+
+So both names always have one value, whichever application wrote it, and a cleared value stays
+cleared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from keyfold.migrations.backend import Item
+from keyfold.migrations.rewrites import Rewrite
+from keyfold.migrations.routed_migration import RoutedMigration, item_at
+from keyfold.migrations.spelling import same
+from keyfold.migrations.write_request import Action, actions_of, item_after, with_attributes
+from keyfold.runtime.flow import Flow
+
+
+def echoed(routed: RoutedMigration, operation: str, request: Mapping[str, Any]) -> Flow[Any]:
+    """The request, extended by what it means for attributes of before."""
+    if operation == "BatchWriteItem":
+        return (yield from _echoed_batch(routed, request))
+    actions = []
+    for action in actions_of(operation, request):
+        actions.append((yield from _echoed(routed, action)))
+    if operation == "TransactWriteItems":
+        return {**request, "TransactItems": [{kind: one} for kind, one in actions]}
+    ((_, one),) = actions
+    return {**request, **one}
+
+
+def _echoed_batch(routed: RoutedMigration, request: Mapping[str, Any]) -> Flow[Any]:
+    tables: dict[str, list[Item]] = {}
+    for name, requests in request["RequestItems"].items():
+        tables[name] = []
+        for each in requests:
+            if "PutRequest" in each:
+                put = ("Put", {"TableName": name, **each["PutRequest"]})
+                _, one = yield from _echoed(routed, put)
+                each = {"PutRequest": {"Item": one["Item"]}}
+            tables[name].append(each)
+    return {**request, "RequestItems": tables}
+
+
+def _echoed(routed: RoutedMigration, action: Action) -> Flow[Action]:
+    kind, one = action
+    rewrites = routed.echoes.get(one["TableName"], ())
+    if not rewrites or kind not in ("Put", "Update"):
+        return action
+    table = routed.table(one["TableName"])
+    key = yield from routed.key_of(table, one["Item"] if "Item" in one else one["Key"])
+    before = yield from item_at(one["TableName"], key)
+    after = item_after(action, before, key) or {}
+    values = _values(rewrites, before or {}, after)
+    changed = {name: wire for name, wire in values.items() if not same(wire, after.get(name))}
+    given = {name: wire for name, wire in changed.items() if wire is not None}
+    return with_attributes(action, key, changed, given) if changed else action
+
+
+def _values(rewrites: Sequence[Rewrite], before: Item, after: Item) -> Item:
+    """What attributes of before become; None where they go."""
+    found: Item = {}
+    for rewrite in rewrites:
+        if rewrite.echo is not None:
+            found |= rewrite.echo(before, after)
+    return found
