@@ -187,7 +187,7 @@ def frame_page(frame: Frame, content: str) -> str:
 <button class="icon" id="theme" type="button" aria-label="Light or dark">◐</button>
 <button id="who" type="button">Sign in</button></header>
 <p id="offline" role="status" hidden>The connection is gone; it will be back.</p>
-<main id="main">{rest}</main>
+<main id="main">{rest}<section id="lost"></section></main>
 <dialog id="people" aria-labelledby="people-title"><header><h2 id="people-title">Who are you?</h2>
 <button class="icon" type="button" data-close aria-label="Close">✕</button></header>
 <div class="rows"></div><form class="stack">{_naming(frame)}

@@ -1,4 +1,4 @@
-import { $, $$, badge, become, count, doing, face, form, gone, h, list, me, path, rest, route, say, show, subscribe, welcome, when } from "../../assets/app.js";
+import { $, $$, afterwards, badge, become, count, doing, face, form, gone, h, list, me, path, redraw, rest, route, say, show, subscribe, welcome, when } from "../../assets/app.js";
 import { account } from "../../assets/account.js";
 import { countNews, news } from "../../assets/news.js";
 import { moderation, reportButton } from "../../assets/oversight.js";
@@ -235,7 +235,7 @@ async function loadGroup(id) {
       owner && one.role === "admin" && h("button.btn.small", { onclick: change(() => confirm(`Make ${name} an owner too?`) && rest.put(`${url}/role`, { role: "owner" })) }, "Make owner"),
       h("button.icon", { ariaLabel: `Remove ${name}`, onclick: change(() => confirm(`Remove ${name} from the group?`) && rest.delete(url)) }, "✕")];
   };
-  $("#group").replaceChildren(h(".head", h("div", h("h1", found.name), h("p", count(Math.max(found.memberCount, members.length), "member"), found.description && ` · ${found.description}`)),
+  redraw($("#group"), h(".head", h("div", h("h1", found.name), h("p", count(Math.max(found.memberCount, members.length), "member"), found.description && ` · ${found.description}`)),
     h(".acts", mine ? h("button.btn", { onclick: doing(async () => { await navigator.clipboard?.writeText(location.href); say(navigator.clipboard ? "Copied. Whoever opens it can join." : location.href); }) }, "Copy the link")
       : h("button.btn.main", { onclick: change(() => rest.post(`${url}/members`)) }, "Join"),
     mine && mine.role !== "owner" && h("button.btn", { onclick: change(() => confirm(`Leave ${found.name}?`) && rest.delete(`${url}/membership`)) }, "Leave"),
@@ -248,19 +248,20 @@ async function loadGroup(id) {
 
 /* ---------- your account ---------- */
 
-async function loadAccount() {
+async function details() {
   const [mine, blocked] = await Promise.all([rest.get(own("/account")), all(own("/blocks"))]);
   const field = (name, label, more = {}) => h(".field", h("label", { htmlFor: `own-${name}` }, label), h("input", { id: `own-${name}`, name, value: mine[name], required: true, ...more }));
-  const details = form(h("form.panel", h("header", h("h2", "Your profile"), h("span.tag.on", mine.tier)), h(".pad.stack",
+  const profile = form(h("form.panel", h("header", h("h2", "Your profile"), h("span.tag.on", mine.tier)), h(".pad.stack",
     field("fullName", "Name", { autocomplete: "name", maxLength: 200 }), field("nickname", "Nickname", { autocomplete: "username" }), field("email", "Email", { type: "email", autocomplete: "email" }),
     h(".acts", h("button.btn.main", "Save")))), async (values) => {
     await rest.patch(own(""), values);
     become({ ...me(), name: values.fullName });
   }, { done: "Saved" });
-  account($("#you"), h(".stack", details, h("section.panel", h("header", h("h2", "People you blocked")), h(".rows", blocked.length ? blocked.map((one) => h("div", face(one.person?.fullName || "?", { size: "small" }), h("span.what", one.person?.fullName || "Somebody"),
-    h("button.btn.small", { type: "button", onclick: doing(async () => { await rest.delete(path`/blocks/${one.blockedId}`); await loadAccount(); }) }, "Unblock"))) : nothing("Nobody")()))),
-  "Download what gg_core stores about you, or delete your account: your goals, posts and messages go with it. A group you own gets another owner.");
+  return h(".stack", profile, h("section.panel", h("header", h("h2", "People you blocked")), h(".rows", blocked.length ? blocked.map((one) => h("div", face(one.person?.fullName || "?", { size: "small" }), h("span.what", one.person?.fullName || "Somebody"),
+    h("button.btn.small", { type: "button", onclick: doing(async () => { await rest.delete(path`/blocks/${one.blockedId}`); await loadAccount(); }) }, "Unblock"))) : nothing("Nobody")())));
 }
+const loadAccount = () => account($("#you"), details(),
+  "Download what gg_core stores about you, or delete your account: your goals, posts and messages go with it. A group you own gets another owner.");
 
 /* ---------- news ---------- */
 
@@ -281,13 +282,15 @@ const CHANGES = {
   Goal: [loadGoals, loadDue], Task: [loadGoals, loadDue, loadQuests], Quest: [loadQuests], UserRoom: [loadRooms], GroupMember: [loadGroups, loadRooms],
 };
 
+let known = null;
 async function hasProfile() {
-  try { return await rest.get(own("/account")); } catch (error) {
+  if (known === me().id) return true;
+  try { await rest.get(own("/account")); known = me().id; return true; } catch (error) {
     if (error.status !== 404) throw error;
     $("#full-name").value = me().name === me().id ? "" : me().name;
     $("#own-nickname").value = me().id;
     $("#profile").showModal();
-    return null;
+    return false;
   }
 }
 form($("#profile form"), async (values) => { await rest.post("/users", values); $("#profile").close(); become({ ...me(), name: values.fullName }); location.reload(); });
@@ -306,6 +309,9 @@ const keepingOrder = {
   key: ({ kind, subjectId, reporterId }) => `${kind} ${subjectId} ${reporterId}`,
 };
 
+/* What is drawn by what is loaded says what it is before. */
+const TITLES = { news: "News for you", group: "A group", you: "Your account" };
+
 /** Who keeps order needs no profile. */
 function orderly() {
   for (const one of $$("[data-place]")) one.hidden = one.dataset.place !== "moderation";
@@ -317,19 +323,21 @@ async function at(place, room = null) {
   for (const one of $$("[data-place]")) one.hidden = !me() || one.dataset.place !== place;
   $("#welcome").hidden = !!me();
   if (!me()) return null;
+  if (TITLES[place]) $(`#${place}`).replaceChildren(h("h1", TITLES[place]));
   open = room;
   $("#rooms").classList.toggle("open", !!room);
   $("#room").hidden = !room;
   if (!(await hasProfile())) return null;
   const ends = [];
   const again = (work) => Promise.all(work.map((one) => one().catch(show)));
-  ends.push(subscribe(MINE, { userId: me().id }, {
-    open: () => again([loadRooms, ...LOADED[place]]),
-    next: ({ mineChanged: { changed } }) => again((CHANGES[changed] || []).filter((one) => one === loadRooms || LOADED[place].includes(one))),
+  const load = () => again([loadRooms, ...LOADED[place]]), later = afterwards(load);
+  ends.push(later.end, subscribe(MINE, { userId: me().id }, {
+    open: load,
+    next: ({ mineChanged: { changed } }) => later() || again((CHANGES[changed] || []).filter((one) => one === loadRooms || LOADED[place].includes(one))),
   }));
   ends.push(subscribe(PROFILE, { id: me().id }, { next: () => again([loadQuests].filter((one) => LOADED[place].includes(one))) }));
   ends.push(subscribe(ROOMS, { userId: me().id }, { next: () => again([loadRooms]) }));
-  if (place === "news") ends.push(news($("#news"), { title: "News for you", words: "Kept for three months.", told, quiet: "You will hear of follows, comments and quests here." }));
+  if (place === "news") ends.push(news($("#news"), { title: TITLES.news, words: "Kept for three months.", told, quiet: "You will hear of follows, comments and quests here." }));
   if (place === "feed") ends.push(subscribe(FILLED, { followerId: me().id }, { next: ({ feedFilled: one }) => add(one) }), subscribe(FEED, { userId: me().id }, {
     open: () => again([loadFeed]),
     next: ({ feedAdded: one }) => add(one),

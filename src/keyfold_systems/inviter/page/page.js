@@ -1,6 +1,6 @@
 /* Inviter for people: what comes up, groups, one hangout, news. Each view loads by REST and loads
    again when a subscription tells of a change. */
-import { $, become, count, day, doing, face, form, gone, h, list, me, onPerson, path, rest, route, say, show, subscribe, welcome, when } from "../../assets/app.js";
+import { $, become, count, day, doing, face, form, h, list, live, me, onPerson, path, redraw, rest, route, say, show, subscribe, welcome, when } from "../../assets/app.js";
 import { account } from "../../assets/account.js";
 import { countNews, news } from "../../assets/news.js";
 import { moderation, reportButton } from "../../assets/oversight.js";
@@ -13,30 +13,9 @@ const SAID = { going: "is going", maybe: "may come", not_going: "can’t come" }
 /* Without WebSockets each subscription is a connection, of which a browser has few. */
 const MOST_GROUPS = "sockets" in document.documentElement.dataset ? 20 : 2;
 const view = $("#view");
-const listening = new Set();
+const mine = () => [MINE, { id: me().id }];
 
 /* ---------- small things ---------- */
-
-/** The work, once at a time; asked for meanwhile, once more afterwards. */
-function again(work) {
-  let running = false, wanted = false;
-  const go = async () => {
-    wanted = true;
-    if (running) return;
-    running = true;
-    try { while (wanted) { wanted = false; await work(); } } catch (error) { gone(error); } finally { running = false; }
-  };
-  return go;
-}
-
-/** Load now, when something of yours changes, and when one of these subscriptions tells of something. */
-function live(load, ...wanted) {
-  const go = again(load);
-  const ends = wanted.map(([query, id]) => subscribe(query, { id }, { open: go, next: go, error: gone }));
-  listening.add(go);
-  go();
-  return () => { listening.delete(go); ends.forEach((end) => end()); };
-}
 
 const go = (hash) => { location.hash = hash; };
 const clock = (moment) => new Date(moment).toLocaleTimeString(undefined, { hour: "numeric", minute: "2-digit" });
@@ -212,9 +191,12 @@ async function home() {
       : hangoutCard(one, (changed) => { items = items.map((each) => (each.hangoutId === one.hangoutId ? changed : each)); draw(); })),
     () => h(".empty", h("b", "Nothing planned yet"), h("p", "Plan something, and invite your friends.")));
   };
-  const load = async () => { ({ items } = await rest.get(path`/users/${me().id}/hangouts?limit=50`)); draw(); };
-  const { items: groups } = await rest.get(path`/users/${me().id}/groups?limit=${MOST_GROUPS}`);
-  return live(load, ...groups.map((one) => [GROUP, one.groupId]));
+  return live(async () => {
+    const own = path`/users/${me().id}`, [planned, groups] = await Promise.all([rest.get(`${own}/hangouts?limit=50`), rest.get(`${own}/groups?limit=${MOST_GROUPS}`)]);
+    items = planned.items;
+    draw();
+    return groups.items.map((one) => [GROUP, { id: one.groupId }]);
+  }, mine());
 }
 
 /* ---------- groups ---------- */
@@ -222,28 +204,30 @@ async function home() {
 async function groups() {
   if (!me()) return signedOut();
   const waiting = h(".rows"), asked = h("section.panel", { hidden: true }, h("header", h("h2", "You are asked to join")), waiting);
-  const mine = h(".rows");
+  const joined = h(".rows");
   view.replaceChildren(h(".head", h("div", h("h1", "Groups"), h("p", "Those you do things with.")),
-    h(".acts", h("button.btn.main", { type: "button", dataset: { keyPress: "n" }, onclick: () => name() }, "New group"))), asked, h("section.panel", mine));
+    h(".acts", h("button.btn.main", { type: "button", dataset: { keyPress: "n" }, onclick: () => name() }, "New group"))), asked, h("section.panel", joined));
   return live(async () => {
     const [invitations, found] = await Promise.all([rest.get(path`/users/${me().id}/invitations`), rest.get(path`/users/${me().id}/groups?limit=200`)]);
     asked.hidden = !invitations.items.length;
     list(waiting, invitations.items, (one) => one.groupId, (one) => h("div", face(one.groupName), h("span.what", h("b", one.groupName), h("small", `${one.invitedByName} asks you`)),
       h("button.btn.small.main", { type: "button", onclick: doing(async () => { await rest.post(path`/groups/${one.groupId}/members`); go(path`#/groups/${one.groupId}`); }) }, "Join"),
       h("button.btn.small.quiet", { type: "button", onclick: doing(() => rest.delete(path`/groups/${one.groupId}/invitations/${me().id}`)) }, "No")));
-    list(mine, found.items, (one) => one.groupId, (one) => h("a", { href: path`#/groups/${one.groupId}` }, face(one.groupName),
+    list(joined, found.items, (one) => one.groupId, (one) => h("a", { href: path`#/groups/${one.groupId}` }, face(one.groupName),
       h("span.what", h("b", one.groupName), h("small", count(one.members, "member"))), one.ownerId === me().id && h("span.tag.on", "Yours"), one.private && h("span.tag", "Private")),
     () => h(".empty", h("b", "No group yet"), h("p", "Found one, and ask your friends in.")));
-  });
+  }, mine());
 }
 
 /** The link of a group: members get to it, anybody else may join. */
 async function join({ id }) {
   if (!me()) return signedOut();
   const at = path`#/groups/${id}`;
+  const join = h("button.btn.main", { type: "button", hidden: true, onclick: doing(async () => { await rest.post(path`/groups/${id}/members`); go(at); }) }, "Join the group");
+  view.replaceChildren(h(".panel", h(".empty", h("h1", "A friend sent you the link of a group"), h("p", "Join it to see what it plans. A private group needs an invitation."), join)));
   if (await rest.get(path`/groups/${id}`).catch(() => null)) return location.replace(at);
-  return view.replaceChildren(h(".panel", h(".empty", h("b", "A friend sent you the link of a group"), h("p", "Join it to see what it plans. A private group needs an invitation."),
-    h("button.btn.main", { type: "button", onclick: doing(async () => { await rest.post(path`/groups/${id}/members`); go(at); }) }, "Join the group"))));
+  join.hidden = false;
+  return undefined;
 }
 
 async function copyLink(id) {
@@ -254,7 +238,7 @@ async function copyLink(id) {
 
 async function group({ id }) {
   if (!me()) return signedOut();
-  const head = h(".head"), feed = h(".stack.tight", { "aria-live": "polite" }), members = h(".rows"), asked = h(".rows");
+  const head = h(".head", h("div", h("h1", "A group"))), feed = h(".stack.tight", { "aria-live": "polite" }), members = h(".rows"), asked = h(".rows");
   const footer = h("footer");
   view.replaceChildren(head, h(".cols", feed, h(".stack", h("section.panel", h("header", h("h2", "Members"),
     h("button.btn.small", { type: "button", onclick: () => ask("Ask into the group", (ids) => Promise.all(ids.map((userId) => rest.post(path`/groups/${id}/invitations`, { userId })))) }, "Ask in")), members, asked, footer))));
@@ -267,7 +251,7 @@ async function group({ id }) {
   const load = async () => {
     const [found, people, waiting, planned] = await Promise.all([rest.get(url), rest.get(`${url}/members?limit=200`), rest.get(`${url}/invitations`), rest.get(`${url}/feed?limit=30`)]);
     const owner = found.ownerId === me().id;
-    head.replaceChildren(h("div", h("h1", found.name), h("p", count(found.members, "member"), found.private ? " · private" : "")),
+    redraw(head, h("div", h("h1", found.name), h("p", count(found.members, "member"), found.private ? " · private" : "")),
       h(".acts", h("button.btn.main", { type: "button", dataset: { keyPress: "n" }, onclick: doing(() => plan({ groupId: id })) }, "Plan a hangout"),
         !found.private && h("button.btn", { type: "button", onclick: doing(() => copyLink(id)) }, "Copy the link"),
         owner && h("button.btn", { type: "button", onclick: () => name(found) }, "Rename"),
@@ -279,13 +263,13 @@ async function group({ id }) {
       owner && !one.first && h("button.icon", { type: "button", ariaLabel: `Take ${one.userName} out`, onclick: doing(() => sure(`Take ${one.userName} out of the group?`) && rest.delete(`${url}/members/${encodeURIComponent(one.userId)}`)) }, "✕")));
     list(asked, waiting.items, (one) => one.userId, (one) => h("div", face(one.userName, { size: "small" }), h("span.what.muted", one.userName), h("span.tag", "Asked"),
       h("button.icon", { type: "button", ariaLabel: `Take the invitation of ${one.userName} back`, onclick: doing(() => rest.delete(path`/groups/${id}/invitations/${one.userId}`).then(load)) }, "✕")));
-    footer.replaceChildren(owner
+    redraw(footer, owner
       ? h("button.btn.small.danger", { type: "button", onclick: doing(async () => { if (sure("Close this group for everybody?")) { await rest.delete(url); go("#/groups"); } }) }, "Close the group")
       : h("button.btn.small.quiet", { type: "button", onclick: doing(async () => { if (sure("Leave this group?")) { await rest.delete(`${url}/members/${encodeURIComponent(me().id)}`); go("#/groups"); } }) }, "Leave the group"));
     items = planned.items;
     draw();
   };
-  return live(load, [GROUP, id]);
+  return live(load, [GROUP, { id }], mine());
 }
 
 const sure = (question) => confirm(question);
@@ -294,18 +278,18 @@ const sure = (question) => confirm(question);
 
 async function hangout({ id }) {
   if (!me()) return signedOut();
-  const url = path`/hangouts/${id}`, head = h(".head"), body = h(".cols");
+  const url = path`/hangouts/${id}`, head = h(".head", h("div", h("h1", "A hangout"))), body = h(".cols");
   view.replaceChildren(head, body);
   const load = async () => {
     const [found, guests, given] = await Promise.all([rest.get(url), rest.get(`${url}/guests`), rest.get(`${url}/responses?limit=200`)]);
-    const mine = { ...found, myAnswer: guests.myAnswer ?? null }, host = found.hostId === me().id;
+    const shown = { ...found, myAnswer: guests.myAnswer ?? null }, host = found.hostId === me().id;
     const change = (words, values) => h("button.btn", { type: "button", onclick: doing(() => rest.patch(url, values).then(load)) }, words);
-    head.replaceChildren(h(".title", leaf(found.startsAt, ".large"), h("div", h("h1", found.title),
+    redraw(head, h(".title", leaf(found.startsAt, ".large"), h("div", h("h1", found.title),
       h("p", [`${day(found.startsAt)}, ${clock(found.startsAt)} – ${clock(found.endsAt)}`, found.place].filter(Boolean).join(" · ")),
-      h("p", over(found) ? "It is over" : new Date(found.startsAt) <= new Date() ? "Going on now" : when(found.startsAt), ` · ${host ? "You host" : `${found.hostName} hosts`}`))), h(".acts", answers(mine, load)));
+      h("p", over(found) ? "It is over" : new Date(found.startsAt) <= new Date() ? "Going on now" : when(found.startsAt), ` · ${host ? "You host" : `${found.hostName} hosts`}`))), h(".acts", answers(shown, load)));
     const answered = new Map(given.items.map((one) => [one.userId, one]));
     const open = guests.users.filter((one) => !answered.has(one.userId) && one.userId !== found.hostId);
-    body.replaceChildren(
+    redraw(body,
       h(".stack", found.description && h("p.card.words", found.description),
         h("section.panel", h("header", h("h2", "Who comes")), h(".pad", h(".tally", { id: "tally" },
           h("div", h("b.big", found.going), h("small", "going")), h("div", h("b.big", found.maybe), h("small", "maybe")), h("div", h("b.big", found.notGoing), h("small", "can’t")))),
@@ -326,7 +310,7 @@ async function hangout({ id }) {
         h("button.btn.danger", { type: "button", onclick: doing(async () => { if (sure("Delete this hangout and all its answers? Nobody is told: cancel it to tell those who come.")) { await rest.delete(url); go("#/"); } }) }, "Delete")),
       !host && h(".acts", reportButton("hangout", id))));
   };
-  return live(load, [HANGOUT, id]);
+  return live(load, [HANGOUT, { id }], mine());
 }
 
 /* ---------- news ---------- */
@@ -353,17 +337,17 @@ const inbox = () => (me() ? news(view, { words: "What happened while you were aw
 
 /* ---------- you ---------- */
 
-async function you() {
-  if (!me()) return signedOut();
+async function details() {
   const profile = await rest.get(path`/users/${me().id}/profile`);
-  const details = form(h("form.panel", h("header", h("h2", "Your profile")), h(".pad.stack",
+  return form(h("form.panel", h("header", h("h2", "Your profile")), h(".pad.stack",
     h(".field", h("label", { htmlFor: "own-name" }, "Name"), h("input", { id: "own-name", name: "name", value: profile.name, required: true, maxLength: 200, autocomplete: "name" }), h("span.hint", "Friends find you by it.")),
     h(".acts", h("button.btn.main", "Save")))), async ({ name: called }) => {
     await rest.put(path`/users/${me().id}`, { name: called });
     become({ ...me(), name: called });
   }, { done: "Saved" });
-  return account(view, details, "Download what Inviter stores about you, or delete your account: your hangouts, answers and memberships go with it. Groups you own are handed over or closed first.");
 }
+
+const you = () => (me() ? account(view, details(), "Download what Inviter stores about you, or delete your account: your hangouts, answers and memberships go with it. Groups you own are handed over or closed first.") : signedOut());
 
 /* ---------- who is here ---------- */
 
@@ -380,8 +364,7 @@ onPerson((person) => {
     }
     return undefined;
   };
-  const tell = () => listening.forEach((go) => go());
-  unheard = subscribe(MINE, { id: person.id }, { open: () => { known(); tell(); }, next: tell });
+  unheard = subscribe(MINE, { id: person.id }, { open: known });
 });
 countNews();
 form($("#hello form"), async (values) => {

@@ -1,4 +1,4 @@
-import { $, $$, become, count, doing, face, form, gone, h, list, me, onPerson, path, rest, route, say, show, subscribe, valuesOf, welcome, when } from "../../assets/app.js";
+import { $, $$, become, count, doing, face, form, gone, h, list, live, me, onPerson, path, redraw, rest, route, say, show, subscribe, valuesOf, welcome, when } from "../../assets/app.js";
 import { account } from "../../assets/account.js";
 import { countNews, news } from "../../assets/news.js";
 import { moderation, reportButton } from "../../assets/oversight.js";
@@ -185,7 +185,7 @@ async function loadWishes(id) {
   shown.wishes = found;
   const names = [...new Set(found.criteria.flatMap((one) => Object.keys(one.criteria)))].sort();
   const score = found.compatibility;
-  $("#fit").replaceChildren(score
+  redraw($("#fit"), score
     ? h(".stack.tight", h(".line.apart", h("span.big", `${score.scorePercent}%`), h("span.tag.on", score.level)), h("progress", { max: 100, value: score.scorePercent, ariaLabel: "How well our wishes fit" }), h("small", score.comment))
     : h("p.hint", "Say what you look for. Once two of you did, it is compared."));
   const cell = (one, name) => {
@@ -194,7 +194,7 @@ async function loadWishes(id) {
     weight.style.width = `${100 * (one.weights[name] ?? 1)}%`;
     return h("td", wish(one.criteria[name]), weight);
   };
-  $("#wishes").replaceChildren(names.length
+  redraw($("#wishes"), names.length
     ? h("table", h("thead", h("tr", h("th", "Criterion"), found.criteria.map((one) => h("th", one.userName || one.userId)), found.combined ? h("th", "Together") : null)),
       h("tbody", names.map((name) => h("tr", h("th", name), found.criteria.map((one) => cell(one, name)), found.combined ? h("td.ours", name in found.combined.criteria ? wish(found.combined.criteria[name]) : "open") : null))))
     : "");
@@ -233,7 +233,7 @@ function following(id) {
 function emptied() {
   room = null;
   for (const one of ["#room-about", "#show-members", "#member-rows", "#invited-rows", "#listings", "#fit", "#wishes", "#talk"]) $(one).replaceChildren();
-  $("#room-name").textContent = "…";
+  $("#room-name").textContent = "A room";
 }
 
 async function roomView({ id }) {
@@ -371,17 +371,20 @@ $("#leave").addEventListener("click", doing(async () => {
 $("#hello").replaceChildren(welcome("Find a home together", "Save what you find, say what matters to you, and see what suits all of you.", [
   ["Collect", "Homes from every site, in one list with your votes."], ["Wish", "What each of you looks for, and how well it fits."], ["Talk", "About each home, in the same room, live."]]));
 
-async function you() {
-  if (!me()) return open("hello");
-  open("you");
+async function ownDetails() {
   const profile = await rest.get(path`/users/${me().id}`);
-  const details = form(h("form.panel", h("header", h("h2", "Your profile")), h(".pad.stack",
+  return form(h("form.panel", h("header", h("h2", "Your profile")), h(".pad.stack",
     h(".field", h("label", { htmlFor: "own-name" }, "Name"), h("input", { id: "own-name", name: "name", value: profile.name, required: true, maxLength: 120, autocomplete: "name" })),
     h(".acts", h("button.btn.main", "Save")))), async ({ name }) => {
     await rest.put(path`/users/${me().id}`, { name });
     become({ ...me(), name });
   }, { done: "Saved" });
-  return account($("#you"), details, "Download what Search Room stores about you, or delete your account: your wishes and messages go with it, and others keep the rooms you shared.");
+}
+
+function you() {
+  if (!me()) return open("hello");
+  open("you");
+  return account($("#you"), ownDetails(), "Download what Search Room stores about you, or delete your account: your wishes and messages go with it, and others keep the rooms you shared.");
 }
 
 /** Who is here for the first time is called as they signed in. */
@@ -390,24 +393,23 @@ async function introduce({ id, name }) {
   if (known.name === id && name && name !== id) await rest.put(path`/users/${id}`, { name });
 }
 
-let ending = null;
-onPerson((person) => {
-  ending?.();
-  ending = person && subscribe(MINE, { id: person.id }, { next: () => { if (!$("#home").hidden) loadHome().catch(show); } });
-  if (person) introduce(person).catch(show);
-});
+onPerson((person) => person && introduce(person).catch(show));
 countNews();
 route({
-  "": async () => { if (!me()) return open("hello"); open("home"); await loadHome(); return undefined; },
+  "": () => { if (!me()) return open("hello"); open("home"); return live(loadHome, [MINE, { id: me().id }]); },
   news: () => { if (!me()) return open("hello"); open("news"); return news($("#news"), { words: "What others did in your rooms.", told, quiet: "You hear here what others do." }); },
   "rooms/:id": roomView,
   you,
   moderation: () => { open("moderation"); return moderation($("#moderation")); },
   "join/:id/:link": async ({ id, link }) => {
     if (!me()) { open("hello"); return; }
+    $("#link-room").textContent = "Search together";
+    $("#link-by").textContent = "";
+    $("#join-link").hidden = true;
+    open("welcome");
     const found = await rest.get(path`/rooms/${id}/links/${link}`).catch(gone);
     if (!found) return;
-    open("welcome");
+    $("#join-link").hidden = false;
     $("#link-room").textContent = found.roomName;
     $("#link-by").textContent = `${found.invitedByName || "Somebody"} asks you to search together.`;
     $("#join-link").onclick = doing(async () => { await rest.post(path`/rooms/${id}/links/${link}/members`); location.hash = `#/rooms/${id}`; });

@@ -1,6 +1,6 @@
 /* Sellers for people: stands, the seasons of one, and the order form of a season. Each view loads by
    REST and loads again when a subscription tells of a change. */
-import { $, become, count, day, doing, face, form, gone, h, list, me, moderates, onPerson, path, rest, route, say, show, subscribe, welcome, when } from "../../assets/app.js";
+import { $, become, count, day, doing, face, form, gone, h, list, live, me, moderates, onPerson, path, redraw, rest, route, say, show, welcome, when } from "../../assets/app.js";
 import { account, save } from "../../assets/account.js";
 import { countNews, news } from "../../assets/news.js";
 import { moderation, reportButton } from "../../assets/oversight.js";
@@ -31,28 +31,6 @@ async function all(url) {
   }
 }
 
-/* What was just written may be missing in an index for a while: lists are read again this much later. */
-const BEHIND = [1000, 3000];
-
-/** Load now and whenever one of these subscriptions tells of something, once at a time. */
-function live(load, ...wanted) {
-  let running = false, again = false, left = false, later = [];
-  const turn = async () => {
-    again = true;
-    if (running) return;
-    running = true;
-    try { while (again && !left) { again = false; await load(); } } catch (error) { gone(error); } finally { running = false; }
-  };
-  const heard = () => {
-    later.forEach(clearTimeout);
-    later = BEHIND.map((time) => setTimeout(turn, time));
-    return turn();
-  };
-  const ends = wanted.map(([query, id]) => subscribe(query, { id }, { open: turn, next: heard, error: gone }));
-  turn();
-  return () => { left = true; later.forEach(clearTimeout); ends.forEach((end) => end()); };
-}
-
 function signedOut() {
   if (me()) return false;
   view.replaceChildren(welcome("Sell with a little order", "Your stand, your catalog, and an order form that adds up by itself.", [
@@ -79,7 +57,7 @@ function home() {
     list(mine, own, (one) => one.profileId, standCard, empty("No stand yet", "Open one, and start a season at it."));
     list(shared, given, (one) => one.profileId, standCard);
     others.hidden = !given.length;
-  }, [MINE, me().id], [SHARED, me().id]);
+  }, [MINE, { id: me().id }], [SHARED, { id: me().id }]);
 }
 
 let renamed = null;
@@ -119,7 +97,7 @@ function helperRow(one) {
 
 function oneStand({ id }) {
   if (signedOut()) return undefined;
-  const title = h("h1", "…"), acts = h(".acts"), seasons = h(".grid"), sold = h("p");
+  const title = h("h1", "A stand"), acts = h(".acts"), seasons = h(".grid"), sold = h("p");
   const rows = h(".rows"), helpers = h("section.panel", { hidden: true }, h("header", h("h2", "Helpers"), h("button.btn.small", { onclick: () => open("#helper") }, "Share")), rows);
   view.replaceChildren(h(".head", h("div", title, sold), acts), h(".cols", h("section.stack", h("h2", "Seasons"), seasons), helpers));
   return live(async () => {
@@ -128,13 +106,13 @@ function oneStand({ id }) {
     title.textContent = profile.sellerName;
     const total = found.reduce((sum, one) => sum + Number(one.totalAmount), 0);
     sold.textContent = `${money(total)} in ${count(found.length, "season")}`;
-    acts.replaceChildren(
+    redraw(acts,
       ...(profile.isOwner ? [h("button.btn.danger", { onclick: doing(() => remove(profile)) }, "Delete")] : [reportButton("profile", id)]),
       ...(writes(profile) ? [h("button.btn", { onclick: () => stand(profile) }, "Rename"), h("button.btn.main", { onclick: doing(newSeason) }, "New season")] : []));
     list(seasons, [...found].reverse(), (one) => one.seasonId, seasonCard, empty("No season yet", "Choose a catalog and start one."));
     helpers.hidden = !profile.isOwner;
     if (profile.isOwner) list(rows, await all(path`/profiles/${id}/shares`), (one) => one.targetAccountId, helperRow, empty("Nobody yet", "Share the stand with friends."));
-  }, [PROFILE, id]);
+  }, [PROFILE, { id }]);
 }
 
 async function remove(profile) {
@@ -227,9 +205,13 @@ async function report(season, format) {
 
 async function oneSeason({ id }) {
   if (signedOut()) return undefined;
+  const at = location.hash;
+  view.replaceChildren(h(".head", h("div", h("h1", "A season"))));
   const season = await rest.get(path`/seasons/${id}`).catch((error) => { gone(error); });
   if (!season) return undefined;
   const [profile, catalog] = await Promise.all([rest.get(path`/profiles/${season.profileId}`), rest.get(path`/catalogs/${season.catalogId}`)]);
+  // An answer that comes when somebody went on elsewhere is not shown.
+  if (location.hash !== at) return undefined;
   const sums = h(".sums"), rows = h(".rows"), title = h("h1", season.seasonName), may = writes(profile);
   const orders = h("section.panel", h("header", h("h2", "Orders"),
     h("button.btn.small", { onclick: doing(() => report(season, "CSV")) }, "CSV"), h("button.btn.small", { onclick: doing(() => report(season, "XLSX")) }, "XLSX")), rows);
@@ -252,7 +234,7 @@ async function oneSeason({ id }) {
     sums.replaceChildren(...[[money(sold.totalAmount), "sold"], [sold.orders, sold.orders === 1 ? "order" : "orders"], [best ? best.productName : "–", "sells best"]]
       .map(([big, small]) => h("div", h("b.clip", big), h("small", small))));
     list(rows, found.reverse(), (one) => one.orderId, orderRow(may), empty("No order yet", "The first one comes soon."));
-  }, [SEASON, id]);
+  }, [SEASON, { id }]);
 }
 
 /* ---------- catalogs ---------- */
@@ -273,7 +255,7 @@ function catalogs() {
     const [own, found] = await Promise.all([all("/my-catalogs"), all("/catalogs")]);
     list(mine, own, (one) => one.catalogId, catalogCard(true), empty("No catalog yet", "Make one, or sell from everybody’s."));
     list(others, found.filter((one) => one.ownerAccountId !== me().id), (one) => one.catalogId, catalogCard(false), empty("None yet", "Public catalogs of others stand here."));
-  }, [MINE, me().id]);
+  }, [MINE, { id: me().id }]);
 }
 
 let numbered = 0, edited = null;
@@ -319,16 +301,16 @@ const inbox = () => (signedOut() ? undefined : news(view, { words: "Who shares a
 
 /* ---------- you ---------- */
 
-async function you() {
-  if (signedOut()) return;
+async function details() {
   const mine = await rest.get("/accounts/me");
-  const details = h("form.panel", h("header", h("h2", "Your account")),
+  const made = h("form.panel", h("header", h("h2", "Your account")),
     h(".pad.stack", h(".field", h("label", { htmlFor: "given" }, "Name"), h("input", { id: "given", name: "givenName", value: mine.givenName, required: true, maxLength: 200 })),
       h(".field", h("label", { htmlFor: "address" }, "Email"), h("input", { id: "address", name: "email", type: "email", value: mine.email, required: true })),
       h(".acts", h("button.btn.main", "Save"))));
-  form(details, async (values) => { await rest.patch("/accounts/me", values); become({ ...me(), name: values.givenName }); }, { done: "Saved" });
-  account(view, details, "Download what Sellers stores about you, or delete your account with its stands, seasons, orders and catalogs.");
+  return form(made, async (values) => { await rest.patch("/accounts/me", values); become({ ...me(), name: values.givenName }); }, { done: "Saved" });
 }
+
+const you = () => (signedOut() ? undefined : account(view, details(), "Download what Sellers stores about you, or delete your account with its stands, seasons, orders and catalogs."));
 
 /* ---------- beginning ---------- */
 

@@ -1,5 +1,5 @@
 import {
-  $, $$, Problem, become, chooseWho, doing, face, form, h, list, me, onPerson, onSignIn, onSignOut, path, rest, route, say, show, subscribe, welcome, when,
+  $, $$, Problem, become, chooseWho, doing, face, form, gone, h, list, me, onPerson, onSignIn, onSignOut, path, redraw, rest, route, say, show, subscribe, welcome, when,
 } from "../../assets/app.js";
 import { dataPanel } from "../../assets/account.js";
 import { countNews, news } from "../../assets/news.js";
@@ -107,51 +107,48 @@ async function upload(file) {
 
 /** Posts of a URL, page after page; what changes is read again one by one. */
 function timeline(url, { empty, take = (one) => one, also = null }) {
-  const container = h(".posts"), more = h("button.btn.wide", { type: "button", hidden: true, onclick: doing(() => next()) }, "Show more");
-  let posts = [], cursor = null, own = [];
+  const container = h(".posts"), more = h("button.btn.wide", { type: "button", hidden: true, onclick: doing(async () => takeIn(await rest.get(`${url}?limit=20&cursor=${encodeURIComponent(cursor)}`))) }, "Show more");
+  // What was written, changed or deleted since the posts were asked for: their answer may be older.
+  let posts = [], cursor = null, own = [], touched = new Map();
   const draw = () => {
     list(container, posts, (one) => one.postId, (one) => postCard(one, (now) => set(one.postId, now)), empty);
     more.hidden = !cursor;
   };
+  /* By its time: a copy may come late. What is older than all of them is on a later page. */
+  function put(post) {
+    if (posts.some((one) => one.postId === post.postId)) { posts = posts.map((one) => (one.postId === post.postId ? post : one)); return; }
+    const older = posts.findIndex((one) => one.createdAt < post.createdAt);
+    if (older >= 0 || !cursor) posts.splice(older < 0 ? posts.length : older, 0, post);
+  }
+  const drop = (id) => { posts = posts.filter((one) => one.postId !== id); };
   function set(id, now) {
-    posts = now ? posts.map((one) => (one.postId === id ? { ...now, shown: Math.random() } : one)) : posts.filter((one) => one.postId !== id);
+    touched.set(id, now);
+    if (now) put({ ...now, shown: Math.random() }); else drop(id);
     draw();
   }
-  async function next() {
-    const page = await rest.get(`${url}?limit=20${cursor ? `&cursor=${encodeURIComponent(cursor)}` : ""}`);
-    const found = page.items.map(take), known = new Set(found.map((one) => one.postId));
-    posts = [...posts.filter((one) => !known.has(one.postId)), ...found];
+  function takeIn(page) {
+    for (const one of page.items.map(take)) { drop(one.postId); posts.push(one); }
     cursor = page.cursor;
     // One's own stand between, as far as the others are loaded.
-    const last = posts.at(-1)?.createdAt ?? "", there = new Set(posts.map((one) => one.postId));
-    const between = own.filter((one) => !there.has(one.postId) && (!cursor || one.createdAt >= last));
-    if (between.length) posts = [...posts, ...between].sort((one, other) => other.createdAt.localeCompare(one.createdAt));
+    for (const one of own) if (!posts.some((other) => other.postId === one.postId)) put(one);
+    for (const [id, now] of touched) if (now) put(now); else drop(id);
     draw();
   }
   return {
     element: h("div.stack", container, more),
-    load: async () => {
-      own = also ? (await rest.get(`${also}?limit=50`)).items : [];
-      posts = [];
-      cursor = null;
-      return next();
+    async load() {
+      touched = new Map();
+      const [page, mine] = await Promise.all([rest.get(`${url}?limit=20`), also ? rest.get(`${also}?limit=50`) : { items: [] }]);
+      [posts, own] = [[], mine.items];
+      takeIn(page);
     },
-    add: (post) => { posts = [post, ...posts.filter((one) => one.postId !== post.postId)]; draw(); },
+    add: (post) => set(post.postId, post),
     async changed({ postId, what }) {
       const known = posts.some((one) => one.postId === postId);
       if (what === "gone") return set(postId, null);
       if ((what === "new") === known) return undefined;
       const post = await rest.get(path`/posts/${postId}`).catch((error) => { if (error.status !== 404) show(error); });
-      if (!post) return undefined;
-      // It may have come by another way meanwhile.
-      if (posts.some((one) => one.postId === postId)) posts = posts.map((one) => (one.postId === postId ? post : one));
-      else {
-        // A copy may come late, with newer posts above it; what is older than all of them is on a later page.
-        const older = posts.findIndex((one) => one.createdAt < post.createdAt);
-        if (older < 0 && cursor) return undefined;
-        posts.splice(older < 0 ? posts.length : older, 0, post);
-      }
-      return draw();
+      return post && set(postId, post);
     },
   };
 }
@@ -211,24 +208,23 @@ function post({ id }) {
       const [shown, said] = await Promise.all([rest.get(path`/posts/${id}`), rest.get(path`/posts/${id}/comments?limit=${200}`)]);
       list(card, [shown], (one) => one.postId, (one) => postCard(one, (now) => (now ? load() : location.replace("#/"))));
       list(comments, said.items, (one) => one.commentId, (one) => commentRow(id, one, load), () => h(".empty", h("p", "Nobody has said anything yet.")));
-    } catch (error) {
-      if (![403, 404].includes(error.status)) throw error;
-      view.replaceChildren(nothing("It is not here", error.message)());
-    }
+    } catch (error) { gone(error); }
   }
   view.replaceChildren(h("h1.hide", "A post"), card, h(".line.apart", h("h2", "Comments"), likers), comments, write);
   return subscribe(POST, { postId: id }, { open: () => load().catch(show), next: () => load().catch(show) });
 }
 
 async function person({ handle }) {
+  view.replaceChildren(h("section.card", h("h1", `@${handle}`)));
+  return profile(handle);
+}
+
+async function profile(handle) {
   // An answer that comes when somebody went on elsewhere is not shown.
   const here = location.hash;
-  const shown = await rest.get(path`/handles/${handle}`).catch((error) => {
-    if (![403, 404].includes(error.status)) throw error;
-    view.replaceChildren(nothing(error.status === 403 ? "Out of sight" : "Nobody is called so", error.message, h("a.btn", { href: "#/find" }, "Find people"))());
-  });
+  const shown = await rest.get(path`/handles/${handle}`).catch(gone);
   if (!shown || location.hash !== here) return undefined;
-  const mine = shown.userId === me()?.id, again = () => (location.hash === here ? person({ handle }) : undefined);
+  const mine = shown.userId === me()?.id, again = () => (location.hash === here ? profile(handle) : undefined);
   const posts = timeline(path`/users/${shown.userId}/posts`, { empty: nothing("No posts yet", mine ? "Say what is new." : "Come back later.") });
   const liked = mine && timeline(path`/users/${shown.userId}/likes`, { empty: nothing("Nothing yet", "What you like is kept here."), take: (one) => one.post });
   const places = h("div", posts.element);
@@ -238,7 +234,7 @@ async function person({ handle }) {
     what.load().catch(show);
   } }, title);
   const count = (number, title, url) => h("button", { type: "button", onclick: doing(() => showPeople(title, url)) }, h("b", String(number)), ` ${number === 1 ? title.toLowerCase().replace(/s$/, "") : title.toLowerCase()}`);
-  view.replaceChildren(
+  redraw(view,
     h("section.card", h(".person", portrait(shown, "large"), h(".what", h("h1", shown.displayName), h("p.muted", `@${shown.handle}`, shown.followsYou ? h("span", " · follows you") : "", shown.role !== "member" ? h("span.tag.on", shown.role) : "")),
       h(".acts", followButton(shown, again), mine && h("button.btn", { type: "button", onclick: doing(openSettings) }, "Settings"),
         !mine && me() && h("button.btn.quiet.small", { type: "button", onclick: () => report({ kind: "user", targetId: shown.userId }) }, "Report"),
@@ -252,8 +248,9 @@ async function person({ handle }) {
 
 async function you() {
   if (!me()) return signedOut();
+  view.replaceChildren(h("h1", "You"));
   const account = await rest.get(path`/users/${me().id}/account`);
-  return person({ handle: account.handle });
+  return profile(account.handle);
 }
 
 const KINDS = { like: "likes your post", comment: "says", follow: "follows you", removal: "A moderator removed something of yours:" };

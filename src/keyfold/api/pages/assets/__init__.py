@@ -18,6 +18,7 @@ _OURS: Final = {
     "site.css": "text/css",
     "theme.js": "text/javascript",
     "docs.js": "text/javascript",
+    "drawing.js": "text/javascript",
     "events.js": "text/javascript",
     "examples.js": "text/javascript",
     "explorer.js": "text/javascript",

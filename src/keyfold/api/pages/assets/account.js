@@ -43,5 +43,9 @@ async function leave() {
 export const dataPanel = (words) => h("section.panel", h("header", h("h2", "Your data")), h(".pad.stack", h("p.muted", words),
   h(".acts", h("button.btn", { type: "button", onclick: doing(download) }, "Download my data"), h("button.btn.danger", { type: "button", onclick: doing(leave) }, "Delete my account"))));
 
-/** The place of somebody's account, drawn into `view`: their details, a form, beside their data. */
-export const account = (view, details, words) => view.replaceChildren(h(".head", h("div", h("h1", "Your account"))), h(".cols.even", details, dataPanel(words)));
+/** The place of somebody's account, drawn into `view`: their details, a form that may come later, beside their data. */
+export async function account(view, details, words) {
+  const place = h("section.panel");
+  view.replaceChildren(h(".head", h("div", h("h1", "Your account"))), h(".cols.even", place, dataPanel(words)));
+  place.replaceWith(await details);
+}

@@ -1,5 +1,8 @@
 /* Pages for people: who is here, calls of the service, what changes meanwhile, forms, toasts.
    A page's own script imports what it needs: import { rest, subscribe } from "../../assets/app.js" */
+import { $, $$, current, day, face, h, released } from "./drawing.js";
+
+export { $, $$, count, day, face, h, list, redraw, when } from "./drawing.js";
 
 const root = document.documentElement;
 const here = new URL(".", location.href);
@@ -7,76 +10,6 @@ const service = new URL("..", here);
 const top = new URL("..", service);
 const development = "development" in root.dataset;
 const offered = JSON.parse(root.dataset.people || "[]");
-
-export const $ = (query, at = document) => at.querySelector(query);
-export const $$ = (query, at = document) => [...at.querySelectorAll(query)];
-
-/* ---------- making elements ---------- */
-
-/** h("button.btn.main", { onclick, ariaLabel: "Like" }, "Like ", h("b", 3)): text is never HTML. */
-export function h(kind, ...rest) {
-  const [tag, ...classes] = kind.split(".");
-  const made = document.createElement(tag || "div");
-  if (classes.length) made.className = classes.join(" ");
-  const given = rest[0];
-  if (given && typeof given === "object" && !(given instanceof Node) && !Array.isArray(given)) {
-    rest.shift();
-    for (const [name, value] of Object.entries(given)) {
-      if (value === undefined || value === null || value === false) continue;
-      if (name === "dataset") Object.assign(made.dataset, value);
-      else if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
-      else if (name in made && !name.includes("-")) made[name] = value;
-      else made.setAttribute(name, value === true ? "" : value);
-    }
-  }
-  made.append(...rest.flat(Infinity).filter((one) => one !== null && one !== undefined && one !== false));
-  return made;
-}
-
-/** Show items in a container: nodes of unchanged items stay, with their focus and what was typed. */
-export function list(container, items, key, make, empty = null) {
-  const before = new Map($$(":scope > [data-key]", container).map((one) => [one.dataset.key, one]));
-  const nodes = items.map((item) => {
-    const id = String(key(item)), text = JSON.stringify(item), known = before.get(id);
-    if (known && known.shown === text) return known;
-    const made = make(item);
-    made.dataset.key = id;
-    made.shown = text;
-    if (before.size && !known) made.classList.add("fresh");
-    return made;
-  });
-  if (!nodes.length && empty) nodes.push(empty());
-  const same = nodes.length === container.children.length && nodes.every((one, at) => one === container.children[at]);
-  if (!same) container.replaceChildren(...nodes);
-}
-
-/** A person's face: two letters in a colour of their own, or their picture. */
-export function face(name, { picture = "", size = "" } = {}) {
-  const words = String(name || "?").trim().split(/\s+/);
-  const letters = (words[0][0] + (words.length > 1 ? words.at(-1)[0] : words[0][1] || "")).toUpperCase();
-  let sum = 0;
-  for (const one of String(name)) sum = (sum * 31 + one.codePointAt(0)) % 100003;
-  const made = h(`span.face.e${1 + (sum % 8)}${size ? `.${size}` : ""}`, { "aria-hidden": "true" }, letters);
-  if (picture) made.replaceChildren(h("img", { src: picture, alt: "", loading: "lazy" }));
-  return made;
-}
-
-const relative = new Intl.RelativeTimeFormat(undefined, { numeric: "auto" });
-const steps = [["year", 31536000], ["month", 2592000], ["week", 604800], ["day", 86400], ["hour", 3600], ["minute", 60]];
-
-/** "in 2 hours", "3 days ago"; the exact moment is its title. */
-export function when(moment) {
-  const date = new Date(moment), seconds = (date - Date.now()) / 1000;
-  const step = steps.find(([, size]) => Math.abs(seconds) >= size);
-  const text = step ? relative.format(Math.round(seconds / step[1]), step[0]) : "now";
-  return h("time", { dateTime: date.toISOString(), title: day(date, { timeStyle: "short" }) }, text);
-}
-
-/** A day in the reader's words; with `timeStyle: "short"` the time too. */
-export const day = (moment, more = {}) => new Intl.DateTimeFormat(undefined, { dateStyle: "medium", ...more }).format(new Date(moment));
-
-/** "1 order", "3 orders". */
-export const count = (number, one, many = `${one}s`) => `${number} ${number === 1 ? one : many}`;
 
 /* ---------- saying something ---------- */
 
@@ -117,7 +50,7 @@ export function become(one) {
   if (one) for (const place of [sessionStorage, localStorage]) place.setItem(KEY, JSON.stringify(one));
   else for (const place of [sessionStorage, localStorage]) place.removeItem(KEY);
   showPerson();
-  live.restart();
+  changes.restart();
   // Who only has a new token goes on where they are, with what they typed.
   if (!same) for (const tell of told) tell(person);
 }
@@ -226,11 +159,17 @@ export function show(error) {
   return say(error.message.replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, (at) => day(at, { timeStyle: "short" })), { bad: true });
 }
 
-/** What was asked for is not there, or not for them: say so, and go to the first place. */
+/* A place of which there is nothing to show. Its address stays, so that a reload says the same. */
+function lost(words) {
+  const title = h("h1", { tabIndex: -1 }, "It is not here");
+  $("#lost").replaceChildren(h(".panel", h(".empty", title, h("p", words), h("a.btn", { href: "#/" }, "To the first place"))));
+  $("#main").dataset.lost = "";
+}
+
+/** What was asked for is not there, or not for them: say so in its place. */
 export function gone(error) {
   if (![403, 404].includes(error.status) && !["NOT_ALLOWED", "NOT_FOUND"].includes(error.code)) return show(error);
-  say(error.message, { bad: true });
-  return location.replace("#/");
+  return lost(error.message);
 }
 
 async function send(url, options, again = true) {
@@ -256,16 +195,25 @@ async function send(url, options, again = true) {
 /** path`/groups/${id}/feed`: what is put in is escaped. */
 export const path = (texts, ...values) => texts.reduce((made, text, at) => made + encodeURIComponent(values[at - 1]) + text);
 
-async function call(method, url, body, { headers = {}, signal } = {}) {
-  const sent = { method, signal, headers: { accept: "application/json", ...headers } };
+/* How many writes of this page were answered, and when the last one was. */
+let written = 0, wroteAt = -Infinity;
+const MOST_READS = 4;
+
+async function call(method, url, body, { headers = {}, signal } = {}, turn = 1) {
+  const before = written, sent = { method, signal, headers: { accept: "application/json", ...headers } };
   if (method !== "GET") sent.headers = { "idempotency-key": crypto.randomUUID(), ...sent.headers };
   if (body !== undefined) {
     sent.body = JSON.stringify(body);
     sent.headers["content-type"] = "application/json";
   }
   const answer = await send(url.replace(/^\//, ""), sent);
+  if (method !== "GET") { written += 1; wroteAt = performance.now(); }
   if (!answer.ok) throw await problem(answer);
-  return answer.status === 204 ? null : answer.json();
+  const found = answer.status === 204 ? null : await answer.json();
+  await released();
+  // It was on its way while something was written: it may be older than what stands here already.
+  if (method === "GET" && before !== written && turn < MOST_READS) return call(method, url, body, { headers, signal }, turn + 1);
+  return found;
 }
 
 /** The service's REST operations: await rest.post("/groups", { name }). */
@@ -343,7 +291,8 @@ const streams = {
   restart() { for (const [one, control] of [...this.open]) { control.abort(); this.begin(one); } },
 };
 
-function heard(one, { data, errors }) {
+async function heard(one, { data, errors }) {
+  await released();
   if (data) return one?.next?.(data);
   return (one?.error || show)(new Problem({ ...errors[0].extensions, detail: errors[0].message }));
 }
@@ -403,14 +352,51 @@ const socket = {
   restart() { this.close(); this.tries = 0; this.connect(); },
 };
 
-const live = "sockets" in root.dataset ? socket : streams;
+const changes = "sockets" in root.dataset ? socket : streams;
 
 /**
  * Hear of changes: subscribe("subscription ($id: String!) { said(roomId: $id) { text } }", { id },
  * { open: load, next: ({ said }) => add(said) }). `open` is called whenever the subscription has
  * begun, also after a lost connection: load what is there now. Returns what ends it.
  */
-export const subscribe = (query, variables, { next, open, error } = {}) => live.add({ query, variables, next, open, error });
+export const subscribe = (query, variables, { next, open, error } = {}) => changes.add({ query, variables, next, open, error });
+
+const BEHIND = [1000, 3000];
+
+/** What was just written may be missing in an index for a while: read it again then. `.end()` stops it. */
+export function afterwards(read) {
+  let timers = [];
+  const go = () => { go.end(); timers = BEHIND.map((time) => setTimeout(read, time)); };
+  go.end = () => timers.forEach(clearTimeout);
+  return go;
+}
+
+/**
+ * Load now, and whenever one of these subscriptions, [query, variables], tells of something; once at
+ * a time. `load` may return further subscriptions that what it found asks for. Returns what ends it.
+ */
+export function live(load, ...wanted) {
+  let running = false, again = false, left = false;
+  const ends = new Map();
+  const turn = async () => {
+    again = true;
+    if (running) return;
+    running = true;
+    try {
+      while (again && !left) { again = false; follow([...wanted, ...((await load()) || [])]); }
+    } catch (error) { if (!left) gone(error); } finally { running = false; }
+  };
+  const later = afterwards(turn), heard = () => { later(); return turn(); };
+  const open = () => (performance.now() - wroteAt < BEHIND.at(-1) ? heard() : turn());
+  function follow(all) {
+    const known = new Map(left ? [] : all.map((one) => [JSON.stringify(one), one]));
+    for (const [key, end] of ends) if (!known.has(key)) { end(); ends.delete(key); }
+    for (const [key, [query, variables]] of known) if (!ends.has(key)) ends.set(key, subscribe(query, variables, { open, next: heard, error: gone }));
+  }
+  follow(wanted);
+  turn();
+  return () => { left = true; later.end(); follow([]); };
+}
 
 /* ---------- numbers in the bar ---------- */
 
@@ -499,11 +485,11 @@ export function form(element, submit, { done = "" } = {}) {
     for (const one of buttons) one.disabled = true;
     try {
       await submit(valuesOf(element), element);
-      if ("reset" in element.dataset) element.reset();
+      if ("reset" in element.dataset) current(element).reset();
       if (done) say(done);
     } catch (error) {
       const errors = error.errors || [];
-      const shown = errors.map((one) => showAt(element, one.path, one.message)).filter(Boolean);
+      const shown = errors.map((one) => showAt(current(element), one.path, one.message)).filter(Boolean);
       if (shown.length) shown[0].focus();
       if (shown.length < errors.length || !errors.length) show(error);
       if (!(error instanceof Problem)) console.error(error);
@@ -515,11 +501,12 @@ export function form(element, submit, { done = "" } = {}) {
   return element;
 }
 
-/** A button's work: not twice at once, and its errors are shown. */
+/** A button's work: not twice at once, and its errors are shown. It is not disabled: that would take its focus. */
 export const doing = (work) => async (event) => {
   const button = event.currentTarget;
-  button.disabled = true;
-  try { await work(event); } catch (error) { show(error); } finally { button.disabled = false; }
+  if (button.ariaBusy === "true") return;
+  button.ariaBusy = "true";
+  try { await work(event); } catch (error) { show(error); } finally { button.ariaBusy = "false"; }
 };
 
 /* ---------- places within a page ---------- */
@@ -540,6 +527,7 @@ export function route(views) {
     const mine = ++turn;
     leave?.();
     leave = null;
+    delete $("#main").dataset.lost;
     const at = location.hash.replace(/^#\/?/, "");
     for (const link of $$(".tabbar a")) {
       const own = link.hash.replace(/^#\/?/, ""), also = link.dataset.also?.split(" ") ?? [];
@@ -557,8 +545,7 @@ export function route(views) {
       } catch (error) { show(error); }
       return;
     }
-    say("There is nothing at this address.", { bad: true });
-    location.replace("#/");
+    lost("There is nothing at this address.");
   };
   addEventListener("hashchange", () => {
     // The way back leads out of a dialog too.

@@ -90,7 +90,7 @@ export function moderation(view, service = {}) {
   const load = () => Promise.all([loadReports(), loadTrail()]);
 
   if (!moderates()) {
-    view.replaceChildren(h(".panel", h(".empty", h("b", "For moderators"), h("p", "Sign in as one to see what was reported."))));
+    view.replaceChildren(h(".panel", h(".empty", h("h1", "For moderators"), h("p", "Sign in as one to see what was reported."))));
     return undefined;
   }
   const turn = (step) => doing(() => { month = new Date(month.getFullYear(), month.getMonth() + step, 15); return loadTrail(); });
