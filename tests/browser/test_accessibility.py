@@ -13,7 +13,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from .conftest import served
-from .town import NAMES, make_something, place_of, quiet_town, visit
+from .town import ADA, BEN, NAMES, call, make_something, place_of, quiet_town, visit
 
 PLACES: Final = {
     "inviter": ["", "groups", "news", "moderation"],
@@ -36,6 +36,13 @@ OPENED: Final = {
 }
 
 
+CUT_OFF: Final = """() => [...document.querySelectorAll('#main :is(button, a.btn)')]
+    .filter((one) => one.checkVisibility() && !one.closest('.scroll, .tabs'))
+    .filter((one) => one.getBoundingClientRect().right > innerWidth)
+    .map((one) => one.textContent)"""
+"""Buttons of which a part is outside."""
+
+
 @pytest.fixture(scope="module")
 def site() -> Iterator[str]:
     with served(quiet_town) as address:
@@ -50,6 +57,7 @@ def made(site: str) -> dict[str, Any]:
 def check(page: Page, where: str) -> None:
     width = page.viewport_size["width"] if page.viewport_size else 0
     assert page.evaluate("document.documentElement.scrollWidth") <= width, where
+    assert page.evaluate(CUT_OFF) == [], where
     found = Axe().run(page).response["violations"]
     wrong = [(one["id"], [node["html"] for node in one["nodes"]]) for one in found]
     assert wrong == [], where
@@ -83,6 +91,23 @@ def test_everybody_can_read_every_place(
     visit(page, site, system, "ben", place_of(system, made[system]))
     page.wait_for_load_state("networkidle")
     check(page, "what was made")
+
+
+@pytest.mark.parametrize("width", [320, 390, 1280])
+def test_whoever_owns_a_group_reaches_every_button(page: Page, site: str, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 800})
+    group = call(site, "gg-core", ADA, "/groups", {"name": f"Early birds at {width}"})["groupId"]
+    call(site, "gg-core", BEN, f"/groups/{group}/members", {})
+    role = f"/groups/{group}/members/ben/role"
+    call(site, "gg-core", ADA, role, {"role": "admin"}, "PUT")
+    visit(page, site, "gg-core", "ada", f"groups/{group}")
+    expect(page.get_by_role("button", name="Make owner")).to_be_visible()
+    check(page, "gg-core")
+    town = call(site, "inviter", ADA, "/groups", {"name": f"Early birds at {width}"})["groupId"]
+    call(site, "inviter", BEN, f"/groups/{town}/members", {})
+    visit(page, site, "inviter", "ada", f"groups/{town}")
+    expect(page.get_by_role("button", name="Make Ben Okafor the owner")).to_be_visible()
+    check(page, "inviter")
 
 
 class Keys:

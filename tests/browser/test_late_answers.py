@@ -1,4 +1,4 @@
-"""A slow server: a page says at once what it is, and late answers undo nothing that somebody did."""
+"""A slow server: pages say at once what they are, and late answers undo nothing that was done."""
 
 from __future__ import annotations
 
@@ -12,7 +12,16 @@ from .conftest import served
 from .town import ADA, BEN, NAMES, call, quiet_town, visit
 
 TITLED = {
-    "inviter": ["", "groups", "groups/any", "join/any", "hangouts/any", "news", "you", "moderation"],
+    "inviter": [
+        "",
+        "groups",
+        "groups/any",
+        "join/any",
+        "hangouts/any",
+        "news",
+        "you",
+        "moderation",
+    ],
     "search-room": ["", "rooms/any", "join/any/any", "news", "you", "moderation"],
     "tama-friends": ["", "activity", "find", "you", "people/ada", "posts/any", "moderation"],
     "gg-core": ["feed", "rooms", "rooms/any", "goals", "people", "groups/any", "news", "you"],

@@ -27,6 +27,7 @@ from keyfold.design.validation import complaints
 from keyfold.errors import NotFound, ValidationError, ValueRefused
 from keyfold.runtime.budget import OnLoop, Work, current_work
 from keyfold.runtime.cursor import cursor_holder
+from keyfold.runtime.read_along import judge_now
 from keyfold.streams import Change
 
 if TYPE_CHECKING:
@@ -293,13 +294,17 @@ class Dispatch:
         self, operation: Operation, arguments: dict[str, Any], caller: Caller
     ) -> Any:
         identity = caller.identity
-        if self._guards and operation.kind == "mutation" and not identity.is_anonymous:
+        guarded = self._guards and operation.kind == "mutation" and not identity.is_anonymous
+        if guarded:
             await self.service.admit_write(identity, operation.name)
         await operation.allow.require(self.service, identity, arguments)
         if operation.caller is not None:
             arguments[operation.caller] = identity
         try:
-            return await operation.function(self.service, **arguments)
+            result = await operation.function(self.service, **arguments)
+            if guarded:
+                await judge_now(self.service.db)
+            return result
         except NotFound as missing:
             # Name only what the caller named; other lookups stay private.
             values = list(missing.key.values())

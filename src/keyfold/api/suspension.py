@@ -29,6 +29,7 @@ from keyfold.design import Id, Timestamp, Ttl
 from keyfold.design.address import Ref
 from keyfold.errors import NotFound
 from keyfold.runtime import AsyncDb, check, delete, put
+from keyfold.runtime.read_along import judge_first
 
 Hours = Annotated[int, Field(ge=1, le=24 * 365)]
 
@@ -66,6 +67,9 @@ class Suspending:
         """The key of a user's item, which must exist."""
         raise NotImplementedError
 
+    async def finish_suspension(self, user_id: str) -> None:
+        """Further work of a service once a user is suspended; a repeated decision repeats it."""
+
     def suspension_of(self, user_id: str, hours: int, reason: str, caller: Identity) -> Any:
         """A suspension that begins now; the caller stores it."""
         now = self.db.context.now()
@@ -91,6 +95,7 @@ class Suspending:
             )
         except NotFound:
             raise Missing.of("user", user_id) from None
+        await self.finish_suspension(user_id)
         return _answer(found)
 
     @mutation("/users/{user_id}/suspension", method="DELETE", allow=moderator)
@@ -107,20 +112,15 @@ class Suspending:
     @query("/users/{user_id}/suspension", allow=itself("user_id") | moderator)
     async def suspended(self, user_id: str) -> Suspended | None:
         """Whether a user is suspended, why, and until when."""
-        found = await self._find_suspension(user_id)
+        found = await self.db.find(self.suspension.key(user_id=user_id))
         return None if found is None else _answer(found)
 
     async def admit_write(self, caller: Identity, operation: str) -> None:
         """Refuse a mutation of a suspended user; administrators cannot be suspended."""
         if operation in self.while_suspended or caller.is_admin:
             return
-        if (found := await self._find_suspension(caller.id)) is not None:
-            until = found.until.isoformat().replace("+00:00", "Z")
-            raise NotAllowed(f"You may not write until {until}: {found.reason}", code="SUSPENDED")
-
-    async def _find_suspension(self, user_id: str) -> Any | None:
-        # An eventually consistent read halves the cost on every write; a short delay is acceptable.
-        return await self.db.find(self.suspension.key(user_id=user_id), consistent=False)
+        # Read with the first read of the operation, most often that of the caller's profile.
+        await judge_first(self.db, self.suspension.key(user_id=caller.id), _refuse)
 
 
 class Suspensions(Suspending, Oversight):
@@ -131,6 +131,12 @@ class Suspensions(Suspending, Oversight):
 
     def person_ref(self, user_id: str) -> Ref[Any]:
         return self.subjects[self.people_kind].ref(user_id)
+
+
+def _refuse(found: Any | None) -> None:
+    if found is not None:
+        until = found.until.isoformat().replace("+00:00", "Z")
+        raise NotAllowed(f"You may not write until {until}: {found.reason}", code="SUSPENDED")
 
 
 def _answer(found: Any) -> Suspended:

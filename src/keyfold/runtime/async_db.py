@@ -26,7 +26,7 @@ from keyfold.runtime import (
     bulk as bulk_writes,
 )
 from keyfold.runtime.arguments import awaited
-from keyfold.runtime.budget import OnLoop
+from keyfold.runtime.budget import OnLoop, current_work
 from keyfold.runtime.context import Context
 from keyfold.runtime.draft import Edit
 from keyfold.runtime.flow import Answer, Call, Flow, drive_async
@@ -72,7 +72,11 @@ class AsyncDb(Handle):
             counted.after(one, answer)
             return answer
 
-        return await drive_async(flow, call)
+        work = current_work.get()
+        if work is None or work.along is None:
+            return await drive_async(flow, call)
+        along = work.along
+        return await drive_async(flow, lambda one: along.send_with(one, call))
 
     async def read_pattern_async(self, pattern: Pattern[Any, T], arguments: dict[str, Any]) -> T:
         flow = reads.read(

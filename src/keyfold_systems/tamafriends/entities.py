@@ -97,7 +97,6 @@ class UserProfile(
     bio: Annotated[str, Field(max_length=500)] = ""
     picture: Image | None = None
     role: Role = "member"
-    suspended_until: Timestamp | None = None
     followers: Annotated[int, Counter("Follow", via={"user_id": "followee_id"}, sync="stream")] = 0
     following: Annotated[int, Counter("Follow", via={"user_id": "follower_id"}, sync="stream")] = 0
     version: Annotated[int, Version()] = 0
@@ -336,27 +335,3 @@ class Report(
 
     key = Key("REPORTS", "REPORT#{kind}#{target_id}#{user_id}")
     by_user = On("GSI2", "USER#{user_id}", "REPORT#{created_at:iso}#{target_id}")
-
-
-class AuditEntry(
-    typed.AuditEntry,
-    Entity,
-    table=table,
-    silence=(
-        ("W8", "an audit trail is kept"),
-        ("K13", "the month is made of the time, and checked by its pattern"),
-    ),
-):
-    """What a moderator decided, about whom, and why; it is never changed."""
-
-    month: Annotated[str, Field(pattern=r"^\d{4}-\d{2}$")]
-    entry_id: Id
-    at: Timestamp
-    actor_id: Id
-    action: Literal["remove", "dismiss", "suspend", "restore", "role"]
-    kind: Reportable
-    target_id: Id
-    reason: Annotated[str, Field(min_length=1, max_length=500)]
-    excerpt: Annotated[str, Field(max_length=200)] = ""
-
-    key = Key("AUDIT#{month}", "AT#{at:iso}#{entry_id}")

@@ -97,19 +97,6 @@ class ByTargetId(Query[E]):
     def until(self, *, target_id: str | None) -> Self: ...
     def begins_with(self, *, target_id: str | None) -> Self: ...
 
-class ByAt(Query[E]):
-    def after(self, *, at: datetime.datetime | None) -> Self: ...
-    def since(self, *, at: datetime.datetime | None) -> Self: ...
-    def before(self, *, at: datetime.datetime | None) -> Self: ...
-    def until(self, *, at: datetime.datetime | None) -> Self: ...
-
-class ByEntryId(Query[E]):
-    def after(self, *, entry_id: str | None) -> Self: ...
-    def since(self, *, entry_id: str | None) -> Self: ...
-    def before(self, *, entry_id: str | None) -> Self: ...
-    def until(self, *, entry_id: str | None) -> Self: ...
-    def begins_with(self, *, entry_id: str | None) -> Self: ...
-
 class UserProfileKey(KeyOf[of.UserProfile]):
     def __call__(self, *, user_id: str) -> Ref[of.UserProfile]: ...
     def query(self, *, user_id: str) -> Query[of.UserProfile]: ...
@@ -164,7 +151,6 @@ class UserProfile(Entity):
         bio: Given[str] = ...,
         picture: Given[of.Image] | Clear | None = ...,
         role: Given[typing.Literal['member', 'moderator', 'admin']] = ...,
-        suspended_until: Given[datetime.datetime] | Clear | None = ...,
         created_at: Given[datetime.datetime] | Clear | None = ...,
         updated_at: Given[datetime.datetime] | Clear | None = ...,
     ) -> of.UserProfile: ...
@@ -179,7 +165,6 @@ class UserProfile(Entity):
         bio: str = ...,
         picture: of.Image | None = ...,
         role: typing.Literal['member', 'moderator', 'admin'] = ...,
-        suspended_until: datetime.datetime | None = ...,
         created_at: datetime.datetime | None = ...,
         updated_at: datetime.datetime | None = ...,
     ) -> of.UserProfile: ...
@@ -562,39 +547,3 @@ class Report(Entity):
         excerpt: str = ...,
         created_at: datetime.datetime = ...,
     ) -> of.Report: ...
-
-class AuditEntryKey(KeyOf[of.AuditEntry]):
-    def __call__(self, *, month: str, at: datetime.datetime, entry_id: str) -> Ref[of.AuditEntry]: ...
-    @overload
-    def query(self, *, month: str) -> ByAt[of.AuditEntry]: ...
-    @overload
-    def query(self, *, month: str, at: datetime.datetime) -> ByEntryId[of.AuditEntry]: ...
-    @overload
-    def query(self, *, month: str, at: datetime.datetime, entry_id: str) -> Query[of.AuditEntry]: ...
-
-class AuditEntry(Entity):
-    key: ClassVar[Key[AuditEntryKey]]
-    def __changes__(  # type: ignore[override]
-        self,
-        *_at: PathChange[of.AuditEntry],
-        where: collections.abc.Callable[[of.AuditEntry], object] | None = ...,
-        actor_id: Given[str] = ...,
-        action: Given[typing.Literal['remove', 'dismiss', 'suspend', 'restore', 'role']] = ...,
-        kind: Given[typing.Literal['post', 'comment', 'user']] = ...,
-        target_id: Given[str] = ...,
-        reason: Given[str] = ...,
-        excerpt: Given[str] = ...,
-    ) -> of.AuditEntry: ...
-    def __moves__(
-        self,
-        *,
-        month: str = ...,
-        entry_id: str = ...,
-        at: datetime.datetime = ...,
-        actor_id: str = ...,
-        action: typing.Literal['remove', 'dismiss', 'suspend', 'restore', 'role'] = ...,
-        kind: typing.Literal['post', 'comment', 'user'] = ...,
-        target_id: str = ...,
-        reason: str = ...,
-        excerpt: str = ...,
-    ) -> of.AuditEntry: ...

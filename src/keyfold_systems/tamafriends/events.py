@@ -7,7 +7,6 @@ from typing import Any
 from keyfold import Entity
 from keyfold.streams import Delivery
 from keyfold_systems.tamafriends.entities import (
-    AuditEntry,
     Block,
     Comment,
     Follow,
@@ -17,8 +16,9 @@ from keyfold_systems.tamafriends.entities import (
     UserProfile,
     design,
 )
+from keyfold_systems.tamafriends.oversight import AuditEntry
 
-SHOWN = ("handle", "display_name", "bio", "picture", "role", "suspended_until")
+SHOWN = ("handle", "display_name", "bio", "picture", "role")
 
 
 @design.on(UserProfile)
@@ -86,7 +86,7 @@ def announce_report(_: None, new: Report, delivery: Delivery) -> None:
 @design.on(AuditEntry, "insert")
 def announce_decision(_: None, new: AuditEntry, delivery: Delivery) -> None:
     """Announces ModeratorDecided."""
-    _emit(delivery, "ModeratorDecided", new, "action", "kind", "target_id", "actor_id")
+    _emit(delivery, "ModeratorDecided", new, "action", "subject", "by")
 
 
 def _emit(delivery: Delivery, event: str, item: Entity | None, *fields: str) -> None:

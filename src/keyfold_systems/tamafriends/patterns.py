@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from keyfold import First, Get, Query, get
 from keyfold_systems.tamafriends.entities import (
-    AuditEntry,
     Block,
     Comment,
     Follow,
@@ -17,6 +18,7 @@ from keyfold_systems.tamafriends.entities import (
     UserProfile,
     design,
 )
+from keyfold_systems.tamafriends.oversight import AuditEntry
 
 
 @design.pattern(requests=1)
@@ -146,6 +148,6 @@ def reports_by(user_id: str, limit: int = 50) -> Query[Report]:
 
 
 @design.pattern(requests=1)
-def audit_of_month(month: str, limit: int = 50) -> Query[AuditEntry]:
-    """What moderators did in a month, newest first."""
-    return AuditEntry.key.query(month=month).descending().limit(limit)
+def audit_of_month(month: datetime, limit: int = 50) -> Query[AuditEntry]:
+    """What moderators did in the month of a time, newest first."""
+    return AuditEntry.key.query(at=month).descending().limit(limit)

@@ -12,7 +12,8 @@ from typing import get_args
 from keyfold import create, new_ulid, update
 from keyfold.errors import KeyfoldError
 from keyfold_systems.tamafriends.design import design
-from keyfold_systems.tamafriends.entities import AuditEntry, Role
+from keyfold_systems.tamafriends.entities import Role
+from keyfold_systems.tamafriends.oversight import AuditEntry
 from keyfold_systems.tamafriends.patterns import profile_by_handle
 
 
@@ -22,16 +23,13 @@ def promote(backend: str, handle: str, role: Role, *, table_prefix: str = "") ->
         profile = profile_by_handle(db, handle.removeprefix("@"))
         if profile is None:
             raise KeyfoldError(f"Nobody is called {handle}; sign up first.")
-        now = db.context.now()
         entry = AuditEntry(
-            month=f"{now:%Y-%m}",
             entry_id=new_ulid(),
-            at=now,
-            actor_id="machine",
+            at=db.context.now(),
+            by="machine",
             action="role",
-            kind="user",
-            target_id=profile.user_id,
-            reason=f"{role}: given on the machine",
+            subject=f"user {profile.user_id}",
+            note=f"{role}: given on the machine",
         )
         db.transact(update(profile.ref(), role=role), create(entry))
         return profile.user_id

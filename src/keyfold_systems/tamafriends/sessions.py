@@ -53,7 +53,6 @@ class Sessions:
             or not hmac.compare_digest(session.digest, _digest(secret))
         ):
             raise NotAuthenticated("You are signed out; sign in again.", code="SIGNED_OUT")
-        refuse_suspended(self.db, profile)
         groups = frozenset({profile.role} - {"member"})
         is_admin = profile.role == "admin"
         return Identity(user_id, groups, {"session": session_id}, is_admin=is_admin)
@@ -87,11 +86,3 @@ async def begin(
 def _digest(secret: str) -> bytes:
     """Secrets are long and random, so a quick digest will do."""
     return hashlib.sha256(secret.encode()).digest()
-
-
-def refuse_suspended(db: AsyncDb, profile: UserProfile) -> None:
-    """Who is suspended is not let in, and hears until when."""
-    until = profile.suspended_until
-    if until is not None and db.context.now() < until:
-        said = until.replace(microsecond=0).isoformat().replace("+00:00", "Z")
-        raise NotAuthenticated(f"This account is suspended until {said}.", code="SUSPENDED")

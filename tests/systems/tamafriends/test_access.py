@@ -77,7 +77,8 @@ MATRIX = Matrix(
     removePost            401        403       403     403     403     yes        yes
     removeComment         401        403       403     403     403     yes        yes
     suspendUser           401        403       403     403     403     yes        yes
-    restoreUser           401        403       403     403     403     yes        yes
+    restoreUser           401        403       403     403     403     404        404
+    suspended             401        403       403     403     yes     yes        yes
     setRole               401        403       403     403     403     403        yes
     audit                 401        403       403     403     403     yes        yes
     personalData          401        403       403     403     yes     403        yes
@@ -161,7 +162,6 @@ async def posted() -> AsyncIterator[Scene]:
             "sessionId": session.session_id,
             "kind": "post",
             "targetId": post.post_id,
-            "month": "2031-01",
             "code": f"yuki~{code}",
         }
         yield Scene(service, there)

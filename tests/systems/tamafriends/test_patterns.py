@@ -12,7 +12,6 @@ from keyfold.clock import ManualClock
 from keyfold_systems.tamafriends import patterns as t
 from keyfold_systems.tamafriends.design import design
 from keyfold_systems.tamafriends.entities import (
-    AuditEntry,
     Block,
     Comment,
     Follow,
@@ -23,6 +22,7 @@ from keyfold_systems.tamafriends.entities import (
     Session,
     UserProfile,
 )
+from keyfold_systems.tamafriends.oversight import AuditEntry
 from tests.systems.conftest import Recorder
 from tests.systems.patterns import Request, Row, get_item, query
 
@@ -172,7 +172,7 @@ ROWS: dict[str, Row[Stored]] = {
         answer("report"),
     ),
     "audit_of_month": Row(
-        lambda db: t.audit_of_month(db, "2031-01"),
+        lambda db: t.audit_of_month(db, START),
         [listed("AUDIT#2031-01", "AT#", **BACKWARDS)],
         answer("decision"),
     ),
@@ -223,14 +223,7 @@ async def stored(db: AsyncDb) -> Stored:
         created_at=START,
     )
     made["decision"] = AuditEntry(
-        month="2031-01",
-        entry_id="e",
-        at=START,
-        actor_id="yuki",
-        action="dismiss",
-        kind="user",
-        target_id="lena",
-        reason="Fine",
+        entry_id="e", at=START, by="yuki", action="dismiss", subject="user lena", note="Fine"
     )
     for number in (1, 2):
         made[f"notice{number}"] = Notification(

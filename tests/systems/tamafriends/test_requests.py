@@ -46,12 +46,12 @@ STEPS = [
         *({"notificationIds": None}, {"notificationIds": ["a"]}),
     ),
     Step(
-        *("suspendUser", "mod:moderator", "PUT", f"{MODERATION}/suspension"),
+        *("suspendUser", "mod:moderator", "PUT", "/users/omar/suspension"),
         *({**WHY, "hours": 1}, {**WHY, "hours": 2}),
     ),
     Step(
-        *("restoreUser", "mod:moderator", "DELETE", f"{MODERATION}/suspension?reason=a", None),
-        *(f"{MODERATION}/suspension?reason=b",),
+        *("restoreUser", "mod:moderator", "DELETE", "/users/omar/suspension?reason=a", None),
+        *("/users/omar/suspension?reason=b",),
     ),
     Step(
         *("setRole", "root:admin", "PUT", f"{MODERATION}/role"),

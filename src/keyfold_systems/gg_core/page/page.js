@@ -231,9 +231,9 @@ async function loadGroup(id) {
   const inCharge = (one) => {
     const url = path`/groups/${id}/members/${one.userId}`, name = one.person?.fullName || "them", role = one.role === "member" ? "admin" : "member";
     if (one === mine || (!owner && !(leads && one.role === "member"))) return null;
-    return [owner && one.role !== "owner" && h("button.btn.small", { onclick: change(() => rest.put(`${url}/role`, { role })) }, `Make ${role}`),
+    return h("span.acts", owner && one.role !== "owner" && h("button.btn.small", { onclick: change(() => rest.put(`${url}/role`, { role })) }, `Make ${role}`),
       owner && one.role === "admin" && h("button.btn.small", { onclick: change(() => confirm(`Make ${name} an owner too?`) && rest.put(`${url}/role`, { role: "owner" })) }, "Make owner"),
-      h("button.icon", { ariaLabel: `Remove ${name}`, onclick: change(() => confirm(`Remove ${name} from the group?`) && rest.delete(url)) }, "✕")];
+      h("button.icon", { ariaLabel: `Remove ${name}`, onclick: change(() => confirm(`Remove ${name} from the group?`) && rest.delete(url)) }, "✕"));
   };
   redraw($("#group"), h(".head", h("div", h("h1", found.name), h("p", count(Math.max(found.memberCount, members.length), "member"), found.description && ` · ${found.description}`)),
     h(".acts", mine ? h("button.btn", { onclick: doing(async () => { await navigator.clipboard?.writeText(location.href); say(navigator.clipboard ? "Copied. Whoever opens it can join." : location.href); }) }, "Copy the link")

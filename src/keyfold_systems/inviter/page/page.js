@@ -259,8 +259,8 @@ async function group({ id }) {
           : reportButton("group", id)));
     list(members, people.items.map((one) => ({ ...one, owner, first: one.userId === found.ownerId })), (one) => one.userId, (one) => h("div", face(one.userName, { size: "small" }),
       h("span.what", one.userName), one.first && h("span.tag.on", "Owner"),
-      owner && !one.first && h("button.btn.small.quiet", { type: "button", ariaLabel: `Make ${one.userName} the owner`, onclick: doing(() => sure(`Hand the group over to ${one.userName}?`) && rest.put(`${url}/owner`, { userId: one.userId })) }, "Hand over"),
-      owner && !one.first && h("button.icon", { type: "button", ariaLabel: `Take ${one.userName} out`, onclick: doing(() => sure(`Take ${one.userName} out of the group?`) && rest.delete(`${url}/members/${encodeURIComponent(one.userId)}`)) }, "✕")));
+      owner && !one.first && h("span.acts", h("button.btn.small.quiet", { type: "button", ariaLabel: `Make ${one.userName} the owner`, onclick: doing(() => sure(`Hand the group over to ${one.userName}?`) && rest.put(`${url}/owner`, { userId: one.userId })) }, "Hand over"),
+      h("button.icon", { type: "button", ariaLabel: `Take ${one.userName} out`, onclick: doing(() => sure(`Take ${one.userName} out of the group?`) && rest.delete(`${url}/members/${encodeURIComponent(one.userId)}`)) }, "✕"))));
     list(asked, waiting.items, (one) => one.userId, (one) => h("div", face(one.userName, { size: "small" }), h("span.what.muted", one.userName), h("span.tag", "Asked"),
       h("button.icon", { type: "button", ariaLabel: `Take the invitation of ${one.userName} back`, onclick: doing(() => rest.delete(path`/groups/${id}/invitations/${one.userId}`).then(load)) }, "✕")));
     redraw(footer, owner

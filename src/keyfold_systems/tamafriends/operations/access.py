@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
-from keyfold import AsyncDb, Entity, Ref, check, create, missing
+from keyfold import Entity, Ref, check, create, missing
 from keyfold.api import Arguments, Identity, Invalid, Missing, NotAllowed, Service, rule
 from keyfold.errors import ConditionFailed
 from keyfold.runtime import Intent
@@ -69,16 +69,11 @@ def folder_of(user_id: str) -> str:
 
 @rule
 async def member(service: Part, caller: Identity, _: Arguments) -> bool:
-    """Somebody with an account that is not suspended; tokens may outlive their accounts."""
-    profile = await service.db.find(UserProfile.key(user_id=caller.id))
-    return profile is not None and not is_suspended(service.db, profile)
+    """Somebody with an account; tokens may outlive their accounts."""
+    return await service.db.find(UserProfile.key(user_id=caller.id)) is not None
 
 
 @rule
 async def author(service: Part, caller: Identity, arguments: Arguments) -> bool:
     post = await service.find_post(arguments["post_id"])
     return post is None or post.user_id == caller.id
-
-
-def is_suspended(db: AsyncDb, profile: UserProfile) -> bool:
-    return profile.suspended_until is not None and db.context.now() < profile.suspended_until

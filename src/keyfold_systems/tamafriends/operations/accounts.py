@@ -142,7 +142,6 @@ class Accounts(Part):
         user_id = None if found is None else found.user_id
         session = await self.passwords.check(user_id, input.password, login=input.login.casefold())
         assert found is not None, "nobody's password is never right"
-        sessions.refuse_suspended(self.db, found)
         session_id = (request_id or "")[:32]
         return await sessions.begin(
             self.db, found.user_id, session, device=input.device, session_id=session_id

@@ -21,6 +21,7 @@ from keyfold_systems.tamafriends.entities import (
 )
 from keyfold_systems.tamafriends.operations.access import Part
 from keyfold_systems.tamafriends.operations.notifications import inbox
+from keyfold_systems.tamafriends.oversight import Suspension
 
 
 class SessionRecord(BaseModel):
@@ -44,6 +45,7 @@ class Belongings(PersonalData, Part):
         Belonging("blocks", lambda id: Block.key.query(user_id=id), kept=True),
         inbox.belonging(),
         Belonging("reports", lambda id: Report.by_user.query(user_id=id), kept=True),
+        Belonging("suspension", lambda id: Suspension.key(user_id=id), kept=True),
         Belonging(
             "sessions", lambda id: Session.key.query(user_id=id).only(SessionRecord), kept=True
         ),

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-from typing import Annotated, Any
+from typing import ClassVar
 
-from pydantic import StringConstraints
-
-from keyfold import Page, create, delete, new_ulid, put, update
+from keyfold import Page, Ref, Timestamp, create, delete, new_ulid, put, update
 from keyfold.api import (
     Identity,
     Invalid,
     Missing,
     PageRequest,
+    Suspending,
+    Trail,
     admin,
     moderator,
     mutation,
     query,
 )
+from keyfold.runtime import Intent
 from keyfold_systems.tamafriends.addresses import new_id
 from keyfold_systems.tamafriends.entities import (
-    AuditEntry,
     Comment,
     Notification,
     Post,
@@ -32,15 +31,24 @@ from keyfold_systems.tamafriends.entities import (
 from keyfold_systems.tamafriends.operations.access import member
 from keyfold_systems.tamafriends.operations.accounts import Accounts
 from keyfold_systems.tamafriends.operations.reactions import Reactions
+from keyfold_systems.tamafriends.oversight import AuditEntry, Suspension
 from keyfold_systems.tamafriends.patterns import audit_of_month, open_reports
-from keyfold_systems.tamafriends.payloads import Grounds, Hours, NewReport
+from keyfold_systems.tamafriends.payloads import Grounds, NewReport
 
 EXCERPT = 200
-Month = Annotated[str, StringConstraints(pattern=r"^\d{4}-\d{2}$")]
 
 
-class Moderation(Accounts, Reactions):
+class Moderation(Suspending, Accounts, Reactions):
     """What people report, and what moderators do about it."""
+
+    trail: ClassVar[Trail] = Trail(Report, AuditEntry, open_reports, audit_of_month)
+    suspension = Suspension
+    while_suspended = Suspending.while_suspended | {
+        *("signOut", "signOutEverywhere", "changePassword", "deleteAccount")
+    }
+
+    def person_ref(self, user_id: str) -> Ref[UserProfile]:
+        return UserProfile.key(user_id=user_id)
 
     @mutation(
         "/reports",
@@ -118,38 +126,6 @@ class Moderation(Accounts, Reactions):
         await self._remove(said, "comment", comment_id, reason, caller)
 
     @mutation(
-        "/moderation/users/{user_id}/suspension",
-        name="suspendUser",
-        method="PUT",
-        allow=moderator,
-        example={"hours": 24, "reason": "Spam"},
-    )
-    async def suspend_user(
-        self, user_id: str, hours: Hours, reason: Grounds, caller: Identity
-    ) -> None:
-        """Keep somebody from signing in, posting and reacting for a while."""
-        until = self.db.context.now() + timedelta(hours=hours)
-        await self.db.transact(
-            update(UserProfile.key(user_id=user_id), suspended_until=until),
-            self._entry(caller, "suspend", "user", user_id, reason),
-        )
-        await self.end_sessions(user_id)
-        await self._close("user", user_id)
-
-    @mutation(
-        "/moderation/users/{user_id}/suspension",
-        name="restoreUser",
-        method="DELETE",
-        allow=moderator,
-    )
-    async def restore_user(self, user_id: str, reason: Grounds, caller: Identity) -> None:
-        """End a suspension early."""
-        await self.db.transact(
-            update(UserProfile.key(user_id=user_id), suspended_until=None),
-            self._entry(caller, "restore", "user", user_id, reason),
-        )
-
-    @mutation(
         "/moderation/users/{user_id}/role",
         name="setRole",
         method="PUT",
@@ -163,10 +139,15 @@ class Moderation(Accounts, Reactions):
             self._entry(caller, "role", "user", user_id, f"{role}: {reason}"),
         )
 
-    @query("/moderation/audit/{month}", allow=moderator)
-    async def audit(self, month: Month, page: PageRequest) -> Page[AuditEntry]:
-        """What moderators did in a month, newest first."""
-        return await audit_of_month.after(page.cursor)(self.db, month, limit=page.limit)
+    @query("/audit", allow=moderator)
+    async def audit(self, page: PageRequest, month: Timestamp | None = None) -> Page[AuditEntry]:
+        """What moderators did in the month of a time, which is now by default; newest first."""
+        at = month or self.db.context.now()
+        return await audit_of_month.after(page.cursor)(self.db, at, limit=page.limit)
+
+    async def finish_suspension(self, user_id: str) -> None:
+        """The reports about somebody are decided with it."""
+        await self._close("user", user_id)
 
     async def _remove(
         self, item: Post | Comment, kind: Reportable, target_id: str, reason: str, caller: Identity
@@ -195,23 +176,19 @@ class Moderation(Accounts, Reactions):
     def _entry(
         self,
         caller: Identity,
-        action: Any,
+        action: str,
         kind: Reportable,
         target_id: str,
         reason: str,
         excerpt: str = "",
-    ) -> Any:
-        now = self.db.context.now()
-        return create(
-            AuditEntry(
-                month=f"{now:%Y-%m}",
-                entry_id=new_ulid(),
-                at=now,
-                actor_id=caller.id,
-                action=action,
-                kind=kind,
-                target_id=target_id,
-                reason=reason[:500],
-                excerpt=excerpt[:EXCERPT],
-            )
+    ) -> Intent:
+        entry = AuditEntry(
+            entry_id=new_ulid(),
+            at=self.db.context.now(),
+            by=caller.id,
+            action=action,
+            subject=f"{kind} {target_id}",
+            note=reason,
+            excerpt=excerpt[:EXCERPT],
         )
+        return create(entry)

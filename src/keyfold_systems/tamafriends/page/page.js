@@ -222,7 +222,7 @@ async function person({ handle }) {
 async function profile(handle) {
   // An answer that comes when somebody went on elsewhere is not shown.
   const here = location.hash;
-  const shown = await rest.get(path`/handles/${handle}`).catch(gone);
+  const shown = await rest.get(path`/handles/${handle}`).catch((error) => gone(error, error.status === 403 ? "Out of sight" : "Nobody is called so"));
   if (!shown || location.hash !== here) return undefined;
   const mine = shown.userId === me()?.id, again = () => (location.hash === here ? profile(handle) : undefined);
   const posts = timeline(path`/users/${shown.userId}/posts`, { empty: nothing("No posts yet", mine ? "Say what is new." : "Come back later.") });
@@ -292,16 +292,13 @@ const keepingOrder = {
   },
   decide(about, decision, reason) {
     if (decision === "dismiss") return rest.post(path`/reports/${about.kind}/${about.subjectId}/dismissal`, { reason });
-    if (about.kind === "user") return rest.put(path`/moderation/users/${about.subjectId}/suspension`, { hours: 24, reason });
+    if (about.kind === "user") return rest.put(path`/users/${about.subjectId}/suspension`, { hours: 24, reason });
     return rest.post(REMOVAL[about.kind](about), { reason });
   },
   async trail(month) {
-    const { items } = await rest.get(path`/moderation/audit/${month.toISOString().slice(0, 7)}?limit=100`);
-    return Promise.all(items.map(async (one) => ({
-      ...one, by: one.actorId, byName: await named(one.actorId), subject: `${one.kind} ${one.targetId}`, note: one.excerpt ? `${one.reason} “${one.excerpt}”` : one.reason,
-    })));
+    const { items } = await rest.get(path`/audit?limit=100&month=${month.toISOString()}`);
+    return Promise.all(items.map(async (one) => ({ ...one, byName: await named(one.by), note: one.excerpt ? `${one.note} “${one.excerpt}”` : one.note })));
   },
-  suspend: ({ ownerId }, reason) => rest.put(path`/moderation/users/${ownerId}/suspension`, { hours: 24, reason }),
   removal: ({ kind }) => (kind === "user" ? "Suspend for a day" : "Remove it"),
 };
 

@@ -160,16 +160,15 @@ export function show(error) {
 }
 
 /* A place of which there is nothing to show. Its address stays, so that a reload says the same. */
-function lost(words) {
-  const title = h("h1", { tabIndex: -1 }, "It is not here");
-  $("#lost").replaceChildren(h(".panel", h(".empty", title, h("p", words), h("a.btn", { href: "#/" }, "To the first place"))));
+function lost(words, title = "It is not here") {
+  $("#lost").replaceChildren(h(".panel", h(".empty", h("h1", title), h("p", words), h("a.btn", { href: "#/" }, "To the first place"))));
   $("#main").dataset.lost = "";
 }
 
 /** What was asked for is not there, or not for them: say so in its place. */
-export function gone(error) {
+export function gone(error, title) {
   if (![403, 404].includes(error.status) && !["NOT_ALLOWED", "NOT_FOUND"].includes(error.code)) return show(error);
-  return lost(error.message);
+  return lost(error.message, title);
 }
 
 async function send(url, options, again = true) {
