@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 TITLES: Final[dict[str, str]] = {
-    "O1": "An operation is no `async def` method",
+    "O1": "An operation is not an `async def` method",
     "O2": "A related field does not return a list",
     "O3": "A path names something that is not a parameter",
     "O4": "A parameter or a result has no type",

@@ -44,7 +44,7 @@ async def _follow(consumer: AsyncConsumer, stopped: asyncio.Event) -> None:
             log.error("%s is no longer consumed: %s", consumer.db.context.design.name, lost)
             return
         except Exception:
-            log.exception("following %s failed; it goes on", consumer.db.context.design.name)
+            log.exception("following %s failed; trying again", consumer.db.context.design.name)
             try:
                 async with asyncio.timeout(AGAIN_SECONDS):
                     await stopped.wait()

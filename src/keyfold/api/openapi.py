@@ -23,7 +23,7 @@ _TITLES: Final = {
     403: "Not allowed",
     404: "Not found",
     409: "Conflict",
-    412: "Changed meanwhile, or its state does not permit this",
+    412: "Changed by another request, or not possible in its state",
     413: "Body too large",
     415: "Unsupported media type",
     422: "Invalid input",

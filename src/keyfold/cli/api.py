@@ -138,8 +138,8 @@ def run(args: argparse.Namespace) -> int:
     print(f"Serving on http://{args.host}:{args.port} (Ctrl-C stops)", flush=True)
     for target in targets_without_consumer(options):
         print(
-            f"Copies, counters and events of {target} that follow the stream stand still until "
-            f"this runs too: keyfold streams run {target} --backend {settings.backend}",
+            f"Copies, counters and events of {target} that follow the stream are updated only "
+            f"while this runs: keyfold streams run {target} --backend {settings.backend}",
             flush=True,
         )
     serve(options)

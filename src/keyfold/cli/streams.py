@@ -114,7 +114,7 @@ def _status(db: Db) -> int:
         return BEHIND
     for shard in now.shards:
         state = shard.lost or ("finished" if shard.finished else f"lag {shard.lag_seconds:.0f} s")
-        print(f"{shard.shard}  {shard.owner or 'nobody'}  {state}")
+        print(f"{shard.shard}  {shard.owner or 'no owner'}  {state}")
     print(
         f"{len(now.shards)} shards, lag {now.lag_seconds:.0f} s, "
         f"{now.dead_letters} dead letters, {now.waiting_events} waiting events"

@@ -18,7 +18,7 @@ TABLE_REFUSED: Final = "E7"
 TITLES: Final[dict[str, str]] = {
     PATTERN_BRANCHES: "An access pattern looks at a parameter's value",
     NAME_TAKEN: "Two things of a design have one name",
-    MARKER_MISUSED: "A marker stands on a field it cannot work with",
+    MARKER_MISUSED: "A marker is on a field that it cannot apply to",
     UNKNOWN_REFERENCE: "A declaration names something that the design does not have",
     TYPE_UNSUPPORTED: "A field's type cannot be stored",
     PATTERN_WITHOUT_KEY: "An access pattern does not give the key that it reads by",

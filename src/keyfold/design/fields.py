@@ -178,7 +178,7 @@ def _read(name: str, info: FieldInfo, *, camel: bool, ttl: str | None, place: st
         if kind != "timestamp":
             raise DeclarationError(
                 codes.MARKER_MISUSED,
-                f"Ttl stands on a field of kind {kind}.",
+                f"Ttl is on a field of kind {kind}.",
                 place=place,
                 suggestion="Declare the field as datetime | None; it is stored in epoch seconds.",
             )
@@ -245,7 +245,7 @@ def _check_marks(marks: tuple[object, ...], kind: str, place: str) -> None:
                 codes.MARKER_MISUSED,
                 f"{what} is not a marker, so it has no effect in Annotated.",
                 place=place,
-                suggestion=f"Declare it beside the fields, as name = {what}(...)."
+                suggestion=f"Declare it next to the fields, as name = {what}(...)."
                 if isinstance(mark, Declared)
                 else "",
             )
@@ -253,7 +253,7 @@ def _check_marks(marks: tuple[object, ...], kind: str, place: str) -> None:
         if kind not in kinds:
             raise DeclarationError(
                 codes.MARKER_MISUSED,
-                f"{type(mark).__name__} stands on a field of kind {kind}.",
+                f"{type(mark).__name__} is on a field of kind {kind}.",
                 place=place,
                 suggestion=suggestion,
             )
@@ -269,7 +269,7 @@ def _check_default(default: object, name: str, place: str) -> None:
         place=place,
         suggestion=f"Write {name}: Annotated[..., {kind.__name__}(...)]."
         if isinstance(default, markers.FieldMarker)
-        else f"Declare it beside the field, as of_{name} = ...",
+        else f"Declare it next to the field, as of_{name} = ...",
     )
 
 

@@ -46,10 +46,10 @@ def place_in_key(spec: EntitySpec, field: FieldSpec) -> FieldSpec:
         if not key.condition.fields <= {*key.templates.fields} & kept:
             raise DeclarationError(
                 codes.MARKER_MISUSED,
-                f"{field.name} stands only in {key.name}, where an item is only sometimes: its "
-                "value would be lost.",
+                f"{field.name} is stored only in {key.name}, which not every item has: its value "
+                "would be lost.",
                 place=place,
-                suggestion="Take the mark away, so that it has an attribute of its own.",
+                suggestion="Remove the mark, so that it has its own attribute.",
             )
     return field.placed(attribute.attribute, _reader(attribute, slot, field))
 

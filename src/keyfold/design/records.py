@@ -181,7 +181,7 @@ def effect(value: Node) -> Effect:
         value.refuse(f"{text!r}: unknown action {action!r}; {nearest(action, get_args(Action))}")
     if found is None:
         value.refuse(
-            f"{text!r} is not a write; say ACTION [each] Entity [(fields)] [guarded | unguarded] "
+            f"{text!r} is not a write; use ACTION [each] Entity [(fields)] [guarded | unguarded] "
             "[via Index] "
             "with put, create, update, delete, increment or decrement"
         )

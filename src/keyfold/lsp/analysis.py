@@ -125,7 +125,7 @@ def _symbols(schema: Schema, workload: Workload | None) -> Iterator[Symbol]:
         yield Symbol(table.name, "table", table.place, f"**table {table.name}** ({shown})")
         for index in table.indexes:
             placed = [entity.name for entity, _ in schema.placed_on(table.name, index.name)]
-            hover = f"**index {index.name}** of {table.name}: {', '.join(placed) or 'nobody'}"
+            hover = f"**index {index.name}** of {table.name}: {', '.join(placed) or 'no entity'}"
             yield Symbol(index.name, "index", index.place, hover)
     for entity in schema.entities:
         yield Symbol(entity.name, "entity", entity.place, _entity_hover(schema, entity))

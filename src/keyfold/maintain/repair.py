@@ -33,7 +33,7 @@ from keyfold.runtime.handle import checked_handle
 FIXED: Final = "fixed"
 RIGHT: Final = "right by now"
 LEFT: Final = "left: "
-OVERTAKEN: Final = f"{LEFT}somebody wrote to it meanwhile; verify again"
+OVERTAKEN: Final = f"{LEFT}it was changed in the meantime; verify again"
 MOST_COMPARED: Final = 250
 _WRITES: Final = ("PutItem", "UpdateItem", "DeleteItem", "TransactWriteItems", "BatchWriteItem")
 

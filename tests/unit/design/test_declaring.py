@@ -156,7 +156,7 @@ def test_a_ttl_on_text() -> None:
             until: Annotated[str, Ttl()] = ""
             key = Key("ROOM#{room_id}", "ROOM")
 
-    refused("E3", "Ttl stands on", declare)
+    refused("E3", "Ttl is on", declare)
 
 
 def test_a_ttl_in_a_table_that_expires_nothing() -> None:

@@ -69,7 +69,7 @@ def test_what_is_not_a_marker_is_refused_in_annotated(stranger: Any) -> None:
 def test_a_unique_in_annotated_says_where_it_belongs() -> None:
     with pytest.raises(DeclarationError) as refused:
         declare(Annotated[str, Unique()])
-    assert "Declare it beside the fields, as name = Unique(...)." in str(refused.value)
+    assert "Declare it next to the fields, as name = Unique(...)." in str(refused.value)
 
 
 @pytest.mark.parametrize("misplaced", [*MARKERS, *DECLARATIONS], ids=called)

@@ -63,8 +63,8 @@ ENTITIES = {
 FIELDS = {
     "str | None = 'x'": "None is stored as a missing attribute",
     "Annotated[int, Version] = 0": "Version has no parentheses",
-    "Annotated[str, Created()] = ''": "Created stands on a field of kind string",
-    "Annotated[int, AtMost(3)] = 0": "AtMost stands on a field of kind integer",
+    "Annotated[str, Created()] = ''": "Created is on a field of kind string",
+    "Annotated[int, AtMost(3)] = 0": "AtMost is on a field of kind integer",
     "Annotated[Timestamp | None, Ttl(1, after='creatd')] = None": "Ttl counts from 'creatd'",
     "Enum('E', {'A': 1.5})": "mixes text and number members",
     "Enum('E', {'A': 1, 'B': 'b'})": "mixes text and number members",

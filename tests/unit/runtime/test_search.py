@@ -188,7 +188,7 @@ def test_a_wrong_declaration_is_refused(mark: Vector, message: str) -> None:
 def test_a_vector_stands_on_a_list() -> None:
     design = Design("wrong")
     table = design.table("Wrong")
-    with pytest.raises(DeclarationError, match="Vector stands on a field of kind string"):
+    with pytest.raises(DeclarationError, match="Vector is on a field of kind string"):
 
         class Thing(Entity, table=table):
             thing_id: Id

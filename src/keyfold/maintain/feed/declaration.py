@@ -281,7 +281,7 @@ class Feed(Generic[I]):
             )
         if theirs is None or theirs.literal_prefix in RESERVED:
             self._refuse(
-                f"{item.name} cannot be told from what the feed keeps beside it.",
+                f"{item.name} cannot be distinguished from what the feed stores beside it.",
                 'Begin its sort key with a text of its own: "TS#{created_at:iso}#{activity_id}".',
             )
         if self.source_field not in self.copied:

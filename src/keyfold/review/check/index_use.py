@@ -116,7 +116,9 @@ def _unread_attributes_example(
         for entity, _ in facts.schema.placed_on(table.name, index.name)
     ]
     useful = [(name, carried) for name, carried in rows if carried]
-    return keys_example("entries hold what nobody reads there", *useful) if useful else None
+    return (
+        keys_example("entries hold attributes that no pattern reads", *useful) if useful else None
+    )
 
 
 def _narrowing(index: Index, included: str) -> Fix:

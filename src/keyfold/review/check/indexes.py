@@ -153,7 +153,7 @@ def index_unused(facts: Reach) -> Iterator[Defect]:
                     (entity, index),
                     evidence=keys_example(
                         f"a write of one {entity.name} also writes",
-                        (key_of(placement.key, entity), f"to {index.name}, which nobody reads"),
+                        (key_of(placement.key, entity), f"to {index.name}, which no pattern reads"),
                     ),
                 )
 

@@ -45,7 +45,7 @@ def _ambiguous(
         return Defect(
             placement or entity,
             subject,
-            f"can {slot.field} hold {delimiter!r}? It stands inside `{template}`",
+            f"can {slot.field} hold {delimiter!r}? It is inside `{template}`",
             remedy,
             (entity,),
             severity="question",
@@ -260,7 +260,7 @@ def _wrong_type(entity: EntitySchema, template: Template, type_: str) -> str:
         if attribute is None or attribute.values or attribute.type not in UNSORTED:
             continue
         if attribute.type != "boolean" or template.is_bare_field:
-            return f"{slot.field} is a {attribute.type}, which cannot stand in the key `{template}`"
+            return f"{slot.field} is a {attribute.type}, which cannot be in the key `{template}`"
     if type_ != "N":
         return ""
     attribute = entity.by_field.get(template.fields[0]) if template.is_bare_field else None

@@ -59,8 +59,8 @@ def _double_claim_example(
     """Two regions that claim one value."""
     values = ", ".join(f"{f} = {field_value(entity.by_field.get(f), f)}" for f in fields)
     return steps_example(
-        f"{regions[0]} puts {item_name(entity)} with {values}: nobody has it there",
-        f"{regions[-1]} puts {item_name(entity, 2)} with {values}: nobody has it there",
+        f"{regions[0]} puts {item_name(entity)} with {values}: it is free there",
+        f"{regions[-1]} puts {item_name(entity, 2)} with {values}: it is free there",
         f"the regions exchange what they wrote: both items have {values}",
     )
 
