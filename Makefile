@@ -11,7 +11,8 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 TESTS ?=
-PYTEST_WORKERS ?= 2
+# A part starts quicker in one process: each worker imports everything again.
+PYTEST_WORKERS ?= $(if $(TESTS),0,2)
 ROUNDS ?= 200
 SECONDS_EACH ?= 60
 SOAK_SECONDS ?= 3600
