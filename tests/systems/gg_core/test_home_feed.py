@@ -11,7 +11,7 @@ from keyfold.api.media import LocalMedia
 from keyfold_systems.gg_core.entities import FeedItem, Media
 from keyfold_systems.gg_core.patterns import activities_of, feed_items
 from keyfold_systems.gg_core.payloads import NewActivity
-from tests.systems.opening import LATER, sweep
+from tests.systems.opening import LATER, ask, sweep
 
 from .conftest import FIRST, MIA, OLGA, ROOT, SAM, World
 
@@ -180,6 +180,15 @@ async def test_media_is_stored_by_key_and_linked_when_read(world: World, tmp_pat
     assert later.media.url != entry.media.url
     with pytest.raises(NotAllowed):
         await world.service.post_activity(NewActivity(media=media), caller=OLGA)
+
+
+async def test_a_repeated_upload_has_one_key(world: World, tmp_path: Path) -> None:
+    world.service.media = LocalMedia(tmp_path, clock=world.clock)
+    keys = [
+        (await ask(world.service, "uploadMedia", MIA, repeated, content_type="image/png")).s3_key
+        for repeated in ("once", "once", "twice")
+    ]
+    assert keys[0] == keys[1] != keys[2]
 
 
 async def test_copies_expire_after_thirty_days_and_are_not_shown_before_they_are_removed(

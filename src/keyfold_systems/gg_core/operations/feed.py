@@ -149,14 +149,15 @@ class Feeds(Part):
         name="uploadMedia",
         allow=registered,
         status=201,
-        remembered=False,
         example={"content_type": "image/png"},
     )
-    async def upload_media(self, content_type: str, caller: Identity) -> Upload:
-        """A link to send a file to; the key goes into an activity."""
+    async def upload_media(
+        self, content_type: str, caller: Identity, request_id: str | None = None
+    ) -> Upload:
+        """A link to send a file to; the key, one for a request, goes into an activity."""
         if self.media is None:
             raise Conflict("This server keeps no files.", code="NO_MEDIA")
-        key = f"{_folder(caller.id)}{new_ulid()}"
+        key = f"{_folder(caller.id)}{(request_id or new_ulid())[:32]}"
         link = self.media.upload(key, content_type=content_type)
         return Upload(s3_key=key, **dict(link))
 
