@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field, StringConstraints
 
@@ -32,14 +32,25 @@ class NewUser(Payload):
     tags: Tags = set()
 
 
-class UserChange(Payload):
-    """What changes about a profile; what is left out stays."""
+_EMPTY: Final[dict[str, Any]] = {"description": "", "tags": set(), "language": "en"}
+
+
+class Change(Payload):
+    """What changes about something: what is left out stays, null gives what a new one has."""
+
+    def given(self) -> dict[str, Any]:
+        found = super().given()
+        return {name: _EMPTY.get(name) if one is None else one for name, one in found.items()}
+
+
+class UserChange(Change):
+    """What changes about a profile."""
 
     nickname: Nickname = unchanged()
     email: Email = unchanged()
     full_name: Stated = unchanged()
-    language: Language = unchanged()
-    tags: Tags = unchanged()
+    language: Language | None = None
+    tags: Tags | None = None
 
 
 class Person(Payload):
@@ -96,12 +107,12 @@ class NewGroup(Payload):
     is_persistent: bool = True
 
 
-class GroupChange(Payload):
+class GroupChange(Change):
     """What changes about a group; a project may become a community, and then stays one."""
 
     name: Stated = unchanged()
-    description: LongText = unchanged()
-    tags: Tags = unchanged()
+    description: LongText | None = None
+    tags: Tags | None = None
     is_persistent: Literal[True] = unchanged()
 
 
@@ -136,12 +147,12 @@ class NewGoal(Payload):
     tags: Tags = set()
 
 
-class GoalChange(Payload):
+class GoalChange(Change):
     """What changes about a goal."""
 
     title: Stated = unchanged()
-    description: LongText = unchanged()
-    tags: Tags = unchanged()
+    description: LongText | None = None
+    tags: Tags | None = None
 
 
 class NewTask(Payload):
@@ -151,7 +162,7 @@ class NewTask(Payload):
     due_at: Timestamp | None = None
 
 
-class TaskChange(Payload):
+class TaskChange(Change):
     """What changes about a task."""
 
     title: Stated = unchanged()

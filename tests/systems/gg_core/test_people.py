@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import pytest
 from pydantic import ValidationError
@@ -10,6 +11,7 @@ from pydantic import ValidationError
 from keyfold.api import Conflict, Identity, Invalid, Missing, NotAllowed
 from keyfold.errors import NotFound, RequestReused, UniqueTaken
 from keyfold_systems.gg_core.payloads import NewUser, UserChange
+from tests.systems.conftest import served
 from tests.systems.opening import LATER, ask
 
 from .conftest import FIRST, MIA, OLGA, SAM, World
@@ -123,6 +125,27 @@ async def test_a_repeated_request_has_one_effect_and_another_payload_is_refused(
         await ask(world.service, "followUser", OLGA, "r1", followee_id="sam")
     await world.settle()
     assert (await world.service.counts("olga")).following == 1
+
+
+async def test_null_clears_what_is_optional_and_what_is_left_out_stays(world: World) -> None:
+    full: dict[str, Any] = {"description": "Every morning", "tags": ["run"]}
+    async with served(world.service) as web:
+        olga = web["olga"]
+        goal = (await olga.post("/goals", json={"title": "Run", **full})).json()["goalId"]
+        group = (await olga.post("/groups", json={"name": "Runners", **full})).json()["groupId"]
+        await olga.patch("/users/olga", json={"language": "de", "tags": ["run"]})
+        for path, named, empty in (
+            (f"/goals/{goal}", {"title": "Walk"}, {"description": "", "tags": []}),
+            (f"/groups/{group}", {"name": "Walkers"}, {"description": "", "tags": []}),
+            ("/users/olga", {"fullName": "Olga"}, {"language": "en", "tags": []}),
+        ):
+            kept = (await olga.patch(path, json=named)).json()
+            assert kept["tags"] == ["run"]
+            assert {name: kept[name] for name in empty} != empty
+            cleared = (await olga.patch(path, json=dict.fromkeys(empty))).json()
+            assert {name: cleared[name] for name in {**named, **empty}} == {**named, **empty}
+            refused = await olga.patch(path, json=dict.fromkeys(named))
+            assert refused.status_code == 422
 
 
 async def test_what_happens_is_announced_once(world: World) -> None:
