@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import APIResponse, Page, Route, expect
 
 from .conftest import served
 from .town import ADA, BEN, NAMES, call, quiet_town, visit
@@ -47,12 +47,6 @@ def hold(page: Page, pattern: str, method: str = "GET") -> list[Route]:
 
     page.route(pattern, keep)
     return waiting
-
-
-def let_go(page: Page, pattern: str, waiting: list[Route]) -> None:
-    page.unroute(pattern)
-    for one in waiting:
-        one.continue_()
 
 
 @pytest.mark.parametrize("who", ["ada", "noor"])
@@ -125,17 +119,23 @@ def test_what_was_typed_stays_in_what_is_drawn_again(page: Page, site: str) -> N
     expect(field).to_have_value("")
 
 
-def test_a_late_page_of_posts_undoes_neither_a_post_nor_a_like(page: Page, site: str) -> None:
+@pytest.mark.parametrize("late", ["home", "posts"])
+def test_late_posts_undo_neither_a_post_nor_a_like(page: Page, site: str, late: str) -> None:
     visit(page, site, "tama-friends", "noor")
-    pattern = "**/users/noor/home*"
-    waiting = hold(page, pattern)
+    pattern = f"**/users/noor/{late}?*"
+    waiting: list[tuple[Route, APIResponse]] = []
+    page.route(pattern, lambda one: waiting.append((one, one.fetch())))
     page.reload()
-    page.fill("#say", "Here before the others")
-    page.get_by_role("button", name="Post", exact=True).click()
-    post = page.locator("article", has_text="Here before the others")
+    with page.expect_response("**/posts"):
+        page.fill("#say", f"Before the {late}")
+        page.get_by_role("button", name="Post", exact=True).click()
+    post = page.locator("article", has_text=f"Before the {late}")
     post.get_by_label("Like, 0 so far").click()
     expect(post.get_by_label("Like, 1 so far")).to_be_visible()
-    # Read before the like, answered after it.
-    let_go(page, pattern, waiting)
+    # Read before the post was there, answered after it was liked.
+    page.unroute(pattern)
+    assert waiting
+    for route, answer in waiting:
+        route.fulfill(response=answer)
     page.wait_for_load_state("networkidle")
     expect(post.get_by_label("Like, 1 so far")).to_be_visible()
