@@ -38,15 +38,17 @@ LONG = (
     "unit/migrations/test_interrupted.py",
     "unit/migrations/test_routed.py",
     "unit/migrations/test_router.py",
+    "unit/migrations/test_served_migration.py",
     "unit/project",
     "unit/review/test_names_in_programs.py",
     "unit/test_no_skips.py",
     "unit/testing/test_plugin_fixtures.py",
+    "unit/testing/test_sandbox.py",
     "unit/wire/test_budget.py",
     "unit/wire/test_serve_command.py",
     "unit/work",
 )
-"""Two thirds of the suite's time: `make test` leaves them to `make test-long`."""
+"""Two thirds of the suite's time, with single tests that are marked: for `make test-long`."""
 
 # Terminals differ in width, and output is folded to it.
 os.environ["COLUMNS"] = "100"

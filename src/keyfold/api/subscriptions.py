@@ -2,8 +2,8 @@
 
     class Rooms(Service):
         @subscription(Message, allow=member)
-        async def said(self, change: Change[Message], room_id: str) -> Message | None:
-            '''What is said in a room.'''
+        async def messages(self, change: Change[Message], room_id: str) -> Message | None:
+            '''The new messages of a room.'''
             return change.new
 
 The method is called for each change of an item of these entities and returns what the caller gets,

@@ -106,6 +106,7 @@ async def test_what_a_proxy_answers_is_a_problem_too(
     assert (raised.value.status, raised.value.code) == (status, "UNKNOWN")
 
 
+@pytest.mark.long
 def test_a_written_client_passes_strict_type_checking(clubs: Service, tmp_path: Path) -> None:
     for name, asynchronous in (("one.py", True), ("two.py", False)):
         (tmp_path / name).write_text(client_source(type(clubs), asynchronous=asynchronous))

@@ -6,6 +6,7 @@ from collections import Counter
 from typing import Any
 
 import httpx
+import pytest
 import schemathesis
 from hypothesis import HealthCheck, given, settings
 from schemathesis import GenerationMode
@@ -45,6 +46,7 @@ async def test_the_document_describes_every_operation(rest: httpx.AsyncClient) -
     assert "If-Match" in [one["name"] for one in rename["parameters"]]
 
 
+@pytest.mark.long
 def test_no_input_makes_an_operation_fail_or_answer_what_is_not_documented(clubs: Any) -> None:
     tokens = DevelopmentTokens()
     headers = {"authorization": f"Bearer {tokens.issue('olga', 'admin')}"}

@@ -158,6 +158,7 @@ def test_a_post_with_a_head_costs_what_the_simulator_says(monkeypatch: pytest.Mo
     assert paid.read_units == LOOK_UNITS
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["trial", "trial, popular post most"])
 def test_sixty_days_of_two_hundred_users_are_within_five_percent_of_the_best_fixed_way(
     name: str, monkeypatch: pytest.MonkeyPatch

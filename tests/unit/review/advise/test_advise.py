@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -33,9 +34,15 @@ def system(name: str) -> tuple[Schema, Workload]:
     return schema, load_workload(SYSTEMS / name / "workload.yaml", schema)
 
 
-@pytest.fixture(scope="module")
+@cache
+def advice_for(name: str) -> Advice:
+    """The search of a system's designs, made once for all tests."""
+    return advise(*system(name))
+
+
+@pytest.fixture
 def sellers() -> Advice:
-    return advise(*system("sellers"))
+    return advice_for("sellers")
 
 
 def alternative(advice: Advice, name: str) -> Alternative:
@@ -125,8 +132,8 @@ def test_the_report_says_all_of_it(sellers: Advice) -> None:
 
 @pytest.mark.parametrize("name", ["sellers", "inviter", "search_room", "tamafriends", "gg_core"])
 def test_every_alternative_serves_every_pattern(name: str) -> None:
-    schema, load = system(name)
-    advice = advise(schema, load)
+    advice = advice_for(name)
+    schema = advice.before.schema
     assert advice.alternatives
     proof = Proof(schema)
     for made in advice.alternatives:
@@ -144,8 +151,7 @@ def test_an_alternative_is_a_design_file_whose_tables_the_engine_makes(
 ) -> None:
     from keyfold.design.yaml_writer import dump
 
-    schema, load_ = system(name)
-    for number, made in enumerate(advise(schema, load_).alternatives):
+    for number, made in enumerate(advice_for(name).alternatives):
         file = tmp_path / f"{number}.yaml"
         dump(made.schema, file)
         again = load(file)
@@ -183,8 +189,8 @@ def test_keeping_every_choice_changes_nothing() -> None:
 
 @pytest.mark.parametrize("name", ["sellers", "inviter", "search_room", "tamafriends", "gg_core"])
 def test_no_new_key_lets_two_items_collide(name: str) -> None:
-    schema, load_ = system(name)
-    advice = advise(schema, load_)
+    advice = advice_for(name)
+    schema = advice.before.schema
     for made in advice.alternatives:
         for entity in made.schema.entities:
             source = entity.copy.of if entity.copy else entity.name
@@ -232,6 +238,7 @@ def large(entities: int, patterns: int) -> Schema:
     return loads("\n".join(lines))
 
 
+@pytest.mark.long
 def test_fifty_entities_with_two_hundred_patterns_are_searched_with_progress() -> None:
     schema = large(50, 200)
     steps: list[tuple[int, int]] = []

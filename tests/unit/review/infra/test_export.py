@@ -103,6 +103,7 @@ def tables(engine: Engine) -> dict[str, Any]:
     }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("target", ["notes", "keyfold_systems.gg_core.design:design"])
 def test_cloudformation_passes_its_linter(target: str) -> None:
     text = cloudformation.render(loads(NOTES) if target == "notes" else load_schema(target))
