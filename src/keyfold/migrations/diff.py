@@ -99,10 +99,17 @@ def diff(before: Schema, after: Schema) -> list[SchemaChange]:
     return [*tables, *entities, *_structures(before, after, entities)]
 
 
-def restructures(changes: Sequence[SchemaChange]) -> bool:
-    """Whether what follows from writes changes: a pointer that goes is an entity that goes."""
+def restructures(changes: Sequence[SchemaChange], before: Schema) -> bool:
+    """Whether what follows from writes changes, or is written by the migration too.
+
+    A pointer that goes is an entity that goes. What follows from a re-keyed entity may be the same
+    for both keys.
+    """
+    followed = {each.source for each in before.follows if each.fact in ("copy", "claim")}
     return any(
-        change.kind in _OF_STRUCTURES or (change.kind == "entity removed" and change.detail)
+        change.kind in _OF_STRUCTURES
+        or (change.kind == "entity removed" and change.detail)
+        or (change.kind == "entity re-keyed" and change.subject in followed)
         for change in changes
     )
 

@@ -30,6 +30,7 @@ class PlanText:
         defaults: Container[tuple[str, str]],
     ) -> None:
         self.name, self.design, self.changes, self.live = name, design, changes, live
+        self.restructures = restructures(changes, before)
         self.source = PlanSource()
         self.steps = PlanSteps(changes, before, after, defaults, self.source)
 
@@ -49,7 +50,7 @@ class PlanText:
         head = [literals.docstring("\n".join(told)), ""]
         if any(f"{side}.entities" in step or "(new," in step for step in steps for side in _SIDES):
             self.source.imports.add("frozen")
-        if restructures(self.changes):
+        if self.restructures:
             self.source.imports.add("frozen")
         imports = [f"from keyfold.migrations import {names_text(sorted(self.source.imports))}"]
         if any("design." in step or "(design," in step for step in steps):
@@ -68,7 +69,7 @@ class PlanText:
         parts = [f"name={quote(self.name)}"]
         if expects:
             parts.append(f"expects={wrap('{', expects, '}', 4)}")
-        if restructures(self.changes):
+        if self.restructures:
             parts.append("between=(old, new)")
         parts.append(f"steps={wrap('[', steps, ']', 4)}")
         made = f"migration = {wrap('Migration(', parts, ')', 0)}"

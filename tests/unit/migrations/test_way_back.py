@@ -432,10 +432,15 @@ def test_pointers_that_both_designs_have_stay(client: EmbeddedClient, tmp_path: 
     assert stored(client) == was
 
 
-def test_a_pointer_that_left_and_came_back_stays(client: EmbeddedClient, tmp_path: Path) -> None:
+@pytest.mark.parametrize("change", ["unique", "key"])
+def test_a_pointer_that_left_and_came_back_stays(
+    client: EmbeddedClient, tmp_path: Path, change: str
+) -> None:
     """The migration once wrote it, but the application did after that."""
     once = '    once = Unique("id")\n'
-    old, new = declared(SHOP.replace(once, ""), "came_back"), declared(SHOP, "came_back_new")
+    shop, other = SHOP.replace(COUNTER, ""), REKEYED.replace(COUNTER, "").replace(once, "")
+    old = declared(shop.replace(once, ""), "came_back")
+    new = declared(shop if change == "unique" else other, f"back_{change}")
     before = old.design.open(client)
     for host in "hi":
         before.create(old.Host(host=host))
