@@ -83,8 +83,9 @@ def _differences(args: argparse.Namespace) -> list[tuple[str, list[str]]]:
 def _plan(args: argparse.Namespace) -> int:
     from keyfold.design.schema import Schema as EmptySchema
     from keyfold.errors import MigrationError
-    from keyfold.migrations.diff import diff, name_of
+    from keyfold.migrations.diff import diff
     from keyfold.migrations.plan import draft
+    from keyfold.migrations.schema_change import name_of
     from keyfold.migrations.snapshot import read, save
 
     schema = _schema(args)

@@ -2,7 +2,7 @@
 
 from keyfold.design.schema import Index, TableSchema, VectorSchema
 from keyfold.migrations.backend import Backend, backend_of
-from keyfold.migrations.diff import SchemaChange, diff
+from keyfold.migrations.diff import diff
 from keyfold.migrations.migration import PHASES, Migration, Phase, Side
 from keyfold.migrations.moves import (
     Derive,
@@ -45,6 +45,7 @@ from keyfold.migrations.rewrites import (
 )
 from keyfold.migrations.router import Router, SyncRouter
 from keyfold.migrations.runner import MigrationStatus, Migrator
+from keyfold.migrations.schema_change import SchemaChange
 from keyfold.migrations.table_scan import ScanPace
 from keyfold.migrations.words import derive, drop, merge, rename, split
 

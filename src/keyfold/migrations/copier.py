@@ -193,10 +193,10 @@ class Copier:
             marker = (f"marker of {record.table}", key_text(record.key))
             source = (record.table, key_text(record.key))
             actions = [
-                *self.writes.actions(left, after, source),
+                *self.writes.actions(left, after, source, item),
                 self.writes.marker_update(record),
             ]
-            return {*left, *after, marker}, actions
+            return {*left, *after, marker, source}, actions
         except Uncopyable as problem:
             self._trouble(record.table, record.key, str(problem))
             return None
@@ -244,7 +244,8 @@ class Copier:
                 if addresses & outputs.keys():
                     tally.add(self._copy_batch(table, batch))
                     batch, size, addresses = [], 0, set()
-                actions = self.writes.actions({}, outputs, (table, key_text(key)), scanned=True)
+                source = (table, key_text(key))
+                actions = self.writes.actions({}, outputs, source, item, scanned=True)
             except Uncopyable as problem:
                 tally.add(self._trouble(table, key, str(problem)))
                 continue
@@ -266,7 +267,7 @@ class Copier:
             try:
                 self._rewrite(table, item)
                 outputs = self.sides.outputs(table, item)
-                actions = self.writes.actions({}, outputs, (table, key_text(key)))
+                actions = self.writes.actions({}, outputs, (table, key_text(key)), item)
             except Uncopyable as problem:
                 self._trouble(table, key, str(problem))
                 return
@@ -335,7 +336,8 @@ class Copier:
                 after = self.sides.outputs(record.table, current)
                 left = self.writes.outdated_by(record, after)
                 source = (record.table, key_text(record.key))
-                actions = self.writes.actions(left, {} if self.clears else after, source)
+                after = {} if self.clears else after
+                actions = self.writes.actions(left, after, source, current)
             except Uncopyable as problem:
                 self._trouble(record.table, record.key, str(problem))
                 return

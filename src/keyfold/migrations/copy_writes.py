@@ -18,8 +18,16 @@ from keyfold.migrations.changes import ItemChange
 from keyfold.migrations.migration import Side
 from keyfold.migrations.moves import Output
 from keyfold.migrations.ownership import Ownership, address_text
-from keyfold.migrations.sides import ABSENT, Sides, Tally, Uncopyable, absent, unchanged
-from keyfold.migrations.spelling import equal
+from keyfold.migrations.sides import (
+    ABSENT,
+    Sides,
+    Tally,
+    Uncopyable,
+    absent,
+    apply_rewrites,
+    unchanged,
+)
+from keyfold.migrations.spelling import equal, same
 from keyfold.migrations.state import CopyMarker, StateStore, key_text
 from keyfold.migrations.undo import UndoRecord
 from keyfold.runtime.flow import run_by
@@ -87,10 +95,13 @@ class CopyWrites:
         left: Mapping[tuple[str, str], Outdated],
         after: Mapping[tuple[str, str], Output],
         source: tuple[str, str],
+        item: Item | None,
         *,
         scanned: bool = False,
     ) -> list[Item]:
-        """Puts first, in the order of `after`, then deletes of what is outdated."""
+        """Puts first, in the order of `after`, then deletes of what is outdated, for an item as it
+        was read.
+        """
         actions: list[Item] = []
         for address, output in after.items():
             if output.part is not None and self._is_gone(output):
@@ -100,7 +111,26 @@ class CopyWrites:
                 if self.sides.stays(output.table)
                 else [self._put(output, new=scanned)]
             )
-        return actions + [self._take_away(*one) for one in left.values()]
+        actions += [self._take_away(*one) for one in left.values()]
+        return [*actions, *self._guard(source, item)] if actions else []
+
+    def _guard(self, source: tuple[str, str], item: Item | None) -> list[Item]:
+        """The condition that an item is as it was read, where applications write what it maps to.
+
+        Otherwise a late copy would stay if they have just deleted both. Until `verify` they do not.
+        """
+        table, text = source
+        routes = [route for route in self.sides.routes if route.guards and route.source == table]
+        if self.sides.early or not routes:
+            return []
+        key = orjson.loads(text)
+        condition = absent(key)
+        if item is not None:
+            # This migration may have rewritten it since.
+            kept = apply_rewrites(self.sides, table, item) or {}
+            condition = unchanged({n: w for n, w in item.items() if same(w, kept.get(n))}, key)
+        check = {"TableName": self.backend.physical(table), "Key": key, **condition}
+        return [{"ConditionCheck": check}]
 
     def is_race(self, codes: Sequence[str], actions: Sequence[Item]) -> bool:
         """Whether only another writer of this migration was faster."""
@@ -289,7 +319,10 @@ def _part(values: Item, part: frozenset[str], key: Item) -> Item:
 
 def _is_guarded(action: Item) -> bool:
     """Whether it was refused only because the stored item changed since planning."""
-    return "Delete" in action or action.get("Put", {}).get("ConditionExpression") == ABSENT
+    return (
+        not action.keys().isdisjoint(("Delete", "ConditionCheck"))
+        or action.get("Put", {}).get("ConditionExpression") == ABSENT
+    )
 
 
 def _after(record: UndoRecord | None) -> int:

@@ -2,116 +2,26 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Final, Literal
+from collections.abc import Iterator
 
 from keyfold.design.schema import (
     AttributeSchema,
-    Condition,
     EntitySchema,
-    Follows,
     Index,
     Replication,
     Schema,
     TableSchema,
-    VectorSchema,
 )
 from keyfold.expressions.text import condition_text
-from keyfold.maintain.structure import restated
-from keyfold.migrations.snapshot import UNKNOWN
-
-ChangeKind = Literal[
-    "table added",
-    "table removed",
-    "table key changed",
-    "index added",
-    "index removed",
-    "index changed",
-    "vector added",
-    "vector removed",
-    "vector changed",
-    "regions changed",
-    "ttl changed",
-    "stream changed",
-    "entity added",
-    "entity removed",
-    "entity renamed",
-    "type name changed",
-    "entity moved",
-    "entity re-keyed",
-    "attribute added",
-    "attribute removed",
-    "attribute changed",
-    "states changed",
-    "index keys changed",
-    "unique added",
-    "pointer added",
-    "counter added",
-    "structure added",
-    "structure changed",
-    "structure removed",
-]
-
-
-Side = TableSchema | Index | VectorSchema | EntitySchema | Follows | None
-MOVES: tuple[ChangeKind, ...] = ("entity moved", "entity re-keyed")
-_OF_STRUCTURES: tuple[ChangeKind, ...] = (
-    "unique added",
-    "pointer added",
-    "counter added",
-    "structure added",
-    "structure changed",
-    "structure removed",
-)
-
-
-@dataclass(frozen=True)
-class SchemaChange:
-    """One difference. `old` and `new` are the tables, indexes, entities or records concerned."""
-
-    kind: ChangeKind
-    subject: str
-    words: str
-    old: Side = None
-    new: Side = None
-    detail: str = ""
-
-    def __str__(self) -> str:
-        return self.words
-
-
-def name_of(changes: Sequence[SchemaChange]) -> str:
-    """A name for a plan of these changes: from a move, otherwise from the first change."""
-    telling = next((change for change in changes if change.kind in MOVES), changes[0])
-    named = telling.detail or getattr(telling.new or telling.old, "name", "")
-    part = named if named != telling.subject else ""
-    words = f"{telling.subject} {part} {telling.kind.rpartition(' ')[2]}"
-    snake = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", words)
-    return re.sub(r"[^a-z0-9]+", "_", snake.lower()).strip("_")[:60]
+from keyfold.migrations.schema_change import ChangeKind, SchemaChange
+from keyfold.migrations.structure_diff import condition_words, diff_structures
 
 
 def diff(before: Schema, after: Schema) -> list[SchemaChange]:
     """All differences of tables, entities and consequences, tables first."""
     entities = list(_entities(before, after))
     tables = [*diff_tables(before, after), *_regions(before, after)]
-    return [*tables, *entities, *_structures(before, after, entities)]
-
-
-def restructures(changes: Sequence[SchemaChange], before: Schema) -> bool:
-    """Whether what follows from writes changes, or is written by the migration too.
-
-    A pointer that goes is an entity that goes. What follows from a re-keyed entity may be the same
-    for both keys.
-    """
-    followed = {each.source for each in before.follows if each.fact in ("copy", "claim")}
-    return any(
-        change.kind in _OF_STRUCTURES
-        or (change.kind == "entity removed" and change.detail)
-        or (change.kind == "entity re-keyed" and change.subject in followed)
-        for change in changes
-    )
+    return [*tables, *entities, *diff_structures(before, after, entities)]
 
 
 def diff_tables(before: Schema, after: Schema) -> list[SchemaChange]:
@@ -273,77 +183,6 @@ def _copies(schema: Schema) -> dict[str, str]:
     return {each.target: each.source for each in schema.follows if each.fact == "copy"}
 
 
-def _structures(
-    before: Schema, after: Schema, entities: list[SchemaChange]
-) -> Iterator[SchemaChange]:
-    """Consequences that are new, changed or removed."""
-    known = {each.name: each for each in before.follows}
-    moved = {c.subject for c in entities if c.kind in MOVES}
-    for new in after.follows:
-        old = known.pop(new.name, None)
-        if old is None:
-            yield from _find_additions(before, after, new)
-        elif changes := list(_differences(old, new)):
-            words = f"{new.name}: {', '.join(changes)}"
-            yield SchemaChange("structure changed", new.source, words, old, new, new.name)
-        elif new.fact == "amount" and restated(new) and new.source in moved:
-            name = new.name.removeprefix("counter ")
-            words = f"{name} is counted again, because {new.source} moves"
-            yield SchemaChange("counter added", new.target, words, detail=name)
-    for old in known.values():
-        if old.fact not in ("need", "job") and (not old.target or old.target in after.by_entity):
-            words = f"{old.name} is kept no more"
-            yield SchemaChange("structure removed", old.source, words, old, None, old.name)
-
-
-def _find_additions(before: Schema, after: Schema, new: Follows) -> Iterator[SchemaChange]:
-    old_entity, new_entity = before.by_entity.get(new.source), after.by_entity.get(new.source)
-    if new.fact == "amount" and restated(new):
-        name = new.name.removeprefix("counter ")
-        yield SchemaChange("counter added", new.target, f"{name} counts {new.source}", detail=name)
-    elif new.fact == "claim" and old_entity is not None:
-        words = f"{' + '.join(new.writes)} of {new.source} is unique now"
-        yield SchemaChange("unique added", new.source, words, old_entity, new_entity)
-    elif new.fact == "shown" and old_entity is not None:
-        words = f"{new.source}.{', '.join(new.writes)} shows what {new.target} has"
-        yield SchemaChange("structure added", new.source, words, None, new, new.name)
-    elif new.fact in ("best", "amount") and old_entity is not None:
-        words = f"{new.name} is kept of {new.source}, in {', '.join(new.writes)} of {new.target}"
-        yield SchemaChange("structure added", new.target, words, None, new, new.name)
-
-
-_COMPARED: Final = (
-    *("source", "target", "writes", "adds", "via", "each", "when", "sums", "normalise"),
-    *("by", "smallest", "shows", "creates", "shards", "sync", "overflow", "fields"),
-)
-
-
-def _differences(old: Follows, new: Follows) -> Iterator[str]:
-    """The differences in words; for records of the first format, only conditions."""
-    if old.when == UNKNOWN:
-        if new.when is not None:
-            yield f"where {condition_text(new.when)}, before a condition that was not noted down"
-        return
-    for name in _COMPARED:
-        before, after = getattr(old, name), getattr(new, name)
-        if before == after or (name == "fields" and (old.when, old.via) != (new.when, new.via)):
-            continue
-        if name == "when":
-            yield f"{_condition(_text(after))}, before {_condition(_text(before))}"
-        else:
-            yield f"{name} is {_shown_value(after)}, before {_shown_value(before)}"
-
-
-def _text(condition: Condition | None) -> str:
-    return "" if condition is None else condition_text(condition)
-
-
-def _shown_value(value: object) -> str:
-    if isinstance(value, tuple):
-        return ", ".join(map(_shown_value, value)) or "nothing"
-    return str(value).lower() if isinstance(value, bool) else str(value) or "nothing"
-
-
 def _places(old: EntitySchema, new: EntitySchema) -> Iterator[SchemaChange]:
     for index in sorted({p.index for p in (*old.placements, *new.placements)}):
         before, after = _keys(old, index), _keys(new, index)
@@ -365,13 +204,7 @@ def _keys(entity: EntitySchema, index: str) -> list[tuple[str, str]]:
 
 
 def _when(keys: list[tuple[str, str]]) -> str:
-    return " and ".join(_condition(text) for _, text in keys)
-
-
-def _condition(text: str) -> str:
-    if text == condition_text(UNKNOWN):
-        return "by a condition that was not noted down"
-    return f"where {text}" if text else "always"
+    return " and ".join(condition_words(text) for _, text in keys)
 
 
 def _index_attributes(entity: EntitySchema, table: TableSchema | None) -> set[str]:

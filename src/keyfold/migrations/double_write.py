@@ -122,12 +122,26 @@ class DoubleWrite:
                 return
         if before is None and after is not None:
             yield from self._join(table, after)
+        if before is not None and not self.returning:
+            yield from self._refuse_parted(table, before)
         for meaning, item in ((self.was, before), (self.becomes, after)):
             for outputs in routed.meaning(table, item).values():
                 addressed = yield from self._find_places(outputs)
                 meaning.places |= addressed
                 meaning.shown |= dict.fromkeys(list(addressed)[:1], item)
                 self.moved[address] = None
+
+    def _refuse_parted(self, table: str, item: Item) -> Flow[None]:
+        """Wait for an item's part: it is about to be merged, and belongs to what is written."""
+        for route in self.routed.back:
+            if route.lacks is None or route.source != table:
+                continue
+            try:
+                key = route.lacks(item)
+            except KeyfoldError:
+                continue  # Another kind of item.
+            if key and (yield from item_at(self.routed.physical(route.target), key)):
+                raise OutOfStep(f"{route.target} {key_text(key)}")
 
     def _join(self, table: str, item: Item) -> Flow[None]:
         """An item that became a part of another."""

@@ -75,6 +75,8 @@ class Route:
     """The tables that it reads and writes, as far as known."""
     follows: Selects = lambda _: False
     """Whether an item of the source follows from those that it moves: it is made anew there."""
+    guards: bool = False
+    """Applications that follow write its outputs, too, whenever they write what it reads."""
     part: frozenset[str] = frozenset()
     """The attributes that it takes from items which stay."""
     lacks: Callable[[Item], Item | None] | None = None
@@ -270,9 +272,9 @@ def rebuild(entity: type[Entity]) -> Derive:
         return written_with(spec, spec.decode(item))[1:]
 
     name, table = f"the copies of {entity.__name__}", spec.table.name
-    return Derive(
-        name, Route(name, table, table, spec.recognises, outputs, tables=(spec.table.schema,))
-    )
+    schema = spec.table.schema
+    route = Route(name, table, table, spec.recognises, outputs, guards=True, tables=(schema,))
+    return Derive(name, route)
 
 
 def written_with(spec: EntitySpec, entity: Entity) -> list[Output]:

@@ -17,10 +17,10 @@ from keyfold.design.schema import (
 )
 from keyfold.errors import MigrationError
 from keyfold.maintain.structure import restated
-from keyfold.migrations.diff import MOVES, SchemaChange
 from keyfold.migrations.plan_source import PlanSource, quote, snake
 from keyfold.migrations.questions import Question, question_of
 from keyfold.migrations.refusals import stays
+from keyfold.migrations.schema_change import MOVES, SchemaChange
 from keyfold.migrations.snapshot import UNKNOWN
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from keyfold.design.schema import EntitySchema, Index, Schema, TableSchema
 from keyfold.literals import python as quoted
-from keyfold.migrations.diff import MOVES, SchemaChange
+from keyfold.migrations.schema_change import MOVES, SchemaChange
 
 
 @dataclass(frozen=True)

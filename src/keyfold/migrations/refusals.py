@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from keyfold.design.schema import EntitySchema, Index, Schema, TableSchema
 from keyfold.errors import MigrationError
-from keyfold.migrations.diff import MOVES, SchemaChange
+from keyfold.migrations.schema_change import MOVES, SchemaChange
 
 
 class Dangerous(MigrationError):

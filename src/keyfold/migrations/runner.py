@@ -34,6 +34,7 @@ from keyfold.migrations.verify import Comparison
 
 _ATTEMPTS: Final = 5
 _LOOK_SECONDS: Final = 0.5
+_SAY_SECONDS: Final = 5.0
 _MOST_PATIENCE: Final = 15.0
 QUIET_SECONDS: Final = 30.0
 """How long no foreign write may have occurred before a switch."""
@@ -218,12 +219,12 @@ class Migrator:
             for words in consequences(self.migration):
                 self.say(f"{self.migration.name}: without routers, {words}")
             return True
-        told = ""
+        told, told_at = "", float("-inf")
         self.items.copier("new").catch_up()
         while (why := why_not_followed(self.store, self._state.phase, self.quiet)) is not None:
-            if why != told:
+            if why != told and time.monotonic() > told_at + _SAY_SECONDS:
                 self.say(f"{self.migration.name}: {why}")
-                told = why
+                told, told_at = why, time.monotonic()
             if wait is None or not wait():
                 return False
             until = time.monotonic() + _LOOK_SECONDS

@@ -13,7 +13,7 @@ import pytest
 from keyfold import Design
 from keyfold.clients.embedded import EmbeddedClient
 from keyfold.engine import Engine
-from keyfold.errors import MigrationError
+from keyfold.errors import MigrationError, Unavailable
 from keyfold.maintain import verify
 from keyfold.migrations import (
     Backend,
@@ -28,6 +28,7 @@ from keyfold.migrations import (
     rename_attribute,
     transform_attribute,
 )
+from keyfold.migrations.double_write import OutOfStep
 from keyfold.migrations.plan import draft
 from tests.unit.migrations.answers import answer
 
@@ -627,3 +628,48 @@ def test_what_is_deleted_or_moved_on_during_contract_leaves_nothing_in_the_old_t
     orders = {name for name in stored(client) if not name.startswith("HOST")}
     assert orders == {"ORDER#late ORDER", "OF#h ORDER#late"}
     assert {order.id for order in after.scan(new.Order)} == {"moved", "stays"}
+
+
+def test_an_item_is_not_written_before_its_part_is_merged(
+    client: EmbeddedClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(OutOfStep, "pause", 0.0)
+    old, new = declared(PARTED, "in_flight"), declared(WHOLE, "in_flight_new")
+    before = old.design.open(client)
+    migration = Migration("merge", merge(old.Contact, new.User, fields=["mail"]))
+    follower = migrator(migration, client)
+    follower.apply("verify")
+    before.create(old.User(id="ada"))
+    before.create(old.Contact(id="ada", mail="ada@x"))
+    after = new.design.open(client, migration=migration)
+    with pytest.raises(Unavailable, match="the two sides have differed for too long"):
+        after.delete(new.User.key(id="ada"))
+    rounds = iter([False] * 4 + [True])
+    follower.follow(lambda: next(rounds))
+    assert after.get(new.User.key(id="ada")).mail == "ada@x"
+    after.delete(new.User.key(id="ada"))
+    assert stored(client) == {}
+
+
+def test_a_pointer_is_not_made_for_an_item_that_was_just_deleted(
+    client: EmbeddedClient, tmp_path: Path
+) -> None:
+    old = declared(SHOP.partition("class OrderOf")[0], "without_pointer")
+    new = declared(SHOP, "with_pointer")
+    before = old.design.open(client)
+    before.create(old.Host(host="h"))
+    migration = planned(old.design, new.design, tmp_path)
+    migrator(migration, client).apply("verify")
+    after = new.design.open(client, migration=migration)
+    before.create(old.Order(id="o", host="h", state="open"))
+
+    class Late(Backend):
+        """The application deletes an item when the migrator has read it, and before it writes."""
+
+        def call(self, operation: str, request: Any) -> dict[str, Any]:
+            if operation == "TransactWriteItems" and "ORDER#o ORDER" in stored(client):
+                after.delete(new.Order.key(id="o"))
+            return super().call(operation, request)
+
+    Migrator(migration, Late(client), without_routers=True).items.copier("new").poll()
+    assert stored(client).keys() == {"HOST#h HOST"}
