@@ -42,7 +42,7 @@ def batches() -> Iterator[tuple[str, bytes]]:
         puts = []
         for number in range(at, at + 25):
             hall = 0 if number < IN_ONE else number // TOGETHER
-            names = {"PK": f"HALL#{hall:06d}", "SK": f"STAND#{number:07d}", "_type": "Stand"}
+            names = {"PK": f"HALL#{hall:06d}", "SK": f"STAND#{number:07d}", "type": "Stand"}
             names |= {"hallId": f"{hall:06d}", "standId": f"{number:07d}", "title": f"No. {number}"}
             puts.append({"PutRequest": {"Item": {n: {"S": text} for n, text in names.items()}}})
         yield "BatchWriteItem", orjson.dumps({"RequestItems": {"Fair": puts}})
@@ -87,6 +87,8 @@ def test_a_million_items_are_found_listed_read_and_changed_page_by_page(page: Pa
     # Counts of entities are estimates, and say so.
     page.click(".side >> text=Data")
     expect(page.locator("main")).to_contain_text("~")
+    page.click(".side .ents >> text=Stand")
+    expect(page.locator(".rows .row")).to_have_count(100)
 
     # The largest partition comes in pages, and the next page goes on where this one ends.
     base = page.url.partition("/data")[0]

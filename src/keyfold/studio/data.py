@@ -13,7 +13,7 @@ from keyfold.studio.collection import (
 from keyfold.studio.declaration import declaration
 from keyfold.studio.detail import detail
 from keyfold.studio.findings import finding_list, findings_about
-from keyfold.studio.item_list import chosen_item, filter_of, split
+from keyfold.studio.item_list import chosen_item, filter_of, named_item, names_item, split
 from keyfold.studio.items import KnownItem, partition_of
 from keyfold.studio.markup import Child, Html, el, text
 from keyfold.studio.notation import count, plural, size, size_with_unit, units
@@ -54,13 +54,13 @@ def _partition(view: PageView, table: TableSchema) -> Html | Response:
     index = table.index(wanted) if wanted else None
     if wanted and index is None:
         raise PageMissing(f"Not found: index {wanted!r} of {table.name}.")
+    if view.partial and names_item(view):
+        return _detail(view, table)
     key = view.query["pk"]
     after = view.query.get("after", "")
     only = filter_of(view)
     page = partition_page(view.system, table, index, key, after=after, only=only)
-    chosen = chosen_item(view, table, page, key)
-    if view.partial:
-        return HTMLResponse(detail(view, chosen) if chosen is not None else "")
+    chosen = chosen_item(view, table, page)
     shown_key = partition_key(view, page, key, index)
     title = next((i.title for i in page.items if i.entity and not i.entity.copy and i.title), "")
     named = f"One partition of {index.name if index else table.name}, in sort order"
@@ -84,6 +84,13 @@ def _partition(view: PageView, table: TableSchema) -> Html | Response:
     ]
     crumbs: list[tuple[Child, str | None]] = [("Data", view.at("data")), (shown_key, None)]
     return view.page(key, *body, current="data", crumbs=crumbs)
+
+
+def _detail(view: PageView, table: TableSchema) -> Response:
+    """The chosen item alone, for a list that is there already."""
+    item = named_item(view, table)
+    gone = empty("Not there", "Somebody deleted this item. Load the list again.")
+    return HTMLResponse(gone if item is None else detail(view, item))
 
 
 def partition_key(view: PageView, page: ItemPage, key: str, index: Index | None) -> Html:
@@ -162,11 +169,11 @@ def _entity(view: PageView) -> Html | Response:
     table = view.system.schema.by_table[entity.table] if entity is not None else tables[0]
     if entity is None and "table" in view.query:
         table = _table(view)
+    if view.partial and names_item(view):
+        return _detail(view, table)
     after, only = view.query.get("after", ""), filter_of(view)
     page = entity_page(view.system, table, entity, after=after, only=only)
-    chosen = chosen_item(view, table, page, view.query.get("ipk", ""))
-    if view.partial:
-        return HTMLResponse(detail(view, chosen) if chosen is not None else "")
+    chosen = chosen_item(view, table, page)
     title = entity.name if entity is not None else "Undeclared"
     says = (entity.description if entity else "") or "Items that no entity of the design declares."
     acts: list[Child] = []

@@ -22,15 +22,22 @@ FIELDS = 3
 """Fields shown in an item's row, beside its title."""
 
 
-def chosen_item(view: PageView, table: TableSchema, page: ItemPage, key: str) -> KnownItem | None:
+def names_item(view: PageView) -> bool:
+    """Whether the address says which item is chosen."""
+    return "isk" in view.query or "ipk" in view.query
+
+
+def named_item(view: PageView, table: TableSchema) -> KnownItem | None:
+    """The item in the address, as it is stored now."""
+    partition = view.query.get("ipk", view.query.get("pk", ""))
+    return find_item(view.system, table, partition, view.query.get("isk"))
+
+
+def chosen_item(view: PageView, table: TableSchema, page: ItemPage) -> KnownItem | None:
     """The item in the address, or the first."""
-    if "isk" not in view.query and "ipk" not in view.query:
+    if not names_item(view):
         return page.items[0] if page.items else None
-    partition, sort = view.query.get("ipk", key), view.query.get("isk")
-    for item in page.items:
-        if item.partition == partition and item.sort == sort:
-            return find_item(view.system, table, partition, sort) or item
-    return find_item(view.system, table, partition, sort)
+    return named_item(view, table)
 
 
 def split(

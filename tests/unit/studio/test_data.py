@@ -209,6 +209,24 @@ def test_a_page_asks_no_more_of_a_table_five_times_as_large(db: Db, system: Stud
     assert max(small.values()) <= 8
 
 
+def test_a_click_on_a_row_reads_that_item_and_not_its_list_again(
+    db: Db, system: StudioSystem
+) -> None:
+    counted = RecordedClient(db.client)
+    seen = replace(system, client=counted)
+    browser = TestClient(create_studio([seen], Gate(token=TOKEN)), base_url="http://localhost")
+    browser.get(f"/?token={TOKEN}")
+    seen.survey.tables(60.0)
+    for path in ("/s/clubs/data?entity=Club", CLUB):
+        before = len(counted.requests)
+        answer = browser.get(f"{path}&ipk=CLUB%23c1&isk=CLUB", headers={"X-Part": "1"})
+        assert "All copies: 2" in words(answer.text)
+        asked = [one.operation for one in counted.requests[before:]]
+        assert asked == ["GetItem", "BatchGetItem"]
+    gone = browser.get(f"{CLUB}&ipk=CLUB%23c1&isk=gone", headers={"X-Part": "1"})
+    assert "Somebody deleted this item." in words(gone.text)
+
+
 def test_items_of_an_entity_come_in_pages_and_none_is_lost(browser: TestClient, db: Db) -> None:
     for number in range(730):
         item = {"PK": {"S": f"CLUB#x{number}"}, "SK": {"S": "CLUB"}, "type": {"S": "Club"}}
@@ -224,6 +242,16 @@ def test_items_of_an_entity_come_in_pages_and_none_is_lost(browser: TestClient, 
         more = re.search(r'href="([^"]*after=[^"]*)"[^>]*>Next page', page)
         path = html.unescape(more[1]) if more else ""
     assert len(found) == len(set(found)) == 732
+
+
+def test_an_item_that_does_not_say_its_type_is_listed_with_its_entity(
+    browser: TestClient, db: Db
+) -> None:
+    item = {"PK": {"S": "CLUB#c9"}, "SK": {"S": "CLUB"}, "clubId": {"S": "c9"}}
+    db.client.call("PutItem", {"TableName": "Clubs", "Item": {**item, "name": {"S": "Judo"}}})
+    assert "Judo" in words(browser.get("/s/clubs/data?table=Clubs&pk=CLUB%23c9").text)
+    assert "Judo" in words(browser.get("/s/clubs/data?entity=Club").text)
+    assert "Judo" not in words(browser.get("/s/clubs/data?entity=Member").text)
 
 
 def test_a_table_that_is_not_there_is_named(browser: TestClient, db: Db) -> None:
