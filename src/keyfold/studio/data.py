@@ -17,9 +17,23 @@ from keyfold.studio.item_list import chosen_item, filter_of, named_item, names_i
 from keyfold.studio.items import KnownItem, partition_of
 from keyfold.studio.markup import Child, Html, el, text
 from keyfold.studio.notation import count, plural, size, size_with_unit, units
-from keyfold.studio.parts import banner, bar, empty, grid, head, link, panel, state, stats, words
+from keyfold.studio.parts import (
+    banner,
+    bar,
+    empty,
+    grid,
+    head,
+    link,
+    live_part,
+    panel,
+    state,
+    stats,
+    words,
+)
 from keyfold.studio.view import PageMissing, PageView
 
+PATIENCE = 5.0
+"""Seconds that the first look at the tables is waited for; then they come by themselves."""
 PARTITIONS = 60
 BESIDE_OTHERS = 12
 """Partitions of a table that are listed: of the only one, and of one among several."""
@@ -237,7 +251,7 @@ def _declared(view: PageView, entity: EntitySchema | None) -> Child:
 
 
 def _tables(view: PageView) -> Html:
-    seen = view.system.survey.tables(wait=5.0)
+    seen = view.system.survey.tables(PATIENCE)
     tables = []
     most = PARTITIONS if len(view.system.schema.tables) == 1 else BESIDE_OTHERS
     for table in view.system.schema.tables:
@@ -289,12 +303,17 @@ def _tables(view: PageView) -> Html:
                 footer=_counted(len(found.partitions), most, rough=rough),
             )
         )
-    notice = view.system.survey.notice
+    survey = view.system.survey
+    notice = banner("warn" if survey.is_first_look else "bad", survey.notice)
+    listed_now = live_part(
+        "tables", notice if survey.notice else None, tables, lasting=survey.is_first_look
+    )
+    if view.partial:
+        return listed_now
     return view.page(
         "Data",
         head("Data", "Choose a partition or an entity, or search with /."),
-        banner("bad", notice) if notice else None,
-        el("div", _entities(view), tables, class_="stack"),
+        el("div", _entities(view), listed_now, class_="stack"),
         current="data",
     )
 

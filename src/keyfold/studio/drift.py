@@ -44,7 +44,10 @@ def verify(view: PageView) -> Response:
 def drift_panel(view: PageView, db: Db) -> Html:
     checkup = view.system.checkup
     if checkup.is_running:
-        says = f"{checkup.scanned:,} items compared so far; they are counted here as it goes on."
+        says = (
+            f"{checkup.scanned:,} items compared so far. What differs is compared again when the "
+            "stream has brought what was written meanwhile."
+        )
         if not checkup.scanned:
             says = "First the stream brings what was just written; then every item is compared."
         return panel("Drift", empty("Verifying", says), note=state("run", "running"))

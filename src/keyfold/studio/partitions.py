@@ -7,10 +7,12 @@ from keyfold.studio.heat import counted_panel, foreseen_panel
 from keyfold.studio.items import KnownItem
 from keyfold.studio.markup import Child, Html, el
 from keyfold.studio.notation import count, plural, size, size_with_unit
-from keyfold.studio.parts import banner, bar, empty, grid, head, link, panel, state
+from keyfold.studio.parts import banner, bar, empty, grid, head, link, live_part, panel, state
 from keyfold.studio.survey import TableSurvey
 from keyfold.studio.view import PageView
 
+PATIENCE = 5.0
+"""Seconds that the first look at the tables is waited for; then the sizes come by themselves."""
 ROWS = 20
 ITEM_BYTES = 400 * 1024
 COLLECTION_BYTES = 10 * GB
@@ -18,8 +20,8 @@ COLLECTION_BYTES = 10 * GB
 
 def partitions(view: PageView) -> Html:
     """What is large and what is busy, by partition key."""
-    seen = view.system.survey.tables(10.0)
-    notice = view.system.survey.notice
+    survey = view.system.survey
+    seen = survey.tables(PATIENCE)
     parts = [_table(view, one) for one in seen.values() if one.seen]
     rough = any(not one.complete for one in seen.values())
     says = (
@@ -28,13 +30,20 @@ def partitions(view: PageView) -> Html:
         else "Size by partition key, from all items; heat from the workload."
     )
     nothing = empty("No items", "Partitions of stored items would stand here.")
+    sizes = live_part(
+        "sizes",
+        banner("warn" if survey.is_first_look else "bad", survey.notice) if survey.notice else None,
+        parts or (None if survey.notice else nothing),
+        lasting=survey.is_first_look,
+    )
+    if view.partial:
+        return sizes
     return view.page(
         "Partitions",
         head("Partitions", says),
         el(
             "div",
-            banner("bad", notice) if notice else None,
-            parts or (None if notice else nothing),
+            sizes,
             counted_panel(view),
             foreseen_panel(view),
             class_="stack",

@@ -124,9 +124,14 @@ class DataSurvey:
         """Why numbers are missing; empty where they are not."""
         if self._problem:
             return f"The backend does not answer: {self._problem}"
-        if not self._made and self._running is not None:
-            return "The backend has not answered yet. Load this page again in a moment."
+        if self.is_first_look:
+            return "The backend has not answered yet. The numbers come by themselves when it has."
         return ""
+
+    @property
+    def is_first_look(self) -> bool:
+        """Whether nothing is known yet, and soon will be."""
+        return not self._made and self._running is not None
 
     def _renew(self) -> None:
         self._due, writes = float("inf"), self._writes

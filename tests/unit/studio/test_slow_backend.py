@@ -10,7 +10,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from keyfold.clients import Client
-from keyfold.studio import Gate, StudioSystem, create_studio
+from keyfold.studio import Gate, StudioSystem, create_studio, data, partitions
 
 from .conftest import TOKEN
 from .test_data import words
@@ -106,3 +106,21 @@ def test_numbers_that_are_missing_are_explained_until_they_come(
     slow.answers.set()
     assert survey.tables(60.0)["Clubs"].items > 0
     assert survey.notice == ""
+
+
+@pytest.mark.parametrize(("page", "part"), [("data", "tables"), ("partitions", "sizes")])
+def test_numbers_that_are_not_there_yet_come_by_themselves(
+    system: StudioSystem, slow: Slow, monkeypatch: pytest.MonkeyPatch, page: str, part: str
+) -> None:
+    for module in (data, partitions):
+        monkeypatch.setattr(module, "PATIENCE", 0.05)
+    visitor = TestClient(create_studio([system], Gate(token=TOKEN)), base_url="http://localhost")
+    visitor.get(f"/?token={TOKEN}", follow_redirects=False)
+    early = visitor.get(f"/s/clubs/{page}").text
+    assert "The numbers come by themselves when it has." in words(early)
+    assert f'id="{part}" class="stack" data-live' in early
+    slow.answers.set()
+    system.survey.tables(60.0)
+    later = visitor.get(f"/s/clubs/{page}", headers={"X-Part": part}).text
+    assert "CITY# rome" in words(later)
+    assert "data-live" not in later
