@@ -40,6 +40,8 @@ class Lease:
     """The last settled record; None at the beginning."""
     settled_at: float = 0.0
     """When that record was written."""
+    records: int = 0
+    """How many records were settled."""
     caught_up: float = 0.0
     """When the shard was last seen read to its end."""
     finished: bool = False
@@ -189,6 +191,7 @@ def _read(item: Mapping[str, Any]) -> Lease:
         until=number("until"),
         sequence=item["sequence"]["S"] if "sequence" in item else None,
         settled_at=number("settled_at"),
+        records=int(number("records")),
         caught_up=number("caught_up"),
         finished=item.get("finished", {}).get("BOOL", False),
         lost=item.get("lost", {}).get("S", ""),

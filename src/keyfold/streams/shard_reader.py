@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import takewhile
 from typing import Any, Final
 
 from keyfold.errors import RebuildNeeded, TrimmedData
@@ -41,11 +42,12 @@ class ShardReader:
         outcome = yield from process(self.run, self.effects, self.shard.table, records)
         complete = not outcome.unresolved
         noted: dict[str, str | float | bool] = {}
-        settled = _last_settled(records, outcome.unresolved)
-        if settled is not None:
-            noted["sequence"] = str(settled["SequenceNumber"])
-            made = _seconds(settled.get("ApproximateCreationDateTime", 0))
+        settled = _settled(records, outcome.unresolved)
+        if settled:
+            noted["sequence"] = str(settled[-1]["SequenceNumber"])
+            made = _seconds(settled[-1].get("ApproximateCreationDateTime", 0))
             noted["settled_at"] = made
+            noted["records"] = self.lease.records + len(settled)
             outcome.lag_seconds = max(0.0, self.run.context.clock.now() - made)
         stale = asked - self.lease.caught_up >= _NOTED_EVERY
         if complete and not records and (stale or ended):
@@ -95,16 +97,12 @@ class ShardReader:
         raise RebuildNeeded(reason)
 
 
-def _last_settled(records: list[dict[str, Any]], unresolved: list[str]) -> dict[str, Any] | None:
-    """The last record, by sequence, before which everything is settled."""
+def _settled(records: list[dict[str, Any]], unresolved: list[str]) -> list[dict[str, Any]]:
+    """The records, by sequence, up to the first that is not settled."""
     left = set(unresolved)
-    last: dict[str, Any] | None = None
     bodies = [record["dynamodb"] for record in records if _has_sequence(record)]
-    for body in sorted(bodies, key=lambda body: int(body["SequenceNumber"])):
-        if str(body["SequenceNumber"]) in left:
-            return last
-        last = body
-    return last
+    bodies.sort(key=lambda body: int(body["SequenceNumber"]))
+    return list(takewhile(lambda body: str(body["SequenceNumber"]) not in left, bodies))
 
 
 def _has_sequence(record: dict[str, Any]) -> bool:

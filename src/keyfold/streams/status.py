@@ -27,6 +27,8 @@ class ShardStatus:
     """Whether a record is waiting."""
     finished: bool
     lost: str
+    records: int = 0
+    """How many records were settled."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,11 @@ class StreamStatus:
     shards: tuple[ShardStatus, ...]
     dead_letters: int
     waiting_events: int
+
+    @property
+    def records(self) -> int:
+        """How many records were settled, in all shards."""
+        return sum(shard.records for shard in self.shards)
 
     @property
     def lag_seconds(self) -> float:
@@ -66,6 +73,7 @@ def status(context: Context, name: str = "default") -> Flow[StreamStatus]:
                 lag is not None,
                 lease.finished,
                 lease.lost,
+                lease.records,
             )
         )
     return StreamStatus(tuple(found), dead, events)

@@ -119,6 +119,7 @@ def _figures(view: PageView, now: StreamStatus) -> Html:
     return stats(
         [
             ("Behind", f"{now.lag_seconds:.0f}", "s"),
+            ("Rate", count(view.system.records_a_second()), "records/s"),
             ("Shards", count(owned), f"of {alive} owned"),
             ("Dead letters", state("bad" if now.dead_letters else "ok", dead), ""),
             ("Events waiting", count(now.waiting_events), "for a sink"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -23,6 +24,9 @@ from keyfold.studio.lag import LagSamples
 from keyfold.studio.migration_run import MigrationRun
 from keyfold.studio.palette import Palette
 from keyfold.studio.survey import DataSurvey
+
+RATE_SECONDS = 15.0
+"""The time over which the rate of consumers is taken."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +74,8 @@ class StudioSystem:
     runs: dict[str, MigrationRun] = field(default_factory=dict)
     """Migrations that somebody began here, by name."""
     _streams: tuple[float, StreamStatus | None] = (float("-inf"), None)
+    _settled: deque[tuple[float, int]] = field(default_factory=lambda: deque(maxlen=60))
+    """How many records were settled, and when that was seen."""
 
     @cached_property
     def palette(self) -> Palette:
@@ -100,8 +106,19 @@ class StudioSystem:
             return known
         db = self.open()
         made = None if db is None else db.run(status(db.context))
-        self._streams = time.monotonic(), made
+        now = time.monotonic()
+        self._streams = now, made
+        if made is not None:
+            self._settled.append((now, made.records))
         return made
+
+    def records_a_second(self) -> float | None:
+        """How fast the consumers read lately; None until there are two samples."""
+        lately = [one for one in [*self._settled] if one[0] > time.monotonic() - RATE_SECONDS]
+        if len(lately) < 2:
+            return None
+        (begun, before), (ended, after) = lately[0], lately[-1]
+        return max(0, after - before) / max(ended - begun, 1e-3)
 
     @cached_property
     def review(self) -> Review:

@@ -131,3 +131,14 @@ def test_a_counter_that_rests_and_is_wrong_is_found_and_repaired(db: Db, social:
     assert repair(db, verify(db, settle=settle)).fixed == 1
     assert verify(db, settle=settle).clean
     assert db.get(social.post.key(post_id="p")).likes == 1
+
+
+def test_what_is_settled_is_counted_once_however_often_it_is_read(db: Db, social: Any) -> None:
+    like(db, social, "ada")
+    Consumer(db).drain()
+    before = Consumer(db).status().records
+    Consumer(db).drain()
+    assert Consumer(db).status().records == before > 0
+    like(db, social, "bob")
+    Consumer(db).drain()
+    assert Consumer(db).status().records > before

@@ -67,3 +67,14 @@ def test_the_streams_page_draws_the_lag_and_gives_its_live_parts_alone(
     part = browser.get("/s/clubs/streams", headers={"X-Part": "figures keepers"}).text
     assert re.findall(r'id="(\w+)" class="stack" data-live', part) == ["figures", "keepers"]
     assert "<html" not in part
+
+
+def test_the_rate_is_what_consumers_settled_lately(browser: TestClient, db: Db) -> None:
+    assert "Rate – records/s" in words(browser.get("/s/clubs/streams").text)
+    for number in range(40):
+        db.update(Club.key(club_id="c2"), name=f"Rowing {number}")
+    Consumer(db).drain()
+    page = words(browser.get("/s/clubs/streams").text)
+    found = re.search(r"Rate ([\d,]+) records/s", page)
+    assert found is not None
+    assert int(found[1].replace(",", "")) > 0
