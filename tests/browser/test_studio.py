@@ -401,6 +401,7 @@ def test_pictures_of_the_guide_can_be_taken(
 ) -> None:
     """With STUDIO_PICTURES=1 the pictures in the documentation are made anew."""
     folder = PICTURES if os.environ.get("STUDIO_PICTURES") else tmp_path
+    page.evaluate("localStorage.clear()")  # the look that another test chose
     page.goto(base(start) + EVERY[name])
     if name == "edit":
         page.fill("#f-title", "Long run by the river")
