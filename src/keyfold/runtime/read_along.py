@@ -16,6 +16,7 @@ from keyfold.limits import BATCH_GET_ITEMS
 from keyfold.runtime.budget import current_work
 from keyfold.runtime.flow import Answer, AsyncCaller, Call, Flow
 from keyfold.runtime.recognition import is_expired
+from keyfold.runtime.walk import unprocessed_keys
 
 if TYPE_CHECKING:
     from keyfold.runtime.async_db import AsyncDb
@@ -94,7 +95,7 @@ class ReadAlong:
             answer = await send(self._alone)
             return (answer if call is self._alone else None), answer.get("Item")
         answer = await send(joined)
-        left = answer.get("UnprocessedKeys", {}).get(self._table, {}).get("Keys", [])
+        left = unprocessed_keys(answer, self._table)
         if self._key in left:
             # Throttled: it is asked for alone, and the call is sent as it was.
             return None, (await send(self._alone)).get("Item")

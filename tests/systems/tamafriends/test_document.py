@@ -57,7 +57,7 @@ class TestAllocation:
     def test_the_table_of_the_readme_is_the_generated_one(self, tmp_path: Path) -> None:
         docs.write(design.schema, tmp_path / "design.md")
         written = (tmp_path / "design.md").read_text("utf-8")
-        generated = written.split("Who is where:\n\n")[1].split("\n\n")[0]
+        generated = written.split("Placements:\n\n")[1].split("\n\n")[0]
         assert generated in README.read_text("utf-8")
 
     def test_the_check_holds_the_rules_and_profiles_are_the_one_exception(self) -> None:
