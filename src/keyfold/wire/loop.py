@@ -6,6 +6,7 @@ It replaces asyncio, whose import takes longer than the rest of a server's start
 from __future__ import annotations
 
 import heapq
+import select
 import selectors
 import socket
 from collections import deque
@@ -14,9 +15,11 @@ from contextlib import suppress
 from functools import partial
 from itertools import count
 from time import monotonic
-from typing import Any
+from typing import Any, Protocol
 
-READ, WRITE = selectors.EVENT_READ, selectors.EVENT_WRITE
+# The values of EPOLLIN and EPOLLOUT.
+READ, WRITE = 1, 4
+_BOTH = READ | WRITE
 
 Source = socket.socket | int
 """What can be watched: a socket or a file descriptor."""
@@ -24,11 +27,61 @@ Call = Callable[[], object]
 Timer = tuple[float, int, Call]
 
 
-class Loop:
-    """Runs in one thread until stopped."""
+class Poller(Protocol):
+    """The interface of `select.epoll`."""
+
+    def register(self, fd: int, eventmask: int, /) -> None: ...
+
+    def modify(self, fd: int, eventmask: int, /) -> None: ...
+
+    def unregister(self, fd: int, /) -> None: ...
+
+    def poll(self, timeout: float | None, /) -> list[tuple[int, int]]: ...
+
+    def close(self) -> None: ...
+
+
+class Selection:
+    """A poller for systems without epoll."""
 
     def __init__(self) -> None:
         self._selector = selectors.DefaultSelector()
+
+    def register(self, fd: int, eventmask: int) -> None:
+        self._selector.register(fd, _selected(eventmask))
+
+    def modify(self, fd: int, eventmask: int) -> None:
+        self._selector.modify(fd, _selected(eventmask))
+
+    def unregister(self, fd: int) -> None:
+        self._selector.unregister(fd)
+
+    def poll(self, timeout: float | None) -> list[tuple[int, int]]:
+        return [
+            (key.fd, events & READ | (WRITE if events & selectors.EVENT_WRITE else 0))
+            for key, events in self._selector.select(timeout)
+        ]
+
+    def close(self) -> None:
+        self._selector.close()
+
+
+def _selected(events: int) -> int:
+    return events & READ | (selectors.EVENT_WRITE if events & WRITE else 0)
+
+
+def _poller() -> Poller:
+    # `selectors` would take twice the time for each event.
+    return select.epoll() if hasattr(select, "epoll") else Selection()
+
+
+class Loop:
+    """Runs in one thread until stopped."""
+
+    def __init__(self, poller: Poller | None = None) -> None:
+        self._poller = poller or _poller()
+        self._calls: dict[int, Callable[[int], object]] = {}
+        """What to call for each watched descriptor."""
         self._soon: deque[Call] = deque()
         self._timers: list[Timer] = []
         self._number = count().__next__
@@ -41,13 +94,16 @@ class Loop:
     def run(self) -> None:
         """Run until `stop` is called."""
         self._running = True
-        soon, select = self._soon, self._selector.select
+        soon, poll, call_of = self._soon, self._poller.poll, self._calls.get
         while self._running:
-            for key, events in select(self._patience()):
-                try:
-                    key.data(events)
-                except Exception as error:
-                    _tell(error)
+            for source, events in poll(self._patience()):
+                # A call before may have ended the watch.
+                if (call := call_of(source)) is not None:
+                    try:
+                        # Errors and hang-ups are seen by whoever reads or writes.
+                        call(_BOTH if events & ~_BOTH else events)
+                    except Exception as error:
+                        _tell(error)
             self._ring()
             # Calls deferred by these run in the next iteration.
             for _ in range(len(soon)):
@@ -64,21 +120,27 @@ class Loop:
         """Run the remaining calls and free system resources."""
         while self._soon:
             self._soon.popleft()()
-        self._selector.close()
+        self._poller.close()
         self._ear.close()
         self._mouth.close()
 
     def watch(self, source: Source, events: int, call: Callable[[int], object]) -> None:
         """Call the function when a socket is ready."""
-        self._selector.register(source, events, call)
+        number = _descriptor(source)
+        self._poller.register(number, events)
+        self._calls[number] = call
 
     def watch_for(self, source: Source, events: int, call: Callable[[int], object]) -> None:
         """Change the events of a watched socket."""
-        self._selector.modify(source, events, call)
+        number = _descriptor(source)
+        self._poller.modify(number, events)
+        self._calls[number] = call
 
     def forget(self, source: Source) -> None:
         """Stop watching a socket."""
-        self._selector.unregister(source)
+        number = _descriptor(source)
+        self._poller.unregister(number)
+        del self._calls[number]
 
     def call_soon(self, call: Callable[..., object], *arguments: Any) -> None:
         """Call in this iteration or the next; only from the loop's own thread."""
@@ -111,6 +173,10 @@ class Loop:
     def _hear(self, _: int) -> None:
         with suppress(BlockingIOError):
             self._ear.recv(4096)
+
+
+def _descriptor(source: Source) -> int:
+    return source if isinstance(source, int) else source.fileno()
 
 
 def _tell(error: Exception) -> None:

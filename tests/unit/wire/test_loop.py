@@ -7,12 +7,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from keyfold.wire.loop import READ, Loop
+from keyfold.wire.loop import READ, WRITE, Loop, Selection
 
 
-@pytest.fixture
-def loop() -> Iterator[Loop]:
-    made = Loop()
+@pytest.fixture(params=[None, Selection], ids=["epoll", "selectors"])
+def loop(request: pytest.FixtureRequest) -> Iterator[Loop]:
+    made = Loop(request.param and request.param())
     yield made
     made.close()
 
@@ -68,3 +68,43 @@ def test_a_socket_is_watched_until_it_is_forgotten(loop: Loop) -> None:
         there.send(b"abc")
         loop.run()
     assert seen == [b"a", b"b"]
+
+
+def test_a_socket_is_told_when_it_can_be_written_to_and_when_its_peer_is_gone(loop: Loop) -> None:
+    here, there = socket.socketpair()
+    with here, there:
+        seen: list[int] = []
+
+        def written(events: int) -> None:
+            seen.append(events)
+            loop.watch_for(here, READ, gone)
+            there.close()
+
+        def gone(events: int) -> None:
+            assert here.recv(1) == b""
+            seen.append(events & READ)
+            loop.forget(here)
+            loop.stop()
+
+        loop.watch(here, WRITE, written)
+        loop.run()
+    assert seen == [WRITE, READ]
+
+
+def test_an_event_of_a_socket_that_was_just_forgotten_is_dropped(loop: Loop) -> None:
+    pairs = [socket.socketpair() for _ in range(2)]
+    seen: list[int] = []
+
+    def read(_: int) -> None:
+        seen.append(1)
+        for here, there in pairs:
+            loop.forget(here)
+            here.close()
+            there.close()
+        loop.call_later(0.02, loop.stop)
+
+    for here, there in pairs:
+        loop.watch(here, READ, read)
+        there.send(b"x")
+    loop.run()
+    assert seen == [1]
