@@ -28,7 +28,7 @@ Definition = Mapping[str, Any]
 def check_creation(request: Definition) -> None:
     """All rules of CreateTable, in DynamoDB's order."""
     billing = request.get("BillingMode", "PROVISIONED")
-    _check_billing(request, billing)
+    check_billing(request, billing)
     attributes = attribute_names(request.get("AttributeDefinitions", ()))
     schema = request["KeySchema"]
     local, global_ = request.get("LocalSecondaryIndexes"), request.get("GlobalSecondaryIndexes")
@@ -60,7 +60,7 @@ def check_creation(request: Definition) -> None:
             "be specified"
         )
     check_stream(request.get("StreamSpecification"))
-    check_most(request.get("OnDemandThroughput"), billing, _CREATED)
+    check_most(request.get("OnDemandThroughput"), billing, CREATED)
     check_table_class(request.get("TableClass"))
     check_encryption(request.get("SSESpecification"))
     check_first_warmth(request, billing, "table")
@@ -80,7 +80,7 @@ def check_table_class(name: str | None) -> None:
 
 
 # The message of CreateTable and UpdateTable for on-demand limits on a provisioned table.
-_CREATED = "cannot be specified when table BillingMode is PROVISIONED."
+CREATED = "cannot be specified when table BillingMode is PROVISIONED."
 UPDATED = "cannot be specified when the table BillingMode is PROVISIONED"
 
 
@@ -248,7 +248,8 @@ def _name_list(names: Iterable[str]) -> str:
     return f"[{', '.join(names)}]"
 
 
-def _check_billing(request: Definition, billing: str) -> None:
+def check_billing(request: Definition, billing: str) -> None:
+    """The rules of a table's throughput in its billing mode."""
     throughput = request.get("ProvisionedThroughput")
     if billing == "PAY_PER_REQUEST" and throughput is not None:
         raise ValidationError(

@@ -8,18 +8,17 @@ the last step the table is CREATING, and cannot be used.
 from __future__ import annotations
 
 from base64 import b64decode, b64encode
-from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
-from uuid import uuid4
 
 import orjson
 
-from keyfold.engine import backups, catalog, definitions, indexes
+from keyfold.engine import backups, catalog, indexes
+from keyfold.engine.restored_definition import restored_definition
 from keyfold.engine.storage import Session
 from keyfold.engine.tables import TableDefinition, partition_of
-from keyfold.engine.vectors import entries, rules
-from keyfold.errors import TableAlreadyExists, TableNotFound, ValidationError
+from keyfold.engine.vectors import entries
+from keyfold.errors import TableAlreadyExists, TableNotFound
 
 if TYPE_CHECKING:
     from keyfold.engine.database import Database
@@ -27,21 +26,6 @@ if TYPE_CHECKING:
 _READS_PER_STEP = 25
 # Items may be large, so a step holds few of them in memory.
 _ITEMS_PER_READ = 20
-
-# Settings that a restored table does not inherit from its source.
-_LEFT_BEHIND = frozenset(
-    (
-        "Stream",
-        "LatestStream",
-        "TimeToLive",
-        "ExpiryNotedTo",
-        "Recovery",
-        "Backups",
-        "Tags",
-        "RestoreSummary",
-        "RestoredFrom",
-    )
-)
 
 
 def from_backup(arn: str) -> dict[str, Any]:
@@ -66,7 +50,7 @@ def begin(
     name = request["TargetTableName"]
     if database.catalog.find(session, name) is not None:
         raise TableAlreadyExists(f"Table already exists: {name}")
-    definition = _definition(database, request, source)
+    definition = restored_definition(database, request, source)
     definition["RestoreSummary"] = {**summary, "RestoreInProgress": True}
     definition["RestoredFrom"] = origin
     table = catalog.create(session, definition)
@@ -187,71 +171,3 @@ def _store(session: Session, table: TableDefinition, place: bytes, size: int, bo
             collected += entry.size if index.is_local else 0
     if table.local_indexes:
         session.grow_collection(table.id, partition_of(place), collected)
-
-
-def _definition(
-    database: Database, request: dict[str, Any], source: dict[str, Any]
-) -> dict[str, Any]:
-    definition = {name: value for name, value in source.items() if name not in _LEFT_BEHIND}
-    now = database.clock.now()
-    definition.update(
-        TableName=request["TargetTableName"],
-        TableId=str(uuid4()),
-        TableArn=database.arn(f"table/{request['TargetTableName']}"),
-        CreationDateTime=now,
-        DeletionProtectionEnabled=False,
-    )
-    billing = request.get("BillingModeOverride")
-    if billing is not None:
-        definition["BillingMode"] = billing
-        definition["BillingChanged"] = now
-    if request.get("ProvisionedThroughputOverride") is not None:
-        definition["ProvisionedThroughput"] = request["ProvisionedThroughputOverride"]
-    elif billing == "PAY_PER_REQUEST":
-        definition.pop("ProvisionedThroughput", None)
-    for member in ("GlobalSecondaryIndex", "LocalSecondaryIndex"):
-        kept = request.get(f"{member}Override")
-        if kept is not None:
-            names = {index["IndexName"] for index in kept}
-            stays = [i for i in definition.get(f"{member}es", ()) if i["IndexName"] in names]
-            definition[f"{member}es"] = stays
-    wanted = request.get("VectorIndexOverride")
-    if wanted is not None:
-        definition["VectorIndexes"] = _chosen_vectors(definition.get("VectorIndexes", ()), wanted)
-    # They are filled with the items, and from now on behave like newly added ones.
-    vectors = [
-        {**{name: each[name] for name in each if name != "IsFilling"}, "Since": now}
-        for each in definition.pop("VectorIndexes", ())
-    ]
-    if vectors:
-        definition["VectorIndexes"] = vectors
-        if definition["BillingMode"] != "PAY_PER_REQUEST":
-            raise ValidationError(
-                "One or more parameter values were invalid: Tables with vector indexes must be in "
-                "PAY_PER_REQUEST mode"
-            )
-    if "GlobalSecondaryIndexes" in definition:
-        # Their entries are created with the items, also for an index that its source had not
-        # finished.
-        definition["GlobalSecondaryIndexes"] = [
-            {**index, "IndexStatus": "ACTIVE"} for index in definition["GlobalSecondaryIndexes"]
-        ]
-    definition["AttributeDefinitions"] = definitions.used_attributes(definition)
-    return definition
-
-
-def _chosen_vectors(
-    known: Sequence[dict[str, Any]], wanted: Sequence[dict[str, Any]]
-) -> list[dict[str, Any]]:
-    """The vector indexes that a restore requests, which must equal the source's."""
-    by_name = {index["IndexName"]: index for index in known}
-    chosen = []
-    for wish in wanted:
-        index = by_name.get(wish["IndexName"])
-        if index is None or rules.description(index) != rules.description(wish):
-            raise ValidationError(
-                f"Invalid Request: Index {wish['IndexName']} does not match a secondary index that "
-                "existed in the source table and cannot be created during the restore operation"
-            )
-        chosen.append(index)
-    return chosen
