@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
 from itertools import count
 from typing import Any
 
@@ -23,29 +25,50 @@ _numbers = count()
 
 
 @pytest.fixture(scope="session", params=["engine", "http", "boto3"])
-def call(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Call]:
+def way(request: pytest.FixtureRequest) -> str:
+    """How an engine is asked."""
+    found: str = request.param
+    return found
+
+
+@contextmanager
+def reached(engine: Engine, way: str) -> Iterator[Client]:
+    """A client that asks an engine in one of the ways."""
+    if way == "engine":
+        yield EmbeddedClient(engine)
+        return
+    with BackgroundServer(engine) as server:
+        client = connect(server.url) if way == "http" else _boto(server.url)
+        yield client
+        client.close()
+
+
+@pytest.fixture(scope="session")
+def call(way: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Call]:
     """`call(operation, request)` of one backend."""
-    with Engine.open(buckets=tmp_path_factory.mktemp("buckets")) as engine:
-        if request.param == "engine":
-            yield EmbeddedClient(engine).call
-            return
-        with BackgroundServer(engine) as server:
-            client = connect(server.url) if request.param == "http" else _boto(server.url)
-            yield client.call
-            client.close()
+    with (
+        Engine.open(buckets=tmp_path_factory.mktemp("buckets")) as engine,
+        reached(engine, way) as client,
+    ):
+        yield client.call
 
 
 def _boto(url: str) -> Client:
     """boto3 as the client; it sends also what botocore would refuse itself."""
+    core = _core()
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("AWS_ENDPOINT_URL", url)
+        return connect(boto3.Session("a", "b", region_name="us-east-1", botocore_session=core))
+
+
+@cache
+def _core() -> botocore.session.Session:
+    """One for all clients: it reads the service model once."""
     core = botocore.session.get_session()
     core.set_default_client_config(
         botocore.config.Config(parameter_validation=False, retries={"total_max_attempts": 1})
     )
-    with pytest.MonkeyPatch.context() as environment:
-        environment.setenv("AWS_ENDPOINT_URL", url)
-        return connect(boto3.Session("a", "b", region_name="us-east-1", botocore_session=core))
+    return core
 
 
 @pytest.fixture

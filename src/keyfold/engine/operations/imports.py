@@ -183,7 +183,8 @@ def _csv_items(
     path: Path, options: dict[str, Any], types: dict[str, str]
 ) -> Iterator[tuple[Item, int]]:
     """The rows of a file; attributes are strings, except for typed keys."""
-    with gzip.open(path, "rt") if path.suffix == ".gz" else path.open() as file:
+    opened = gzip.open if path.suffix == ".gz" else open
+    with opened(path, "rt", encoding="utf-8", newline="") as file:
         rows = csv.DictReader(
             file, options.get("HeaderList"), delimiter=options.get("Delimiter", ",")
         )

@@ -11,6 +11,7 @@ from typing import Any
 import boto3
 import pytest
 
+from keyfold.clients.protocol import Client
 from keyfold.clock import ManualClock
 from keyfold.engine import Engine
 from keyfold.errors import (
@@ -20,6 +21,7 @@ from keyfold.errors import (
     ValidationError,
 )
 from keyfold.wire.background import BackgroundServer
+from tests.conformance.operations.conftest import reached
 
 _TABLE: dict[str, Any] = {
     "TableName": "Orders",
@@ -61,23 +63,23 @@ def _item(key: str, **attributes: Any) -> dict[str, Any]:
 
 
 @pytest.fixture
-def engine(tmp_path: Path) -> Iterator[Engine]:
-    with Engine.open(buckets=tmp_path) as engine:
-        engine.call("CreateTable", _TABLE)
-        yield engine
+def backend(tmp_path: Path, way: str) -> Iterator[Client]:
+    with Engine.open(buckets=tmp_path) as engine, reached(engine, way) as client:
+        client.call("CreateTable", _TABLE)
+        yield client
 
 
-def _run(engine: Engine, **changes: Any) -> dict[str, Any]:
+def _run(backend: Client, **changes: Any) -> dict[str, Any]:
     """Start an operation and wait until it has ended."""
-    started = engine.call("StartBulkPutItems", {**_START, **changes})
-    return _ended(engine, started["BulkOperationDescription"]["BulkOperationArn"])
+    started = backend.call("StartBulkPutItems", {**_START, **changes})
+    return _ended(backend, started["BulkOperationDescription"]["BulkOperationArn"])
 
 
-def _ended(engine: Engine, arn: str) -> dict[str, Any]:
+def _ended(backend: Client, arn: str) -> dict[str, Any]:
     from time import sleep
 
     for _ in range(3_000):
-        told = engine.call("DescribeBulkOperation", {"BulkOperationArn": arn})
+        told = backend.call("DescribeBulkOperation", {"BulkOperationArn": arn})
         description: dict[str, Any] = told["BulkOperationDescription"]
         if "EndTime" in description:
             return description
@@ -85,8 +87,8 @@ def _ended(engine: Engine, arn: str) -> dict[str, Any]:
     raise AssertionError("the operation did not end in half a minute")
 
 
-def _keys(engine: Engine) -> set[str]:
-    return {item["pk"]["S"] for item in engine.call("Scan", {"TableName": "Orders"})["Items"]}
+def _keys(backend: Client) -> set[str]:
+    return {item["pk"]["S"] for item in backend.call("Scan", {"TableName": "Orders"})["Items"]}
 
 
 def _reports(directory: Path, told: dict[str, Any], kind: str) -> list[dict[str, Any]]:
@@ -95,15 +97,15 @@ def _reports(directory: Path, told: dict[str, Any], kind: str) -> list[dict[str,
     return [json.loads(line) for line in lines]
 
 
-def test_items_of_all_objects_under_a_text_prefix_are_put(engine: Engine, tmp_path: Path) -> None:
+def test_items_of_all_objects_under_a_text_prefix_are_put(backend: Client, tmp_path: Path) -> None:
     _write(tmp_path, "orders.json", *(_item(f"a{n}", g={"S": "g"}) for n in range(450)))
     _write(tmp_path, "orders-more/1.json.gz", _item("b"))
     _write(tmp_path, "other.json", _item("c"))
-    told = _run(engine)
+    told = _run(backend)
     assert told["BulkOperationStatus"] == "COMPLETED"
     assert (told["ProcessedItemCount"], told["FailedItemCount"]) == (451, 0)
     assert "FailureCode" not in told
-    assert _keys(engine) == {"b", *(f"a{n}" for n in range(450))}
+    assert _keys(backend) == {"b", *(f"a{n}" for n in range(450))}
     [usage] = told["BulkOperationUsage"]
     assert usage["GlobalSecondaryIndexes"]["by_g"]["BulkPutBytes"] > 0
     query = {
@@ -113,26 +115,26 @@ def test_items_of_all_objects_under_a_text_prefix_are_put(engine: Engine, tmp_pa
         "ExpressionAttributeValues": {":g": {"S": "g"}},
         "Select": "COUNT",
     }
-    assert engine.call("Query", query)["Count"] == 450
+    assert backend.call("Query", query)["Count"] == 450
 
 
-def test_a_run_that_fails_half_way_tells_which_records(engine: Engine, tmp_path: Path) -> None:
+def test_a_run_that_fails_half_way_tells_which_records(backend: Client, tmp_path: Path) -> None:
     wrong = {"Item": {"name": {"S": "no key"}}}
     _write(tmp_path, "orders.json", _item("a"), "not json", wrong, _item("b"))
-    told = _run(engine)
+    told = _run(backend)
     assert told["BulkOperationStatus"] == "COMPLETED_WITH_ERRORS"
     assert (told["ProcessedItemCount"], told["FailedItemCount"]) == (4, 2)
-    assert _keys(engine) == {"a", "b"}
+    assert _keys(backend) == {"a", "b"}
     reports = _reports(tmp_path, told, "error")
     assert [report["Line"] for report in reports] == [2, 3]
     assert reports[1]["Reason"].endswith("Missing the key pk in the item")
 
 
-def test_conditions_keep_what_is_there(engine: Engine, tmp_path: Path) -> None:
-    engine.call("PutItem", {"TableName": "Orders", "Item": {"pk": {"S": "a"}, "n": {"N": "1"}}})
+def test_conditions_keep_what_is_there(backend: Client, tmp_path: Path) -> None:
+    backend.call("PutItem", {"TableName": "Orders", "Item": {"pk": {"S": "a"}, "n": {"N": "1"}}})
     guarded = {**_item("a", n={"N": "2"}), "ConditionExpression": "attribute_not_exists(pk)"}
     _write(tmp_path, "orders.json", guarded, _item("b"))
-    told = _run(engine)
+    told = _run(backend)
     assert told["BulkOperationStatus"] == "COMPLETED"
     assert (told["ProcessedItemCount"], told["FailedItemCount"]) == (2, 0)
     [report] = _reports(tmp_path, told, "condition-check-failure")
@@ -143,39 +145,39 @@ def test_conditions_keep_what_is_there(engine: Engine, tmp_path: Path) -> None:
 
 
 def test_an_input_that_is_not_there_fails_without_telling_where_it_would_be(
-    engine: Engine, tmp_path: Path
+    backend: Client, tmp_path: Path
 ) -> None:
-    told = _run(engine)
+    told = _run(backend)
     assert (told["BulkOperationStatus"], told["FailureCode"]) == ("FAILED", "InvalidSource")
     assert str(tmp_path) not in told["FailureMessage"]
 
 
-def test_a_damaged_object_fails_the_operation(engine: Engine, tmp_path: Path) -> None:
+def test_a_damaged_object_fails_the_operation(backend: Client, tmp_path: Path) -> None:
     (tmp_path / "input").mkdir()
     (tmp_path / "input" / "orders.json.gz").write_bytes(b"not gzip")
-    told = _run(engine)
+    told = _run(backend)
     assert told["BulkOperationStatus"] == "FAILED"
     assert str(tmp_path) not in told["FailureMessage"]
 
 
-def test_a_token_starts_one_operation(engine: Engine, tmp_path: Path) -> None:
+def test_a_token_starts_one_operation(backend: Client, tmp_path: Path) -> None:
     _write(tmp_path, "orders.json", _item("a"))
-    first = _run(engine, ClientToken="token")
-    again = _run(engine, ClientToken="token")
+    first = _run(backend, ClientToken="token")
+    again = _run(backend, ClientToken="token")
     assert again["BulkOperationArn"] == first["BulkOperationArn"]
     with pytest.raises(IdempotentParameterMismatch):
-        _run(engine, ClientToken="token", PerformanceTier="ACCELERATED")
+        _run(backend, ClientToken="token", PerformanceTier="ACCELERATED")
 
 
-def test_what_cannot_be_started(engine: Engine) -> None:
+def test_what_cannot_be_started(backend: Client) -> None:
     with pytest.raises(TableNotFound):
-        _run(engine, TableName="Nowhere")
+        _run(backend, TableName="Nowhere")
     ion = {**_START["InputS3Configuration"], "InputFormat": "ION"}
     with pytest.raises(ValidationError, match="DYNAMODB_JSON, plain or in GZIP"):
-        _run(engine, InputS3Configuration=ion)
+        _run(backend, InputS3Configuration=ion)
     arn = "arn:aws:dynamodb:us-east-1:123456789012:table/Orders/bulk/1"
     with pytest.raises(TableNotFound):
-        engine.call("CancelBulkOperation", {"BulkOperationArn": arn})
+        backend.call("CancelBulkOperation", {"BulkOperationArn": arn})
 
 
 def test_an_operation_is_cancelled_and_its_table_is_in_use_until_then(tmp_path: Path) -> None:

@@ -36,6 +36,24 @@ def test_a_condition_guards_the_delete(call: Call, table: str, put: Any) -> None
     assert "Item" in call("GetItem", {"TableName": table, "Key": KEY})
 
 
+def test_legacy_expectations_guard_the_delete(call: Call, table: str, put: Any) -> None:
+    put("a", 1, v="kept", n=3)
+    request = {
+        "TableName": table,
+        "Key": KEY,
+        "ConditionalOperator": "OR",
+        "Expected": {
+            "v": {"Value": {"S": "other"}},
+            "n": {"ComparisonOperator": "GT", "AttributeValueList": [{"N": "3"}]},
+        },
+    }
+    with pytest.raises(ConditionFailed):
+        call("DeleteItem", request)
+    request["Expected"]["n"]["ComparisonOperator"] = "GE"
+    call("DeleteItem", request)
+    assert "Item" not in call("GetItem", {"TableName": table, "Key": KEY})
+
+
 def test_deleting_nothing_under_a_condition_fails(call: Call, table: str) -> None:
     request = {
         "TableName": table,

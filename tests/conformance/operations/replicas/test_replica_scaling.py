@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
+from keyfold.clients.protocol import Client
 from keyfold.engine import Engine
 from keyfold.engine.replication import Regions
 from keyfold.errors import TableNotFound, ValidationError
+from tests.conformance.operations.conftest import reached
 
 _OFF = {"AutoScalingDisabled": True, "ScalingPolicies": []}
 _TABLE: dict[str, Any] = {
@@ -28,17 +30,19 @@ _WISH: dict[str, Any] = {
 
 
 @pytest.fixture
-def engine() -> Iterator[Engine]:
-    with Regions(scales_writes=True) as regions:
-        engine = regions.engine("us-east-1")
-        engine.call("CreateTable", _TABLE)
+def backend(way: str) -> Iterator[Client]:
+    with (
+        Regions(scales_writes=True) as regions,
+        reached(regions.engine("us-east-1"), way) as client,
+    ):
+        client.call("CreateTable", _TABLE)
         create = {"ReplicaUpdates": [{"Create": {"RegionName": "eu-west-1"}}]}
-        engine.call("UpdateTable", {"TableName": "Orders", **create})
-        yield engine
+        client.call("UpdateTable", {"TableName": "Orders", **create})
+        yield client
 
 
-def _update(engine: Engine, **members: Any) -> dict[str, Any]:
-    answer = engine.call("UpdateTableReplicaAutoScaling", {"TableName": "Orders", **members})
+def _update(backend: Client, **members: Any) -> dict[str, Any]:
+    answer = backend.call("UpdateTableReplicaAutoScaling", {"TableName": "Orders", **members})
     described: dict[str, Any] = answer["TableAutoScalingDescription"]
     return described
 
@@ -52,19 +56,19 @@ def test_a_table_without_replicas_has_none() -> None:
             assert refused.value.message == "Global table with name: 'Orders' does not exist."
 
 
-def test_settings_are_off_until_they_are_set(engine: Engine) -> None:
-    told = engine.call("DescribeTableReplicaAutoScaling", {"TableName": "Orders"})
+def test_settings_are_off_until_they_are_set(backend: Client) -> None:
+    told = backend.call("DescribeTableReplicaAutoScaling", {"TableName": "Orders"})
     replicas = told["TableAutoScalingDescription"]["Replicas"]
     assert [each["RegionName"] for each in replicas] == ["us-east-1", "eu-west-1"]
     assert replicas[0]["ReplicaProvisionedWriteCapacityAutoScalingSettings"] == _OFF
 
 
-def test_writes_scale_everywhere_and_reads_by_region(engine: Engine) -> None:
+def test_writes_scale_everywhere_and_reads_by_region(backend: Client) -> None:
     reads = {
         "RegionName": "eu-west-1",
         "ReplicaProvisionedReadCapacityAutoScalingUpdate": _WISH,
     }
-    told = _update(engine, ProvisionedWriteCapacityAutoScalingUpdate=_WISH, ReplicaUpdates=[reads])
+    told = _update(backend, ProvisionedWriteCapacityAutoScalingUpdate=_WISH, ReplicaUpdates=[reads])
     home, away = told["Replicas"]
     writes = home["ReplicaProvisionedWriteCapacityAutoScalingSettings"]
     assert writes == away["ReplicaProvisionedWriteCapacityAutoScalingSettings"]
@@ -73,9 +77,9 @@ def test_writes_scale_everywhere_and_reads_by_region(engine: Engine) -> None:
     )
     assert home["ReplicaProvisionedReadCapacityAutoScalingSettings"] == _OFF
     assert away["ReplicaProvisionedReadCapacityAutoScalingSettings"]["MinimumUnits"] == 10
-    table = engine.call("DescribeTable", {"TableName": "Orders"})["Table"]
+    table = backend.call("DescribeTable", {"TableName": "Orders"})["Table"]
     assert table["ProvisionedThroughput"]["WriteCapacityUnits"] == 10
-    off = _update(engine, ProvisionedWriteCapacityAutoScalingUpdate={"AutoScalingDisabled": True})
+    off = _update(backend, ProvisionedWriteCapacityAutoScalingUpdate={"AutoScalingDisabled": True})
     assert off["Replicas"][0]["ReplicaProvisionedWriteCapacityAutoScalingSettings"] == _OFF
 
 
@@ -106,19 +110,19 @@ def test_writes_scale_everywhere_and_reads_by_region(engine: Engine) -> None:
         ),
     ],
 )
-def test_a_wrong_setting_is_refused(engine: Engine, wish: dict[str, Any], message: str) -> None:
+def test_a_wrong_setting_is_refused(backend: Client, wish: dict[str, Any], message: str) -> None:
     with pytest.raises(ValidationError) as refused:
-        _update(engine, ProvisionedWriteCapacityAutoScalingUpdate=wish)
+        _update(backend, ProvisionedWriteCapacityAutoScalingUpdate=wish)
     assert message in refused.value.message
 
 
-def test_regions_and_indexes_are_checked(engine: Engine) -> None:
+def test_regions_and_indexes_are_checked(backend: Client) -> None:
     with pytest.raises(ValidationError, match="at least one update parameter must be specified"):
-        _update(engine, ReplicaUpdates=[{"RegionName": "eu-west-1"}])
+        _update(backend, ReplicaUpdates=[{"RegionName": "eu-west-1"}])
     with pytest.raises(ValidationError, match="were specified more than once"):
-        _update(engine, ReplicaUpdates=[{"RegionName": "eu-west-1"}, {"RegionName": "eu-west-1"}])
+        _update(backend, ReplicaUpdates=[{"RegionName": "eu-west-1"}, {"RegionName": "eu-west-1"}])
     with pytest.raises(TableNotFound, match="do not exist"):
-        _update(engine, GlobalSecondaryIndexUpdates=[{"IndexName": "nowhere"}])
+        _update(backend, GlobalSecondaryIndexUpdates=[{"IndexName": "nowhere"}])
 
 
 def test_an_on_demand_group_has_nothing_to_scale() -> None:
