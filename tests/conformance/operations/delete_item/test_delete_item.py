@@ -38,7 +38,7 @@ def test_a_condition_guards_the_delete(call: Call, table: str, put: Any) -> None
 
 def test_legacy_expectations_guard_the_delete(call: Call, table: str, put: Any) -> None:
     put("a", 1, v="kept", n=3)
-    request = {
+    request: dict[str, Any] = {
         "TableName": table,
         "Key": KEY,
         "ConditionalOperator": "OR",
