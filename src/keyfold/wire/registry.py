@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from time import monotonic
 from typing import TYPE_CHECKING, Protocol
 
 from keyfold.wire import answer
@@ -81,7 +82,8 @@ class ConnectionRegistry:
         if len(self.handshakes) < self.limits.handshakes:
             return True
         slowest, since = next(iter(self.handshakes.items()))
-        return self._drop(slowest, since)
+        # Many may wait for this one, so the clock's tick is too coarse.
+        return self._drop(slowest, since, monotonic())
 
     def enter(self, connection: Connection) -> None:
         self.open.add(connection)
@@ -125,11 +127,11 @@ class ConnectionRegistry:
         if not holding:
             waits += [(since, handshake) for handshake, since in self.handshakes.items()]
         since, slowest = min(waits, key=lambda each: each[0], default=(self.now, None))
-        return slowest is not None and self._drop(slowest, since)
+        return slowest is not None and self._drop(slowest, since, self.now)
 
-    def _drop(self, slowest: Slow, since: float) -> bool:
+    def _drop(self, slowest: Slow, since: float, now: float) -> bool:
         """Close a client that is slow; returns whether it is."""
-        if since > self.now - _SLOW_SECONDS:
+        if since > now - _SLOW_SECONDS:
             return False
         self.metrics.add("slow_clients", 1)
         slowest.drop()

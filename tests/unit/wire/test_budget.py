@@ -217,19 +217,17 @@ def test_few_tls_connections_are_taken_before_their_handshake(
     limits = ClientLimits(handshakes=3, receive_seconds=60)
     asker = serve(ServerSettings(clients=limits, tls_certificate=made, tls_key=key))
     before = open_handles()
-    silent = [asker.connect() for _ in range(9)]
+    silent = [asker.connect() for _ in range(5)]
     most = 0
-    answered = False
     with ThreadPoolExecutor(1) as beside:
         # It waits behind them in the system's queue.
-        last = beside.submit(is_answered, asker)
+        last = beside.submit(until, lambda: is_answered(asker))
         while not last.done():
             most = max(most, open_handles() - before)
             time.sleep(0.001)
-        answered = last.result()
-    assert answered
-    # Those of nine clients, of three handshakes, and both ends of the answered one.
-    assert most <= 9 + 3 + 2
+        last.result()
+    # Those of five clients, of three handshakes, and both ends of the answered one.
+    assert most <= 5 + 3 + 2
     for connection in silent:
         connection.close()
 

@@ -165,6 +165,8 @@ def test_a_token_starts_one_operation(backend: Client, tmp_path: Path) -> None:
     first = _run(backend, ClientToken="token")
     again = _run(backend, ClientToken="token")
     assert again["BulkOperationArn"] == first["BulkOperationArn"]
+    [listed] = backend.call("ListBulkOperations", {})["BulkOperationsSummaryList"]
+    assert listed["BulkOperationArn"] == first["BulkOperationArn"]
     with pytest.raises(IdempotentParameterMismatch):
         _run(backend, ClientToken="token", PerformanceTier="ACCELERATED")
 

@@ -22,7 +22,7 @@ from keyfold.errors import (
 Call = Callable[[str, dict[str, Any]], dict[str, Any]]
 
 # botocore sends no null, and a body with spaces.
-_AS_WRITTEN = pytest.mark.parametrize("call", ["engine", "http"], indirect=True)
+_AS_WRITTEN = pytest.mark.parametrize("way", ["engine", "http"], indirect=True)
 _INVALID = "One or more parameter values were invalid. "
 _COMPARATOR = (
     "Invalid SearchConditionExpression: Invalid comparator used in SearchConditionExpression"
