@@ -83,7 +83,13 @@ class ConnectionRegistry:
             return True
         slowest, since = next(iter(self.handshakes.items()))
         # Many may wait for this one, so the clock's tick is too coarse.
-        return self._drop(slowest, since, monotonic())
+        now = monotonic()
+        if since <= now - _SLOW_SECONDS:
+            # It may have sent what a busy worker has not read yet.
+            slowest.proceed()
+            if self.handshakes.get(slowest) == since:
+                self._drop(slowest, since, now)
+        return len(self.handshakes) < self.limits.handshakes
 
     def enter(self, connection: Connection) -> None:
         self.open.add(connection)

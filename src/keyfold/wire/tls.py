@@ -42,12 +42,22 @@ class Handshake:
         self._end()
         self._socket.close()
 
+    def proceed(self) -> None:
+        """Read what the client has sent."""
+        self._on_ready(READ)
+
     def _on_ready(self, _: int) -> None:
-        if self not in self._registry.handshakes:
+        handshakes = self._registry.handshakes
+        if self not in handshakes:
             return
+        was_silent = self._socket.cipher() is None
         try:
             self._socket.do_handshake()
         except ssl.SSLWantReadError:
+            if was_silent and self._socket.cipher() is not None:
+                # Its first message has come, and it gets the time for its second.
+                del handshakes[self]
+                handshakes[self] = monotonic()
             self._loop.watch_for(self._socket, READ, self._on_ready)
         except ssl.SSLWantWriteError:
             self._loop.watch_for(self._socket, WRITE, self._on_ready)

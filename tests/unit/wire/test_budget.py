@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import orjson
 import pytest
@@ -22,7 +22,9 @@ from keyfold.clients.signer import Credentials
 from keyfold.engine import Engine
 from keyfold.limits import KB, MB
 from keyfold.wire import ClientLimits, ServerSettings
+from keyfold.wire.metrics import Metrics
 from keyfold.wire.protocol import Connection
+from keyfold.wire.registry import ConnectionRegistry
 from keyfold.wire.request import WireRequest
 
 HEAD = (
@@ -240,7 +242,35 @@ def test_many_tls_clients_at_once_are_all_answered(
         ServerSettings(clients=ClientLimits(handshakes=2), tls_certificate=made, tls_key=key)
     )
     with ThreadPoolExecutor(12) as clients:
-        assert all(clients.map(lambda _: is_answered(asker), range(48)))
+        for _ in clients.map(lambda _: until(lambda: is_answered(asker)), range(24)):
+            pass
+
+
+class LateReader:
+    """A handshake whose client may have sent a message that was not read yet."""
+
+    def __init__(self, registry: ConnectionRegistry, *, has_sent: bool) -> None:
+        self._handshakes = cast("dict[Any, float]", registry.handshakes)
+        self._has_sent = has_sent
+        self._handshakes[self] = time.monotonic() - 5
+
+    def proceed(self) -> None:
+        if self._has_sent:
+            self._handshakes[self] = time.monotonic()
+
+    def drop(self) -> None:
+        del self._handshakes[self]
+
+
+def test_only_a_client_that_has_sent_nothing_makes_room() -> None:
+    front: Any = None
+    registry = ConnectionRegistry(front, ClientLimits(handshakes=1), Metrics())
+    LateReader(registry, has_sent=True)
+    assert not registry.has_room_for_handshake()
+    registry.handshakes.clear()
+    LateReader(registry, has_sent=False)
+    assert registry.has_room_for_handshake()
+    assert not registry.handshakes
 
 
 def is_answered(asker: Any) -> bool:
