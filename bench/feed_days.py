@@ -17,7 +17,6 @@ import numpy as np
 
 from bench.networks import DAYS, HISTORY, Network, Numbers
 from keyfold.limits import WRITE_UNIT_BYTES
-from keyfold.maintain.feed.decisions import NOTED
 from keyfold.maintain.feed.heads import LONG_FOR, SHORT_BYTES
 from keyfold.maintain.feed.policy import (
     BUSY_FROM,
@@ -274,7 +273,7 @@ class Deciding:
         copied = alive & pushed & (posts[network.author] > 0)
         for edge in map(int, np.flatnonzero(copied)):
             days, count = float(day - self.at[edge]), int(posts[network.author[edge]])
-            if self.dice.binomial(count, 1 / NOTED):
+            if self.dice.binomial(count, 1 / self.crowd.noted):
                 one = self.reading[network.reader[edge]]
                 self.looks += [1, one.rate, one.rate**2, one.noise / one.days**2]
                 spent += PRICES.write + LOOK_UNITS

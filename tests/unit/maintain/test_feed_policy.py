@@ -13,7 +13,9 @@ import pytest
 from keyfold import Design, Entity, Feed, Id, Index, Key, On, Timestamp, Ttl
 from keyfold.errors import DeclarationError
 from keyfold.maintain.feed.policy import (
+    FIRST_NOTED,
     MARK_BYTES,
+    NOTED,
     Crowd,
     EdgeRates,
     FadingCount,
@@ -67,7 +69,7 @@ def test_near_parity_nothing_is_switched() -> None:
 def test_who_was_not_seen_is_taken_for_one_of_the_crowd_and_less_so_with_time() -> None:
     policy = FeedPolicy(pages=8, days=2)
     others = crowd(policy, 0.0, 0.0, 0.0, 0.0)
-    assert others == Crowd(8, 2)
+    assert others == Crowd(8, 2, known=False)
     assert others.blend(unseen(0)).rate == pytest.approx(8)
     assert others.blend(unseen(14)).rate < 2
     rates = EdgeRates(unseen(0), post_count(0.0, 0.0, 0.0), prices=PRICES, crowd=others)
@@ -80,6 +82,33 @@ def test_the_crowd_counts_for_more_where_readers_are_alike() -> None:
     apart = crowd(policy, looks, 5.0 * looks, 75.0 * looks, 1.0 * looks)
     assert (alike.pages, apart.pages) == (5.0, 5.0)
     assert alike.days > 5 * apart.days
+
+
+def test_the_crowd_counts_for_more_where_pages_are_counted_rarely() -> None:
+    others, seen = Crowd(5.0, 1.0), 20.0 * 14
+    often, rarely = (FadingCount(seen, 14.0, seen, seen / share) for share in (0.1, 0.01))
+    assert others.blend(often).rate == pytest.approx(285 / 15)
+    assert others.blend(rarely).rate == pytest.approx(330 / 24)
+    exact = FadingCount(seen, 14.0, seen, 0.0)
+    assert others.blend(exact).rate == exact.rate
+
+
+def test_the_mean_beside_a_count_is_that_of_a_gamma_distribution() -> None:
+    mean, spread, share, days, samples = 5.0, 20.0, 0.02, 14.0, 3
+    others = crowd(FeedPolicy(), 100.0, 100 * mean, 100 * (spread + mean**2), 0.0)
+    count = FadingCount(samples / share, days, samples / share, samples / share**2)
+    shape, rate = mean**2 / spread, mean / spread
+    after = (shape + samples) / (rate + days * share)
+    assert others.blend(count).rate == pytest.approx(after)
+    blended = others.blend(count)
+    assert blended.noise / blended.days**2 == pytest.approx(after / (rate + days * share))
+
+
+def test_more_readers_are_noted_until_it_is_known_what_they_are_like() -> None:
+    policy = FeedPolicy()
+    first, later = crowd(policy, 39.0, 200.0, 2e3, 0.0), crowd(policy, 40.0, 200.0, 2e3, 0.0)
+    assert (first.noted, later.noted) == (FIRST_NOTED, NOTED)
+    assert NOTED % FIRST_NOTED == 0, "what is noted later would have been noted at first"
 
 
 def test_a_source_that_posts_more_than_the_bound_is_pulled() -> None:

@@ -20,7 +20,7 @@ from keyfold.errors import ConditionFailed, NotFound, PlanError
 from keyfold.maintain.feed.contents import glance
 from keyfold.maintain.feed.counts import DAY, crowd_of, note_readers, rates_of, switched
 from keyfold.maintain.feed.edges import edge_between
-from keyfold.maintain.feed.policy import Decision, Mode, born, decide
+from keyfold.maintain.feed.policy import FIRST_NOTED, Decision, Mode, born, decide
 from keyfold.maintain.feed.switch import pull, push
 from keyfold.runtime.changes import Set
 from keyfold.runtime.context import Context
@@ -31,9 +31,6 @@ from keyfold.runtime.writes import commit
 
 if TYPE_CHECKING:
     from keyfold.maintain.feed.declaration import Feed
-
-NOTED = 288
-"""Copies for each one whose reader is noted, for what readers are like."""
 
 
 def flag_of(context: Context, feed: Feed[Any], source: str) -> Flow[Any | None]:
@@ -118,9 +115,10 @@ def look(
         """Whether the copying would end if the reader had not come since it began."""
         return decide(rates_of(feed, now, others, None, known, one), "push", policy).switch
 
-    looked = [
-        one for one in drawn if one in beyond or _is_noted(feed, one, position) or could_end(one)
-    ]
+    def is_noted(one: Any) -> bool:
+        return _draw(feed, one, position) % others.noted == 0
+
+    looked = [one for one in drawn if one in beyond or is_noted(one) or could_end(one)]
     refs = [feed.reader_ref(getattr(one, feed.reader_field)) for one in looked]
     people = yield from glance(context, refs)
     flagged = cast("bool | None", None)
@@ -128,7 +126,7 @@ def look(
     for place, person in people.items():
         one = looked[place]
         rates = rates_of(feed, now, others, person, known, one)
-        if _is_noted(feed, one, position):
+        if is_noted(one):
             noted.append(rates.counted)
         if one not in beyond and not decide(rates, "push", policy).switch:
             continue
@@ -147,13 +145,8 @@ def look(
 def _is_due(feed: Feed[Any], subscription: Any, position: str, now: datetime) -> bool:
     since = subscription.at
     looks = feed.chosen_policy.looks_at(inf if since is None else (now - since) / DAY)
-    return (
-        _is_noted(feed, subscription, position) or not _draw(feed, subscription, position) % looks
-    )
-
-
-def _is_noted(feed: Feed[Any], subscription: Any, position: str) -> bool:
-    return _draw(feed, subscription, position) % NOTED == 0
+    drawn = _draw(feed, subscription, position)
+    return drawn % looks == 0 or drawn % FIRST_NOTED == 0
 
 
 def _draw(feed: Feed[Any], subscription: Any, position: str) -> int:

@@ -46,8 +46,12 @@ EARLY: Final = 3.0
 """How many times more pages of a new reader are counted: the first ones say most."""
 FEWEST_LOOKS: Final = 40.0
 """Looks at readers before it is known what they are like."""
-QUIET: Final = 16.0
-"""The variance of having seen no sample, where none says how many pages one stands for."""
+STANDS_FOR: Final = 10.0
+"""Pages that a counted one stands for, for a reader of whom none was counted."""
+NOTED: Final = 288
+"""Copies for each one whose reader is noted, for what readers are like."""
+FIRST_NOTED: Final = 36
+"""The same until that is known: each of the first decisions depends on it."""
 
 
 @dataclass(frozen=True)
@@ -60,10 +64,10 @@ class FeedPolicy:
     """
 
     pages: float = 8.0
-    days: float = 2.0
+    days: float = 0.7
     horizon: float = 30.0
     """Days within which a switch must pay for itself."""
-    doubt: float = 1.0
+    doubt: float = 0.6
     """Standard errors that are taken off a saving."""
     least: float = 2.0
     guard: float = 4.0
@@ -200,25 +204,36 @@ class Crowd:
 
     pages: float
     days: float
+    """For a reader whose counted pages stand for `STANDS_FOR` each. For one whose pages are counted
+    more rarely, and are known less, it is as many times more."""
+    known: bool = True
+    """Whether there were looks at enough readers."""
+
+    @property
+    def noted(self) -> int:
+        """Copies for each one whose reader is noted."""
+        return NOTED if self.known else FIRST_NOTED
 
     def blend(self, count: FadingCount) -> FadingCount:
         """A reader's own count beside what others do."""
-        seen = count.seen + self.pages * self.days
-        # As if one more had been sampled: a rate of which little was seen is not a certain one.
-        one_more = (count.noise / count.seen) ** 2 if count.seen else QUIET
-        return FadingCount(seen, count.days + self.days, count.total, count.noise + one_more)
+        each = count.noise / count.seen if count.seen else STANDS_FOR
+        days = self.days * each / STANDS_FOR
+        seen = count.seen + self.pages * days
+        noise = count.noise + self.pages * days * each
+        return FadingCount(seen, count.days + days, count.total, noise)
 
 
 def crowd(policy: FeedPolicy, looks: float, rates: float, squares: float, noise: float) -> Crowd:
     """From sums over looks at readers; the first guess until there are enough.
 
-    The mean counts for many days where readers are alike, for few where they differ.
+    The mean counts for many days where readers are alike, for few where they differ: as a gamma
+    distribution of this mean and spread does beside counts of its own.
     """
     if looks < FEWEST_LOOKS:
-        return Crowd(policy.pages, policy.days)
+        return Crowd(policy.pages, policy.days, known=False)
     mean = rates / looks
     spread = squares / looks - mean * mean - noise / looks
-    return Crowd(mean, min(10.0, max(0.3, mean / max(spread, 1e-6))))
+    return Crowd(mean, min(20.0, max(0.2, STANDS_FOR * mean / max(spread, 1e-6))))
 
 
 @dataclass(frozen=True)
