@@ -2,8 +2,8 @@
 
 Pushing writes a copy for each post. Pulling reads the source for each page. Both are counted with
 weights that fade over a month, and compared in read units with everything that belongs to them. A
-switch must pay for itself within the horizon, even if the rates are a standard error worse than
-counted. The regret is what the other way would have saved since the last switch: below `least`
+switch must pay for itself within the horizon, even if the rates are part of a standard error worse
+than counted. The regret is what the other way would have saved since the last switch: below `least`
 round trips nothing is switched a second time, from `guard` on it is switched whatever the rates
 say. So no edge ever costs more than 1 + (guard + 1) / least times its better fixed way, and a few
 round trips for its start and its end. ADR 19 has the proof.
