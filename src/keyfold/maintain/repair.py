@@ -31,7 +31,7 @@ from keyfold.runtime.flow import Call, Flow, Pause
 from keyfold.runtime.handle import checked_handle
 
 FIXED: Final = "fixed"
-RIGHT: Final = "right by now"
+RIGHT: Final = "already correct"
 LEFT: Final = "left: "
 OVERTAKEN: Final = f"{LEFT}it was changed in the meantime; verify again"
 MOST_COMPARED: Final = 250
@@ -40,7 +40,7 @@ _WRITES: Final = ("PutItem", "UpdateItem", "DeleteItem", "TransactWriteItems", "
 Quarantine = Callable[[str, dict[str, Any]], None]
 """Stores an undecodable item, with its table's name, before it is deleted there."""
 OnFix = Callable[[Drift, str], None]
-"""Called with each drift and its result: `fixed`, `right by now`, or `left: ` and the reason."""
+"""Called with each drift and its result: `fixed`, `already correct`, or `left: ` and the reason."""
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""Written by `keyfold types`; do not edit. The types stand in the .pyi beside it."""
+"""Written by `keyfold types`; do not edit. The types are in the .pyi file next to it."""
 
 
 def __getattr__(name: str) -> type:

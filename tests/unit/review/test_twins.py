@@ -410,7 +410,7 @@ design: d
 entities:
   City: {key: {PK: "{state}_{n}", SK: CITY}, attributes: {state: fixed string, n: fixed number}}
 """
-    assert "can state hold '_'? It stands inside `{state}_{n}`" in questions(text)
+    assert "can state hold '_'? It is inside `{state}_{n}`" in questions(text)
 
 
 def test_an_update_that_leaves_two_index_attributes_behind_is_one_finding() -> None:
