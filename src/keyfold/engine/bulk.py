@@ -7,7 +7,6 @@ their reason, and written as reports at the end.
 
 from __future__ import annotations
 
-import gzip
 import zlib
 from collections.abc import Iterator
 from functools import partial
@@ -19,7 +18,7 @@ import orjson
 
 from keyfold.engine import write
 from keyfold.engine.buckets import bucket
-from keyfold.engine.exports import FOLDER, LINE_BYTES
+from keyfold.engine.exports import FOLDER, LINE_BYTES, open_data
 from keyfold.engine.keys import place_of_item
 from keyfold.engine.storage import Session
 from keyfold.engine.tables import TableDefinition
@@ -107,7 +106,7 @@ def _lines(database: Database, state: State) -> Iterator[tuple[int, int, bytes]]
     first, behind = state["File"], state["Line"]
     left = _LINES_PER_STEP
     for number, path in enumerate(files[first:], first):
-        with _open_input(path) as file:
+        with open_data(path) as file:
             lines = enumerate(iter(partial(file.readline, LINE_BYTES), b""))
             for at, line in islice(lines, behind, behind + left):
                 left -= 1
@@ -115,10 +114,6 @@ def _lines(database: Database, state: State) -> Iterator[tuple[int, int, bytes]]
         behind = 0
         if not left:
             return
-
-
-def _open_input(path: Path) -> Any:
-    return gzip.open(path) if path.suffix == ".gz" else path.open("rb")
 
 
 def input_files(database: Database, source: dict[str, Any]) -> list[Path]:

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import md5
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Final, cast
 
 import orjson
 
@@ -143,10 +143,23 @@ def data_files(directory: Path) -> list[Path]:
     return files
 
 
+_GZIP: Final = b"\x1f\x8b"
+"""How such a file begins."""
+
+
+def open_data(path: Path) -> BinaryIO:
+    """A data file's content; gzip is recognised by its name or by how it begins."""
+    file = path.open("rb")
+    if path.suffix != ".gz" and not file.peek(len(_GZIP)).startswith(_GZIP):
+        return file
+    file.close()
+    return cast("BinaryIO", gzip.open(path))
+
+
 def read_file(path: Path) -> Iterator[bytes]:
     """The items of one data file."""
     read = 0
-    with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as lines:
+    with open_data(path) as lines:
         try:
             while line := lines.readline(LINE_BYTES):
                 read += 1

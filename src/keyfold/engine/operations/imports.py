@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import csv
-import gzip
 import zlib
 from collections.abc import Iterator
 from functools import partial
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -183,8 +183,7 @@ def _csv_items(
     path: Path, options: dict[str, Any], types: dict[str, str]
 ) -> Iterator[tuple[Item, int]]:
     """The rows of a file; attributes are strings, except for typed keys."""
-    opened = gzip.open if path.suffix == ".gz" else open
-    with opened(path, "rt", encoding="utf-8", newline="") as file:
+    with TextIOWrapper(exports.open_data(path), encoding="utf-8", newline="") as file:
         rows = csv.DictReader(
             file, options.get("HeaderList"), delimiter=options.get("Delimiter", ",")
         )

@@ -160,6 +160,16 @@ def test_a_damaged_object_fails_the_operation(backend: Client, tmp_path: Path) -
     assert str(tmp_path) not in told["FailureMessage"]
 
 
+def test_a_packed_object_needs_no_ending_in_its_name(backend: Client, tmp_path: Path) -> None:
+    _write(tmp_path, "orders.json.gz", _item("a"))
+    (tmp_path / "input" / "orders.json.gz").rename(tmp_path / "input" / "orders-1")
+    packed = {**_START["InputS3Configuration"], "InputCompressionType": "GZIP"}
+    assert _run(backend, InputS3Configuration=packed)["BulkOperationStatus"] == "COMPLETED"
+    assert [item["pk"] for item in backend.call("Scan", {"TableName": "Orders"})["Items"]] == [
+        {"S": "a"}
+    ]
+
+
 def test_a_token_starts_one_operation(backend: Client, tmp_path: Path) -> None:
     _write(tmp_path, "orders.json", _item("a"))
     first = _run(backend, ClientToken="token")
