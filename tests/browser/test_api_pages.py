@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 from starlette.applications import Starlette
 
 from keyfold.api import Identity, Payload, Service, anyone, authenticated, mutation, query
@@ -81,6 +81,23 @@ def test_a_demo_user_tries_an_operation_on_the_rest_page(page: Page, site: str) 
     page.click(".opblock-post button.execute")
     page.wait_for_selector(".live-responses-table .response-col_status >> text=201")
     assert '"authorId": "mia"' in page.inner_text(".live-responses-table")
+
+
+@pytest.mark.parametrize(
+    ("place", "script"), [("docs", "swagger-ui-bundle.js"), ("redoc", "redoc.standalone.js")]
+)
+def test_who_you_are_stands_there_before_a_large_script_has_come(
+    page: Page, site: str, place: str, script: str
+) -> None:
+    sign_in(page, site)
+    waiting: list[Route] = []
+    page.route(f"**/{script}", lambda one: waiting.append(one))
+    page.goto(f"{site}/notes/{place}", wait_until="commit")
+    expect(page.locator("#who")).to_have_value("mia")
+    page.unroute(f"**/{script}")
+    for one in waiting:
+        one.continue_()
+    expect(page.get_by_text("Notes").first).to_be_visible()
 
 
 def test_parameters_are_filled_with_ids_that_exist(page: Page, site: str) -> None:

@@ -95,7 +95,7 @@ def swagger(service: DocumentedService) -> str:
     styles = '<link rel="stylesheet" href="../assets/swagger-ui.css">'
     body = f"""{_service_top(service, "docs")}
 <main id="docs" data-openapi="openapi.json"></main>
-<script src="../assets/swagger-ui-bundle.js"></script>
+<script src="../assets/swagger-ui-bundle.js" defer></script>
 <script type="module" src="../assets/docs.js"></script>"""
     return _page(f"{service.title}: REST", body, styles, top=_BELOW)
 
@@ -103,7 +103,7 @@ def swagger(service: DocumentedService) -> str:
 def redoc(service: DocumentedService) -> str:
     """ReDoc on a service's OpenAPI document."""
     body = f"""{_service_top(service, "redoc")}<redoc spec-url="openapi.json"></redoc>
-<script src="../assets/redoc.standalone.js"></script>"""
+<script src="../assets/redoc.standalone.js" defer></script>"""
     return _page(f"{service.title}: REST", body, kind="light", top=_BELOW)
 
 
