@@ -197,9 +197,10 @@ class CopyWrites:
             return [self._put(output), *log.writes(made)]
         if output.claim:
             return [self._put(output)]
-        changed = (record or UndoRecord("changed", output.table, key, revision=-1)).with_change(
-            there, item
-        )
+        # From verify on, a part that is there was written in the new shape.
+        adds = frozenset[str]() if self.sides.early else output.part or frozenset()
+        known = record or UndoRecord("changed", output.table, key, revision=-1)
+        changed = known.with_change(there, item, adds)
         changed.kind = "changed"
         return [self._put(output), *log.writes(changed)]
 

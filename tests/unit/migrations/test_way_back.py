@@ -673,3 +673,19 @@ def test_a_pointer_is_not_made_for_an_item_that_was_just_deleted(
 
     Migrator(migration, Late(client), without_routers=True).items.copier("new").poll()
     assert stored(client).keys() == {"HOST#h HOST"}
+
+
+def test_a_part_that_both_applications_wrote_goes_from_the_whole(client: EmbeddedClient) -> None:
+    old, new = declared(PARTED, "part_of_both"), declared(WHOLE, "part_of_both_new")
+    before = old.design.open(client)
+    migration = Migration("merge", merge(old.Contact, new.User, fields=["mail"]))
+    migrator(migration, client).apply("verify")
+    after = new.design.open(client, migration=migration)
+    after.create(new.User(id="ada", mail="ada@x"))
+    before.update(old.Contact.key(id="ada"), mail="new@x")
+    migrator(migration, client).items.copier("new").catch_up()
+    assert stored(client)["USER#ada USER"]["mail"] == {"S": "new@x"}
+    migrator(migration, client).rollback()
+    found = stored(client)
+    assert "mail" not in found["USER#ada USER"]
+    assert found["USER#ada CONTACT"]["mail"] == {"S": "new@x"}
