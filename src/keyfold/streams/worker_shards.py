@@ -38,6 +38,7 @@ from keyfold.streams.turn import Turns
 
 IMAGES: Final = "NEW_AND_OLD_IMAGES"
 
+_WAITS: Final = 40
 _WAIT_SECONDS: Final = 0.25
 _STAMP_SECONDS: Final = 1.0
 """The resolution of a record's creation time."""
@@ -202,11 +203,12 @@ class StreamWorker:
         positions = {one.shard: one.sequence for one in others}
         before, times = self._waited
         self._waited = positions, times + 1 if positions == before else 0
-        if times * _WAIT_SECONDS > 2 * self.options.lease_seconds:
+        pause = min(self.options.poll_seconds, _WAIT_SECONDS)
+        if times >= _WAITS and times * (pause or _WAIT_SECONDS) > 2 * self.options.lease_seconds:
             self._waited = {}, 0
             raise _standing_still(others, self.options.lease_seconds)
         self.turning = True
-        yield Pause(min(self.options.poll_seconds, _WAIT_SECONDS))
+        yield Pause(pause)
 
     def leave(self) -> Flow[None]:
         """Release the leases, so that others need not wait for them to end."""
