@@ -716,7 +716,7 @@ def test_a_feed_is_part_of_the_design_as_data() -> None:
     ("posted", "copied", "reason"),
     [
         ("T#{at:iso}#{post_id}", "{post_id}", "sorted by"),
-        ("{at:iso}#{post_id}", "{at:iso}#{post_id}", "cannot be told"),
+        ("{at:iso}#{post_id}", "{at:iso}#{post_id}", "cannot be distinguished"),
         ("T#{post_id}", "T#{post_id}", "does not begin with a time"),
     ],
 )

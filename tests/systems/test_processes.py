@@ -157,7 +157,7 @@ def test_elsewhere_the_command_that_is_needed_is_said_and_it_works(tmp_path: Pat
         _invite(ada, ben)
         assert ben.notices("inviter") == []
         said = log.read_text()
-        _, _, command = said.partition("until this runs too: keyfold ")
+        _, _, command = said.partition("while this runs: keyfold ")
         with started(tmp_path, "streams", *shlex.split(command.splitlines()[0])) as following:
             assert awaited(lambda: ben.notices("inviter"), following)
 

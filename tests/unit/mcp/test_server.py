@@ -312,7 +312,7 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("read_design", {"offset": -1}, "offset must be from 0 to"),
     ("read_design", {"offset": 10**9}, "offset must be from 0 to"),
     ("check_design", {"txt": "design: x"}, "Extra inputs are not permitted"),
-    ("check_design", {"text": "design: \ud800"}, "half a character"),
+    ("check_design", {"text": "design: \ud800"}, "a lone surrogate"),
     ("make_items", {"counts": {"User": -1}}, "must be at least 0"),
     ("make_items", {"text": "design: x"}, "no canonical entity"),
 ]
