@@ -31,7 +31,7 @@ class Marks(Protocol):
         ...
 
     def gathered(self) -> None:
-        """The transaction is whole, and nobody reads what it has not committed."""
+        """The transaction is complete; readers do not see it before the commit."""
         ...
 
     def end(self) -> tuple[bytes, bytes] | None:

@@ -67,7 +67,7 @@ def examine(copy: SettledCopy, found: Survey) -> Iterator[str]:
     if copy.lost:
         yield f"the log is damaged: the {copy.lost} commits behind the damage are lost"
     for number, tree in sorted(found.damaged.items()):
-        where = found.describe(tree) if tree else "not in use, or nobody knows"
+        where = found.describe(tree) if tree else "not in use, or unknown"
         yield f"page {number} is damaged: {where}"
     if doubtful := {*found.damaged.values()} & {*DEFINITIONS}:
         listed = ", ".join(sorted(doubtful))
