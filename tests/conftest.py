@@ -60,10 +60,18 @@ settings.register_profile(
 settings.load_profile("keyfold")
 
 
+def _is_long(path: Path) -> bool:
+    return any(path.is_relative_to(HERE / place) for place in LONG)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """`make test` does not even import what it leaves out."""
+    return (config.option.markexpr == "not long" and _is_long(collection_path)) or None
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    places = [HERE / place for place in LONG]
     for item in items:
-        if any(item.path.is_relative_to(place) for place in places):
+        if _is_long(item.path):
             item.add_marker(pytest.mark.long)
 
 

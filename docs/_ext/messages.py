@@ -1,17 +1,17 @@
-"""Every message of an error, as the source has it: one page, to be read by a person."""
+"""Every message of an error or a finding, as the source has it: one page, for a reviewer."""
 
 from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import keyfold
 from keyfold import errors
 
 SOURCE = Path(keyfold.__file__).parent
-FUNCTIONS = {"Finding", "problem", "refuse"}
+FINDINGS = {"Defect", "Finding"}
 SHORTEST = 12
 """A text of fewer characters is a code or a name."""
 
@@ -19,11 +19,13 @@ SHORTEST = 12
 def messages_page() -> str:
     """The messages by package and module; what is filled in stands in braces."""
     parts = ["# Messages", ""]
-    parts += ["All error messages, by module. Values in braces are filled in.", ""]
-    raising = FUNCTIONS | _error_classes()
+    parts += ["All messages of errors and findings, by module. Values in braces are filled in.", ""]
+    parts += ["A bar separates alternatives.", ""]
+    trees = {path: ast.parse(path.read_text("utf-8")) for path in sorted(SOURCE.rglob("*.py"))}
+    classes = _error_classes(trees.values()) | FINDINGS
     by_package: dict[str, dict[str, list[str]]] = defaultdict(dict)
-    for path in sorted(SOURCE.rglob("*.py")):
-        if found := list(dict.fromkeys(_messages(path, raising))):
+    for path, tree in trees.items():
+        if found := list(dict.fromkeys(_messages(tree, _with_helpers(tree, classes)))):
             module = path.relative_to(SOURCE)
             by_package[module.parts[0].removesuffix(".py")][str(module)] = found
     for package, modules in by_package.items():
@@ -33,13 +35,13 @@ def messages_page() -> str:
     return "\n".join(parts)
 
 
-def _error_classes() -> set[str]:
+def _error_classes(trees: Iterable[ast.Module]) -> set[str]:
     """The errors of keyfold, and the classes that modules derive from them."""
     known = {name for name in vars(errors) if name[0].isupper()}
     classes = [
         (node.name, {_name(base) for base in node.bases})
-        for path in SOURCE.rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        for tree in trees
+        for node in ast.walk(tree)
         if isinstance(node, ast.ClassDef)
     ]
     while derived := {name for name, bases in classes if bases & known} - known:
@@ -47,13 +49,44 @@ def _error_classes() -> set[str]:
     return known
 
 
-def _messages(path: Path, raising: set[str]) -> Iterator[str]:
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-        if isinstance(node, ast.Call) and _name(node.func) in raising:
-            given = [*node.args, *(one.value for one in node.keywords)]
-            texts = [" ".join(text.split()) for one in given if (text := _text(one))]
-            if said := [text for text in texts if len(text) >= SHORTEST]:
-                yield " ".join(said)
+def _with_helpers(tree: ast.Module, classes: set[str]) -> set[str]:
+    """The classes, and the functions of a module that pass a text on to one of them."""
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    known = classes | {"refuse"}
+    while helpers := {one.name for one in functions if _passes_on(one, known)} - known:
+        known |= helpers
+    return known
+
+
+def _passes_on(function: ast.FunctionDef, known: set[str]) -> bool:
+    given = function.args
+    texts = {
+        one.arg
+        for one in (*given.posonlyargs, *given.args, *given.kwonlyargs)
+        if isinstance(one.annotation, ast.Name) and one.annotation.id == "str"
+    }
+    return any(
+        isinstance(passed, ast.Name) and passed.id in texts
+        for call in _calls(function, known)
+        for passed in _arguments(call)
+    )
+
+
+def _calls(tree: ast.AST, known: set[str]) -> Iterator[ast.Call]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and _name(node.func) in known:
+            yield node
+
+
+def _arguments(call: ast.Call) -> list[ast.expr]:
+    return [*call.args, *(one.value for one in call.keywords)]
+
+
+def _messages(tree: ast.Module, known: set[str]) -> Iterator[str]:
+    for call in _calls(tree, known):
+        texts = [" ".join(_text(one).split()) for one in _arguments(call)]
+        if said := [text for text in texts if len(text) >= SHORTEST]:
+            yield " ".join(said)
 
 
 def _name(function: ast.expr) -> str:
@@ -63,6 +96,10 @@ def _name(function: ast.expr) -> str:
 def _text(node: ast.expr) -> str:
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return node.value
+    if isinstance(node, ast.IfExp):
+        return " | ".join(filter(None, (_text(node.body), _text(node.orelse))))
+    if isinstance(node, ast.BinOp):
+        return _text(node.left) + _text(node.right)
     if isinstance(node, ast.JoinedStr):
         return "".join(
             _text(one) if isinstance(one, ast.Constant) else f"{{{ast.unparse(one.value)}}}"

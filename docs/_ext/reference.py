@@ -9,7 +9,9 @@ import io
 import os
 import pkgutil
 import re
+import sys
 import tomllib
+from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import redirect_stdout
 from functools import cache
@@ -215,7 +217,11 @@ def api_modules() -> list[ModuleType]:
 def _documented(name: str, value: Any) -> list[str]:
     lines = [f"### `{name}`", ""]
     if not (inspect.isclass(value) or inspect.isfunction(value)):
-        return [*lines, *([text, ""] if (text := constant_doc(name)) else []), *_shown(name, value)]
+        return [
+            *lines,
+            *([text, ""] if (text := constant_doc(name, value)) else []),
+            *_shown(name, value),
+        ]
     lines += ["```text", f"{name}{_signature(value)}", "```", ""]
     if text := (_own_doc(value) if inspect.isclass(value) else inspect.getdoc(value) or ""):
         lines += [inspect.cleandoc(text), ""]
@@ -229,9 +235,12 @@ def _documented(name: str, value: Any) -> list[str]:
 
 
 @cache
-def _constant_docs() -> dict[str, str]:
-    docs: dict[str, str] = {}
-    for path in sorted(Path(keyfold.__path__[0]).rglob("*.py")):
+def _constant_docs() -> dict[str, dict[str, str]]:
+    """The sentences of each name, by the modules that declare it."""
+    docs: dict[str, dict[str, str]] = defaultdict(dict)
+    root = Path(keyfold.__path__[0])
+    for path in sorted(root.rglob("*.py")):
+        module = ".".join(["keyfold", *path.relative_to(root).with_suffix("").parts])
         body = ast.parse(path.read_text("utf-8")).body
         for node, text in pairwise(body):
             match node, text:
@@ -240,15 +249,23 @@ def _constant_docs() -> dict[str, str]:
                     | ast.AnnAssign(target=ast.Name(id=name)),
                     ast.Expr(value=ast.Constant(value=str(doc))),
                 ):
-                    docs.setdefault(name, inspect.cleandoc(doc))
+                    docs[name].setdefault(module, inspect.cleandoc(doc))
                 case ast.FunctionDef(name=name), _ if doc := ast.get_docstring(node):
-                    docs.setdefault(name, doc)
+                    docs[name].setdefault(module, doc)
     return docs
 
 
-def constant_doc(name: str) -> str:
-    """The string below the assignment of a public constant."""
-    return _constant_docs().get(name, "")
+def constant_doc(name: str, value: object) -> str:
+    """The string below the assignment of a public constant, in the module that declares it."""
+    known = _constant_docs().get(name, {})
+    return next(
+        (
+            doc
+            for module, doc in known.items()
+            if getattr(sys.modules.get(module), name, None) is value
+        ),
+        "",
+    )
 
 
 def _shown(name: str, value: Any) -> list[str]:

@@ -20,7 +20,7 @@ def site() -> Iterator[str]:
 
 
 FORMS = {
-    "inviter": ("groups", "New group", "#group-name", 200, "Found it"),
+    "inviter": ("groups", "New group", "#group-name", 200, "Create it"),
     "search-room": ("", "New room", "#room-title", 120, "Open it"),
     "gg-core": ("goals", "Set a goal", "#goal-title", 200, "Set it"),
     "sellers": ("", "New stand", "#seller-name", 200, "Open it"),
@@ -80,7 +80,7 @@ LOST = {
     "inviter": ["hangouts/none", "groups/none"],
     "search-room": ["rooms/none", "join/none/none"],
     "tama-friends": ["posts/none", "people/nobody_at_all"],
-    "gg-core": ["groups/none", "rooms/none"],
+    "gg-core": ["groups/none", "rooms/none", "people/none"],
     "sellers": ["stands/none", "seasons/none"],
 }
 

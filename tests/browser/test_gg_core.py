@@ -27,23 +27,29 @@ from keyfold_systems.gg_core.service import GgCore
 from .conftest import served
 
 ADA, BEN = Identity.of("ada", name="Ada Lang"), Identity.of("ben", name="Ben Okafor")
+DORA = Identity.of("dora", name="Dora Weiss")
 NEW = Identity.of("cem", name="Cem Kaya")
 
 
 @asynccontextmanager
 async def town() -> AsyncIterator[Starlette]:
-    """Ada and Ben have profiles and a group; a goal, a room and a post are there to look at."""
+    """Ada, Ben and Dora have profiles; a group, a goal, rooms and posts are there to look at."""
     async with await design.open_async(":memory:") as db, following([db]):
         service = GgCore(db)
-        for one, name in ((ADA, "Ada Lang"), (BEN, "Ben Okafor")):
+        for one, name in ((ADA, "Ada Lang"), (BEN, "Ben Okafor"), (DORA, "Dora Weiss")):
             profile = NewUser(nickname=one.id, email=f"{one.id}@x.org", full_name=name)
             await service.create_user(profile, caller=one)
         group = await service.create_group(NewGroup(name="Early birds"), caller=BEN)
         await service.join_group(group.group_id, caller=ADA)
         told = NewActivity(preview_text="Saturday at eight.", actor_id=group.group_id)
         await service.post_activity(told, caller=BEN)
+        await service.post_activity(NewActivity(preview_text="Baked a cake."), caller=DORA)
         hall = NewRoom(scope="group", group_id=group.group_id)
         await service.create_room(hall, caller=BEN)
+        three = NewRoom(scope="group", members={"ben", "dora"})
+        room = await service.create_room(three, caller=ADA)
+        for number in range(55):
+            await service.send_message(room.room_id, f"number {number}", caller=ADA)
         goal = await service.create_goal(NewGoal(title="Bake bread"), caller=ADA)
         await service.create_task(goal.goal_id, NewTask(title="Buy flour"), caller=ADA)
         people = {service.name: [ADA, BEN, NEW]}
@@ -77,7 +83,10 @@ def test_two_people_follow_post_comment_talk_and_win_a_quest(
 
     page.fill("#nickname", "ben")
     page.click("#find button")
-    page.click("#found >> text=Follow")
+    page.click("#person >> role=button[name='Follow']")
+    expect(page.locator("#person h1")).to_have_text("Ben Okafor")
+    expect(page.locator("#person")).to_contain_text("1 follower")
+    go(page, "people")
     expect(page.locator("#following")).to_contain_text("Ben Okafor")
     expect(ben.locator("#unread")).to_have_text("1")
 
@@ -122,6 +131,90 @@ def test_two_people_follow_post_comment_talk_and_win_a_quest(
     expect(page.locator("#all-quests .tag.ok")).to_have_text("completed")
     expect(page.locator("#points")).to_have_text("10 XP")
     ben.close()
+
+
+def test_a_project_posts_talks_and_ends(page: Page, browser: Browser, site: str) -> None:
+    page.on("dialog", lambda asked: asked.accept())
+    ben = browser.new_page(viewport={"width": 390, "height": 800})
+    ben.on("dialog", lambda asked: asked.accept())
+    ben.set_default_timeout(10_000)
+    visit(page, site, "ada", "people")
+    page.click("#found-group")
+    page.fill("#group-name", "Paint the boat")
+    page.select_option("#group-kind", "project")
+    page.click("#new-group >> text=Found it")
+    expect(page.locator("#group .head")).to_contain_text("Project · 1 member")
+    place = page.url.partition("#/")[2]
+
+    visit(ben, site, "ben", place)
+    expect(ben.locator("#group")).to_contain_text("Join to see what the group does.")
+    ben.click("#group >> text=Join")
+    expect(ben.locator("#group")).to_contain_text("Nothing yet")
+    page.click("#group >> text=Open a room")
+    page.fill("#text", "Who has the paint?")
+    page.keyboard.press("Enter")
+    expect(page.locator("#talk")).to_contain_text("Who has the paint?")
+    go(ben, "rooms")
+    ben.click("#all-rooms >> text=Paint the boat")
+    ben.fill("#text", "I hvae.")
+    ben.keyboard.press("Enter")
+    ben.locator(".said.mine").get_by_role("button").click()
+    expect(page.locator("#talk .said")).to_have_count(1)
+
+    go(page, "feed")
+    page.fill("#said", "Blue it is.")
+    page.select_option("#where", label="Paint the boat")
+    page.click("#post button")
+    ben.goto(f"{site}/gg-core/app/#/{place}")
+    expect(ben.locator("#group article")).to_contain_text("Blue it is.")
+    page.goto(f"{site}/gg-core/app/#/{place}")
+    page.click("#group >> text=Delete")
+    expect(page.locator("#groups")).not_to_contain_text("Paint the boat")
+    ben.close()
+
+
+def test_some_people_share_a_room_until_they_leave_it(page: Page, site: str) -> None:
+    page.on("dialog", lambda asked: asked.accept())
+    visit(page, site, "ada", "rooms")
+    page.click("#all-rooms >> text=Ben Okafor, Dora Weiss")
+    expect(page.locator("#talk .said")).to_have_count(50)
+    expect(page.locator("#talk .said").last).to_contain_text("number 54")
+    page.click("#earlier")
+    expect(page.locator("#talk .said")).to_have_count(55)
+    expect(page.locator("#earlier")).to_be_hidden()
+    page.click("#leave-room")
+    expect(page.locator("#no-room")).to_be_visible()
+    expect(page.locator("#all-rooms")).not_to_contain_text("Dora Weiss")
+
+    page.click("text=Write to somebody")
+    page.fill("#whom", "@ben, nobody-here")
+    page.click("text=Open the room")
+    expect(page.locator("#toasts")).to_contain_text('"nobody-here" does not exist')
+    page.fill("#whom", "@ben, dora")
+    page.click("text=Open the room")
+    expect(page.locator("#room-title")).to_have_text("Ben Okafor, Dora Weiss")
+    expect(page.locator("#talk")).to_contain_text("Say the first word")
+
+
+def test_a_step_has_a_day_and_a_person_a_place(page: Page, site: str) -> None:
+    page.on("dialog", lambda asked: asked.accept())
+    visit(page, site, "ada", "goals")
+    goal = page.locator("#all-goals article", has_text="Bake bread")
+    goal.get_by_placeholder("Another step").fill("Knead")
+    goal.locator("[name=day]").fill("2100-01-03")
+    goal.get_by_text("Add", exact=True).click()
+    go(page, "feed")
+    expect(page.locator("#due")).to_contain_text("Knead")
+
+    go(page, "people")
+    page.fill("#nickname", "@dora")
+    page.click("#find button")
+    expect(page.locator("#person article")).to_contain_text("Baked a cake.")
+    page.get_by_role("button", name="Block").click()
+    expect(page.locator("#person")).to_contain_text("One of you blocked the other.")
+    expect(page.get_by_role("button", name="Write", exact=True)).to_be_hidden()
+    page.get_by_role("button", name="Unblock").click()
+    expect(page.locator("#person article")).to_contain_text("Baked a cake.")
 
 
 def test_who_is_new_makes_a_profile_first(page: Page, site: str) -> None:

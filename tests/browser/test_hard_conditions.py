@@ -195,7 +195,7 @@ def test_a_feed_has_what_the_followed_say(page: Page, phone: Page, site: str) ->
     test_gg_core.visit(phone, site, "ben")
     page.fill("#nickname", "ben")
     page.click("#find button")
-    page.click("#found >> text=Follow")
+    page.click("#person >> role=button[name='Follow']")
     expect(phone.locator("#unread")).to_have_text("1")
     test_gg_core.go(page, "feed")
     expect(page.locator("#entries")).to_contain_text("Nothing yet")

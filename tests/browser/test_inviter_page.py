@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
+from datetime import timedelta
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 from starlette.applications import Starlette
 
+from keyfold import new_ulid
 from keyfold.api import Identity
 from keyfold.api.app import ApiSettings, create_app
 from keyfold.api.consumers import following
 from keyfold_systems.inviter.design import design
+from keyfold_systems.inviter.entities import Hangout
+from keyfold_systems.inviter.payloads import NewHangout
 from keyfold_systems.inviter.service import Inviter
 
 from .conftest import served
@@ -23,6 +27,32 @@ PEOPLE = [
     Identity.of("ben", name="Ben Okafor"),
     Identity.of("cleo", name="Cleo Martin"),
 ]
+
+
+async def fill(service: Inviter) -> None:
+    """What only Ada sees: a long weekend that has begun, and a group that plans much."""
+    now = service.db.context.now()
+    begun = Hangout(
+        hangout_id=new_ulid(),
+        host_id="ada",
+        host_name="Ada Lang",
+        title="Long weekend",
+        place="The hut",
+        starts_at=now - timedelta(hours=3),
+        ends_at=now + timedelta(hours=45),
+        user_ids={"ada"},
+    )
+    await service.db.create(begun)
+    club = await service.create_group("Book circle", PEOPLE[0])
+    for week in range(33):
+        starts = now + timedelta(weeks=week + 1)
+        evening = NewHangout(
+            title=f"Book {week}",
+            starts_at=starts,
+            ends_at=starts + timedelta(hours=2),
+            group_ids={club.group_id},
+        )
+        await service.create_hangout(evening, PEOPLE[0])
 
 
 @pytest.fixture(scope="module")
@@ -35,6 +65,7 @@ def site() -> Iterator[str]:
                 await service.save_user(one.id, one.name)
             group = await service.create_group("Lake swimmers", PEOPLE[0])
             await service.join_group(group.group_id, PEOPLE[1])
+            await fill(service)
             yield create_app([service], ApiSettings(development=True, people={"inviter": PEOPLE}))
 
     with served(opened) as address:
@@ -60,6 +91,7 @@ def plan(page: Page, title: str, *, group: str = "", person: str = "") -> None:
         page.locator("#plan-people .matches button").first.click()
     page.get_by_role("button", name="Invite them").click()
     expect(page.locator("h1")).to_have_text(title)
+    expect(page.locator(".head")).to_contain_text("Tomorrow")
 
 
 def test_friends_plan_answer_and_see_each_other_live(
@@ -85,6 +117,15 @@ def test_friends_plan_answer_and_see_each_other_live(
     cleo.get_by_role("button", name="Going", exact=True).click()
     expect(ada.locator("#tally")).to_have_text("2going0maybe0can’t")
     expect(ben.locator("article.hangout")).to_contain_text("2 going")
+
+    # What she plans for nobody else is not there for Ben.
+    swim = ada.url
+    ada.goto(f"{site}/inviter/app/#/")
+    plan(ada, "Alone")
+    ben.goto(ada.url)
+    expect(ben.locator("#lost p")).to_have_text("It was deleted, or it is not shared with you.")
+    ben.goto(f"{site}/inviter/app/#/")
+    ada.goto(swim)
 
     ada.get_by_role("button", name="Cancel it").click()
     expect(ben.locator("article.hangout .tag")).to_have_text("Cancelled")
@@ -113,7 +154,7 @@ def test_a_private_group_is_founded_and_a_friend_asked_in(
     ada.get_by_role("button", name="New group").click()
     ada.fill("#group-name", "Secret chess")
     ada.get_by_label("Private").check()
-    ada.get_by_role("button", name="Found it").click()
+    ada.get_by_role("button", name="Create it").click()
     expect(ada.locator("h1")).to_have_text("Secret chess")
     ada.get_by_role("button", name="Ask in").click()
     ada.fill("#ask-people-name", "CLE")
@@ -137,6 +178,53 @@ def test_a_past_time_is_refused_at_its_field(page: Page, site: str) -> None:
     refused = ada.locator(".field:has(#starts) .err")
     expect(refused).to_contain_text("planned before it starts")
     assert ada.input_value("#title") == "Yesterday"
+
+
+def test_a_host_changes_the_place_of_what_has_begun(page: Page, site: str) -> None:
+    ada = visit(page, site, "ada")
+    ends = ada.evaluate(
+        "new Date(Date.now() + 45 * 36e5).toLocaleDateString('en', {day: 'numeric'})"
+    )
+    long = ada.locator(".hangout", has_text="Long weekend")
+    expect(long.locator(".meta").first).to_contain_text(f" {ends}, ")
+    long.get_by_role("link").click()
+    ada.get_by_role("button", name="Change it").click()
+    ada.fill("#place", "The old mill")
+    ada.get_by_role("button", name="Save").click()
+    expect(ada.locator(".head")).to_contain_text("The old mill")
+
+
+def test_a_feed_shows_more_than_its_first_page(page: Page, site: str) -> None:
+    ada = visit(page, site, "ada", "groups")
+    ada.get_by_role("link", name="Book circle").click()
+    expect(ada.locator(".hangout")).to_have_count(30)
+    ada.get_by_role("button", name="Show more").click()
+    expect(ada.locator(".hangout")).to_have_count(33)
+    expect(ada.get_by_role("button", name="Show more")).to_be_hidden()
+
+
+def test_who_has_the_link_sees_the_group_before_joining(page: Page, site: str) -> None:
+    ada = visit(page, site, "ada", "groups")
+    links = []
+    for name in ("Book circle", "Hidden chess"):
+        if name == "Hidden chess":
+            ada.get_by_role("button", name="New group").click()
+            ada.fill("#group-name", name)
+            ada.get_by_label("Private").check()
+            ada.get_by_role("button", name="Create it").click()
+        else:
+            ada.get_by_role("link", name=name).click()
+        expect(ada.locator("h1")).to_have_text(name)
+        links.append(ada.url.rpartition("/")[2])
+        ada.goto(f"{site}/inviter/app/#/groups")
+    cleo = visit(ada, site, "cleo")
+    cleo.goto(f"{site}/inviter/app/#/join/{links[0]}")
+    expect(cleo.locator("h1")).to_have_text("Book circle")
+    expect(cleo.locator(".empty")).to_contain_text("1 member")
+    cleo.goto(f"{site}/inviter/app/#/join/{links[1]}")
+    expect(cleo.locator("#lost")).to_contain_text("ask a member to invite you")
+    cleo.goto(f"{site}/inviter/app/#/join/none")
+    expect(cleo.locator("#lost h1")).to_have_text("This group is not here")
 
 
 @pytest.mark.parametrize(("width", "theme"), [(360, "light"), (1200, "dark")])
@@ -166,7 +254,7 @@ def test_a_friend_joins_by_the_link_of_a_group_and_sees_its_new_name(
     ada = visit(page, site, "ada", "groups")
     ada.get_by_role("button", name="New group").click()
     ada.fill("#group-name", "Night owls")
-    ada.get_by_role("button", name="Found it").click()
+    ada.get_by_role("button", name="Create it").click()
     expect(ada.locator("h1")).to_have_text("Night owls")
     group = ada.url.rpartition("/")[2]
     phone = browser.new_page(viewport={"width": 390, "height": 800})

@@ -20,7 +20,9 @@ from .conftest import served
 from .town import call
 
 MIA = Identity.of("mia", name="Mia Keller")
-PEOPLE = {"search-room": [MIA, Identity.of("jonas", name="Jonas Haas")]}
+JONAS = Identity.of("jonas", name="Jonas Haas")
+INES = Identity.of("ines", name="Ines Costa")
+PEOPLE = {"search-room": [MIA, JONAS]}
 PHONE: ViewportSize = {"width": 360, "height": 740}
 
 
@@ -164,8 +166,16 @@ def test_an_owner_changes_the_room_a_home_and_what_they_wish(page: Page, site: s
     page.click("#settings")
     page.fill("#room-title", "Near the lake")
     page.select_option("#room-kind", "buy")
+    page.fill("#room-description", "Two of us and a cat")
+    page.check("[name=hasCopilot]")
     page.click("#new-room .btn.main")
     expect(page.locator("#room-name")).to_have_text("Near the lake")
+    expect(page.locator("#room-context")).to_have_text("Two of us and a cat")
+    page.click("#settings")
+    expect(page.locator("[name=hasCopilot]")).to_be_checked()
+    page.fill("#room-description", "")
+    page.click("#new-room .btn.main")
+    expect(page.locator("#room-context")).to_be_hidden()
     expect(page.locator("#room-about")).to_contain_text("to buy")
 
     page.click("text=Add a home")
@@ -189,9 +199,91 @@ def test_an_owner_changes_the_room_a_home_and_what_they_wish(page: Page, site: s
     expect(page.locator("#wishes")).to_contain_text("500–800")
     for kept in ("garden", "heating", "floor"):
         expect(page.locator("#wishes")).to_contain_text(kept)
+    odd = {"price": 700, "rooms": {"max": 4}, "location": "Thun"}
+    call(site, "search-room", MIA, f"/rooms/{room}/criteria", {"criteria": odd})
+    expect(page.locator("#wishes")).to_contain_text("up to 4")
+    page.click("#my-wishes")
+    page.fill("#w-musts", "lift")
+    page.click("#wish .btn.main")
+    expect(page.locator("#wishes tbody")).to_have_text("liftyeslocationThunprice700roomsup to 4")
 
     page.click("#settings")
     page.once("dialog", lambda asked: asked.accept())
     page.click("text=Delete the room")
     expect(page.locator("#home")).to_be_visible()
     expect(page.locator("#rooms")).not_to_contain_text("Near the lake")
+
+
+def open_room(site: str, name: str, *others: Identity) -> str:
+    """A room of Mia's with others in it."""
+    room = call(site, "search-room", MIA, "/rooms", {"name": name, "searchType": "rent"})["roomId"]
+    for one in others:
+        call(site, "search-room", one, f"/users/{one.id}", {"name": one.name}, "PUT")
+        call(site, "search-room", MIA, f"/rooms/{room}/invitations", {"userId": one.id})
+        call(site, "search-room", one, f"/rooms/{room}/members", {})
+    return str(room)
+
+
+def test_owners_manage_who_is_in_and_who_is_asked(page: Page, phone: Page, site: str) -> None:
+    room = open_room(site, "For three", JONAS, INES)
+    at = f"/rooms/{room}"
+    sign_in(page, site, "mia")
+    sign_in(phone, site, "jonas")
+    for one in (page, phone):
+        one.goto(f"{site}/search-room/app/#{at}")
+        one.click("#show-members")
+        expect(one.locator("#member-rows > *")).to_have_count(3)
+
+    # Who becomes an owner can do at once what owners do.
+    expect(phone.locator("#member-rows button")).to_have_count(0)
+    page.locator("#member-rows > *", has_text="Jonas").get_by_text("Make an owner").click()
+    expect(phone.get_by_label("Remove Ines Costa")).to_be_visible()
+    phone.once("dialog", lambda asked: asked.accept())
+    phone.get_by_label("Remove Ines Costa").click()
+    expect(page.locator("#member-rows > *")).to_have_count(2)
+    expect(page.locator("#talk")).to_contain_text("Jonas Haas took Ines Costa out")
+
+    # Who declined is shown as such, and can be asked again.
+    page.fill("#invite-id", "ines")
+    page.click("#invite .btn.main")
+    expect(phone.locator("#invited-rows")).to_contain_text("Asked")
+    call(site, "search-room", INES, f"/users/ines/invitations/{room}", {}, "DELETE")
+    expect(page.locator("#invited-rows")).to_contain_text("Declined")
+    page.click("text=Ask again")
+    expect(page.locator("#invited-rows")).to_contain_text("Asked")
+    expect(page.locator("#talk")).to_contain_text("Mia Keller asked Ines Costa")
+
+    # A link is there until it is taken back.
+    page.click("#make-link")
+    expect(page.locator("#link-rows > *")).to_have_count(1)
+    fits_the_phone(phone)
+    accessible(page)
+    page.get_by_label("Take the link back").click()
+    expect(page.locator("#link-rows > *")).to_have_count(0)
+    expect(page.locator("#link")).to_be_hidden()
+
+    # Who is taken out while they look is told.
+    call(site, "search-room", MIA, f"{at}/members/jonas", {}, "DELETE")
+    expect(phone.locator("main")).to_contain_text("It was deleted, or it is not shared with you.")
+
+
+def test_a_room_with_more_than_fits_at_once_shows_the_newest_first(page: Page, site: str) -> None:
+    room = open_room(site, "Far too many")
+    for number in range(62):
+        new = {"sourceBrand": "homegate", "title": f"Flat {number}"}
+        call(site, "search-room", MIA, f"/rooms/{room}/listings", new)
+    sign_in(page, site, "mia")
+    page.goto(f"{site}/search-room/app/#/rooms/{room}")
+    expect(page.locator(".home .title").first).to_have_text("Flat 61")
+    expect(page.locator(".home")).to_have_count(60)
+    page.click("text=Show more")
+    expect(page.locator(".home")).to_have_count(62)
+    expect(page.locator("#more-listings")).to_be_hidden()
+    page.fill("[name=text]", "flat 7")
+    expect(page.locator(".home .title")).to_have_text(["Flat 7"])
+    page.fill("[name=text]", "castle")
+    expect(page.locator("#listings")).to_contain_text("Nothing fits")
+
+    expect(page.locator("#talk")).not_to_contain_text("opened the room")
+    page.click("text=Earlier")
+    expect(page.locator("#talk")).to_contain_text("opened the room")

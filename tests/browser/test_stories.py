@@ -121,9 +121,9 @@ def test_a_group_sees_the_hangout_that_it_is_invited_to(visit: Callable[[str], V
             "groupIds": [group],
         },
     )
-    ada.run("respond", hangoutId=hangout["hangoutId"], answer="GOING")
+    ada.run("respond", hangoutId=hangout["hangoutId"], answer="going")
     (card,) = ada.run("groupUpcoming", groupId=group)["nodes"]
-    assert (card["title"], card["myAnswer"]) == ("Sunday run", "GOING")
+    assert (card["title"], card["myAnswer"]) == ("Sunday run", "going")
 
 
 def test_a_room_has_what_was_found_and_what_all_look_for(visit: Callable[[str], Visitor]) -> None:

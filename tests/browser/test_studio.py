@@ -276,7 +276,7 @@ def test_two_people_at_once_and_the_slower_one_sees_what_changed(
     theirs.click("#send")
     expect(theirs.locator(".banner.ok")).to_contain_text("Sent:")
     page.click("#send")
-    expect(page.locator("text=Somebody was faster")).to_be_visible()
+    expect(page.locator("text=Changed meanwhile")).to_be_visible()
     expect(page.locator("main")).to_contain_text("In the cellar")
     other.close()
 

@@ -122,7 +122,7 @@ def base(start: str) -> str:
         # The same site on another port: the browser sends the cookie, the studio sees the origin.
         ("127.0.0.1", "This request came from another site."),
         # Another site: the browser keeps the cookie to itself.
-        ("localhost", "This studio is yours alone"),
+        ("localhost", "Open the address that keyfold printed"),
     ],
 )
 def test_a_page_of_somebody_else_reads_nothing_frames_nothing_and_sends_nothing(

@@ -112,9 +112,9 @@ def test_dead_letters_are_looked_into_replayed_and_dropped(page: Page, library: 
     assert (library / "cards").read_text() == "Book 0 is now Better book 0\n"
 
     # The other one is dropped, after a second click.
-    expect(letters.locator("button", has_text="Drop for good")).to_be_hidden()
+    expect(letters.locator("button", has_text="Drop permanently")).to_be_hidden()
     letters.locator("summary", has_text="Drop…").click()
-    letters.locator("button", has_text="Drop for good").click()
+    letters.locator("button", has_text="Drop permanently").click()
     expect(page.locator(".banner.ok")).to_have_text("Dropped 1 dead letter.")
     expect(letters).to_have_count(0)
     expect(page.locator(".stats div", has_text="Dead letters")).to_contain_text("0")

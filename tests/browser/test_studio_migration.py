@@ -110,7 +110,7 @@ def test_a_migration_switches_goes_back_and_ends_with_what_is_refused_on_the_way
     # The application does not follow: the switch is not made, and the page says why.
     page.click("text=Continue to switch reads")
     expect(page.locator(".banner.warn")).to_contain_text("Deploy the application")
-    expect(page.locator(".banner.warn")).to_contain_text("does not reach the new ones")
+    expect(page.locator(".banner.warn")).to_contain_text("do not reach the new ones")
     expect(phase(page)).to_contain_text("verify")
 
     # Without it only for who types the migration's name.
@@ -164,7 +164,7 @@ def test_a_migration_is_stopped_on_its_way_continued_and_rolled_back(page: Page)
     expect(segments).to_contain_text("under way")
     expect(page.locator("main button:has-text('Continue')")).to_have_count(0)
     page.click("main button:has-text('Stop')")
-    expect(log).to_contain_text("Stopped. What was copied is kept")
+    expect(log).to_contain_text("Stopped. Copied items are kept")
     expect(phase(page)).to_contain_text("follow")
     expect(segments).to_contain_text("stopped")
     assert 0 < done() < 60

@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
@@ -15,17 +16,20 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 from starlette.applications import Starlette
 
+from keyfold import AsyncDb
 from keyfold.api import Identity
 from keyfold.api.app import ApiSettings, create_app
 from keyfold.api.consumers import following
 from keyfold.api.media import LocalMedia
+from keyfold_systems.tamafriends.addresses import new_id
 from keyfold_systems.tamafriends.design import design
-from keyfold_systems.tamafriends.entities import UserProfile
+from keyfold_systems.tamafriends.entities import Comment, Like, Post, UserProfile
 from keyfold_systems.tamafriends.payloads import NewPost
 from keyfold_systems.tamafriends.service import TamaFriends
 
 from .conftest import served
 
+CROWD = 60
 PEOPLE = {"yuki": "Yuki Tanaka", "omar": "Omar Haddad"}
 APP = "/tama-friends/app/"
 PLACES = {
@@ -55,6 +59,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
                 await db.create(UserProfile.model_validate(profile))
             hen = "Marta the hen has laid her first egg. @omar owes me a cake."
             await service.create_post(NewPost(text=hen), caller=known[0])
+            await crowd(db)
             settings = ApiSettings(
                 development=True, people={service.name: known}, media=LocalMedia(folder)
             )
@@ -62,6 +67,30 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
     with served(opened) as address:
         yield address
+
+
+async def crowd(db: AsyncDb) -> None:
+    """Sixty people who like a post of Nina's, and say so."""
+    names = ["nina", *(f"fan{number:02}" for number in range(CROWD))]
+    await db.bulk(
+        UserProfile(
+            user_id=one,
+            email=f"{one}@example.com",
+            username=one,
+            handle=one,
+            display_name=one.title(),
+        )
+        for one in names
+    )
+    at = datetime(2026, 1, 1, tzinfo=UTC)
+    post = Post(user_id="nina", post_id="known", text="Everybody knows me", created_at=at)
+    await db.create(post)
+    for number, one in enumerate(names[1:]):
+        said = at + timedelta(minutes=number)
+        about = {"post_id": "known", "user_id": one, "post_user_id": "nina", "post_created_at": at}
+        words = {"comment_id": new_id(said), "user_handle": one, "text": f"I am {one}"}
+        await db.create(Like.model_validate({**about, "created_at": said}))
+        await db.create(Comment.model_validate({**about, **words, "created_at": said}))
 
 
 @pytest.fixture
@@ -89,6 +118,23 @@ def join(page: Page, name: str) -> None:
     expect(page.locator("#who .clip")).to_have_text(name.title(), timeout=20_000)
 
 
+def enter(page: Page, login: str, password: str = "correct horse") -> None:
+    page.click("text=Join")
+    page.locator("#account [data-show=enter]").click()
+    page.fill("#enter-login", login)
+    page.fill("#enter-password", password)
+    page.locator("#enter button").click()
+
+
+def own_account(page: Page, site: str) -> Request:
+    """A request for the account of whoever is signed in on a page."""
+    me = page.evaluate("JSON.parse(sessionStorage['keyfold-person:/tama-friends/'])")
+    return Request(
+        f"{site}/tama-friends/users/{me['id']}/account",
+        headers={"authorization": f"Bearer {me['token']}"},
+    )
+
+
 def test_two_people_meet_post_and_react(page: Page, phone: Page, site: str, tmp_path: Path) -> None:
     phone.goto(f"{site}{APP}")
     sign_in(phone, "yuki")
@@ -105,10 +151,11 @@ def test_two_people_meet_post_and_react(page: Page, phone: Page, site: str, tmp_
     (tmp_path / "hen.png").write_bytes(PIXEL)
     phone.fill("#say", "Look, Marta!")
     phone.set_input_files("#pictures", tmp_path / "hen.png")
+    phone.get_by_label("What hen.png shows").fill("A round hen")
     phone.get_by_role("button", name="Post", exact=True).click()
     expect(page.locator("article")).to_have_count(2)
     new = page.locator("article", has_text="Look, Marta!")
-    expect(new.locator(".pictures img")).to_be_visible()
+    expect(new.get_by_alt_text("A round hen")).to_be_visible()
 
     new.get_by_label("Like,").click()
     expect(phone.locator("article").get_by_label("Like, 1 so far")).to_be_visible()
@@ -144,6 +191,78 @@ def test_a_block_keeps_away_until_it_is_taken_back(page: Page, phone: Page, site
     expect(page.locator("h1")).to_have_text("Yuki Tanaka")
 
 
+def test_long_lists_are_shown_page_by_page(page: Page, site: str) -> None:
+    page.goto(f"{site}{APP}")
+    sign_in(page, "omar")
+    page.goto(f"{site}{APP}#/posts/known")
+    expect(page.locator(".comment")).to_have_count(50)
+    page.get_by_label("Your comment").fill("Me too")
+    page.get_by_role("button", name="Send").click()
+    expect(page.locator(".comment .words").last).to_have_text("Me too")
+    page.get_by_role("button", name="Show more").click()
+    expect(page.locator(".comment")).to_have_count(CROWD + 1)
+    expect(page.locator(".comment .words").last).to_have_text("Me too")
+    expect(page.get_by_role("button", name="Show more")).to_be_hidden()
+    page.click("text=Who likes it")
+    rows = page.locator("#people-rows .rows > *")
+    expect(rows).to_have_count(50)
+    page.locator("#people-rows").get_by_role("button", name="Show more").click()
+    expect(rows).to_have_count(CROWD)
+
+
+def test_who_posts_deletes_what_others_say_below(page: Page, phone: Page, site: str) -> None:
+    for screen, who in ((page, "omar"), (phone, "yuki")):
+        screen.goto(f"{site}{APP}")
+        sign_in(screen, who)
+    phone.fill("#say", "Be nice")
+    phone.get_by_role("button", name="Post", exact=True).click()
+    phone.locator("article", has_text="Be nice").get_by_label("Comments,").click()
+    expect(phone.locator("h2", has_text="Comments")).to_be_visible()
+    page.goto(f"{site}{APP}{phone.evaluate('location.hash')}")
+    for text in ("Rubbish", "Lovely"):
+        page.get_by_label("Your comment").fill(text)
+        page.get_by_role("button", name="Send").click()
+        expect(phone.locator(".comment .words").last).to_have_text(text)
+    expect(phone.locator(".comment").get_by_role("button", name="Edit")).to_have_count(0)
+    phone.once("dialog", lambda asked: asked.accept())
+    phone.locator(".comment", has_text="Rubbish").get_by_role("button", name="Delete").click()
+    for screen in (page, phone):
+        expect(screen.locator(".comment .words")).to_have_text(["Lovely"])
+
+
+def test_settings_change_logins_end_sessions_and_remove_the_picture(
+    page: Page, phone: Page, site: str, tmp_path: Path
+) -> None:
+    page.goto(f"{site}{APP}")
+    join(page, "rosa")
+    phone.goto(f"{site}{APP}")
+    enter(phone, "rosa")
+    (tmp_path / "me.png").write_bytes(PIXEL)
+    page.goto(f"{site}{APP}#/you")
+    page.get_by_role("button", name="Settings").click()
+    expect(page.get_by_text("Remove my picture")).to_be_hidden()
+    page.fill("#profile-username", "rosa.new")
+    page.fill("#profile-email", "rosa.new@example.com")
+    page.set_input_files("#profile-picture", tmp_path / "me.png")
+    page.locator("#profile").get_by_role("button", name="Save").click()
+    expect(page.locator(".person .face img")).to_be_visible()
+    page.get_by_role("button", name="Settings").click()
+    expect(page.locator("#profile-email")).to_have_value("rosa.new@example.com")
+    page.check("text=Remove my picture")
+    page.locator("#profile").get_by_role("button", name="Save").click()
+    expect(page.locator(".person .face img")).to_have_count(0)
+    page.get_by_role("button", name="Settings").click()
+    page.click("text=Password and sessions")
+    expect(page.locator("#sessions > *")).to_have_count(2)
+    expect(page.locator("#sessions")).not_to_contain_text("Mozilla")
+    account = own_account(phone, site)
+    assert urlopen(account).status == 200
+    page.locator("#sessions").get_by_role("button", name="Sign out").click()
+    expect(page.locator("#sessions > *")).to_have_count(1)
+    with pytest.raises(HTTPError, match="401"):
+        urlopen(account)
+
+
 def test_somebody_takes_their_data_along_and_leaves(page: Page, site: str) -> None:
     page.goto(f"{site}{APP}")
     join(page, "ken")
@@ -175,11 +294,7 @@ def test_who_signs_out_everywhere_comes_back_by_handle_and_password(page: Page, 
     page.click("text=Sign out everywhere")
     expect(page.locator("#who")).to_have_text("Sign in")
     page.goto(f"{site}{APP}#/")
-    page.click("text=Join")
-    page.locator("#account [data-show=enter]").click()
-    page.fill("#enter-login", "@lena")
-    page.fill("#enter-password", "wrong horse")
-    page.locator("#enter button").click()
+    enter(page, "@lena", "wrong horse")
     expect(page.locator("#enter .err")).to_have_text("Login or password is wrong.")
     page.fill("#enter-password", "correct horse")
     page.locator("#enter button").click()
@@ -189,11 +304,7 @@ def test_who_signs_out_everywhere_comes_back_by_handle_and_password(page: Page, 
 def test_who_signs_out_ends_their_session(page: Page, site: str) -> None:
     page.goto(f"{site}{APP}")
     join(page, "nora")
-    token = page.evaluate("JSON.parse(sessionStorage['keyfold-person:/tama-friends/']).token")
-    user_id = page.evaluate("JSON.parse(sessionStorage['keyfold-person:/tama-friends/']).id")
-    account = Request(
-        f"{site}/tama-friends/users/{user_id}/account", headers={"authorization": f"Bearer {token}"}
-    )
+    account = own_account(page, site)
     assert urlopen(account).status == 200
     page.click("#who")
     page.click("#sign-out")

@@ -16,11 +16,9 @@ from hypothesis import strategies as st
 from keyfold import (
     Db,
     Design,
-    Edge,
     Entity,
     Feed,
     Id,
-    Index,
     Key,
     On,
     RemovedList,
@@ -45,21 +43,20 @@ from keyfold.maintain.feed import FeedPolicy, edges, fan_out, switch
 from keyfold.maintain.feed.heads import Head
 from keyfold.runtime.budget import Work
 from keyfold.streams import Consumer
-
-design = Design("network")
-table = design.table(
-    "network",
-    indexes=[Index("GSI1", "GSI1PK", "GSI1SK")],
-    ttl="ttl",
-    stream="NEW_AND_OLD_IMAGES",
+from tests.samples.network import (
+    ActivityFields,
+    FeedItemFields,
+    FollowFields,
+    PromotionFields,
+    network_table,
 )
 
+design = Design("network")
+table = network_table(design)
 
-class Follow(Edge, table=table):
-    follower_id: Id
-    followee_id: Id
+
+class Follow(FollowFields, table=table):
     shard: Annotated[int, Sharded("follower_id", 2)] = 0
-    key = Key("USER#{follower_id}", "FOLLOWING#{followee_id}")
     followers = On("GSI1", "USER#{followee_id}#{shard:02d}", "FOLLOWER#{follower_id}")
 
 
@@ -69,29 +66,16 @@ class Member(Entity, table=table):
     key = Key("GROUP#{group_id}", "MEMBER#{user_id}")
 
 
-class Activity(Entity, table=table):
-    actor_id: Id
-    created_at: Timestamp
-    activity_id: Id
-    text: str = ""
-    key = Key("ACTIVITY#{actor_id}", "TS#{created_at:iso}#{activity_id}")
+class Activity(ActivityFields, table=table):
+    pass
 
 
-class FeedItem(Entity, table=table):
-    follower_id: Id
-    actor_id: Id
-    created_at: Timestamp
-    activity_id: Id
-    text: str = ""
-    expires_at: Annotated[Timestamp | None, Ttl()] = None
-    key = Key("FEED#{follower_id}", "TS#{created_at:iso}#{activity_id}")
+class FeedItem(FeedItemFields, table=table):
+    pass
 
 
-class Promotion(Entity, table=table):
-    user_id: Id
-    fanout_enabled: bool
-    reason: str = "manual"
-    key = Key("PROMO#{user_id}", "PROMO#{user_id}")
+class Promotion(PromotionFields, table=table):
+    pass
 
 
 feed = Feed(
@@ -621,7 +605,7 @@ def test_a_copy_that_is_missing_is_written_anew(pushed: Network) -> None:
     report = verify(pushed.db, only=["feed home Activity"])
     [drift] = report.drifts
     assert (drift.kind, drift.key, drift.found) == ("feed", lost.ref().wire(), None)
-    assert plan(drift) == "write it anew"
+    assert plan(drift) == "write it again"
     assert repair(pushed.db, report).fixed == 1
     assert pushed.db.get(lost.ref()) == lost
     assert verify(pushed.db).clean

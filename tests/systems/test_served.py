@@ -195,9 +195,3 @@ async def test_the_index_leads_to_the_design_document(system: System, service: S
         document = await client.get(f"/{link}")
         assert document.status_code == 200
         assert all(table in document.text for table in system.design.tables)
-
-
-def test_every_mutation_takes_an_idempotency_key(system: System, db: AsyncDb) -> None:
-    operations = type(system.serve(db)).operations.values()
-    mutations = [one for one in operations if one.kind == "mutation"]
-    assert [one.name for one in mutations if not one.takes_request_id] == []

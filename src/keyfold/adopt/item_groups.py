@@ -52,7 +52,7 @@ class Grouping:
 
 
 def group(table: TableSchema, items: Sequence[Item]) -> Grouping:
-    """The entities of a table, as far as its items can be told apart."""
+    """The entities of a table, as far as its items can be distinguished."""
     theirs = [item for item in items if not is_own(table, item)]
     shaped = _by_shape(table, theirs)
     naming = _discriminator(table, theirs, shaped)

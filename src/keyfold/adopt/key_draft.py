@@ -38,7 +38,7 @@ def draft_keys(table: TableSchema, each: ItemGroup, hidden: set[str]) -> Keys:
         elif kinds[name] != "S" or (plain and not _is_fixed(parts)):
             texts = tuple(text(item, name) or "" for item in present)
             found[name] = (SlotValue(name, "", texts),)
-        elif _says_nothing(parts, name):
+        elif _is_meaningless(parts, name):
             found[name] = (
                 SlotValue(name, "", parts[0].texts if isinstance(parts[0], SlotValue) else ()),
             )
@@ -70,7 +70,7 @@ def _is_fixed(parts: tuple[Part, ...]) -> bool:
     return len(parts) == 1 and isinstance(parts[0], str) and parts[0].isupper()
 
 
-def _says_nothing(parts: tuple[Part, ...], name: str) -> bool:
+def _is_meaningless(parts: tuple[Part, ...], name: str) -> bool:
     """Whether an attribute such as `Data` holds several kinds of values, so that its parts
     mean nothing.
     """

@@ -194,7 +194,7 @@ class ItemMaker:
                 values[own] = {held} if many else values.get(own, held)
         created = NOW - timedelta(seconds=self.random.expovariate(1 / (90 * 86400)))
         for name, specced in spec.fields.items():
-            if name in values or self._left_out(specced):
+            if name in values or self._is_left_out(specced):
                 continue
             if (
                 specced.optional
@@ -209,7 +209,7 @@ class ItemMaker:
                 created = max(created, made)
         return values
 
-    def _left_out(self, specced: FieldSpec) -> bool:
+    def _is_left_out(self, specced: FieldSpec) -> bool:
         """Fields that keyfold sets itself."""
         own = any(specced.mark(mark) is not None for mark in (Version, Created, Updated, Ttl))
         return not specced.required and (own or is_counted(specced))

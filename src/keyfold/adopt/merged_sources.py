@@ -113,7 +113,9 @@ def _table_names(
             if len(alike) == 1:
                 found[table.name] = alike[0]
                 tables[alike[0]] = _merge_tables(tables[alike[0]], table, sure=False)
-                notes.append(f"{table.name} of {each.source} is taken to be the table {alike[0]}.")
+                notes.append(
+                    f"{table.name} of {each.source} is assumed to be the table {alike[0]}."
+                )
     return found
 
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from keyfold.api.auth import Tokens
     from keyfold.api.identity import ANONYMOUS, Identity
     from keyfold.api.links import MediaLink, MediaStore
-    from keyfold.api.names import Payload, unchanged
+    from keyfold.api.names import Payload, cleared, unchanged
     from keyfold.api.notifications import (
         Inbox,
         Marked,
@@ -90,6 +90,7 @@ __all__ = [
     "admin",
     "anyone",
     "authenticated",
+    "cleared",
     "itself",
     "moderator",
     "mutation",
@@ -112,7 +113,7 @@ _HOMES = {
         "MediaLink",
         "MediaStore",
     ),
-    "keyfold.api.names": ("Payload", "unchanged"),
+    "keyfold.api.names": ("Payload", "cleared", "unchanged"),
     "keyfold.api.notifications": (
         "Inbox",
         "Marked",

@@ -29,6 +29,7 @@ from starlette.responses import (
 )
 from starlette.routing import BaseRoute, Mount, Route
 
+from keyfold import prometheus
 from keyfold.api import metrics, pages
 from keyfold.api.auth import DevelopmentTokens, OwnTokens, Tokens
 from keyfold.api.cors import cross_origin
@@ -254,7 +255,7 @@ def _own_routes(services: Sequence[Service], settings: ApiSettings) -> list[Base
         return JSONResponse(verdicts, 200 if all(verdicts.values()) else 503)
 
     async def serve_metrics(_request: Request) -> Response:
-        return PlainTextResponse(settings.registry.text(), media_type=metrics.CONTENT_TYPE)
+        return PlainTextResponse(settings.registry.text(), media_type=prometheus.CONTENT_TYPE)
 
     async def asset(request: Request) -> Response:
         return pages.asset_response(request.path_params["name"])
@@ -276,7 +277,7 @@ async def _is_ready(service: Service) -> bool:
     try:
         return await service.ready()
     except Exception:
-        log.exception("%s cannot tell whether it is ready", service.name)
+        log.exception("the readiness check of %s failed", service.name)
         return False
 
 

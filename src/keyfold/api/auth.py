@@ -60,7 +60,7 @@ async def authenticate(tokens: Tokens | None, header: str | None) -> Identity:
     if scheme.lower() != "bearer" or not token:
         raise NotAuthenticated("Send `Authorization: Bearer <token>`.")
     if tokens is None:
-        raise NotAuthenticated("This service takes no tokens.", code="BAD_TOKEN")
+        raise NotAuthenticated("This service does not accept tokens.", code="BAD_TOKEN")
     if len(token) > TOKEN_CHARACTERS:
         raise NotAuthenticated("The token is too long.", code="BAD_TOKEN")
     return await tokens.identity(token.strip())

@@ -18,8 +18,9 @@ TITLES: Final[dict[str, str]] = {
     "O11": "Two types share a name",
     "O12": "A service's name is taken, by another service or the application's own pages",
     "O13": "A type cannot be written in a generated client",
-    "O14": "A subscription cannot be fed",
+    "O14": "A subscription is declared incorrectly",
     "O15": "An entity lacks fields of a password",
     "O16": "A field of a nested model has no public name",
-    "O17": "A relation leads nowhere",
+    "O17": "A relation names fields that do not match",
+    "O18": "A service lacks a declaration that a part of it needs",
 }

@@ -7,10 +7,10 @@ from typing import Any, Final
 
 _SAID: Final[Mapping[str, str]] = {
     "missing": "is required",
-    "extra_forbidden": "is not known here",
+    "extra_forbidden": "is unknown",
     "string_type": "must be text",
     "string_too_long": "has more than {max_length} characters",
-    "string_pattern_mismatch": "does not have the form that it needs",
+    "string_pattern_mismatch": "has the wrong format",
     "too_long": "has more than {max_length} entries",
     "too_short": "needs at least {min_length} entries",
     "int_type": "must be a whole number",
@@ -30,13 +30,13 @@ _SAID: Final[Mapping[str, str]] = {
     "multiple_of": "must be a multiple of {multiple_of}",
     "literal_error": "must be {expected}",
     "enum": "must be {expected}",
-    "datetime_type": "must be a moment, as 2026-01-31T12:00:00Z",
-    "datetime_parsing": "must be a moment, as 2026-01-31T12:00:00Z",
-    "datetime_from_date_parsing": "must be a moment, as 2026-01-31T12:00:00Z",
-    "timezone_aware": "must say its time zone, as 2026-01-31T12:00:00Z",
-    "date_type": "must be a day, as 2026-01-31",
-    "date_parsing": "must be a day, as 2026-01-31",
-    "date_from_datetime_parsing": "must be a day, as 2026-01-31",
+    "datetime_type": "must be a time, as 2026-01-31T12:00:00Z",
+    "datetime_parsing": "must be a time, as 2026-01-31T12:00:00Z",
+    "datetime_from_date_parsing": "must be a time, as 2026-01-31T12:00:00Z",
+    "timezone_aware": "must have a time zone, as 2026-01-31T12:00:00Z",
+    "date_type": "must be a date, as 2026-01-31",
+    "date_parsing": "must be a date, as 2026-01-31",
+    "date_from_datetime_parsing": "must be a date, as 2026-01-31",
     "list_type": "must be a list",
     "set_type": "must be a list",
     "dict_type": "must be an object",
@@ -51,6 +51,8 @@ _SAID: Final[Mapping[str, str]] = {
 def complaint(error: Mapping[str, Any]) -> str:
     """One of Pydantic's errors; a kind without a message here keeps Pydantic's."""
     kind, context = error["type"], error.get("ctx", {})
+    if error["input"] is None and kind.endswith(("_type", "_error", "enum")):
+        return "must not be null"
     if kind == "string_too_short":
         least = context["min_length"]
         return "must not be empty" if least == 1 else f"needs at least {least} characters"

@@ -28,9 +28,9 @@ class BoundedConnection(HttpToolsProtocol):
         super().connection_made(transport)
         self._head = 0
         self._in_head = False
-        self._patience = self.loop.call_later(self.receive_seconds, self._lose_patience)
+        self._patience = self.loop.call_later(self.receive_seconds, self._time_out)
         if len(self.connections) > self.most:
-            self._turn_away(b"503 Service Unavailable")
+            self._refuse(b"503 Service Unavailable")
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._patience.cancel()
@@ -43,12 +43,12 @@ class BoundedConnection(HttpToolsProtocol):
         if self._in_head:
             self._head += len(data)
             if self._head > HEAD_BYTES:
-                self._turn_away(b"431 Request Header Fields Too Large")
+                self._refuse(b"431 Request Header Fields Too Large")
 
     def on_message_begin(self) -> None:
         self._head, self._in_head = 0, True
         self._patience.cancel()
-        self._patience = self.loop.call_later(self.receive_seconds, self._lose_patience)
+        self._patience = self.loop.call_later(self.receive_seconds, self._time_out)
         super().on_message_begin()
 
     def on_headers_complete(self) -> None:
@@ -66,11 +66,11 @@ class BoundedConnection(HttpToolsProtocol):
             # A streaming answer has no end; its client reconnects to the next server.
             self.transport.close()
 
-    def _lose_patience(self) -> None:
+    def _time_out(self) -> None:
         if not self.transport.is_closing():
-            self._turn_away(b"408 Request Timeout")
+            self._refuse(b"408 Request Timeout")
 
-    def _turn_away(self, status: bytes) -> None:
+    def _refuse(self, status: bytes) -> None:
         cycle: Any = self.cycle
         if cycle is None or cycle.response_complete or not cycle.response_started:
             self.transport.write(_REFUSAL % status)

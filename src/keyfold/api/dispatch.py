@@ -51,6 +51,12 @@ class Caller:
     def bucket(self) -> str:
         return f"user:{self.identity.id}" if self.identity.id else f"address:{self.address}"
 
+    @property
+    def seconds_left(self) -> float | None:
+        """How long the caller's token is still valid."""
+        until = self.identity.claims.get("exp")
+        return None if until is None else max(0.0, until - time.time())
+
 
 class OperationMetrics:
     """The metrics of every operation."""
@@ -162,14 +168,12 @@ class Dispatch:
         return self._watch(watcher, caller)
 
     async def _watch(self, watcher: Watcher, caller: Caller) -> AsyncGenerator[Any, None]:
-        until = caller.identity.claims.get("exp")
         labels = (self.service.name, watcher.subscription.operation.name)
         self._metrics.begun.add(1, *labels)
         try:
             while True:
-                seconds = None if until is None else max(0.0, until - time.time())
                 try:
-                    change = await asyncio.wait_for(watcher.next(), seconds)
+                    change = await asyncio.wait_for(watcher.next(), caller.seconds_left)
                 except TimeoutError:
                     raise NotAuthenticated("The token has expired.", code="TOKEN_EXPIRED") from None
                 if change is None:
@@ -269,7 +273,11 @@ class Dispatch:
         if self._asks and not await self.service.admits(caller):
             raise NotAuthenticated("You signed out; sign in again.", code="SIGNED_OUT")
         if self._welcomes and caller.id not in self._welcomed:
-            await self.service.welcome(caller)
+            try:
+                await self.service.welcome(caller)
+            except pydantic.ValidationError as wrong:
+                # The claims fit no profile; the caller may still make one.
+                log.warning("no profile from the claims of a token: %s", complaints(wrong))
             self._welcomed[caller.id] = None
             if len(self._welcomed) > KEPT_CALLERS:
                 self._welcomed.popitem(last=False)

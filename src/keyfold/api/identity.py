@@ -37,6 +37,14 @@ class Identity:
         return name if isinstance(name, str) and name else self.id
 
     @property
+    def email(self) -> str | None:
+        """The address from the token, unless its issuer says that it is not verified."""
+        email = self.claims.get("email")
+        # API Gateway passes claims as text.
+        unverified = self.claims.get("email_verified") in (False, "false")
+        return email if isinstance(email, str) and not unverified else None
+
+    @property
     def is_anonymous(self) -> bool:
         return not self.id
 

@@ -12,7 +12,8 @@ from typing import Final
 
 import orjson
 
-CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
+from keyfold import prometheus
+
 CELLS: Final = 65_536
 LATENCY_SECONDS: Final = (
     0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0,
@@ -96,7 +97,7 @@ class CounterMetric:
 
     def lines(self, totals: Totals) -> Iterator[str]:
         for labels, (value,) in sorted(totals.items()):
-            yield f"{self.name}{_braces(self._labels, labels)} {_number(value)}"
+            yield prometheus.sample(self.name, dict(zip(self._labels, labels, strict=True)), value)
 
 
 class Histogram:
@@ -106,22 +107,15 @@ class Histogram:
 
     def __init__(self, cells: Cells, name: str, help: str, labels: Sequence[str]) -> None:
         self._cells, self.name, self.help, self._labels = cells, name, help, tuple(labels)
-        self._bounds = (*LATENCY_SECONDS, float("inf"))
 
     def observe(self, value: float, /, *labels: str) -> None:
-        bucket, last = bisect_left(self._bounds, value), len(self._bounds)
+        bucket, last = bisect_left(LATENCY_SECONDS, value), len(LATENCY_SECONDS) + 1
         self._cells.add((self.name, *labels), last + 1, [(bucket, 1), (last, value)])
 
     def lines(self, totals: Totals) -> Iterator[str]:
         for labels, (*counts, total) in sorted(totals.items()):
-            below = 0.0
-            for bound, count in zip(self._bounds, counts, strict=True):
-                below += count
-                named = _braces((*self._labels, "le"), (*labels, _number(bound)))
-                yield f"{self.name}_bucket{named} {_number(below)}"
-            names = _braces(self._labels, labels)
-            yield f"{self.name}_sum{names} {_number(total)}"
-            yield f"{self.name}_count{names} {_number(below)}"
+            named = dict(zip(self._labels, labels, strict=True))
+            yield from prometheus.histogram(self.name, named, LATENCY_SECONDS, counts, total)
 
 
 class MetricRegistry:
@@ -147,23 +141,6 @@ class MetricRegistry:
         lines: list[str] = []
         for metric in self._metrics:
             own = {series[1:]: row for series, row in totals.items() if series[0] == metric.name}
-            lines += [f"# HELP {metric.name} {metric.help}", f"# TYPE {metric.name} {metric.kind}"]
+            lines += prometheus.heading(metric.name, metric.kind, metric.help)
             lines += metric.lines(own)
         return "\n".join(lines) + "\n"
-
-
-def _braces(names: Sequence[str], values: Sequence[str]) -> str:
-    pairs = ",".join(
-        f'{name}="{_escape(value)}"' for name, value in zip(names, values, strict=True)
-    )
-    return f"{{{pairs}}}" if pairs else ""
-
-
-def _escape(value: str) -> str:
-    return value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-
-
-def _number(value: float) -> str:
-    if value == float("inf"):
-        return "+Inf"
-    return str(int(value)) if value == int(value) else repr(value)

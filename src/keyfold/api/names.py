@@ -34,16 +34,23 @@ class Payload(BaseModel):
     )
 
     def given(self) -> dict[str, Any]:
-        """The fields that the caller sent, including nulls.
+        """The fields that the caller sent; null gives a field's default.
 
         For `db.update(ref, **input.given())`: null clears a value, omitted fields stay.
         """
-        return {name: getattr(self, name) for name in self.model_fields_set}
+        sent = {name: getattr(self, name) for name in self.model_fields_set}
+        fields = type(self).model_fields
+        return {k: fields[k].get_default() if v is None else v for k, v in sent.items()}
 
 
 def unchanged() -> Any:
     """The default of a field that may be omitted but not null: `title: Title = unchanged()`."""
     return Field(default=None, json_schema_extra=_without_default)
+
+
+def cleared(to: Any) -> Any:
+    """The default of a field that null sets to a value: `place: Place | None = cleared("")`."""
+    return Field(default=to, json_schema_extra=_without_default)
 
 
 def _without_default(schema: dict[str, Any]) -> None:

@@ -83,7 +83,7 @@ def _adapters(one: Operation) -> Iterable[tuple[Key, JsonSchemaMode, TypeAdapter
 
 
 def _operation(one: Operation, schemas: dict[Key, Schema], components: Schema) -> Schema:
-    access = f"Who may: {one.allow.name}."
+    access = f"Allowed for: {one.allow.name}."
     document: Schema = {
         "operationId": one.name,
         "tags": [one.path.split("/")[1]],
@@ -126,7 +126,9 @@ def _headers(one: Operation) -> list[Schema]:
     listed = []
     if one.takes_request_id:
         schema = {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$"}
-        listed.append(_header("Idempotency-Key", "Repeats with one key have one effect.", schema))
+        listed.append(
+            _header("Idempotency-Key", "Requests with the same key have one effect.", schema)
+        )
     if one.takes_version:
         schema = {"type": "string", "pattern": '^(\\*|"[0-9]{1,15}")$'}
         listed.append(_header("If-Match", "The ETag of what you read.", schema))
@@ -168,7 +170,7 @@ def _body_sample(one: Operation, schema: Schema, components: Schema) -> Any | No
 def _responses(one: Operation, schemas: dict[Key, Schema]) -> Schema:
     responses: Schema = {str(one.status): _success(one, schemas)}
     if one.kind == "query" and one.item is None and one.result is not type(None):
-        responses["304"] = {"description": "What you have is current"}
+        responses["304"] = {"description": "Not modified"}
     statuses = [400, 404, 422, 429, 500, 503]
     if not one.allow.anonymous:
         statuses += [403]

@@ -50,7 +50,7 @@ Decision = Literal["dismiss", "remove"]
 
 
 class ReportFields(BaseModel):
-    """A report: somebody asks moderators to look at something; it waits for a decision."""
+    """A report: a user asks moderators to look at something; it waits for a decision."""
 
     kind: Id
     subject_id: Annotated[str, Field(min_length=1, max_length=300, pattern=r"^[^#]+$")]
@@ -85,6 +85,8 @@ class Decided(AuditFields, Payload):
     """A decision, as the audit trail shows it."""
 
     by_name: str | None = None
+    excerpt: str = ""
+    """The words of what was removed, if the design keeps them."""
 
 
 @rule
@@ -117,8 +119,9 @@ class Trail:
             return read
 
         def announce_report(_: None, new: Any, delivery: Delivery) -> None:
-            """Emits ContentReported."""
-            delivery.emit("ContentReported", {"kind": new.kind, "subjectId": new.subject_id})
+            """Emits ContentReported; the report's own key would tell who reported."""
+            payload = {"kind": new.kind, "subjectId": new.subject_id}
+            delivery.emit("ContentReported", payload, key=f"{new.kind} {new.subject_id}")
 
         def announce_decision(_: None, new: Any, delivery: Delivery) -> None:
             """Emits ModeratorDecided."""
@@ -141,6 +144,11 @@ class Trail:
     def reported_by(self, user_id: str) -> Query[Any]:
         """The open reports of a user; there are never many."""
         wanted: Query[Any] = self.report.key.query().where(lambda r: r.reporter_id == user_id)
+        return wanted
+
+    def reports_about(self, user_id: str) -> Query[Any]:
+        """The open reports about what a user owns, to delete with them; not for their eyes."""
+        wanted: Query[Any] = self.report.key.query().where(lambda r: r.owner_id == user_id)
         return wanted
 
 
@@ -173,7 +181,7 @@ class Subject:
         parts = subject_id.split(BETWEEN)
         if len(parts) != len(self.fields) or not all(parts):
             form = BETWEEN.join(f"<{name}>" for name in self.fields)
-            raise Invalid("subjectId", f"an id here is {form}")
+            raise Invalid("subjectId", f"must have the form {form}")
         return dict(zip(self.fields, parts, strict=True))
 
     def ref(self, subject_id: str) -> Ref[Any]:
@@ -192,12 +200,31 @@ class Removed:
     reason: str
 
 
-class Oversight:
-    """The operations of a service whose `subjects` can be reported."""
+class Accountable:
+    """A service whose decisions leave a trail."""
 
     trail: ClassVar[Trail]
-    subjects: ClassVar[Mapping[str, Subject]] = {}
     db: AsyncDb
+
+    @query("/audit", allow=moderator)
+    async def audit(self, page: PageRequest, month: Timestamp | None = None) -> Page[Decided]:
+        """The decisions of a month, by default the current one; newest first."""
+        read = self.trail.audit_of_month.after(page.cursor)
+        at = month or self.db.context.now()
+        found = await read(self.db, at, limit=page.limit)
+        names = await self.names_of({one.by for one in found})
+        rows = [Decided(**dict(one), by_name=names.get(one.by)) for one in found]
+        return Page(rows, found.cursor)
+
+    async def names_of(self, _ids: Collection[str], /) -> Mapping[str, str]:
+        """The names of users, without those who left; override it in a service with names."""
+        return {}
+
+
+class Oversight(Accountable):
+    """The operations of a service whose `subjects` can be reported."""
+
+    subjects: ClassVar[Mapping[str, Subject]] = {}
 
     @mutation("/reports", name="report", allow=authenticated, status=201)
     async def report(
@@ -211,7 +238,7 @@ class Oversight:
             raise Invalid("subjectId", f"unknown {kind}")
         owner = getattr(found, subject.owner)
         if owner == caller.id:
-            raise Invalid("subjectId", "this is your own")
+            raise Invalid("subjectId", "you cannot report your own content")
         report = self.trail.report(
             kind=kind,
             subject_id=subject_id,
@@ -254,13 +281,13 @@ class Oversight:
         entry = self.trail.note(self.db, caller, decision, f"{kind} {subject_id}", reason)
         if decision == "dismiss":
             if await self.db.read(about.first()) is None:
-                raise Missing(f'Nobody reported {kind} "{subject_id}".')
+                raise Missing(f'There are no reports of {kind} "{subject_id}".')
             # Record the decision first: no report disappears without a trace.
             await self.db.transact(entry)
             await self.db.delete_collection(about)
             return
         if subject.by_admin and not caller.is_admin:
-            raise NotAllowed(f"An administrator removes a {kind}.")
+            raise NotAllowed(f"Only an administrator can remove a {kind}.")
         item = await self.db.find(subject.ref(subject_id))
         if item is None:
             raise Missing.of(kind, subject_id)
@@ -270,40 +297,28 @@ class Oversight:
         except NotFound:
             raise Missing.of(kind, subject_id) from None
         except ConditionFailed:
-            raise Conflict(f"This {kind} cannot be removed as it is.", code="NOT_NOW") from None
+            raise Conflict(
+                f"This {kind} cannot be removed in its current state.", code="NOT_NOW"
+            ) from None
         if subject.finish is not None:
             await subject.finish(self, item, caller)
         await self.db.delete_collection(about)
 
-    @query("/audit", allow=moderator)
-    async def audit(self, page: PageRequest, month: Timestamp | None = None) -> Page[Decided]:
-        """The decisions of a month, by default the current one; newest first."""
-        read = self.trail.audit_of_month.after(page.cursor)
-        at = month or self.db.context.now()
-        found = await read(self.db, at, limit=page.limit)
-        names = await self.names_of({one.by for one in found})
-        rows = [Decided(**dict(one), by_name=names.get(one.by)) for one in found]
-        return Page(rows, found.cursor)
-
     async def removal_notice(self, _removed: Removed, /) -> Intent | None:
-        """The write that tells an owner what was removed and why. A service with news has one."""
+        """The write that tells an owner what was removed and why, for services with notices."""
         return None
-
-    async def names_of(self, _ids: Collection[str], /) -> Mapping[str, str]:
-        """The names of users, without those who left; override it in a service with names."""
-        return {}
 
     async def _removal_notices(
         self, subject: Subject, kind: str, item: Any, reason: str
     ) -> list[Intent]:
         owner_id = getattr(item, subject.owner)
         if owner_id is None or list(subject.fields) == [subject.owner]:
-            return []  # nobody's, or the person themselves
+            return []  # without an owner, or the person themselves
         title = str(getattr(item, subject.shown))[:EXCERPT]
         notice = await self.removal_notice(Removed(kind, item, owner_id, title, reason))
         return [] if notice is None else [notice]
 
     def _subject(self, kind: str) -> Subject:
         if kind not in self.subjects:
-            raise Invalid("kind", f"one of {', '.join(sorted(self.subjects))}")
+            raise Invalid("kind", f"must be one of {', '.join(sorted(self.subjects))}")
         return self.subjects[kind]

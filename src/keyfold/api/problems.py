@@ -71,7 +71,7 @@ class PreconditionUnsupported(Refused):
     default_code = "PRECONDITION_UNSUPPORTED"
 
     def __init__(self, header: str) -> None:
-        super().__init__(f"This operation cannot hold {header}. Leave the header out.")
+        super().__init__(f"This operation does not support {header}. Remove the header.")
 
 
 class NotAuthenticated(Refused):
@@ -189,13 +189,13 @@ INTERNAL = Problem(
     500,
     "INTERNAL",
     "Internal error",
-    "Something went wrong here; the log has it under this instance.",
+    "Something went wrong; the server's log has the details of this instance.",
 )
 _UNAVAILABLE = Problem(
     503,
     "UNAVAILABLE",
     "Unavailable",
-    "The data store cannot answer right now; try again.",
+    "The data store is unavailable; try again.",
     retry_after=RETRY_SECONDS,
 )
 CHANGED = Problem(
@@ -209,7 +209,7 @@ _BUSY_ITEM = Problem(
 )
 
 _NOT_PERMITTED = Problem(
-    412, "CONDITION_FAILED", "Condition failed", "Its state does not permit this."
+    412, "CONDITION_FAILED", "Condition failed", "Its state does not allow this."
 )
 _NOT_STORED = Problem(
     422,
@@ -220,7 +220,7 @@ _NOT_STORED = Problem(
 
 _KNOWN: Final[tuple[tuple[type[KeyfoldError], Problem], ...]] = (
     (errors.NotFound, Problem(404, "NOT_FOUND", "Not found", "Not found.")),
-    (errors.AlreadyExists, Problem(409, "ALREADY_EXISTS", "Conflict", "It exists already.")),
+    (errors.AlreadyExists, Problem(409, "ALREADY_EXISTS", "Conflict", "It already exists.")),
     (errors.VersionConflict, CHANGED),
     (errors.ConditionFailed, _NOT_PERMITTED),
     (errors.StepRefused, _NOT_PERMITTED),
@@ -233,7 +233,7 @@ _KNOWN: Final[tuple[tuple[type[KeyfoldError], Problem], ...]] = (
             422,
             "REQUEST_REUSED",
             "Request id reused",
-            "This request id was used with other input; take a new one.",
+            "This request id was used with other input; use a new one.",
         ),
     ),
     (

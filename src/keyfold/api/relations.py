@@ -38,7 +38,7 @@ def relation(parent: type[BaseModel], name: str, target: type[Entity], **by: str
             "O17",
             f"the key of {target.__name__} has the fields {', '.join(sorted(needed))}.",
             place=place,
-            suggestion="Name for each the field of the parent that has its value.",
+            suggestion="For each, name the field of the parent that has its value.",
         )
     several = [own for own, field in by.items() if _holds_many(parent, field)]
     if len(several) > 1:

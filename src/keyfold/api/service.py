@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
@@ -24,20 +25,19 @@ class Issue(Protocol):
 
 
 class Service:
-    """Subclass it, and declare operations with decorators; `db` is the database it was given.
+    """Subclass it, and declare operations with decorators; `db` is its database.
 
-    `design` is what `keyfold api` opens the database from. `name` is where the service is
-    mounted; it defaults to the class's name in lower case with dashes. `title` is what people
-    call it, by default the class's name in words. `media` is the store of
-    uploads that the application was given, if any; `issue` makes a token for a user, where the
-    application has a key to sign with, for services that check passwords themselves. A
-    service with `own_accounts` signs people in itself, so it needs no issuer; its `tokens` say
-    who a token stands for.
+    `keyfold api` opens the database from `design`. `name` is the path of the service, by default
+    the class's name in lower case with dashes. `title` is its name for people, by default the
+    class's name in words. `media` is the application's store of uploads, if it has one. `issue`
+    creates a token for a user, if the application has a signing key, for services that check
+    passwords themselves. A service with `own_accounts` signs users in itself and needs no issuer;
+    its `tokens` identify the callers.
 
-    `relations` are what ids of answers lead to in GraphQL, as `keyfold.api.relation` says it.
+    `relations` lists the entities that ids lead to in GraphQL; see `keyfold.api.relation`.
 
     Every mutation of a service with a design takes an Idempotency-Key: a repeated request gets the
-    first one's result, which is kept in `db`. `idempotent = False` does without.
+    first one's result, which is stored in `db`. `idempotent = False` disables this.
     """
 
     name: ClassVar[str] = "service"
@@ -60,9 +60,9 @@ class Service:
         if "title" not in vars(cls):
             cls.title = words
         cls.operations, cls.related, cls.subscriptions = {}, list(cls.relations), {}
-        if cls.idempotent is None and hasattr(cls, "design"):
-            # Mixins have no operations of their own.
-            cls.idempotent = True
+        if hasattr(cls, "design"):  # mixins have none
+            _check_complete(cls)
+            cls.idempotent = cls.idempotent is not False
         routes: dict[tuple[str, str], str] = {}
         for attribute in _attributes(cls):
             if hasattr(attribute, "__operation__"):
@@ -125,6 +125,19 @@ def _attributes(cls: type) -> list[Any]:
     for owner in reversed(cls.__mro__):
         found.update(vars(owner))
     return list(found.values())
+
+
+def _check_complete(cls: type) -> None:
+    """A mixin needs its class variables without a value, and its abstract methods."""
+    for owner in cls.__mro__:
+        declared = inspect.get_annotations(owner).items()
+        variables = [name for name, type_ in declared if "ClassVar[" in str(type_)]
+        for name in (*variables, *vars(owner)):
+            given = hasattr(cls, name)
+            if not given or getattr(getattr(cls, name), "__isabstractmethod__", False):
+                raise DeclarationError(
+                    "O18", f"{owner.__name__} needs `{name}`.", place=cls.__qualname__
+                )
 
 
 def _claim(

@@ -1,4 +1,4 @@
-"""Suspensions: somebody may read and not write for a while, and hears why and until when.
+"""Suspensions: a user may read but not write for a while, and learns why and until when.
 
 A design declares one more entity beside those of `keyfold.api.oversight`:
 
@@ -14,6 +14,7 @@ A service with its own reports uses `Suspending` instead, with a trail.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from datetime import timedelta
 from typing import Annotated, Any, ClassVar
 
@@ -22,13 +23,13 @@ from pydantic import BaseModel, Field
 from keyfold.api.identity import Identity
 from keyfold.api.names import Payload
 from keyfold.api.operation import mutation, query
-from keyfold.api.oversight import Grounds, Oversight, Trail, moderator
+from keyfold.api.oversight import Accountable, Grounds, Oversight, moderator
 from keyfold.api.problems import Missing, NotAllowed
 from keyfold.api.rules import itself
 from keyfold.design import Id, Timestamp, Ttl
 from keyfold.design.address import Ref
-from keyfold.errors import NotFound
-from keyfold.runtime import AsyncDb, check, delete, put
+from keyfold.errors import DeclarationError, NotFound
+from keyfold.runtime import check, delete, put
 from keyfold.runtime.read_along import judge_first
 
 Hours = Annotated[int, Field(ge=1, le=24 * 365)]
@@ -52,20 +53,18 @@ class Suspended(Payload):
     reason: str
 
 
-class Suspending:
+class Suspending(Accountable):
     """Lets moderators suspend a user from writing."""
 
-    trail: ClassVar[Trail]
     suspension: ClassVar[Any]
-    db: AsyncDb
     while_suspended: ClassVar[frozenset[str]] = frozenset(
         {"deletePersonalData", "readNotifications"}
     )
     """Mutations that a suspended user may call: to leave, and to read notifications."""
 
+    @abstractmethod
     def person_ref(self, user_id: str) -> Ref[Any]:
         """The key of a user's item, which must exist."""
-        raise NotImplementedError
 
     async def finish_suspension(self, user_id: str) -> None:
         """Further work of a service once a user is suspended; a repeated decision repeats it."""
@@ -85,7 +84,7 @@ class Suspending:
     async def suspend_user(
         self, user_id: str, hours: Hours, reason: Grounds, caller: Identity
     ) -> Suspended:
-        """Suspend a user from writing for a while; they are told why, and until when."""
+        """Suspend a user from writing for a while; they learn why, and until when."""
         found = self.suspension_of(user_id, hours, reason, caller)
         try:
             await self.db.transact(
@@ -128,6 +127,13 @@ class Suspensions(Suspending, Oversight):
 
     people_kind: ClassVar[str] = "user"
     """The subject kind of users."""
+
+    def __init_subclass__(cls, **given: Any) -> None:
+        if cls.subjects and cls.people_kind not in cls.subjects:
+            raise DeclarationError(
+                "O18", f"`subjects` has no {cls.people_kind!r}.", place=cls.__qualname__
+            )
+        super().__init_subclass__(**given)
 
     def person_ref(self, user_id: str) -> Ref[Any]:
         return self.subjects[self.people_kind].ref(user_id)

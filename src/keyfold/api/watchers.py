@@ -33,7 +33,9 @@ class TooSlow(Refused):
     retry_after = 0
 
     def __init__(self) -> None:
-        super().__init__("More changed than was taken; subscribe again and read what there is.")
+        super().__init__(
+            "This subscriber is too slow and missed changes; read again and subscribe again."
+        )
 
 
 @dataclass(eq=False)

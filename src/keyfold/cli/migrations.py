@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from keyfold.design.schema import Schema
     from keyfold.migrations import Backend, Migration, Migrator
 
-HELP = "Plan a change of tables and items, apply it while traffic goes on, or go back."
+HELP = "Plan a change of tables and items, apply it under traffic, or roll it back."
 SNAPSHOT = "schema.json"
 __all__ = ["HELP", "configure", "run"]
 

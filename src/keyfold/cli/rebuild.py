@@ -1,4 +1,4 @@
-"""`keyfold rebuild`: make structures anew while the application goes on."""
+"""`keyfold rebuild`: rebuild structures while the application runs."""
 
 from __future__ import annotations
 

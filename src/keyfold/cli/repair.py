@@ -52,14 +52,14 @@ def run(args: argparse.Namespace) -> int:
                 print(f"{drift}\n  {plan(drift)}")
             print(report if report.clean else f"{report}; nothing was changed, see --apply")
             return 0 if report.clean else LEFT
-        put_away = partial(_put_away, args.quarantine) if args.quarantine else None
+        put_away = partial(_append_item, args.quarantine) if args.quarantine else None
         done = repair(db, report, per_second=args.rate, on_fix=_show, quarantine=put_away)
     right = f", {done.right} already correct" if done.right else ""
     print(f"{done.fixed} fixed{right}, {len(done.left)} left")
     return LEFT if done.left or report.truncated else 0
 
 
-def _put_away(directory: Path, table: str, item: dict[str, Any]) -> None:
+def _append_item(directory: Path, table: str, item: dict[str, Any]) -> None:
     """Append an item to its table's file and sync it."""
     import orjson
 

@@ -33,8 +33,8 @@ def open_data(path: Path) -> Engine:
         ) from None
     except StorageError as error:
         raise KeyfoldError(
-            f"{error}; move the file away and the demo makes a new one, "
-            "or choose another: keyfold demo --data FILE"
+            f"{error}; move the file away, and the demo creates a new one, "
+            "or choose another file: keyfold demo --data FILE"
         ) from None
 
 

@@ -70,7 +70,7 @@ def listen(port: int, flag: str) -> socket.socket:
         listener.bind((HOST, port))
     except (OSError, OverflowError) as error:
         listener.close()
-        reason = error.strerror if isinstance(error, OSError) else "no such port"
+        reason = error.strerror if isinstance(error, OSError) else "invalid port"
         raise KeyfoldError(
             f"cannot listen on port {port} ({reason}); stop what uses it, "
             f"or choose another: keyfold demo {flag} NUMBER"

@@ -54,6 +54,10 @@ class Statement:
     place: Place = field(default=NOWHERE, compare=False)
     silences: tuple[Silence, ...] = ()
 
+    @property
+    def name(self) -> str:
+        return self.about
+
 
 @dataclass(frozen=True)
 class Retention:
@@ -64,3 +68,7 @@ class Retention:
     source: str = ""
     place: Place = field(default=NOWHERE, compare=False)
     silences: tuple[Silence, ...] = ()
+
+    @property
+    def name(self) -> str:
+        return self.entity

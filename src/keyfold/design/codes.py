@@ -17,10 +17,10 @@ TABLE_REFUSED: Final = "E7"
 
 TITLES: Final[dict[str, str]] = {
     PATTERN_BRANCHES: "An access pattern looks at a parameter's value",
-    NAME_TAKEN: "Two things of a design have one name",
+    NAME_TAKEN: "Two declarations have the same name",
     MARKER_MISUSED: "A marker is on a field that it cannot apply to",
     UNKNOWN_REFERENCE: "A declaration names something that the design does not have",
     TYPE_UNSUPPORTED: "A field's type cannot be stored",
-    PATTERN_WITHOUT_KEY: "An access pattern does not give the key that it reads by",
-    TABLE_REFUSED: "A table, an index or a search is declared as DynamoDB does not accept it",
+    PATTERN_WITHOUT_KEY: "An access pattern does not give its key",
+    TABLE_REFUSED: "DynamoDB does not accept a table, an index or a search as declared",
 }

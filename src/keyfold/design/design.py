@@ -37,7 +37,7 @@ class EntitiesByName(dict[str, "type[Entity]"]):
             codes.UNKNOWN_REFERENCE,
             f"the design {self._design} has no entity {name!r}.",
             place=place,
-            suggestion=f"Declared are: {', '.join(self) or 'none'}.",
+            suggestion=f"Declared: {', '.join(self) or 'none'}.",
         )
 
 
@@ -80,7 +80,7 @@ class Declarations:
         if name in self.tables and not is_interactive():
             raise DeclarationError(
                 codes.NAME_TAKEN,
-                f"the design {self.name} has the table {name} twice.",
+                f"the design {self.name} declares the table {name} twice.",
                 place=str(place),
             )
         if naming not in ("camel", "snake"):
@@ -88,7 +88,7 @@ class Declarations:
                 codes.TABLE_REFUSED,
                 f"the table {name} has the naming {naming!r}.",
                 place=str(place),
-                suggestion='Attributes are named in "camel" or in "snake" case.',
+                suggestion='Use "camel" or "snake".',
             )
         declared = schema.TableSchema(
             name=name,
@@ -128,7 +128,7 @@ class Declarations:
             if pattern.name in self.patterns and not is_interactive():
                 raise DeclarationError(
                     codes.NAME_TAKEN,
-                    f"the design {self.name} has the access pattern {pattern.name} twice.",
+                    f"the design {self.name} declares the access pattern {pattern.name} twice.",
                     place=str(pattern.place),
                 )
             self.patterns[pattern.name] = pattern
@@ -166,7 +166,7 @@ class Declarations:
             if any(processor.name == other.name for other in self.processors):
                 raise DeclarationError(
                     codes.NAME_TAKEN,
-                    f"the design {self.name} has the processor {processor.name} twice.",
+                    f"the design {self.name} declares the processor {processor.name} twice.",
                     place=str(place),
                 )
             self.processors.append(processor)
@@ -183,7 +183,7 @@ class Declarations:
         elif known is not None:
             raise DeclarationError(
                 codes.NAME_TAKEN,
-                f"the design {self.name} has the entity {entity.__name__} twice.",
+                f"the design {self.name} declares the entity {entity.__name__} twice.",
                 place=str(spec.place),
             )
         shape = spec.key.templates
@@ -195,7 +195,7 @@ class Declarations:
             if alike and _shape(theirs) == _shape(shape):
                 raise DeclarationError(
                     "K4",
-                    f"{entity.__name__} and {other.__name__} have one key shape, {shape}: "
+                    f"{entity.__name__} and {other.__name__} have the same key shape, {shape}: "
                     "their items can overwrite each other.",
                     place=str(spec.place),
                     suggestion="Give one of them its own prefix.",
@@ -208,10 +208,9 @@ class Declarations:
         if maintainer.sync not in ("transaction", "stream"):
             raise DeclarationError(
                 codes.MARKER_MISUSED,
-                f"{maintainer.label} is kept by sync={maintainer.sync!r}.",
+                f"{maintainer.label} has sync={maintainer.sync!r}.",
                 place=str(maintainer.source.__spec__.place),
-                suggestion='It is "transaction", together with the item, or "stream", by the '
-                "consumer.",
+                suggestion='Use "transaction" (with the item) or "stream" (by the consumer).',
             )
         self.maintainers.append(maintainer)
         self._joining.clear()

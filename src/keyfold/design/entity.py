@@ -64,7 +64,7 @@ class Entity(BaseModel):
         if options:
             raise DeclarationError(
                 codes.UNKNOWN_REFERENCE,
-                f"{cls.__name__} is declared with {', '.join(options)}, which is not known.",
+                f"{cls.__name__} has unknown options: {', '.join(options)}.",
                 place=str(caller()),
                 suggestion="An entity takes table, type_name, per_partition, silence and "
                 "on_purpose; a pointer each, when, sync and overflow too.",
@@ -88,9 +88,9 @@ class Entity(BaseModel):
         if not isinstance(table, Table):
             raise DeclarationError(
                 codes.UNKNOWN_REFERENCE,
-                f"{cls.__name__} is declared in {table!r}, which is not a table.",
+                f"{cls.__name__} has table={table!r}, which is not a table.",
                 place=str(caller()),
-                suggestion='Give what design.table("...") returned.',
+                suggestion='Pass the result of design.table("...").',
             )
         _check_attributes(cls)
         cls.__table__ = table

@@ -106,8 +106,8 @@ class EntitySpec:
             if named is not None and spec.attribute == named:
                 raise DeclarationError(
                     codes.NAME_TAKEN,
-                    f"{spec.name} is stored as {named!r}, where the table {self.table.name} keeps "
-                    "what kind of item it is.",
+                    f"{spec.name} is stored as {named!r}, which the table {self.table.name} uses "
+                    "for the type of an item.",
                     place=f"{self.place} {self.name}.{spec.name}",
                     suggestion="Store it under another name, or give the table another "
                     'type_attribute, as "entityType".',
@@ -147,7 +147,7 @@ class EntitySpec:
                 codes.MARKER_MISUSED,
                 f"{self.name} has {kind.__name__} on {' and '.join(f.name for f in found)}.",
                 place=str(self.place),
-                suggestion="One field of an entity can have it.",
+                suggestion="Only one field of an entity can have it.",
             )
         return found[0] if found else None
 
@@ -275,9 +275,7 @@ class EntitySpec:
                 compile_decoder([field])(item)
             except (KeyError, ValueError, TypeError, ArithmeticError):
                 wire = item[field.attribute]
-                return {
-                    field.name: f"the attribute {field.attribute} is {wire}, and no {field.kind}"
-                }
+                return {field.name: f"the attribute {field.attribute} is {wire}, not {field.kind}"}
         return {"": str(problem)}
 
     def recognises(self, item: WireItem) -> bool:

@@ -315,7 +315,7 @@ def _where(value: Node, table: TableSchema, index: str | None) -> dict[str, Any]
         elif name == sort:
             stated["condition"] = asked
         elif name == partition:
-            value.refuse(f"{text!r} is a range; a partition key is given whole: {partition} = X")
+            value.refuse(f"{text!r} is a range; give the whole partition key: {partition} = X")
         else:
             known = owner.key_attributes
             value.refuse(f"{text!r} is not about {' or '.join(known)}; {nearest(name, known)}")

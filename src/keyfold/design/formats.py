@@ -171,8 +171,8 @@ def _bucket(name: str, place: str) -> Format:
             "K8",
             f"the key format {name!r} is not known.",
             place=place,
-            suggestion=f"A time's bucket is made of {', '.join('%' + p for p in _TIME_PARTS)} and "
-            "signs between them other than #.",
+            suggestion=f"A time bucket is made of {', '.join('%' + p for p in _TIME_PARTS)} and "
+            "separators other than #.",
         )
 
     def render(value: Any) -> str:

@@ -38,7 +38,7 @@ class Collected(Generic[C]):
     def one(self, entity: type[E]) -> E:
         found = self.of(entity)
         if not found:
-            raise NotFound(f"the collection holds no {entity.__name__}")
+            raise NotFound(f"the collection does not contain {entity.__name__}")
         return found[0]
 
     def maybe(self, entity: type[E]) -> E | None:

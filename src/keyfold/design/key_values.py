@@ -36,9 +36,9 @@ def place_in_key(spec: EntitySpec, field: FieldSpec) -> FieldSpec:
     if found is None:
         raise DeclarationError(
             codes.MARKER_MISUSED,
-            f"{field.name} is marked InKey, and no key of {spec.name} holds it as it is.",
+            f"{field.name} is marked InKey, but no key of {spec.name} holds it unchanged.",
             place=place,
-            suggestion=f"Put it into one, as Key('...#{{{field.name}}}'), or take the mark away.",
+            suggestion=f"Add it to a key, as Key('...#{{{field.name}}}'), or remove the marker.",
         )
     key, attribute, slot = found
     if isinstance(key, On) and key.condition is not None:
@@ -49,7 +49,7 @@ def place_in_key(spec: EntitySpec, field: FieldSpec) -> FieldSpec:
                 f"{field.name} is stored only in {key.name}, which not every item has: its value "
                 "would be lost.",
                 place=place,
-                suggestion="Remove the mark, so that it has its own attribute.",
+                suggestion="Remove the marker, so that it has its own attribute.",
             )
     return field.placed(attribute.attribute, _reader(attribute, slot, field))
 

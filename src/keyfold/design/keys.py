@@ -55,7 +55,7 @@ class Key(Declared, Generic[K_co]):
         self.derived: dict[str, Derivation] = {}
         """Its parts that are no fields, by the names under which queries give them."""
         self.held: dict[str, FieldSpec] = {}
-        """What stands in it, by name."""
+        """Its parts, by name."""
         self.owner = ""
         """Whose key it is, for messages."""
 
@@ -151,7 +151,7 @@ class Key(Declared, Generic[K_co]):
         if len(templates) != len(types):
             raise DeclarationError(
                 "K3",
-                f"{self.index} is keyed by {' and '.join(types)}, and {self.name} gives "
+                f"{self.index} is keyed by {' and '.join(types)}, but {self.name} gives "
                 f"{' and '.join(one.text for one in templates)}.",
                 place=place,
                 suggestion="Give a field for each of its attributes, in their order: "
@@ -179,7 +179,7 @@ class Key(Declared, Generic[K_co]):
                     f"the key names the field {slot.path or slot.field!r}, which "
                     f"{entity.__name__} does not declare.",
                     place=place,
-                    suggestion=f"Declared are: {', '.join(entity.__spec__.fields)}.",
+                    suggestion=f"Declared: {', '.join(entity.__spec__.fields)}.",
                 )
             self.derived[found.name] = found
             known[found.name] = found.field

@@ -35,7 +35,7 @@ class FieldMarker:
         if not holds:
             raise DeclarationError(
                 codes.MARKER_MISUSED,
-                f"{self} cannot work.",
+                f"{self} is not valid.",
                 place=str(caller()),
                 suggestion=suggestion,
             )

@@ -106,11 +106,11 @@ class On(Key[K_co]):
                 suggestion="Make it required, or say so with "
                 f"when={min(self.sources(optional[:1]))!r}.",
             )
-        self._keep_out(entity, place)
-        self._keep_apart(entity, place)
+        self._refuse_needless_condition(entity, place)
+        self._refuse_overlap(entity, place)
         entity.__spec__.placements[self.name] = self
 
-    def _keep_out(self, entity: type[Entity], place: str) -> None:
+    def _refuse_needless_condition(self, entity: type[Entity], place: str) -> None:
         """Refuse a sparse placement whose items would be indexed anyway: an item is in an
         index as soon as it has all its key attributes.
         """
@@ -127,7 +127,7 @@ class On(Key[K_co]):
             f'Index({self.index!r}, "{self.index}PK", ...), which only these items get.',
         )
 
-    def _keep_apart(self, entity: type[Entity], place: str) -> None:
+    def _refuse_overlap(self, entity: type[Entity], place: str) -> None:
         """Refuse two placements that can both apply: an item has one key in an index."""
         for other in entity.__spec__.placements.values():
             if other.index != self.index:
@@ -138,10 +138,10 @@ class On(Key[K_co]):
             shown = " and ".join(f"{condition_text(one)!r}" for one in both) or "no condition"
             raise DeclarationError(
                 "K3",
-                f"{other.name} and {self.name} are both on {self.index}, and one item may be due "
-                f"in both: nothing shows that {shown} cannot hold together."
+                f"{other.name} and {self.name} are both on {self.index}, but an item has one key "
+                f"there, and {shown} may both hold."
                 if len(both) == 2
-                else f"{other.name} and {self.name} are both on {self.index}, and an item has one "
+                else f"{other.name} and {self.name} are both on {self.index}, but an item has one "
                 "key there.",
                 place=place,
                 suggestion="Give each a when= that excludes the other, as "
@@ -160,7 +160,7 @@ class On(Key[K_co]):
                     "K1",
                     f"when= names the field {field!r}, which {entity.__name__} does not declare.",
                     place=str(self.place),
-                    suggestion=f"Declared are: {', '.join(sorted(names))}.",
+                    suggestion=f"Declared: {', '.join(sorted(names))}.",
                 )
             test = Test("exists", FieldPath((field,)))
             condition = test if condition is None else condition & test

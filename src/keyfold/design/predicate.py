@@ -169,7 +169,7 @@ def predicate_of(value: object) -> Predicate:
         return value.as_predicate()
     raise DeclarationError(
         codes.PATTERN_BRANCHES,
-        f"a condition gave {value!r} instead of a comparison of fields.",
+        f"a condition returned {value!r} instead of a comparison of fields.",
         suggestion="Return comparisons of the entity's fields, joined with & and |; exists(...) "
         "and missing(...) say whether a field has a value.",
     )

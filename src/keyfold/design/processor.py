@@ -41,9 +41,9 @@ class Processor:
         if unknown:
             raise DeclarationError(
                 codes.UNKNOWN_REFERENCE,
-                f"the processor {self.name} waits for {', '.join(sorted(unknown))}.",
+                f"the processor {self.name} has unknown changes: {', '.join(sorted(unknown))}.",
                 place=str(self.place),
-                suggestion=f"Changes are: {', '.join(KINDS)}.",
+                suggestion=f"Use one of {', '.join(KINDS)}.",
             )
         try:
             signature(self.function).bind("old", "new", "delivery")

@@ -33,7 +33,7 @@ class View(Generic[V]):
                 "K1",
                 f"{self.model.__name__} has the fields {', '.join(unknown)}, which "
                 f"{self.spec.name} does not declare.",
-                suggestion=f"Declared are: {', '.join(self.spec.fields)}.",
+                suggestion=f"Declared: {', '.join(self.spec.fields)}.",
             )
 
     @property

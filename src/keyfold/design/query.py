@@ -117,9 +117,8 @@ class OpenQuery(Query[E]):
         ):
             raise DeclarationError(
                 "Q5",
-                f"{self.entity.__name__}.{slot} is of kind {field.kind}, which does not begin with "
-                "anything.",
-                suggestion="Ask for the beginning of a field of text, or for a range.",
+                f"{self.entity.__name__}.{slot} is of kind {field.kind}, which has no prefix.",
+                suggestion="Give a prefix of a text field, or a range.",
             )
         return replace(self, ranged=slot, beginning=bound[slot])
 
@@ -169,11 +168,15 @@ class First(Read["E | None"], Generic[E]):
 
 @dataclass(frozen=True)
 class Count(Read[int], Generic[E]):
+    """The number of items of a query; reads all of them."""
+
     query: Query[E]
 
 
 @dataclass(frozen=True)
 class Exists(Read[bool], Generic[E]):
+    """Whether a query has at least one item."""
+
     query: Query[E]
 
 

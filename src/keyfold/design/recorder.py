@@ -101,8 +101,8 @@ def record_path(
     if not isinstance(found, _Field) or found._path.sized:
         raise DeclarationError(
             codes.PATTERN_BRANCHES,
-            f"{found!r} is not a place inside of {entity.__name__}.",
-            suggestion="Give a function that leads to one, as lambda order: order.address.city.",
+            f"{found!r} is not a path inside {entity.__name__}.",
+            suggestion="Give a function that returns one, as lambda order: order.address.city.",
         )
     models: list[type[BaseModel]] = []
     annotation: Any = entity.model_fields[found._path.field].annotation
@@ -128,7 +128,7 @@ class _Item:
             raise DeclarationError(
                 codes.UNKNOWN_REFERENCE,
                 f"a condition names the field {name!r}, which is not declared.",
-                suggestion=f"Declared are: {', '.join(sorted(known))}.",
+                suggestion=f"Declared: {', '.join(sorted(known))}.",
             )
         return _Field(FieldPath((name,)), self._entity.model_fields[name].annotation)
 
@@ -158,7 +158,7 @@ class _Field(Recorded):
             raise DeclarationError(
                 codes.UNKNOWN_REFERENCE,
                 f"a condition names {self._path}.{name}, which is not declared.",
-                suggestion=f"Declared are: {known}.",
+                suggestion=f"Declared: {known}.",
             )
         if _is_open(self._type):
             return self._inside(name, name, Any)
@@ -230,8 +230,8 @@ class _Field(Recorded):
         if not fits:
             raise DeclarationError(
                 codes.PATTERN_BRANCHES,
-                f"a condition compares {self._path} with {value!r}, which it cannot be.",
-                suggestion="Compare it with a value of its own type.",
+                f"a condition compares {self._path} with {value!r}, which is not of its type.",
+                suggestion="Compare it with a value of the field's type.",
             )
 
     def __call__(self, *_: object, **__: object) -> Any:

@@ -42,7 +42,7 @@ class Replication:
         if self.conflict not in ("last_writer", "refused"):
             yield (
                 f"has the conflict rule {self.conflict!r}.",
-                'It is "last_writer", or "refused" with strong consistency.',
+                'Use "last_writer", or "refused" for strong consistency.',
             )
         if self.is_strong and len(self.regions) != STRONG_REGIONS:
             yield (
@@ -51,6 +51,6 @@ class Replication:
             )
         if self.home and self.home not in self.regions:
             yield (
-                f"has its home in {self.home}, where it is not.",
+                f"has the home {self.home}, which is not one of its regions.",
                 f"Its regions are: {', '.join(self.regions)}.",
             )

@@ -35,7 +35,7 @@ class States(FieldMarker, Generic[S]):
         if lone := [after for after in steps.values() if isinstance(after, str)]:
             raise DeclarationError(
                 codes.MARKER_MISUSED,
-                f"the states after one are a set, and not {lone[0]!r}.",
+                f"the states that follow a state must be a set, not {lone[0]!r}.",
                 place=str(caller()),
                 suggestion=f"Write {{{lone[0]!r}}}.",
             )
@@ -58,7 +58,7 @@ class States(FieldMarker, Generic[S]):
         if field.values and (unknown := sorted(values - {*field.values})):
             raise DeclarationError(
                 codes.MARKER_MISUSED,
-                f"the states name {', '.join(unknown)}, which {field.name} cannot be.",
+                f"the states name {', '.join(unknown)}, which {field.name} does not have.",
                 place=place,
                 suggestion=f"Its values are: {', '.join(field.values)}.",
             )
@@ -68,7 +68,7 @@ class States(FieldMarker, Generic[S]):
                     codes.MARKER_MISUSED,
                     f"a new item has no initial state: {field.name} has no default.",
                     place=place,
-                    suggestion="Give it one, or say States(..., start={...}).",
+                    suggestion="Give it one, or use States(..., start={...}).",
                 )
             self.start = (_plain(default),)
             if self.start[0] not in known:
@@ -77,7 +77,7 @@ class States(FieldMarker, Generic[S]):
                     f"{field.name} starts as {self.start[0]}, which has no transitions.",
                     place=place,
                     suggestion="Start with one of "
-                    f"{', '.join(map(str, known))}, or say States(..., start={{...}}).",
+                    f"{', '.join(map(str, known))}, or use States(..., start={{...}}).",
                 )
 
     @property

@@ -78,7 +78,7 @@ def _table_problems(table: schema.TableSchema) -> Iterator[tuple[str, str]]:
         if names.count(name) > 1:
             raise DeclarationError(
                 codes.NAME_TAKEN,
-                f"the table {table.name} has the index {name} twice.",
+                f"the table {table.name} declares the index {name} twice.",
                 place=str(table.place),
             )
 

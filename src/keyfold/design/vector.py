@@ -85,7 +85,7 @@ class Vector(StructureMarker):
                 suggestion="Let entities share an index, under one attribute name.",
             )
         table.schema = replace(table.schema, vectors=(*others, made))
-        table.design.when_complete(lambda: _keep_apart(entity, made, place))
+        table.design.when_complete(lambda: _refuse_conflict(entity, made, place))
 
     def _schema(self, spec: EntitySpec, name: str) -> VectorSchema:
         attribute = spec.fields[name].attribute
@@ -139,7 +139,7 @@ class Vector(StructureMarker):
         if spec.table.schema.billing != "PAY_PER_REQUEST":
             yield (
                 f"the table {spec.table.name} is provisioned, and {name} has a vector index.",
-                "Tables with vector indexes are paid for by request.",
+                "Tables with vector indexes must be on demand.",
             )
 
 
@@ -150,7 +150,7 @@ def _type(field: FieldSpec) -> str:
     return "S" if field.kind in _TEXT else ""
 
 
-def _keep_apart(entity: type[Entity], index: VectorSchema, place: str) -> None:
+def _refuse_conflict(entity: type[Entity], index: VectorSchema, place: str) -> None:
     """Refuse a conflicting attribute: DynamoDB rejects items whose attribute has another type."""
     for other in entity.__table__.entities:
         for name, field in other.__spec__.fields.items():

@@ -170,7 +170,7 @@ class Calls:
             if isinstance(error, Corrupt) and len(calls) > 1:
                 return partial(self._one_by_one, calls)
             return partial(_same_for_each, self._public_error(error), len(calls))
-        commits.gathered()
+        commits.end_gathering()
 
         def finished() -> list[Result]:
             try:

@@ -96,13 +96,13 @@ class Commits:
             return self._join(work, changes_last)
         if not self._queue and self._lock.acquire(blocking=False):
             try:
-                return self._alone(work)
+                return self._run_alone(work)
             finally:
                 self._lock.release()
         if not may_wait():
             self._wait()
             try:
-                return self._alone(work)
+                return self._run_alone(work)
             finally:
                 self._lock.release()
         job = WriteJob(work, changes_last)
@@ -111,13 +111,13 @@ class Commits:
             if not job.done:
                 self._lead()
             if isinstance(job.error, Bystander):
-                return self._alone(work)
+                return self._run_alone(work)
         if job.error is not None:
             raise job.error
         return job.result  # type: ignore[no-any-return]
 
     def start(self) -> None:
-        """Begin a transaction that this thread's writes join until `gathered`.
+        """Begin a transaction that this thread's writes join until `end_gathering`.
 
         `finish` commits it, in any thread; `abandon` rolls it back. A write that fails rolls back
         only itself.
@@ -144,11 +144,11 @@ class Commits:
         """Whether the lock seems free, without trying it."""
         return not (self._company or self._queue or self._lock.locked())
 
-    def gathered(self) -> None:
+    def end_gathering(self) -> None:
         """No more writes join."""
         self._gathering = 0
         if self.hot is not None:
-            self.hot.gathered()
+            self.hot.end_gathering()
 
     def finish(self) -> None:
         try:
@@ -196,7 +196,7 @@ class Commits:
             self._wait()
 
     def let_others(self) -> None:
-        """Let waiting writers go first, between two writes of long work."""
+        """Let waiting writers run first, between two writes of long work."""
         if self._waiting or self._queue:
             time.sleep(_GIVEN_SECONDS)
 
@@ -279,7 +279,7 @@ class Commits:
         while self._readers:
             self._readers.pop().connection.close()
 
-    def leave_behind(self) -> None:
+    def abandon_connections(self) -> None:
         """Called in a forked child, which must not use the parent's SQLite connections.
 
         They are kept open: closing them would release the parent's locks.
@@ -299,7 +299,7 @@ class Commits:
         if self._closed:
             raise errors.StorageError(f"{self.path}: the engine is closed")
 
-    def _alone(self, work: Callable[[Session], T]) -> T:
+    def _run_alone(self, work: Callable[[Session], T]) -> T:
         """The path of a writer without contention."""
         self._check_open()
         try:

@@ -13,10 +13,10 @@ def named(damage: Corrupt, request: dict[str, Any]) -> Corrupt:
     """The same error with the tables and keys of the request."""
     if damage.where:
         return damage
-    return Corrupt(str(damage), whereabouts(request))
+    return Corrupt(str(damage), request_place(request))
 
 
-def whereabouts(request: dict[str, Any]) -> str:
+def request_place(request: dict[str, Any]) -> str:
     """The tables of a request, with the key or index if there is one."""
     if (table := request.get("TableName")) is not None:
         return _within(table, request)

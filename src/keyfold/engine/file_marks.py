@@ -36,7 +36,7 @@ class FileMarks:
         self._pages = self._written_pages()
         return before
 
-    def gathered(self) -> None:
+    def end_gathering(self) -> None:
         self._is_hidden = False
 
     def end(self) -> tuple[bytes, bytes] | None:
@@ -46,7 +46,7 @@ class FileMarks:
         after = self._index.header()
         if after == before:
             return before, after
-        # A transaction that changed no page is no commit; the one that was seen is another's then.
+        # A transaction that changed no page does not commit; the commit seen here is another one.
         if self._written_pages() == self._pages:
             return None
         return (before, after) if is_next(before, after) else None

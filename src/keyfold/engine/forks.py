@@ -17,10 +17,10 @@ left_behind: list[Session] = []
 """A parent's sessions, neither used nor closed."""
 
 
-def _leave_behind() -> None:
+def _abandon_connections() -> None:
     for commits in list(open_here):
-        commits.leave_behind()
+        commits.abandon_connections()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_leave_behind)
+    os.register_at_fork(after_in_child=_abandon_connections)

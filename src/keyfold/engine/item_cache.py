@@ -30,7 +30,7 @@ class Marks(Protocol):
         """This process has the right to write, and begins to; the marks until then."""
         ...
 
-    def gathered(self) -> None:
+    def end_gathering(self) -> None:
         """The transaction is complete; readers do not see it before the commit."""
         ...
 
@@ -62,7 +62,7 @@ class MemoryMarks:
         self._mark[0] = 0
         return before
 
-    def gathered(self) -> None:
+    def end_gathering(self) -> None:
         """Readers have the writer's own connection."""
 
     def end(self) -> tuple[bytes, bytes] | None:
@@ -146,9 +146,9 @@ class HotItems:
         """Something of the transaction is taken back: who asks has to look."""
         self._touched = dict.fromkeys(self._touched)
 
-    def gathered(self) -> None:
+    def end_gathering(self) -> None:
         """The transaction changes nothing more."""
-        self._marks.gathered()
+        self._marks.end_gathering()
 
     def end(self) -> None:
         """The transaction was committed or rolled back, and not yet acknowledged."""

@@ -97,7 +97,7 @@ def read_page(database: Database, session: Session, reading: Reading) -> ResultP
             last = _take(page, reading, found)
         if len(found) < SLICE_ROWS and sum(row[1] for row in found) < SLICE_BYTES:
             break
-        part = _behind(part, found[-1][0])
+        part = _rest_after(part, found[-1][0])
     page.count = len(page.items)
     if last is not None:
         page.last = last_key(reading.table, reading.index, orjson.loads(last))
@@ -152,7 +152,7 @@ def _take(page: ResultPage, reading: Reading, found: list[Row]) -> bytes | None:
     return last
 
 
-def _behind(reading: Reading, place: bytes) -> Reading:
+def _rest_after(reading: Reading, place: bytes) -> Reading:
     """The rest of the range after a place."""
     if reading.backward:
         return replace(reading, end=place)
@@ -180,7 +180,7 @@ def _read_bodies(database: Database, session: Session, reading: Reading) -> Resu
         check()
         database.commits.give_way(session)
         key = last_key(table, index, orjson.loads(bodies[-1]))
-        part = _behind(part, place_of(table, index, key))
+        part = _rest_after(part, place_of(table, index, key))
     page = ResultPage(count=count, scanned=count, size=total)
     if count == limit or total >= PAGE_BYTES:
         page.last = last_key(table, index, orjson.loads(bodies[-1]))

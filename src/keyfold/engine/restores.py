@@ -112,7 +112,7 @@ def _copied(
         return _copy_backup(session, table, origin)
     if "Changes" in origin:
         return _copy_changed(session, table, origin)
-    return _copy_past(session, table, origin)
+    return _copy_past_items(session, table, origin)
 
 
 def _copy_backup(
@@ -127,7 +127,9 @@ def _copy_backup(
     return {**origin, "After": b64encode(rows[-1][0]).decode()}
 
 
-def _copy_past(session: Session, table: TableDefinition, origin: dict[str, Any]) -> dict[str, Any]:
+def _copy_past_items(
+    session: Session, table: TableDefinition, origin: dict[str, Any]
+) -> dict[str, Any]:
     """The items that exist now, each in its past state."""
     source, moment = origin["Id"], origin["Moment"]
     rows = session.items_from(source, b64decode(origin["After"]), _ITEMS_PER_READ)

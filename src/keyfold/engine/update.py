@@ -20,7 +20,7 @@ _INVALID = "One or more parameter values were invalid: "
 _TOO_LARGE = "Item size to update has exceeded the maximum allowed size"
 
 
-def refuse_dear(expressions: ExpressionParameters) -> None:
+def refuse_large_update(expressions: ExpressionParameters) -> None:
     """Refuse an update whose statement is larger than an item may be."""
     plan = expressions.update
     if plan is not None and plan.charge.exceeds(ITEM_BYTES, expressions.values):

@@ -179,7 +179,7 @@ class VerifyFailed(MigrationError):
 
 
 class Irreversible(MigrationError):
-    """There is no lossless way back from here."""
+    """A rollback from here would lose data."""
 
 
 class StorageError(KeyfoldError):
@@ -190,7 +190,7 @@ class StorageError(KeyfoldError):
 
     wire_name: ClassVar[str] = "StorageException"
     status: ClassVar[int] = 500
-    told: ClassVar[str] = "The data file cannot be used. The server's log says why."
+    told: ClassVar[str] = "The data file cannot be used; see the server's log."
 
 
 class Corrupt(StorageError):
@@ -199,7 +199,7 @@ class Corrupt(StorageError):
     wire_name = "DamagedStorageException"
     # Clients do not retry 507 by themselves, unlike 500 and 503.
     status = 507
-    told = "The data file is damaged here. Trying again does not help; `keyfold doctor` does."
+    told = "The data file is damaged here. Retrying does not help; run `keyfold doctor`."
 
     def __init__(self, message: str, where: str = "") -> None:
         super().__init__(f"{message}: {where}" if where else message)

@@ -43,10 +43,10 @@ class Average(Declared):
             marks.append(mark)
         summed, counted = marks
         if not summed.sums or counted.sums:
-            raise self._misuse(entity, f"{self.total} is to be a sum, and {self.count} a count.")
+            raise self._misuse(entity, f"{self.total} must be a sum, and {self.count} a count.")
         same = (summed.of, summed.via, summed.sync) == (counted.of, counted.via, counted.sync)
         if not same or summed.where is not counted.where:
-            raise self._misuse(entity, f"{self.total} and {self.count} look at different items.")
+            raise self._misuse(entity, f"{self.total} and {self.count} are over different items.")
 
     def _misuse(self, entity: type[Entity], what: str) -> DeclarationError:
         return DeclarationError(

@@ -16,12 +16,7 @@ from keyfold.design.address import Ref
 from keyfold.design.declaration import Declared
 from keyfold.design.entity import Entity
 from keyfold.design.follows import FITS, ITEMS_AT_ONCE, Follows
-from keyfold.errors import (
-    ConditionFailed,
-    NotFound,
-    TooManyWrites,
-    Undecodable,
-)
+from keyfold.errors import ConditionFailed, NotFound, TooManyWrites
 from keyfold.maintain.address import fetch, raw
 from keyfold.maintain.counter import CounterMaintainer
 from keyfold.maintain.drift import Drift
@@ -239,10 +234,7 @@ class OrphanMaintainer(KeptStructure, Reconciled):
         yield own, b"", own
 
     def look(self, context: Context, suspect: Suspect, causes: Causes) -> Flow[Drift | None]:  # noqa: ARG002
-        try:
-            child = yield from fetch(context, context.design, suspect.origins[0])
-        except Undecodable:
-            return None  # It is reported itself.
+        child = yield from fetch(context, context.design, suspect.origins[0])
         parent = None if child is None else self.related.parent_of(child)
         if child is None or parent is None or (yield from raw(context, parent)) is not None:
             return None

@@ -12,7 +12,7 @@ from keyfold.design.entity import Entity
 from keyfold.design.follows import ITEMS_AT_ONCE, Follows
 from keyfold.design.markers import StructureMarker
 from keyfold.design.place import caller
-from keyfold.errors import ConditionFailed, DeclarationError, NotFound, Undecodable
+from keyfold.errors import ConditionFailed, DeclarationError, NotFound
 from keyfold.maintain.address import fetch, raw, value_digest
 from keyfold.maintain.drift import SET_IT, Drift
 from keyfold.maintain.fact import ShownFact
@@ -182,11 +182,8 @@ class CopyMaintainer(KeptStructure, Reconciled):
         yield own, value_digest(getattr(item, self.field)), own
 
     def look(self, context: Context, suspect: Suspect, causes: Causes) -> Flow[Drift | None]:
-        try:
-            child = yield from fetch(context, context.design, suspect.origins[0])
-            origin = yield from fetch(context, context.design, suspect.address)
-        except Undecodable:
-            return None  # It is reported itself.
+        child = yield from fetch(context, context.design, suspect.origins[0])
+        origin = yield from fetch(context, context.design, suspect.address)
         right = causes.correct(origin)
         if child is None or right is None or self.related.parent_of(child) is None:
             return None
@@ -200,7 +197,7 @@ class CopyMaintainer(KeptStructure, Reconciled):
         assert drift.subject is not None, "a copied field knows its item"
         item = yield from raw(context, drift.subject)
         if item is not None:
-            yield from self.bring(context, drift.subject.entity.__spec__.decode(item))
+            yield from self.restore_copy(context, drift.subject.entity.__spec__.decode(item))
 
     def reconcile(self, context: Context, old: Entity | None, new: Entity | None) -> Flow[None]:
         if new is None or (
@@ -209,12 +206,12 @@ class CopyMaintainer(KeptStructure, Reconciled):
             return
         yield from self.related.wait_until_shown(context, new)
         try:
-            yield from self.bring(context, new)
+            yield from self.restore_copy(context, new)
         except (NotFound, ConditionFailed):
             # The item is deleted or belongs elsewhere now, and has its own record.
             return
 
-    def bring(self, context: Context, copy: Entity) -> Flow[None]:
+    def restore_copy(self, context: Context, copy: Entity) -> Flow[None]:
         """Give one item its origin's current value; refused if either changes meanwhile."""
         origin = self.related.parent_of(copy)
         if origin is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from decimal import Decimal
+from functools import cached_property
 from typing import Any, Literal, cast
 
 from keyfold.design import codes, condition
@@ -15,13 +16,7 @@ from keyfold.design.markers import CountMarker
 from keyfold.design.place import caller
 from keyfold.design.predicate import FieldComparison, FieldPath, Predicate, Test
 from keyfold.design.recorder import declare
-from keyfold.errors import (
-    ConditionFailed,
-    DeclarationError,
-    PlanError,
-    Undecodable,
-    VersionConflict,
-)
+from keyfold.errors import ConditionFailed, DeclarationError, PlanError, VersionConflict
 from keyfold.maintain.address import fetch, key_at
 from keyfold.maintain.drift import SET_IT, Drift
 from keyfold.maintain.fact import AmountFact
@@ -105,39 +100,33 @@ class CounterMaintainer(SummedStructure):
         )
         self.sync = declared.sync
         # If the holder is gone, so is its number.
-        missing = declared.creates or declared.shards > 1
-        self.compared = FactComparison(adds=True, missing=missing)
+        creates = declared.creates or declared.shards > 1
+        self.compared = FactComparison(adds=True, missing=creates)
         names = self.source.__spec__.fields
         wanted = target.__spec__.key.address
         self.via = {name: declared.via.get(name, name) for name in wanted}
         for name in (*self.via.values(), *((declared.sums,) if declared.sums else ())):
             if name not in names:
-                raise DeclarationError(
+                raise self._refusal(
                     codes.UNKNOWN_REFERENCE,
-                    f"the counter {target.__name__}.{field} needs the field {name!r}, which "
-                    f"{self.source.__name__} does not have.",
-                    place=str(declared.place),
-                    suggestion="Name the field with the key in via={...}.",
+                    f"the {self.label} needs the field {name!r}, which {self.source.__name__} "
+                    "does not have.",
+                    "Name the field with the key in via={...}.",
                 )
         kind = target.__spec__.fields[field].kind
         summed = names[declared.sums].kind if declared.sums else "integer"
         if kind not in _HOLDS.get(summed, ()):
-            raise DeclarationError(
+            raise self._refusal(
                 codes.MARKER_MISUSED,
-                f"the counter {target.__name__}.{field} is of kind {kind}, and cannot hold a sum "
-                f"of {summed} values.",
-                place=str(declared.place),
-                suggestion="Declare it as int for counts and whole numbers, as Decimal for others.",
+                f"the {self.label} is of kind {kind}, and cannot hold a sum of {summed} values.",
+                "Declare it as int for counts and whole numbers, as Decimal for others.",
             )
         self._check_declaration(wanted)
         refuse_itself(target, self.source, self.via, f"the {self.label}", declared.place)
-        self.condition: Predicate | None = (
-            declare(declared.where, self.source, place=f"{declared.place} {self.label}")
-            if declared.where is not None
-            else None
-        )
-        counted = self.source.__spec__
-        self.when = None if self.condition is None else condition.tree(self.condition, counted)
+        counted, self.when = self.source.__spec__, None
+        if declared.where is not None:
+            where = declare(declared.where, self.source, place=f"{declared.place} {self.label}")
+            self.when = condition.tree(where, counted)
         self._holds = None if self.when is None else condition.evaluator(self.when, counted)
         self._refuse_circle()
         self.items = self._counted_items()
@@ -146,23 +135,25 @@ class CounterMaintainer(SummedStructure):
     def _check_declaration(self, key: Iterable[str]) -> None:
         info = self.target.model_fields[self.field]
         if info.is_required() or info.default not in (0, None):
-            raise DeclarationError(
+            raise self._refusal(
                 codes.MARKER_MISUSED,
                 f"the {self.label} has "
                 + ("no default." if info.is_required() else f"the default {info.default!r}.")
-                + " A new item has counted nothing, and nobody gives it a number.",
-                place=str(self.declared.place),
-                suggestion="Give it the default 0.",
+                + " A new item has nothing counted yet, so it starts at 0.",
+                "Give it the default 0.",
             )
         unknown = [name for name in self.declared.via if name not in key]
         if unknown:
-            raise DeclarationError(
+            raise self._refusal(
                 codes.UNKNOWN_REFERENCE,
-                f"the {self.label} says via={{{unknown[0]!r}: ...}}, and {unknown[0]} is not in "
+                f"the {self.label} has via={{{unknown[0]!r}: ...}}, but {unknown[0]} is not in "
                 f"the key of {self.target.__name__}.",
-                place=str(self.declared.place),
-                suggestion=f"Its key is made of: {', '.join(key)}.",
+                f"Its key is made of: {', '.join(key)}.",
             )
+
+    def _refusal(self, code: str, message: str, suggestion: str) -> DeclarationError:
+        place = str(self.declared.place)
+        return DeclarationError(code, message, place=place, suggestion=suggestion)
 
     def _refuse_circle(self) -> None:
         """Refuse a number that decides what it counts: it would never settle."""
@@ -179,12 +170,11 @@ class CounterMaintainer(SummedStructure):
             moved = {(one.target, one.field) for one in onwards}
         if moved:
             through = ", ".join(sorted(one.label for one in reached))
-            raise DeclarationError(
+            raise self._refusal(
                 codes.MARKER_MISUSED,
-                f"the {self.label} decides by itself what is counted in it"
+                f"the {self.label} depends on its own value"
                 + (f", through {through}." if through else "."),
-                place=str(self.declared.place),
-                suggestion="Use fields in where= and sums= that do not depend on it.",
+                "In where= and sums=, use fields that do not depend on the counter.",
             )
 
     def _counted_items(self) -> CountedItems | None:
@@ -203,11 +193,10 @@ class CounterMaintainer(SummedStructure):
         )
         return CountedItems(related, self.field, self.amount)
 
-    @property
+    @cached_property
     def fields(self) -> frozenset[str]:
-        tested = self.condition.fields if self.condition is not None else frozenset()
         summed = {self.declared.sums} if self.declared.sums else set()
-        return frozenset(self.via.values()) | tested | summed
+        return frozenset(self.via.values()) | condition.fields_of(self.when) | summed
 
     def amount(self, item: Entity) -> Amount:
         """What one item adds to the counter."""
@@ -335,10 +324,7 @@ class CounterMaintainer(SummedStructure):
             yield item.__dict__["holder"].encode(), item.__dict__[AMOUNT], None
 
     def look(self, context: Context, suspect: Suspect, causes: Causes) -> Flow[Drift | None]:
-        try:
-            holder = yield from self._holder_of(context, suspect)
-        except Undecodable:
-            return None  # It is reported itself.
+        holder = yield from self._holder_of(context, suspect)
         if holder is None and suspect.holder is not None:
             return None
         follows: tuple[str, ...] = ()
@@ -358,16 +344,15 @@ class CounterMaintainer(SummedStructure):
             assert suspect.said is not None, "a number is expected"
             causes.note(holder, self.field, suspect.said)
             follows = tuple(one.label for one in self.shown_elsewhere(context))
-        shown = self._key_at(suspect.address) if holder is None else holder.wire()
         return Drift(
             self.kind,
             self.label,
             self.target.__table__.name,
-            shown,
+            self._key_at(suspect.address) if holder is None else holder.wire(),
             suspect.said,
             suspect.found,
             holder,
-            f"an item of {self.source.__name__} cannot be read, and may count" if unread else "",
+            f"an item of {self.source.__name__} cannot be read, and it may count" if unread else "",
             remedy=SET_IT,
             follows=follows,
         )

@@ -10,7 +10,7 @@ from typing import Any, Final
 from keyfold.design.address import Ref
 from keyfold.design.entity import Entity
 
-SET_IT: Final = "set it to what is expected"
+SET_IT: Final = "set it to the expected value"
 UNREPAIRABLE: Final = frozenset(("key", "undecodable"))
 
 

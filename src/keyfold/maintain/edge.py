@@ -61,7 +61,7 @@ class Sharded(StructureMarker):
         """The shard of an edge with this value; accounts may use fewer shards than declared."""
         count = self.shards if shards is None else shards
         if not 1 <= count <= self.shards:
-            raise PlanError(f"{count} shards were asked for; declared are {self.shards}")
+            raise PlanError(f"{count} shards were requested; {self.shards} are declared")
         return crc32(plain(value).encode()) % count
 
 
@@ -95,7 +95,7 @@ class Edge(Entity):
                     codes.UNKNOWN_REFERENCE,
                     f"{name} is sharded by {sharded.by!r}, which {cls.__name__} does not declare.",
                     place=str(cls.__spec__.place),
-                    suggestion=f"Declared are: {', '.join(cls.__spec__.fields)}.",
+                    suggestion=f"Declared: {', '.join(cls.__spec__.fields)}.",
                 )
         for declared in vars(cls).values():
             if isinstance(declared, Mirror):

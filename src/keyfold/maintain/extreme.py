@@ -11,7 +11,7 @@ as much as writing it.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property
@@ -24,10 +24,10 @@ from keyfold.design.entity import Entity
 from keyfold.design.follows import Follows
 from keyfold.design.formats import plain
 from keyfold.design.markers import FieldMarker
-from keyfold.errors import DeclarationError, Undecodable
+from keyfold.errors import DeclarationError
 from keyfold.maintain.address import fetch, ref_bytes, value_digest, wire_bytes
 from keyfold.maintain.drift import SET_IT, Drift
-from keyfold.maintain.fact import Address, PlainFact, address_of
+from keyfold.maintain.fact import ItemFact, address_of
 from keyfold.maintain.relation import PAGE, Related
 from keyfold.maintain.rows import FactComparison, Suspect
 from keyfold.maintain.structure import Causes, KeptStructure, Reconciled, Shown, Sync
@@ -85,7 +85,9 @@ class Extreme(Declared):
             if name not in fields:
                 raise self._misuse(entity, f"{entity.__name__} has no field {name!r}.")
             if name == self.moves and fields[name].kind != "integer":
-                raise self._misuse(entity, f"{name} moves with each change, and is not an int.")
+                raise self._misuse(
+                    entity, f"{name} increases with each change, so it must be an int."
+                )
             fields[name] = replace(fields[name], marks=(*fields[name].marks, KeptMark()))
         design = entity.__table__.design
         design.when_complete(lambda: design.maintain(ExtremeMaintainer(self, entity)))
@@ -106,24 +108,17 @@ class Latest(Extreme):
 
 
 @dataclass(frozen=True)
-class BestFact(PlainFact):
+class BestFact(ItemFact):
     """A candidate: its rank, and what its owner shows of it. The best one holds.
 
     One candidate alone does not tell which is shown: see `joins`.
     """
 
-    owner: Ref[Any]
+    ref: Ref[Any]
+    """The owner."""
     rank: Any
     key: bytes
     shows: tuple[Any, ...]
-
-    @property
-    def identity(self) -> Hashable:
-        return tuple(self.owner.values.values())
-
-    @cached_property
-    def address(self) -> Address:
-        return address_of(self.owner)
 
     @property
     def order(self) -> bytes:
@@ -131,7 +126,7 @@ class BestFact(PlainFact):
 
     @property
     def row(self) -> tuple[bytes, bytes]:
-        return ref_bytes(self.owner), self.order + b"\0" + value_digest(self.shows)
+        return ref_bytes(self.ref), self.order + b"\0" + value_digest(self.shows)
 
     def join(self, other: BestFact) -> BestFact:
         return max(self, other, key=lambda fact: fact.order)
@@ -218,7 +213,7 @@ class ExtremeMaintainer(KeptStructure, Reconciled):
         before, after = self._fact(old), self._fact(new)
         if before == after:
             return ()
-        owners = {fact.address: fact.owner for fact in (before, after) if fact is not None}
+        owners = {fact.address: fact.ref for fact in (before, after) if fact is not None}
         return [self._derive(context, owner) for owner in owners.values()]
 
     def reconcile(self, context: Context, old: Entity | None, new: Entity | None) -> Flow[None]:
@@ -312,14 +307,11 @@ class ExtremeMaintainer(KeptStructure, Reconciled):
             yield own, shown.row[1], own
 
     def look(self, context: Context, suspect: Suspect, causes: Causes) -> Flow[Drift | None]:
-        try:
-            held = yield from fetch(context, context.design, suspect.address)
-            if held is None:
-                return None
-            nothing: Pending = lambda _: ()  # noqa: E731
-            best = yield from self._best(context, held.ref(), held, nothing, looking=True)
-        except Undecodable:
-            return None  # It is reported itself.
+        held = yield from fetch(context, context.design, suspect.address)
+        if held is None:
+            return None
+        nothing: Pending = lambda _: ()  # noqa: E731
+        best = yield from self._best(context, held.ref(), held, nothing, looking=True)
         shown = self._shown_candidate(held)
         if (None if best is None else best.shows) == (None if shown is None else shown.shows):
             return None
@@ -328,7 +320,7 @@ class ExtremeMaintainer(KeptStructure, Reconciled):
         found = None if shown is None else dict(zip(names, shown.shows, strict=True))
         table = self.target.__table__.name
         unread = self.source in causes.unread
-        reason = f"an item of {self.source.__name__} cannot be read, and may be it"
+        reason = f"an item of {self.source.__name__} cannot be read, and it may be the one to show"
         return Drift(
             self.kind,
             self.label,

@@ -17,7 +17,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from keyfold.design.address import Ref
 from keyfold.design.template import DELIMITER
@@ -115,11 +115,14 @@ def address_of(ref: Ref[Any]) -> Address:
 
 
 class PlainFact:
-    """A fact whose identity is its place, and that causes no write."""
+    """A fact whose identity is its place, that is said once by an item, and causes no write."""
 
     @property
     def place(self) -> Hashable:
         return ()
+
+    def join(self, other: Any) -> Fact:  # noqa: ARG002
+        return cast("Fact", self)
 
     def make(self) -> Iterator[Intent]:
         yield from ()
@@ -131,40 +134,47 @@ class PlainFact:
         yield from ()
 
 
+class ItemFact(PlainFact):
+    """A plain fact about one other item."""
+
+    ref: Ref[Any]
+
+    @property
+    def identity(self) -> Hashable:
+        return tuple(self.ref.values.values())
+
+    @cached_property
+    def address(self) -> Address:
+        return address_of(self.ref)
+
+
 @dataclass
-class AmountFact(PlainFact):
+class AmountFact(ItemFact):
     """A number that an item adds to one field of another.
 
     With `creates` the first amount creates the holder. With `shards` it goes to one of several
     items, chosen at random each time, so that colliding writers separate.
     """
 
-    holder: Ref[Any]
+    ref: Ref[Any]
+    """The item that holds the number."""
     field: str
     number: Number
     creates: bool = False
     shards: int = 1
 
     @property
-    def identity(self) -> Hashable:
-        return tuple(self.holder.values.values())
-
-    @cached_property
-    def address(self) -> Address:
-        return address_of(self.holder)
-
-    @property
     def row(self) -> tuple[bytes, Decimal]:
         if self.shards > 1:
-            return holder_text(self.holder).encode(), Decimal(self.number)
-        spec = self.holder.entity.__spec__
-        return address_bytes(spec.name, spec.key_of(self.holder.values)), Decimal(self.number)
+            return holder_text(self.ref).encode(), Decimal(self.number)
+        spec = self.ref.entity.__spec__
+        return address_bytes(spec.name, spec.key_of(self.ref.values)), Decimal(self.number)
 
     def join(self, other: AmountFact) -> AmountFact:
         first, second = self.number, other.number
         if isinstance(first, float) or isinstance(second, float):
             first, second = Decimal(first), Decimal(second)
-        return AmountFact(self.holder, self.field, first + second, self.creates, self.shards)
+        return AmountFact(self.ref, self.field, first + second, self.creates, self.shards)
 
     def make(self) -> Iterator[Intent]:
         yield from self.add()
@@ -182,11 +192,11 @@ class AmountFact(PlainFact):
         if not number:
             return
         if self.shards > 1:
-            shard = shard_ref(self.holder, self.field, random.randrange(self.shards))
+            shard = shard_ref(self.ref, self.field, random.randrange(self.shards))
             yield Update(shard, {AMOUNT: Add(Decimal(number))}, counting=True, upsert=True)
             return
         yield Update(
-            self.holder,
+            self.ref,
             {self.field: Add(number)},
             counting=True,
             upsert=self.creates,
@@ -219,9 +229,6 @@ class ClaimFact(PlainFact):
     @property
     def row(self) -> tuple[bytes, bytes]:
         return wire_bytes(self.key), wire_bytes(self.owner.wire())
-
-    def join(self, other: ClaimFact) -> ClaimFact:  # noqa: ARG002 - one item owns both
-        return self
 
     @property
     def marker(self) -> dict[str, Any]:
@@ -258,48 +265,26 @@ class ClaimFact(PlainFact):
 
 
 @dataclass(frozen=True)
-class NeedFact(PlainFact):
+class NeedFact(ItemFact):
     """Another item that must exist when this one is added to it."""
 
     ref: Ref[Any]
 
     @property
-    def identity(self) -> Hashable:
-        return tuple(self.ref.values.values())
-
-    @cached_property
-    def address(self) -> Address:
-        return address_of(self.ref)
-
-    @property
     def row(self) -> tuple[bytes, bytes]:
         return ref_bytes(self.ref), b""
-
-    def join(self, other: NeedFact) -> NeedFact:  # noqa: ARG002 - one check serves both
-        return self
 
     def make(self) -> Iterator[Intent]:
         yield Check(self.ref, lasting=True)
 
 
 @dataclass(frozen=True)
-class ShownFact(PlainFact):
+class ShownFact(ItemFact):
     """A value of another item that this one shows; changes of that item are propagated here."""
 
-    origin: Ref[Any]
+    ref: Ref[Any]
     value: Any
 
     @property
-    def identity(self) -> Hashable:
-        return tuple(self.origin.values.values())
-
-    @cached_property
-    def address(self) -> Address:
-        return address_of(self.origin)
-
-    @property
     def row(self) -> tuple[bytes, bytes]:
-        return ref_bytes(self.origin), value_digest(self.value)
-
-    def join(self, other: ShownFact) -> ShownFact:  # noqa: ARG002 - an item shows one value
-        return self
+        return ref_bytes(self.ref), value_digest(self.value)

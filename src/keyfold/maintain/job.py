@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from keyfold.design.entity import Entity
 from keyfold.errors import ConditionFailed, NotFound, TooManyWrites
-from keyfold.maintain.structure import Reconciled
+from keyfold.maintain.structure import Consequence, Reconciled
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Flow
 from keyfold.runtime.intent import Intent
@@ -59,13 +59,13 @@ def carry_out(context: Context, job: Job) -> Flow[bool]:
     while True:
         step = yield from job.step(context, start)
         for some in in_chunks(step.writes, job.at_once):
-            smooth &= yield from _carried_out(context, guard, some)
+            smooth &= yield from _write_all(context, guard, some)
         start = step.then
         if start is None:
             return smooth
 
 
-def _carried_out(context: Context, guard: Intent, writes: Sequence[Intent]) -> Flow[bool]:
+def _write_all(context: Context, guard: Intent, writes: Sequence[Intent]) -> Flow[bool]:
     """Write all at once; split in half if that is too much, or an item is gone or belongs
     elsewhere.
     """
@@ -74,27 +74,16 @@ def _carried_out(context: Context, guard: Intent, writes: Sequence[Intent]) -> F
     except (NotFound, ConditionFailed, TooManyWrites) as refused:
         if len(writes) > 1:
             middle = len(writes) // 2
-            first = yield from _carried_out(context, guard, writes[:middle])
-            return (yield from _carried_out(context, guard, writes[middle:])) and first
+            first = yield from _write_all(context, guard, writes[:middle])
+            return (yield from _write_all(context, guard, writes[middle:])) and first
         if isinstance(refused, TooManyWrites):
             raise
         return False
     return True
 
 
-class StreamWork(Reconciled):
+class StreamWork(Consequence, Reconciled):
     """The stream's work for changes of one entity, beyond what single items say."""
-
-    kind: str
-
-    @property
-    def owner(self) -> str:
-        return self.label
-
-    @property
-    @abstractmethod
-    def fields(self) -> frozenset[str]:
-        """The fields of the source whose change matters."""
 
     def joins(
         self,
@@ -105,13 +94,6 @@ class StreamWork(Reconciled):
         """The part of the job that fits into the transaction of the change."""
         yield from ()
         return ()
-
-    def afterwards(self, context: Context, gone: Entity) -> Flow[None] | None:  # noqa: ARG002
-        """What the stream would do about a delete, if there is no stream."""
-        return None
-
-    def steady(self, touched: frozenset[str] | None) -> frozenset[str]:  # noqa: ARG002
-        return frozenset()
 
 
 class JobMaintainer(StreamWork):

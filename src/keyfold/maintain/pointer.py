@@ -17,11 +17,11 @@ from keyfold.design.markers import From, Normalised
 from keyfold.design.recorder import declare
 from keyfold.design.table import Table
 from keyfold.design.template import Slot
-from keyfold.errors import DeclarationError, Undecodable
+from keyfold.errors import DeclarationError
 from keyfold.maintain.address import WireRef, digest, fetch, key_at, raw, ref_bytes
 from keyfold.maintain.copy_fact import CopyFact
 from keyfold.maintain.drift import Drift, differences
-from keyfold.maintain.reconcile import bring, reconcile, unchanged_check
+from keyfold.maintain.reconcile import reconcile, restore_copies, unchanged_check
 from keyfold.maintain.rows import Suspect
 from keyfold.maintain.structure import (
     Causes,
@@ -104,8 +104,8 @@ class PointerMaintainer(KeptStructure, Reconciled):
         self.label = f"pointer {pointer.__name__}"
         canonical, own = source.__spec__.fields, pointer.__spec__.fields
         place = f"{pointer.__spec__.place} {pointer.__name__}"
-        self.condition = None if when is None else declare(when, source, place=place)
-        self.when = None if self.condition is None else tree(self.condition, source.__spec__)
+        condition = None if when is None else declare(when, source, place=place)
+        self.when = None if condition is None else tree(condition, source.__spec__)
         self._holds = None if self.when is None else evaluator(self.when, source.__spec__)
         if source.__spec__.role == "pointer":
             raise DeclarationError(
@@ -229,15 +229,12 @@ class PointerMaintainer(KeptStructure, Reconciled):
         yield own, digest(item), own
 
     def look(self, context: Context, suspect: Suspect, causes: Causes) -> Flow[Drift | None]:
-        key, found = key_at(suspect.address), None
-        try:
-            found = yield from fetch(context, context.design, suspect.address)
-            said: dict[bytes, Entity | None] = {}
-            for origin in suspect.origins or self._origin_of(found):
-                canonical = yield from fetch(context, context.design, origin)
-                said[origin] = self._at(suspect.address, causes, canonical)
-        except Undecodable:
-            return None  # It is reported itself.
+        key = key_at(suspect.address)
+        found = yield from fetch(context, context.design, suspect.address)
+        said: dict[bytes, Entity | None] = {}
+        for origin in suspect.origins or self._origin_of(found):
+            canonical = yield from fetch(context, context.design, origin)
+            said[origin] = self._at(suspect.address, causes, canonical)
         wanted = {origin: one for origin, one in said.items() if one is not None}
         drift = Drift(self.kind, self.label, self.pointer.__table__.name, key, None, None)
         if len({digest(one) for one in wanted.values()}) > 1:
@@ -275,7 +272,7 @@ class PointerMaintainer(KeptStructure, Reconciled):
     def fix(self, context: Context, drift: Drift) -> Flow[None]:
         copy = WireRef(self.pointer, drift.key)
         if drift.subject is not None:
-            yield from bring(context, self, drift.subject, [copy])
+            yield from restore_copies(context, self, drift.subject, [copy])
             return
         # Its canonical is unknown, so it is deleted if it is still what was seen.
         item = yield from raw(context, copy)

@@ -59,10 +59,10 @@ def reconcile(
         if before.get(address) != after.get(address)
     }
     if touched:
-        yield from bring(context, structure, seen.ref(), list(touched.values()))
+        yield from restore_copies(context, structure, seen.ref(), list(touched.values()))
 
 
-def bring(
+def restore_copies(
     context: Context, structure: Copies, canonical: Ref[Any], touched: Sequence[Ref[Any]]
 ) -> Flow[None]:
     """Write the wanted copies at these addresses and delete the others, guarded."""

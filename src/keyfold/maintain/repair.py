@@ -105,7 +105,7 @@ def fix(
         raise PlanError(f"per_second must be greater than 0, not {per_second}")
     try:
         if drift.kind == "undecodable" and quarantine is not None:
-            written = yield from _put_away(context, drift, quarantine)
+            written = yield from _quarantine(context, drift, quarantine)
         else:
             written = yield from _fix(context, drift)
         outcome = FIXED if written else RIGHT
@@ -131,14 +131,17 @@ def plan(drift: Drift) -> str:
     """What a repair would do, in words."""
     if not checked_drift(drift).repairable:
         if drift.kind == "undecodable":
-            return "needs a decision: mend the item or the design, or put it away (--quarantine)"
+            return (
+                "needs a decision: fix the item or the design, "
+                "or move the item to a file (--quarantine)"
+            )
         why = f": {drift.decision}" if drift.decision else ""
-        return f"needs a decision: no repair can know what is right{why}"
+        return f"needs a decision: the correct value is unknown{why}"
     if drift.remedy:
         return drift.remedy
     if drift.expected is None:
         return "delete it"
-    return "write it anew" if drift.found is None else "overwrite it with what is expected"
+    return "write it again" if drift.found is None else "overwrite it with the expected values"
 
 
 def _fix(context: Context, drift: Drift) -> Flow[bool]:
@@ -164,7 +167,7 @@ def _fix(context: Context, drift: Drift) -> Flow[bool]:
             step = partial(flow.throw, problem)
 
 
-def _put_away(context: Context, drift: Drift, quarantine: Quarantine) -> Flow[bool]:
+def _quarantine(context: Context, drift: Drift, quarantine: Quarantine) -> Flow[bool]:
     """Delete an item that still cannot be decoded, after storing it elsewhere."""
     spec = context.design.entities[drift.structure].__spec__
     ref = WireRef(spec.entity, drift.key)

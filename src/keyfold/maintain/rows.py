@@ -20,7 +20,7 @@ from keyfold.maintain.fact import Fact
 
 FOUND: Final = 0
 SAID: Final = 1
-"""What was found sorts before what is said."""
+"""Stored rows sort before expected ones."""
 
 _WAITING: Final = 4_000
 _CACHE_KIB: Final = 16_000
@@ -39,7 +39,7 @@ class FactComparison:
     best: Literal["", "most", "least"] = ""
     """The greatest or least of everything said holds."""
     apart: bool = False
-    """Each statement about an address is right or wrong by itself."""
+    """Each statement about an address is checked separately."""
 
 
 @dataclass(frozen=True)
@@ -138,11 +138,11 @@ class RowLog:
         self._facts, self._amounts, self._sums = [], [], {}
 
     def wrong_facts(self, comparisons: Sequence[FactComparison]) -> Iterator[Suspect]:
-        for (structure, address), rows in self._together("facts"):
+        for (structure, address), rows in self._groups("facts"):
             yield from _compare(structure, address, rows, comparisons[structure])
 
     def wrong_amounts(self, comparisons: Sequence[FactComparison]) -> Iterator[Suspect]:
-        for (structure, address), rows in self._together("amounts"):
+        for (structure, address), rows in self._groups("amounts"):
             totals: list[Decimal | None] = [None, None]
             items: list[bytes | None] = [None, None]
             for _, _, side, value, item in rows:
@@ -153,7 +153,7 @@ class RowLog:
                 origins = () if items[SAID] is None else (items[SAID],)
                 yield Suspect(structure, address, said, found, origins, items[FOUND])
 
-    def _together(self, table: str) -> Iterator[tuple[Any, Iterator[Any]]]:
+    def _groups(self, table: str) -> Iterator[tuple[Any, Iterator[Any]]]:
         self.flush()
         rows = self._database.execute(f"SELECT * FROM {table} ORDER BY structure, address, side")
         yield from groupby(rows, key=itemgetter(0, 1))

@@ -1,4 +1,4 @@
-"""Maintained structures: the facts of each source item, and everything derived from them.
+"""Consequence structures: the facts of each source item, and everything derived from them.
 
 A new structure says what must hold because of an item, and how an item shows that it does. Writes,
 verification and repair are the same for all structures of one kind.
@@ -111,8 +111,8 @@ Condition = Callable[[Any], object] | None
 """A record's condition, as a declaration takes it."""
 
 
-class KeptStructure(ABC):
-    """What must hold because of items of one entity."""
+class Consequence(ABC):
+    """What follows from changes of one entity's items."""
 
     kind: str
     label: str
@@ -120,12 +120,33 @@ class KeptStructure(ABC):
     source: type[Entity]
     sync: Sync
     overflow: Overflow = "refuse"
-    compared: FactComparison = FactComparison()
 
     @property
     @abstractmethod
     def fields(self) -> frozenset[str]:
         """The fields of the source whose change matters."""
+
+    @property
+    def owner(self) -> str:
+        """The label of its declaration, under which drift is reported."""
+        return self.label
+
+    def afterwards(self, context: Context, gone: Entity) -> Flow[None] | None:  # noqa: ARG002
+        """What the stream would do about a delete, if there is no stream."""
+        return None
+
+    def steady(self, touched: frozenset[str] | None) -> frozenset[str]:  # noqa: ARG002
+        """Counted fields of the source that must not move while these fields change.
+
+        None stands for a delete.
+        """
+        return frozenset()
+
+
+class KeptStructure(Consequence):
+    """What must hold because of items of one entity."""
+
+    compared: FactComparison = FactComparison()
 
     @abstractmethod
     def facts(self, item: Entity) -> Iterable[Fact]:
@@ -147,16 +168,6 @@ class KeptStructure(ABC):
         yield from ()
         return self.writes(old, new)
 
-    def afterwards(self, context: Context, gone: Entity) -> Flow[None] | None:  # noqa: ARG002
-        return None
-
-    def steady(self, touched: frozenset[str] | None) -> frozenset[str]:  # noqa: ARG002
-        """Counted fields of the source that must not move while these fields change.
-
-        None stands for a delete.
-        """
-        return frozenset()
-
     @classmethod
     def restate(cls, record: Follows, when: Condition) -> Restatement | None:  # noqa: ARG003
         """How to declare it again; None if its record does not say all of it."""
@@ -168,11 +179,6 @@ class KeptStructure(ABC):
     def recounts(self) -> bool:
         """Whether `look` recounts a number itself, so that one scan suffices."""
         return False
-
-    @property
-    def owner(self) -> str:
-        """The label of its declaration, under which drift is reported."""
-        return self.label
 
     @property
     @abstractmethod

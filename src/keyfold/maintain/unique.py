@@ -19,7 +19,6 @@ from keyfold.errors import (
     DeclarationError,
     MigrationError,
     MissingKeyField,
-    Undecodable,
     UniqueTaken,
 )
 from keyfold.maintain.address import WireRef, address_bytes, fetch, raw, wire_bytes
@@ -133,7 +132,7 @@ class Unique(MarkedStructure, Reconciled, Declared):
                     "K1",
                     f"Unique names the field {name!r}, which {entity.__name__} does not declare.",
                     place=f"{self.place} {entity.__name__}.{self.name}",
-                    suggestion=f"Declared are: {', '.join(entity.__spec__.fields)}.",
+                    suggestion=f"Declared: {', '.join(entity.__spec__.fields)}.",
                 )
             kind = entity.__spec__.fields[name].kind
             if kind in _MANY:
@@ -252,14 +251,11 @@ class Unique(MarkedStructure, Reconciled, Declared):
         if not holders and held is not None:
             holders = [address_bytes(self.source.__name__, held)]
         owners = []
-        try:
-            for origin in holders:
-                item = yield from fetch(context, context.design, origin)
-                value = self.value(item)
-                if item is not None and value is not None and self.key(value) == key:
-                    owners.append(item.ref())
-        except Undecodable:
-            return None  # It is reported itself.
+        for origin in holders:
+            item = yield from fetch(context, context.design, origin)
+            value = self.value(item)
+            if item is not None and value is not None and self.key(value) == key:
+                owners.append(item.ref())
         table = self.source.__table__.name
         if len(owners) > 1:
             found = [owner.wire() for owner in owners]

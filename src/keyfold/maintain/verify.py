@@ -99,7 +99,10 @@ def examine(
             yield from found(drift)
 
     def again(one: Suspect) -> Flow[None]:
-        drift = yield from structures.kept[one.structure].look(context, one, causes)
+        try:
+            drift = yield from structures.kept[one.structure].look(context, one, causes)
+        except Undecodable:
+            return  # It is reported itself.
         if drift is not None:
             yield from found(drift)
 

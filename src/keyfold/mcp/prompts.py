@@ -21,7 +21,7 @@ Model this domain as a keyfold design file for DynamoDB: {domain}
 2. Name the entities, and for each the key by which it is found. Put items that are read together
    into one partition.
 3. Give each question the key or index that answers it with one Query or GetItem.
-4. Write the design file and pass it to check_design. Put right what it finds, or say why it stays.
+4. Write the design file and pass it to check_design. Fix what it finds, or say why it stays.
 5. Give the rates to draft_workload's file and show what estimate_cost says."""
 
     @server.prompt()
@@ -29,7 +29,7 @@ Model this domain as a keyfold design file for DynamoDB: {domain}
         """Review this server's design as an expert would."""
         return """\
 Review the design of this server. Read it with read_design, then check_design. For each finding say
-whether it is true here, what it would cost to leave it, and the smallest change that ends it. Try
+whether it is true here, what it would cost to leave it, and the smallest change that fixes it. Try
 each change with try_change before you propose it. End with the three changes that matter most."""
 
     @server.prompt()
@@ -39,5 +39,5 @@ each change with try_change before you propose it. End with the three changes th
 Plan this change of a running system: {change}
 
 Write the changed design file, pass it to try_change, and explain each step of its migration: what
-happens to items that are there, what the application has to do meanwhile, how to go back. Name
+happens to existing items, what the application has to do meanwhile, how to roll back. Name
 what would be lost, and ask before anything is dropped. Do not apply anything."""

@@ -44,8 +44,9 @@ from keyfold.migrations.rewrites import (
     undecided,
 )
 from keyfold.migrations.router import Router, SyncRouter
-from keyfold.migrations.runner import MigrationStatus, Migrator
+from keyfold.migrations.runner import Migrator
 from keyfold.migrations.schema_change import SchemaChange
+from keyfold.migrations.status import MigrationStatus
 from keyfold.migrations.table_scan import ScanPace
 from keyfold.migrations.words import derive, drop, merge, rename, split
 

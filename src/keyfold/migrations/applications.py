@@ -21,13 +21,13 @@ def consequences(migration: Migration) -> list[str]:
     told = []
     if migration.moves:
         told.append(
-            "what an application writes to the old tables from now on does not reach the new ones; "
-            "all of its processes must be stopped, or replaced at this moment"
+            "from now on, writes of an application to the old tables do not reach the new ones; "
+            "stop all of its processes, or replace them now"
         )
     if migration.rewrites("backfill") or migration.restores:
         told.append(
-            "items that an old application writes lack what the new design needs, and are not "
-            "found by it, until the migration is applied again"
+            "items that an old application writes lack what the new design needs, so it does not "
+            "find them until the migration is applied again"
         )
     return told
 
@@ -38,13 +38,13 @@ def why_not_followed(store: StateStore, phase: Phase, quiet: float) -> str | Non
     if not store.routers(now):
         return (
             f"{phase} is complete. Deploy the application, opened with this migration: "
-            "design.open(..., migration=...). What comes next waits until it reports"
+            "design.open(..., migration=...). The next phase waits until it reports"
         )
     foreign = store.foreign()
     if foreign is not None and now - foreign.at < quiet:
         return (
             f"an application that does not follow the migration still writes: {foreign}. "
-            f"What comes next waits until it has written nothing for {quiet:g} seconds"
+            f"The next phase waits until it has written nothing for {quiet:g} seconds"
         )
     return None
 

@@ -77,6 +77,15 @@ class Backend:
                 raise lost from None
         return self.client.call(operation, request)
 
+    def item(self, table: str, key: Item) -> Item | None:
+        """The current item."""
+        request = {"TableName": self.physical(table), "Key": key, "ConsistentRead": True}
+        found: Item | None = self.call("GetItem", request).get("Item")
+        return found
+
+    def delete(self, table: str, key: Item) -> None:
+        self.call("DeleteItem", {"TableName": self.physical(table), "Key": key})
+
     def describe(self, table: str) -> dict[str, Any] | None:
         """DescribeTable's answer, or None if the table is missing."""
         try:

@@ -63,8 +63,8 @@ class Passage:
             elif self.strict:
                 raise MigrationError(
                     f"its attribute {sorted(adopted)[0]} is not declared by {self.source.name}, "
-                    f"and {self.target.name} computes another value for it; declare it, and say "
-                    "in the transform what becomes of it"
+                    f"and {self.target.name} computes another value for it; declare it, and "
+                    "handle it in the transform"
                 )
             else:
                 rest = {name: wire for name, wire in rest.items() if name not in adopted}
@@ -121,8 +121,7 @@ class Passage:
             if not same(made.get(name), rest[name]):
                 raise MigrationError(
                     f"its attribute {name} is not declared by {self.source.name}, and is a key or "
-                    f"the type of {self.target.name}; declare it, and say in the transform what "
-                    "becomes of it"
+                    f"the type of {self.target.name}; declare it, and handle it in the transform"
                 )
 
     def _spelling_of(

@@ -43,7 +43,7 @@ class Copier:
         self._lock = threading.Lock()
         self._told = 0.0
         self.clears = False
-        """Nothing is written any more, but what was deleted is deleted here too."""
+        """Nothing is written, but what was deleted is deleted here too."""
         self.switching: float | None = None
         """Writes wait for it so long; it says all the while that it is alive."""
         self._beats, self._beat_at = 0, float("-inf")
@@ -160,7 +160,7 @@ class Copier:
                 key = route.lacks(record.new)
             except KeyfoldError:
                 continue  # Another kind of item.
-            if key is not None and self.writes.current(route.target, key) is not None:
+            if key is not None and self.backend.item(route.target, key) is not None:
                 self.copy_again(route.target, key)
 
     def _current_of(self, records: Sequence[ItemChange]) -> dict[tuple[str, str], Item]:
@@ -263,7 +263,7 @@ class Copier:
         """Copy an item in its current state, for repairs; a concurrent change restarts it."""
         for _ in range(_ATTEMPTS):
             marker = self.store.marker(self.towards, table, key)
-            item = self.writes.current(table, key)
+            item = self.backend.item(table, key)
             try:
                 self._rewrite(table, item)
                 outputs = self.sides.outputs(table, item)
@@ -285,7 +285,7 @@ class Copier:
     ) -> None:
         """Delete copies whose original is gone, if they are unchanged."""
         marker = self.store.marker(self.towards, source, source_key)
-        if self.writes.current(source, source_key) is None:
+        if self.backend.item(source, source_key) is None:
             deletes = [self.writes.delete(table, item) for (table, _), item in copies.items()]
             check = self.writes.marker_check(source, source_key, marker)
             self._transact(source, [*deletes, check])
@@ -331,7 +331,7 @@ class Copier:
             marker = self.store.marker(self.towards, record.table, record.key)
             if not marker.touches or (marker.sequence or "") >= record.order:
                 return
-            current = self.writes.current(record.table, record.key)
+            current = self.backend.item(record.table, record.key)
             try:
                 after = self.sides.outputs(record.table, current)
                 left = self.writes.outdated_by(record, after)

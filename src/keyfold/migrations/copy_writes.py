@@ -36,7 +36,7 @@ from keyfold.runtime.walk import PASSING, get_batches, transact
 REFUSED: Final = "ConditionalCheckFailed"
 
 Outdated: TypeAlias = tuple[Output, Item]
-"""Items that nothing maps to any more, as stored."""
+"""Items that nothing maps to now, as stored."""
 
 
 class CopyWrites:
@@ -47,16 +47,7 @@ class CopyWrites:
         self.back = back
         self.ownership = Ownership(sides, back, self.items_at)
         self._contested: set[tuple[str, str]] = set()
-        """Markers of unique values that are held by what nothing stands for any more."""
-
-    def current(self, table: str, key: Item) -> Item | None:
-        request = {
-            "TableName": self.backend.physical(table),
-            "Key": key,
-            "ConsistentRead": True,
-        }
-        found: Item | None = self.backend.call("GetItem", request).get("Item")
-        return found
+        """Markers of unique values whose holders nothing maps to now."""
 
     def items_at(self, addresses: Iterable[tuple[str, str]]) -> dict[tuple[str, str], Item]:
         """The items at these addresses, in batches."""
@@ -85,7 +76,9 @@ class CopyWrites:
                 continue  # What could not be copied left nothing on the other side.
             for address in outputs.keys() - after.keys() - found.keys():
                 output = outputs[address]
-                there = self.current(output.table, self.sides.key_of(output.table, output.item))
+                there = self.backend.item(
+                    output.table, self.sides.key_of(output.table, output.item)
+                )
                 if there is not None and output.stands(there):
                     found[address] = (output, there)
         return found
@@ -143,7 +136,7 @@ class CopyWrites:
         )
 
     def _is_contestable(self, action: Item) -> bool:
-        """Whether a unique value is held by an item's former version, or by nobody."""
+        """Whether a unique value is held by an item's former version, or is free."""
         request = action.get("Put")
         if request is None:
             return False
@@ -152,7 +145,7 @@ class CopyWrites:
         if table is None:
             return False
         key = self.sides.key_of(table, request["Item"])
-        there = self.current(table, key)
+        there = self.backend.item(table, key)
         if there is not None and not self.ownership.is_left_behind(there, table):
             return False
         self._contested.add((table, key_text(key)))
@@ -161,14 +154,14 @@ class CopyWrites:
     def _claim(self, output: Output, key: Item) -> Mapping[str, object]:
         """The condition that no other item holds a value; a former holder's is taken over."""
         if (output.table, key_text(key)) in self._contested:
-            there = self.current(output.table, key)
+            there = self.backend.item(output.table, key)
             if there is not None and self.ownership.is_left_behind(there, output.table):
                 return unchanged(there, key)
         return output.claim
 
     def _is_gone(self, output: Output) -> bool:
         """Whether the item that this is a part of is gone."""
-        return self.current(output.table, self.sides.key_of(output.table, output.item)) is None
+        return self.backend.item(output.table, self.sides.key_of(output.table, output.item)) is None
 
     def _put_with_undo(
         self, output: Output, address: tuple[str, str], source: tuple[str, str], scanned: bool
@@ -180,7 +173,7 @@ class CopyWrites:
         record = log.find(output.table, key)
         if record is not None and record.kind == "made":
             return [self._put(output)]
-        there = self.current(output.table, key)
+        there = self.backend.item(output.table, key)
         item = output.settle_on(there)
         if there is None:
             if output.part is not None:
@@ -232,7 +225,7 @@ class CopyWrites:
             return {"Update": {"TableName": name, "Key": key, **_part(rest, output.part, key)}}
         item = output.item
         if output.onto is not None:
-            item = output.onto(self.current(output.table, key))
+            item = output.onto(self.backend.item(output.table, key))
         condition = absent(key) if new and not output.claim else self._claim(output, key)
         return {"Put": {"TableName": name, "Item": item, **condition}}
 

@@ -45,16 +45,17 @@ def _tables(before: Schema, after: Schema) -> Iterator[SchemaChange]:
         yield from _indexes(old, new)
         yield from _vectors(old, new)
         if old.ttl != new.ttl:
-            words = f"items of {name} expire by {new.ttl or 'nothing'}, before by "
-            yield SchemaChange(
-                "ttl changed", name, words + (old.ttl or "nothing"), old, new, new.ttl or ""
-            )
+            was, now = old.ttl or "none", new.ttl or "none"
+            words = f"the TTL attribute of {name} changes from {was} to {now}"
+            yield SchemaChange("ttl changed", name, words, old, new, new.ttl or "")
         if old.stream != new.stream:
-            words = f"the stream of {name} is {new.stream or 'closed'}, before "
-            yield SchemaChange("stream changed", name, words + (old.stream or "closed"), old, new)
+            words = (
+                f"the stream of {name} changes from {old.stream or 'off'} to {new.stream or 'off'}"
+            )
+            yield SchemaChange("stream changed", name, words, old, new)
     for name, old in before.by_table.items():
         if name not in after.by_table:
-            yield SchemaChange("table removed", name, f"the table {name} is gone", old)
+            yield SchemaChange("table removed", name, f"the table {name} is removed", old)
 
 
 def _regions(before: Schema, after: Schema) -> Iterator[SchemaChange]:
@@ -63,7 +64,7 @@ def _regions(before: Schema, after: Schema) -> Iterator[SchemaChange]:
         old = before.by_table.get(name)
         was, now = (_spread(table.replication) if table else "" for table in (old, new))
         if old is not None and was != now:
-            words = f"{name} is in {now}, before in {was}"
+            words = f"the regions of {name} change from {was} to {now}"
             yield SchemaChange("regions changed", name, words, old, new)
         elif old is None and new.replication is not None:
             words = f"{name} is in {now}"
@@ -95,11 +96,11 @@ def _indexes(old: TableSchema, new: TableSchema) -> Iterator[SchemaChange]:
             words = f"{table} has a new index {index.name}"
             yield SchemaChange("index added", table, words, None, index)
         elif _shape(found) != _shape(index):
-            words = f"the index {index.name} of {table} is another one now"
+            words = f"the index {index.name} of {table} changes"
             yield SchemaChange("index changed", table, words, found, index)
     for index in old.indexes:
         if new.index(index.name) is None:
-            words = f"{table} loses the index {index.name}"
+            words = f"{table} no longer has the index {index.name}"
             yield SchemaChange("index removed", table, words, index)
 
 
@@ -111,11 +112,11 @@ def _vectors(old: TableSchema, new: TableSchema) -> Iterator[SchemaChange]:
             words = f"{table} has a new vector index {vector.name}"
             yield SchemaChange("vector added", table, words, None, vector)
         elif found != vector:
-            words = f"the vector index {vector.name} of {table} is another one now"
+            words = f"the vector index {vector.name} of {table} changes"
             yield SchemaChange("vector changed", table, words, found, vector)
     for vector in old.vectors:
         if new.vector(vector.name) is None:
-            words = f"{table} loses the vector index {vector.name}"
+            words = f"{table} no longer has the vector index {vector.name}"
             yield SchemaChange("vector removed", table, words, vector)
 
 
@@ -132,7 +133,7 @@ def _entities(before: Schema, after: Schema) -> Iterator[SchemaChange]:
         old = before.by_entity.get(name)
         was = renamed.get(name)
         if was is not None:
-            words = f"{was.name} is called {name} now"
+            words = f"{was.name} is renamed to {name}"
             yield SchemaChange("entity renamed", name, words, was, new)
             old = was
         if old is None:
@@ -144,19 +145,21 @@ def _entities(before: Schema, after: Schema) -> Iterator[SchemaChange]:
             words = f"{name} moves from {old.table} to {new.table}"
             yield SchemaChange("entity moved", name, words, old, new)
         elif str(old.key) != str(new.key):
-            words = f"{name} has the key {new.key}, before {old.key}"
+            words = f"the key of {name} changes from {old.key} to {new.key}"
             yield SchemaChange("entity re-keyed", name, words, old, new)
         else:
             yield from _places(old, new)
             table = after.by_table.get(new.table)
             if table and table.type_attribute and _type_name(old) != _type_name(new):
-                words = f"items of {name} are {_type_name(new)} now, before {_type_name(old)}"
+                words = (
+                    f"the type of {name} items changes from {_type_name(old)} to {_type_name(new)}"
+                )
                 yield SchemaChange("type name changed", name, words, old, new)
         yield from _attributes(old, new, _index_attributes(new, after.by_table.get(new.table)))
     gone = {was.name for was in renamed.values()}
     for name, old in before.by_entity.items():
         if name not in after.by_entity and name not in gone:
-            words = f"{name} is gone from {old.table}"
+            words = f"{name} is removed from {old.table}"
             yield SchemaChange("entity removed", name, words, old, None, copied.get(name, ""))
 
 
@@ -189,11 +192,11 @@ def _places(old: EntitySchema, new: EntitySchema) -> Iterator[SchemaChange]:
         if before == after:
             continue
         if not after:
-            words = f"items of {new.name} are in {index} no more"
+            words = f"items of {new.name} are no longer in {index}"
         elif {key for key, _ in before} != {key for key, _ in after}:
-            words = f"items of {new.name} get other keys in {index}"
+            words = f"the keys of {new.name} in {index} change"
         else:
-            words = f"items of {new.name} are in {index} {_when(after)}, before {_when(before)}"
+            words = f"items of {new.name} are in {index} {_when(after)} (before: {_when(before)})"
         yield SchemaChange("index keys changed", new.name, words, old, new, index)
 
 
@@ -224,24 +227,24 @@ def _attributes(old: EntitySchema, new: EntitySchema, placed: set[str]) -> Itera
             yield SchemaChange("attribute added", new.name, words, old, new, name)
         elif (found.type, found.stored) != (attribute.type, attribute.stored):
             words = (
-                f"{name} of {new.name} is a {attribute.type}{_in(attribute.stored)}, "
-                f"before a {found.type}{_in(found.stored)}"
+                f"{name} of {new.name} changes from {found.type}{_in(found.stored)} "
+                f"to {attribute.type}{_in(attribute.stored)}"
             )
             yield SchemaChange("attribute changed", new.name, words, old, new, name)
         elif {(s.before, s.after) for s in found.states} != {
             (s.before, s.after) for s in attribute.states
         }:
-            words = f"{name} of {new.name} takes other steps: {_steps(found, attribute)}"
+            words = f"the transitions of {name} of {new.name} change: {_steps(found, attribute)}"
             yield SchemaChange("states changed", new.name, words, old, new, name)
     for name in sorted(before.keys() - after.keys() - placed):
-        words = f"{new.name} loses the attribute {name}"
+        words = f"{new.name} no longer has the attribute {name}"
         yield SchemaChange("attribute removed", new.name, words, old, new, name)
 
 
 def _steps(old: AttributeSchema, new: AttributeSchema) -> str:
     was, now = ({(s.before, s.after) for s in one.states} for one in (old, new))
     added = [f"{a} to {b} is new" for a, b in sorted(now - was)]
-    return ", ".join(added + [f"{a} to {b} is gone" for a, b in sorted(was - now)])
+    return ", ".join(added + [f"{a} to {b} is removed" for a, b in sorted(was - now)])
 
 
 def _in(stored: str) -> str:

@@ -18,7 +18,7 @@ from keyfold.runtime.flow import Flow
 
 
 def echoed(routed: RoutedMigration, operation: str, request: Mapping[str, Any]) -> Flow[Any]:
-    """The request, extended by what it means for attributes of before."""
+    """The request, extended by the changes of former attributes."""
     if operation == "BatchWriteItem":
         return (yield from _echoed_batch(routed, request))
     actions = []
@@ -59,7 +59,7 @@ def _echoed(routed: RoutedMigration, action: Action) -> Flow[Action]:
 
 
 def _values(rewrites: Sequence[Rewrite], before: Item, after: Item) -> Item:
-    """What attributes of before become; None where they go."""
+    """The new values of former attributes; None if they are removed."""
     found: Item = {}
     for rewrite in rewrites:
         if rewrite.echo is not None:

@@ -14,7 +14,7 @@ def refuse_other_tables(migration: Migration, backend: Backend) -> None:
     for table, expected in migration.expects.items():
         found = backend.live(table)
         if found is None or fingerprint(found) != expected:
-            what = "is not there" if found is None else "is not what the plan was made for"
+            what = "does not exist" if found is None else "is not as the plan expects"
             raise Drifted(
                 f"{migration.name}: the table {backend.physical(table)} {what}; create the plan "
                 "again (keyfold migrations plan)"

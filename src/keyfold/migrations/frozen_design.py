@@ -103,7 +103,7 @@ class _Making:
         waiting = [
             entity
             for entity in schema.entities
-            if entity.key is not None and not self._comes_along(entity)
+            if entity.key is not None and not self._is_created_by_counter(entity)
         ]
         while waiting:
             ready = [
@@ -118,7 +118,7 @@ class _Making:
             waiting = [entity for entity in waiting if entity not in ready]
         self.design.complete()
 
-    def _comes_along(self, entity: EntitySchema) -> bool:
+    def _is_created_by_counter(self, entity: EntitySchema) -> bool:
         """Whether a declared counter creates it: its shards."""
         spread = any(each.shards > 1 and restated(each) for each in self.schema.follows)
         return spread and entity.role == "counter" and entity.type_name == TYPE_NAME

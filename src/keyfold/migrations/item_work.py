@@ -121,7 +121,7 @@ class ItemWork:
                 self.restore_structures()
             except Unsettled:
                 # Old applications do not count for the new design; in hold none is left.
-                self.say(f"{self.migration.name}: numbers still move, and are recounted in hold")
+                self.say(f"{self.migration.name}: counters still change; hold recounts them")
 
     def restore_structures(self) -> None:
         old = Sides(self.backend, [move.forward for move in self.migration.moves])
@@ -172,7 +172,7 @@ class ItemWork:
         if problems:
             raise VerifyFailed(
                 list_words(
-                    f"{self.migration.name}: {len(problems)} items could not be copied; mend them "
+                    f"{self.migration.name}: {len(problems)} items could not be copied; fix them "
                     "or the transform, then apply again",
                     problems,
                 )
@@ -192,9 +192,9 @@ class ItemWork:
         if result.drifts or found.repaired or found.drifts:
             raise VerifyFailed(
                 list_words(
-                    f"{self.migration.name}: the sides differ, so nothing is taken away. An "
+                    f"{self.migration.name}: the sides differ, so nothing is removed. An "
                     "application that does not follow the migration has written after the "
-                    "switch; stop it, bring what it wrote to the new side, and apply again",
+                    "switch; stop it, copy what it wrote to the new side, and apply again",
                     [*result.drifts, *found.drifts, *lacking.mended],
                 )
             )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
+from functools import partial
 
 from keyfold.migrations.backend import Item
 from keyfold.migrations.migration import Migration
@@ -20,11 +22,11 @@ def find_unmoved(store: StateStore, sides: Sides, table: str, pace: ScanPace) ->
     if store.backend.describe(table) is None:
         return left
 
-    def handle(items: list[Item]) -> float:
-        left.extend(sides.key_of(table, i) for i in items if not sides.accounts_for(table, i))
-        return 0.0
+    def check(item: Item) -> None:
+        if not sides.accounts_for(table, item):
+            left.append(sides.key_of(table, item))
 
-    Scan(store, f"check {table}", table, pace, silent).run(handle, resume=False)
+    Scan(store, f"check {table}", table, pace, silent).run_each(check, resume=False)
     return left
 
 
@@ -32,16 +34,14 @@ def note_natives(migration: Migration, store: StateStore, log: UndoLog, pace: Sc
     """Record what is already on the new side, if that table stays."""
     routes = [move.backward for move in migration.moves if not move.backward.keeps]
     sides = Sides(store.backend, [r for r in routes if r.source not in migration.created])
+
+    def note(table: str, item: Item) -> None:
+        key = sides.key_of(table, item)
+        if sides.concerns(table, item) and log.find(table, key) is None:
+            log.note(UndoRecord("found", table, key))
+
     for table in sides.sources:
-
-        def handle(items: list[Item], table: str = table) -> float:
-            for item in items:
-                key = sides.key_of(table, item)
-                if sides.concerns(table, item) and log.find(table, key) is None:
-                    log.note(UndoRecord("found", table, key))
-            return 0.0
-
-        Scan(store, f"natives of {table}", table, pace, silent).run(handle)
+        Scan(store, f"natives of {table}", table, pace, silent).run_each(partial(note, table))
 
 
 def remove_moved(store: StateStore, moves: Sequence[Move], pace: ScanPace) -> int:
@@ -54,21 +54,13 @@ def remove_moved(store: StateStore, moves: Sequence[Move], pace: ScanPace) -> in
     sides = Sides(backend, [move.forward for move in moves])
     back = Sides(backend, [move.backward for move in moves])
 
-    def current(table: str, key: Item) -> Item | None:
-        request = {"TableName": backend.physical(table), "Key": key, "ConsistentRead": True}
-        found: Item | None = backend.call("GetItem", request).get("Item")
-        return found
-
-    def delete(table: str, key: Item) -> None:
-        backend.call("DeleteItem", {"TableName": backend.physical(table), "Key": key})
-
     def remove(table: str, item: Item) -> bool:
         key = sides.key_of(table, item)
         own, outputs = (table, key_text(key)), sides.outputs(table, item)
         if not outputs or own in outputs:
             return True
         made = next(iter(outputs.values()))
-        if current(made.table, sides.key_of(made.table, made.item)) is None:
+        if backend.item(made.table, sides.key_of(made.table, made.item)) is None:
             return False
         # The item goes last: until then, another run finds what follows from it.
         formers = {} if made.part is not None else back.outputs(made.table, made.item)
@@ -77,23 +69,20 @@ def remove_moved(store: StateStore, moves: Sequence[Move], pace: ScanPace) -> in
             if (
                 place != key
                 and address not in outputs
-                and former.stands(current(address[0], place))
+                and former.stands(backend.item(address[0], place))
             ):
-                delete(address[0], place)
-        delete(table, key)
+                backend.delete(address[0], place)
+        backend.delete(table, key)
         return True
 
     staying = list[Item]()
+
+    def handle(table: str, item: Item) -> None:
+        with suppress(Uncopyable):  # It was never moved.
+            if not remove(table, item):
+                staying.append(item)
+
     for table in sides.sources:
-
-        def handle(items: list[Item], table: str = table) -> float:
-            for item in items:
-                try:
-                    if not remove(table, item):
-                        staying.append(item)
-                except Uncopyable:
-                    continue  # It was never moved.
-            return 0.0
-
-        Scan(store, f"moved from {table}", table, pace, silent).run(handle, resume=False)
+        scan = Scan(store, f"moved from {table}", table, pace, silent)
+        scan.run_each(partial(handle, table), resume=False)
     return len(staying)

@@ -74,7 +74,7 @@ class Route:
     tables: tuple[TableSchema, ...] = ()
     """The tables that it reads and writes, as far as known."""
     follows: Selects = lambda _: False
-    """Whether an item of the source follows from those that it moves: it is made anew there."""
+    """Whether an item of the source is derived from moved items: it is written again there."""
     guards: bool = False
     """Applications that follow write its outputs, too, whenever they write what it reads."""
     part: frozenset[str] = frozenset()
@@ -166,10 +166,9 @@ def move(
 ) -> Move:
     """Move an entity of one design to an entity of another, with its pointers and markers.
 
-    Without functions, fields are taken over by their names, and those of `rename` from the old
-    name to the new one. `fill` has a function of the old fields for each field that is new. What
-    nobody declares goes along, and so does what a function leaves out:
-    `drops` names the attributes that are meant to be lost.
+    Without functions, fields keep their values by name; `rename` maps old names to new ones.
+    `fill` has a function of the old fields for each new field. Undeclared attributes are kept, and
+    so are those that a function omits: `drops` names the attributes to lose.
     """
     if (forward is None) != (backward is None):
         raise MigrationError(

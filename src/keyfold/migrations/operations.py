@@ -7,6 +7,7 @@ last (contract).
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -48,7 +49,7 @@ class CreateTable(TableChange):
     when: ClassVar[When] = "expand"
 
     def words(self) -> str:
-        return f"create the table {self.table.name} ({_key_words(self.table)})"
+        return f"create the table {self.table.name} ({self.table.key_text})"
 
     def is_done(self, backend: Backend) -> bool:
         return backend.describe(self.table.name) is not None
@@ -88,30 +89,49 @@ class DropTable(TableChange):
         return None
 
 
+class PartChange(TableChange):
+    """Adds one part to an existing table, or removes it."""
+
+    table: str
+    adds: ClassVar[bool]
+    says: ClassVar[str]
+
+    def words(self) -> str:
+        return self.says.format(self)
+
+    @abstractmethod
+    def is_there(self, backend: Backend) -> bool:
+        """Whether the table has the part."""
+
+    @abstractmethod
+    def update(self, backend: Backend) -> None:
+        """Add or remove it."""
+
+    def is_done(self, backend: Backend) -> bool:
+        return self.is_there(backend) == self.adds
+
+    def apply(self, backend: Backend) -> None:
+        if not self.is_done(backend):
+            self.update(backend)
+
+
 @dataclass(frozen=True)
-class CreateIndex(TableChange):
-    """Creates a global index on an existing table; the backend fills it."""
+class IndexChange(PartChange):
+    """Of a global index, which the backend fills."""
 
     table: str
     index: Index
-    when: ClassVar[When] = "expand"
 
-    def words(self) -> str:
-        return f"create the index {self.index.name} of {self.table} ({self.index.key_text})"
-
-    def is_done(self, backend: Backend) -> bool:
+    def is_there(self, backend: Backend) -> bool:
         found = backend.live(self.table)
         return found is not None and found.index(self.index.name) is not None
 
-    def apply(self, backend: Backend) -> None:
-        found = backend.live(self.table)
-        if found is None:
-            raise TableNotFound(f"the table {backend.physical(self.table)} was not found")
-        if found.index(self.index.name) is not None:
+    def update(self, backend: Backend) -> None:
+        if not self.adds:
+            delete = {"Delete": {"IndexName": self.index.name}}
+            _update(backend, self.table, GlobalSecondaryIndexUpdates=[delete])
             return
-        # Some servers treat the list as complete, so it is.
-        types = _types(found) | self.index.key_types
-        definitions = [{"AttributeName": n, "AttributeType": t} for n, t in types.items()]
+        definitions = _definitions(backend, self.table, self.index.key_types)
         create = {"Create": index_request(self.index, backend.billing(self.table))}
         _update(
             backend,
@@ -121,245 +141,189 @@ class CreateIndex(TableChange):
         )
 
     def reverse(self) -> TableChange:
-        return DropIndex(self.table, self.index)
+        return (DropIndex if self.adds else CreateIndex)(self.table, self.index)
 
 
-@dataclass(frozen=True)
-class DropIndex(TableChange):
+class CreateIndex(IndexChange):
+    """Creates a global index on an existing table; the backend fills it."""
+
+    when, adds = "expand", True
+    says = "create the index {0.index.name} of {0.table} ({0.index.key_text})"
+
+
+class DropIndex(IndexChange):
     """Drops a global index; it can be created again from the table."""
 
-    table: str
-    index: Index
-    when: ClassVar[When] = "contract"
-
-    def words(self) -> str:
-        return f"drop the index {self.index.name} of {self.table}"
-
-    def is_done(self, backend: Backend) -> bool:
-        found = backend.live(self.table)
-        return found is None or found.index(self.index.name) is None
-
-    def apply(self, backend: Backend) -> None:
-        if self.is_done(backend):
-            return
-        delete = {"Delete": {"IndexName": self.index.name}}
-        _update(backend, self.table, GlobalSecondaryIndexUpdates=[delete])
-
-    def reverse(self) -> TableChange:
-        return CreateIndex(self.table, self.index)
+    when, adds = "contract", False
+    says = "drop the index {0.index.name} of {0.table}"
 
 
 @dataclass(frozen=True)
-class CreateVector(TableChange):
-    """Creates a vector index on an existing table; the backend fills it."""
+class VectorIndexChange(PartChange):
+    """Of a vector index, which the backend fills."""
 
     table: str
     vector: VectorSchema
-    when: ClassVar[When] = "expand"
 
-    def words(self) -> str:
-        held = f"{self.vector.attribute}, {self.vector.dimensions} dimensions"
-        return f"create the vector index {self.vector.name} of {self.table} ({held})"
-
-    def is_done(self, backend: Backend) -> bool:
+    def is_there(self, backend: Backend) -> bool:
         found = backend.live(self.table)
         return found is not None and found.vector(self.vector.name) is not None
 
-    def apply(self, backend: Backend) -> None:
-        found = backend.live(self.table)
-        if found is None:
-            raise TableNotFound(f"the table {backend.physical(self.table)} was not found")
-        if found.vector(self.vector.name) is not None:
-            return
-        types = _types(found)
-        numbers = self.vector.numbers
-        types |= {name: "N" if name in numbers else "S" for name in self.vector.search_attributes}
-        definitions = [{"AttributeName": n, "AttributeType": t} for n, t in types.items()]
-        _update(
-            backend,
-            self.table,
-            AttributeDefinitions=definitions,
-            VectorIndexUpdates=[{"Create": vector_request(self.vector)}],
-        )
-
-    def reverse(self) -> TableChange:
-        return DropVector(self.table, self.vector)
-
-
-@dataclass(frozen=True)
-class DropVector(TableChange):
-    """Drops a vector index; it can be created again from the table."""
-
-    table: str
-    vector: VectorSchema
-    when: ClassVar[When] = "contract"
-
-    def words(self) -> str:
-        return f"drop the vector index {self.vector.name} of {self.table}"
-
-    def is_done(self, backend: Backend) -> bool:
-        found = backend.live(self.table)
-        return found is None or found.vector(self.vector.name) is None
-
-    def apply(self, backend: Backend) -> None:
-        if not self.is_done(backend):
+    def update(self, backend: Backend) -> None:
+        if not self.adds:
             delete = {"Delete": {"IndexName": self.vector.name}}
             _update(backend, self.table, VectorIndexUpdates=[delete])
+            return
+        definitions = _definitions(backend, self.table, _searched(self.vector))
+        create = {"Create": vector_request(self.vector)}
+        _update(backend, self.table, AttributeDefinitions=definitions, VectorIndexUpdates=[create])
 
     def reverse(self) -> TableChange:
-        return CreateVector(self.table, self.vector)
+        return (DropVector if self.adds else CreateVector)(self.table, self.vector)
+
+
+class CreateVector(VectorIndexChange):
+    """Creates a vector index on an existing table; the backend fills it."""
+
+    when, adds = "expand", True
+    says = (
+        "create the vector index {0.vector.name} of {0.table} "
+        "({0.vector.attribute}, {0.vector.dimensions} dimensions)"
+    )
+
+
+class DropVector(VectorIndexChange):
+    """Drops a vector index; it can be created again from the table."""
+
+    when, adds = "contract", False
+    says = "drop the vector index {0.vector.name} of {0.table}"
 
 
 @dataclass(frozen=True)
-class AddReplica(TableChange):
-    """Adds a region to a table; the backend copies its items there."""
+class ReplicaChange(PartChange):
+    """Of a region."""
 
     table: str
     region: str
-    when: ClassVar[When] = "expand"
 
-    def words(self) -> str:
-        return f"bring {self.table} to the region {self.region}"
-
-    def is_done(self, backend: Backend) -> bool:
+    def is_there(self, backend: Backend) -> bool:
         return self.region in backend.regions(self.table)
 
-    def apply(self, backend: Backend) -> None:
-        if not self.is_done(backend):
-            create = {"Create": {"RegionName": self.region}}
-            _update(backend, self.table, ReplicaUpdates=[create])
+    def update(self, backend: Backend) -> None:
+        action = "Create" if self.adds else "Delete"
+        _update(backend, self.table, ReplicaUpdates=[{action: {"RegionName": self.region}}])
 
     def reverse(self) -> TableChange:
-        return RemoveReplica(self.table, self.region)
+        return (RemoveReplica if self.adds else AddReplica)(self.table, self.region)
 
 
-@dataclass(frozen=True)
-class RemoveReplica(TableChange):
+class AddReplica(ReplicaChange):
+    """Adds a region to a table; the backend copies its items there."""
+
+    when, adds = "expand", True
+    says = "add the region {0.region} to {0.table}"
+
+
+class RemoveReplica(ReplicaChange):
     """Removes a region from a table; the others keep its items."""
 
-    table: str
-    region: str
-    when: ClassVar[When] = "contract"
-
-    def words(self) -> str:
-        return f"take {self.table} out of the region {self.region}"
-
-    def is_done(self, backend: Backend) -> bool:
-        return self.region not in backend.regions(self.table)
-
-    def apply(self, backend: Backend) -> None:
-        if not self.is_done(backend):
-            delete = {"Delete": {"RegionName": self.region}}
-            _update(backend, self.table, ReplicaUpdates=[delete])
-
-    def reverse(self) -> TableChange:
-        return AddReplica(self.table, self.region)
+    when, adds = "contract", False
+    says = "remove the region {0.region} from {0.table}"
 
 
 @dataclass(frozen=True)
-class EnableTtl(TableChange):
-    """Enables expiry by this attribute, last of all: nothing may expire during a comparison."""
+class TtlChange(PartChange):
+    """Of the expiry."""
 
     table: str
     attribute: str
-    when: ClassVar[When] = "contract"
 
-    def words(self) -> str:
-        return f"let items of {self.table} expire by {self.attribute}"
-
-    def is_done(self, backend: Backend) -> bool:
+    def is_there(self, backend: Backend) -> bool:
         found = backend.live(self.table)
         return found is not None and found.ttl == self.attribute
 
-    def apply(self, backend: Backend) -> None:
-        _set_ttl(backend, self.table, self.attribute, enabled=True)
+    def update(self, backend: Backend) -> None:
+        if backend.describe(self.table) is None:
+            return
+        request = {
+            "TableName": backend.physical(self.table),
+            "TimeToLiveSpecification": {"Enabled": self.adds, "AttributeName": self.attribute},
+        }
+        try:
+            backend.call("UpdateTimeToLive", request)
+        except ValidationError as problem:
+            if "already" not in str(problem):
+                raise
 
     def reverse(self) -> TableChange:
-        return DisableTtl(self.table, self.attribute)
+        return (DisableTtl if self.adds else EnableTtl)(self.table, self.attribute)
 
 
-@dataclass(frozen=True)
-class DisableTtl(TableChange):
+class EnableTtl(TtlChange):
+    """Enables expiry by this attribute, last of all: nothing may expire during a comparison."""
+
+    when, adds = "contract", True
+    says = "expire items of {0.table} by {0.attribute}"
+
+
+class DisableTtl(TtlChange):
     """Disables expiry."""
 
-    table: str
-    attribute: str
-    when: ClassVar[When] = "expand"
-
-    def words(self) -> str:
-        return f"let items of {self.table} stay (no expiry by {self.attribute})"
-
-    def is_done(self, backend: Backend) -> bool:
-        found = backend.live(self.table)
-        return found is None or found.ttl != self.attribute
-
-    def apply(self, backend: Backend) -> None:
-        _set_ttl(backend, self.table, self.attribute, enabled=False)
-
-    def reverse(self) -> TableChange:
-        return EnableTtl(self.table, self.attribute)
+    when, adds = "expand", False
+    says = "stop expiring items of {0.table} by {0.attribute}"
 
 
 @dataclass(frozen=True)
-class EnableStream(TableChange):
+class StreamChange(PartChange):
+    """Of the stream."""
+
+    table: str
+    view: str = "NEW_AND_OLD_IMAGES"
+
+    def is_there(self, backend: Backend) -> bool:
+        found = backend.live(self.table)
+        if found is None or found.stream is None:
+            return False
+        return found.stream == self.view or not self.adds
+
+    def update(self, backend: Backend) -> None:
+        view = {"StreamViewType": self.view} if self.adds else {}
+        _update(backend, self.table, StreamSpecification={"StreamEnabled": self.adds, **view})
+
+    def reverse(self) -> TableChange:
+        return (DisableStream if self.adds else EnableStream)(self.table, self.view)
+
+
+class EnableStream(StreamChange):
     """Enables a table's stream."""
 
-    table: str
-    view: str = "NEW_AND_OLD_IMAGES"
-    when: ClassVar[When] = "expand"
-
-    def words(self) -> str:
-        return f"open the stream of {self.table} ({self.view})"
-
-    def is_done(self, backend: Backend) -> bool:
-        found = backend.live(self.table)
-        return found is not None and found.stream == self.view
-
-    def apply(self, backend: Backend) -> None:
-        if self.is_done(backend):
-            return
-        specification = {"StreamEnabled": True, "StreamViewType": self.view}
-        _update(backend, self.table, StreamSpecification=specification)
-
-    def reverse(self) -> TableChange:
-        return DisableStream(self.table, self.view)
+    when, adds = "expand", True
+    says = "enable the stream of {0.table} ({0.view})"
 
 
-@dataclass(frozen=True)
-class DisableStream(TableChange):
+class DisableStream(StreamChange):
     """Disables a table's stream."""
 
-    table: str
-    view: str = "NEW_AND_OLD_IMAGES"
-    when: ClassVar[When] = "contract"
-
-    def words(self) -> str:
-        return f"close the stream of {self.table}"
-
-    def is_done(self, backend: Backend) -> bool:
-        found = backend.live(self.table)
-        return found is None or found.stream is None
-
-    def apply(self, backend: Backend) -> None:
-        if self.is_done(backend):
-            return
-        _update(backend, self.table, StreamSpecification={"StreamEnabled": False})
-
-    def reverse(self) -> TableChange:
-        return EnableStream(self.table, self.view)
+    when, adds = "contract", False
+    says = "disable the stream of {0.table}"
 
 
-def _types(table: TableSchema) -> dict[str, str]:
+def _definitions(backend: Backend, name: str, more: Mapping[str, str]) -> list[dict[str, str]]:
+    """The types of all attributes in keys: some servers treat the list as complete, so it is."""
+    table = backend.live(name)
+    if table is None:
+        raise TableNotFound(f"the table {backend.physical(name)} was not found")
     types: dict[str, str] = {**table.key_types}
     for index in table.indexes:
         types |= index.key_types
     for vector in table.vectors:
-        types |= {name: "N" if name in vector.numbers else "S" for name in vector.search_attributes}
-    return types
+        types |= _searched(vector)
+    return [{"AttributeName": n, "AttributeType": t} for n, t in (types | {**more}).items()]
 
 
-def _key_words(table: TableSchema) -> str:
-    return table.key_text
+def _searched(vector: VectorSchema) -> dict[str, str]:
+    """The attributes that a search can name, with their types."""
+    return {name: "N" if name in vector.numbers else "S" for name in vector.search_attributes}
 
 
 def _update(backend: Backend, table: str, **members: Any) -> None:
@@ -371,19 +335,3 @@ def _update(backend: Backend, table: str, **members: Any) -> None:
         backend.wait_until_active(table)
         backend.call("UpdateTable", {"TableName": backend.physical(table), **members})
     backend.wait_until_active(table)
-
-
-def _set_ttl(backend: Backend, table: str, attribute: str, *, enabled: bool) -> None:
-    found = backend.live(table)
-    if found is None or (found.ttl == attribute) == enabled:
-        return
-    specification = {"Enabled": enabled, "AttributeName": attribute}
-    request = {
-        "TableName": backend.physical(table),
-        "TimeToLiveSpecification": specification,
-    }
-    try:
-        backend.call("UpdateTimeToLive", request)
-    except ValidationError as problem:
-        if "already" not in str(problem):
-            raise

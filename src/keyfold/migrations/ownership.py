@@ -25,7 +25,7 @@ class Ownership:
         self.sides, self.back, self._found = sides, back, found
 
     def is_left_behind(self, marker: Item, table: str) -> bool:
-        """Whether a unique value is held by an item that nothing maps to any more."""
+        """Whether a unique value is held by an item that nothing maps to now."""
         key = marker.get(HOLDER, {}).get("M")
         if key is None:
             return False
@@ -40,7 +40,7 @@ class Ownership:
         owners = self._owners({origin: [address] for origin in self._origins(address, there)})
         return next((owner for owner, _ in owners), None)
 
-    def rivals(
+    def collisions(
         self,
         items: Iterable[tuple[Address, Mapping[Address, Output]]],
         there: Mapping[Address, Item],

@@ -58,46 +58,40 @@ class PlanSteps:
                 asked = replace(asked, answers=answers)
             yield self._ask(asked)
             return
-        if change.kind == "table added" and isinstance(new, TableSchema):
-            yield self.source.call("CreateTable", self.source.table(new))
-            if new.ttl:
-                yield self.source.call("EnableTtl", quote(new.name), quote(new.ttl))
-        elif change.kind == "table removed" and isinstance(old, TableSchema):
-            yield self.source.call("DropTable", self.source.table(old))
-        elif change.kind == "index added" and isinstance(new, Index):
-            yield self.source.call("CreateIndex", quote(change.subject), self.source.index(new))
-        elif change.kind == "vector added" and isinstance(new, VectorSchema):
-            yield self.source.call("CreateVector", quote(change.subject), self.source.vector(new))
-        elif change.kind == "vector removed" and isinstance(old, VectorSchema):
-            yield self.source.call("DropVector", quote(change.subject), self.source.vector(old))
-        elif change.kind == "index removed" and isinstance(old, Index):
-            yield self.source.call("DropIndex", quote(change.subject), self.source.index(old))
-        elif (
-            change.kind == "ttl changed"
-            and isinstance(old, TableSchema)
-            and isinstance(new, TableSchema)
-        ):
-            if old.ttl:
-                yield self.source.call("DisableTtl", quote(new.name), quote(old.ttl))
-            if new.ttl:
-                yield self.source.call("EnableTtl", quote(new.name), quote(new.ttl))
-        elif (
-            change.kind == "stream changed"
-            and isinstance(old, TableSchema)
-            and isinstance(new, TableSchema)
-        ):
-            if old.stream:
-                yield self.source.call("DisableStream", quote(new.name), quote(old.stream))
-            if new.stream:
-                yield self.source.call("EnableStream", quote(new.name), quote(new.stream))
-        elif change.kind == "counter added":
-            yield self.source.call("recount", "new", quote(change.detail))
-        elif isinstance(new, Follows):
-            yield from self._restore_steps(change, new)
-        elif isinstance(old, Follows):
-            yield from self._removal_steps(old)
-        elif isinstance(new, EntitySchema) or isinstance(old, EntitySchema):
-            yield from self._entity_step(change)
+        call = self.source.call
+        match change.kind, old, new:
+            case "table added", _, TableSchema():
+                yield call("CreateTable", self.source.table(new))
+                if new.ttl:
+                    yield call("EnableTtl", quote(new.name), quote(new.ttl))
+            case "table removed", TableSchema(), _:
+                yield call("DropTable", self.source.table(old))
+            case "index added", _, Index():
+                yield call("CreateIndex", quote(change.subject), self.source.index(new))
+            case "index removed", Index(), _:
+                yield call("DropIndex", quote(change.subject), self.source.index(old))
+            case "vector added", _, VectorSchema():
+                yield call("CreateVector", quote(change.subject), self.source.vector(new))
+            case "vector removed", VectorSchema(), _:
+                yield call("DropVector", quote(change.subject), self.source.vector(old))
+            case "ttl changed", TableSchema(), TableSchema():
+                if old.ttl:
+                    yield call("DisableTtl", quote(new.name), quote(old.ttl))
+                if new.ttl:
+                    yield call("EnableTtl", quote(new.name), quote(new.ttl))
+            case "stream changed", TableSchema(), TableSchema():
+                if old.stream:
+                    yield call("DisableStream", quote(new.name), quote(old.stream))
+                if new.stream:
+                    yield call("EnableStream", quote(new.name), quote(new.stream))
+            case "counter added", _, _:
+                yield call("recount", "new", quote(change.detail))
+            case _, _, Follows():
+                yield from self._restore_steps(change, new)
+            case _, Follows(), _:
+                yield from self._removal_steps(old)
+            case (_, EntitySchema(), _) | (_, _, EntitySchema()):
+                yield from self._entity_step(change)
 
     def _restore_steps(self, change: SchemaChange, new: Follows) -> Iterator[str]:
         """Steps for a changed structure, which also remove what is no longer due."""
@@ -126,7 +120,7 @@ class PlanSteps:
         old, new = change.old, change.new
         entity = self._name_of(change.subject)
         if change.kind in MOVES and self._is_copy_of_moved(change.subject):
-            return  # what it is a copy of makes it anew
+            return  # its canonical writes it again
         if change.kind in MOVES:
             assert isinstance(old, EntitySchema)
             assert isinstance(new, EntitySchema)
@@ -148,8 +142,8 @@ class PlanSteps:
                 yield self.source.call("remove_items", *parts)
             elif table and change.detail and old.table not in gone:
                 self.questions.append(
-                    f"{old.name} is kept no more, and {old.table} has no type attribute that tells "
-                    "its items from others: they stay until you delete them"
+                    f"{old.name} is no longer maintained, and {old.table} has no type attribute to "
+                    "identify its items: they stay until you delete them"
                 )
         elif change.kind == "attribute changed" and isinstance(new, EntitySchema):
             yield self._conversion_step(change, new)
@@ -167,13 +161,13 @@ class PlanSteps:
         for place in old.placements:
             if place.when == UNKNOWN:
                 self.questions.append(
-                    f"{new.name}: under which condition its items were in {place.index} was not "
-                    "noted down; going back takes them out of it"
+                    f"{new.name}: the condition of its old key in {place.index} was not recorded; "
+                    "a rollback removes its items from the index"
                 )
         return [f"before={self._name_of(old.name, 'old')}"] if old.placements else []
 
     def _is_moved(self, entity: str) -> bool:
-        """Whether a move brings it along, or a new entity writes it itself."""
+        """Whether a move includes it, or a new entity writes it itself."""
         kinds = (*MOVES, "entity added")
         return any(c.subject == entity and c.kind in kinds for c in self.changes)
 
@@ -200,7 +194,7 @@ class PlanSteps:
         left = self._left_out(old, entity, attribute.type)
         if left:
             question += (
-                f" {', '.join(left)} goes away in this plan: if it was renamed, take rename "
+                f" {', '.join(left)} is removed in this plan: if it was renamed, use rename "
                 "instead."
             )
         asks = bool(left) or (entity.name, attribute.field) not in self.defaults
@@ -211,7 +205,7 @@ class PlanSteps:
     def _fill_function(
         self, entity: EntitySchema, attribute: AttributeSchema, question: str, *, asks: bool
     ) -> str:
-        """The name of a function that says what existing items get, which somebody has to write."""
+        """The name of a function, to be written by hand, for the value of existing items."""
         function = f"{snake(entity.name)}_{snake(attribute.field)}"
         self.questions.append(f"{function}: {question}")
         mark = f"@undecided({quote(question)})\n" if asks else ""
@@ -232,13 +226,15 @@ class PlanSteps:
         function = f"{snake(entity.name)}_{snake(now.field)}"
         for called, given, made in ((function, was, now), (f"{function}_back", now, was)):
             question = (
-                f"what does a {given.type} become as a {made.type}? An application that declares "
-                f"it as a {given.type} cannot read it then: where one runs meanwhile, declare the "
-                "new one under another name instead, and derive it."
+                f"what does a {given.type} become as a {made.type}? Applications that declare it "
+                f"as a {given.type} cannot read the result: if one still runs, declare the new one "
+                "under another name instead, and derive it."
             )
             self.source.imports.add("undecided")
             self.questions.append(f"{called}: {question}")
-            about = f"{name} of {entity.name}; what is a {made.type} already stays as it is."
+            about = (
+                f"{name} of {entity.name}; a value that is already a {made.type} stays unchanged."
+            )
             self.source.functions.append(
                 f"@undecided({quote(question)})\ndef {called}(value):\n"
                 f"    {literals.docstring(about)}\n    return {_likely(made.type)}"
@@ -267,7 +263,7 @@ class PlanSteps:
         return f"{'design' if computed else side}.entities[{quote(entity)}]"
 
     def _move_step(self, old: EntitySchema, new: EntitySchema) -> str:
-        """A move; where attributes go away, which of the likely ones it is has to be said."""
+        """A move; if attributes are removed, the author chooses among the likely moves."""
         gone = [a for a in old.attributes if a.is_stored and a.field not in new.by_field]
         added = [a for a in new.attributes if a.is_stored and a.field not in old.by_field]
         renamed: dict[str, str] = {}
@@ -297,8 +293,8 @@ class PlanSteps:
             self._move_parts(old, new, {}, [], fills),
         ]
         asked = Question(
-            f"{new.name} moves, and declares {', '.join(names)} no more: was it renamed, is it to "
-            "be lost, or does it go along undeclared?",
+            f"{new.name} moves, and no longer declares {', '.join(names)}. Was it renamed, should "
+            "it be dropped, or should it be kept undeclared?",
             tuple(f"move({', '.join(parts)})" for parts in offered),
         )
         return self._ask(asked)

@@ -39,7 +39,7 @@ def question_of(
     elif change.kind == "regions changed" and isinstance(new, TableSchema):
         return _changed_regions(change, new)
     elif change.kind == "index removed" and isinstance(old, Index):
-        text = f"{change.words}: nothing finds items by it any more, and queries of it fail."
+        text = f"{change.words}: queries of it will fail."
         return Question(text, ())
     return None
 
@@ -60,8 +60,8 @@ def _removed_table(
         return None
     what = ", ".join(left) or "what is in it"
     text = (
-        f"The table {old.name} is declared no more, and no step moves {what} out of it: is it to "
-        "be dropped when it is empty, or with all of its items? Without a step it stays."
+        f"The table {old.name} is no longer declared, and no step moves {what} out of it. Should "
+        "it be dropped when it is empty, or with all of its items? Without a step it stays."
     )
     return Question(text, ())
 
@@ -75,16 +75,16 @@ def _changed_regions(change: SchemaChange, new: TableSchema) -> Question:
     )
     if new.replication is not None and new.replication.is_strong:
         text = (
-            f"{change.words}: such a table gets its regions at once, while it is empty, by "
-            "db.create_tables(replicas=True) or by your infrastructure. Is that seen to?"
+            f"{change.words}: such a table gets its regions while it is empty, by "
+            "db.create_tables(replicas=True) or by your infrastructure. Is that done?"
         )
         return Question(text, ())
     name = quoted(new.name)
     answers = [f"AddReplica({name}, {quoted(region)})" for region in sorted(now - was)]
     answers += [f"RemoveReplica({name}, {quoted(region)})" for region in sorted(was - now)]
     text = (
-        f"{change.words}: does this plan bring it there, with a step for each region where it is "
-        "not yet, or does something else? Without a step it stays where it is."
+        f"{change.words}: should this plan do it, with a step for each region? Without a step "
+        "the table stays where it is."
     )
     return Question(text, tuple(answers))
 
@@ -107,8 +107,8 @@ def _removed_attribute(
             answers.append(f"split({whole}, {part}, fields=[{listed}])")
     answers.append(f"drop({entity}, {quoted(name)})")
     text = (
-        f"{new.name} declares {name} no more: was it renamed, does it go elsewhere, or is it to be "
-        "lost? Without a step it stays in the items."
+        f"{new.name} no longer declares {name}. Was it renamed or moved, or should it be dropped? "
+        "Without a step it stays in the items."
     )
     return Question(text, tuple(answers))
 
@@ -122,7 +122,7 @@ def _removed_entity(old: EntitySchema, before: Schema, after: Schema) -> Questio
     ]
     for other in after.entities:
         whole = before.by_entity.get(other.name)
-        shared = list(_came_to(old, whole, other)) if whole is not None else []
+        shared = list(_merged_fields(old, whole, other)) if whole is not None else []
         if shared:
             listed = ", ".join(map(quoted, shared))
             target = f"new.entities[{quoted(other.name)}]"
@@ -132,8 +132,8 @@ def _removed_entity(old: EntitySchema, before: Schema, after: Schema) -> Questio
     elif not answers:
         return None  # The question about its table covers it.
     text = (
-        f"{old.name} is declared no more: was it renamed, is it a part of another one now, or are "
-        "its items to be lost? Without a step they stay where they are."
+        f"{old.name} is no longer declared. Was it renamed or merged into another entity, or "
+        "should its items be dropped? Without a step they stay."
     )
     return Question(text, tuple(answers))
 
@@ -143,7 +143,7 @@ def _alike(old: EntitySchema, new: EntitySchema) -> bool:
     return len(shared) * 2 > len(_names(old) | _names(new))
 
 
-def _came_to(old: EntitySchema, whole: EntitySchema, now: EntitySchema) -> Iterator[str]:
+def _merged_fields(old: EntitySchema, whole: EntitySchema, now: EntitySchema) -> Iterator[str]:
     for field, attribute in now.by_field.items():
         if field not in whole.by_field and field in old.by_field and attribute.is_stored:
             yield field

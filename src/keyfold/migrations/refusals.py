@@ -15,42 +15,42 @@ def refuse_dangerous(changes: list[SchemaChange]) -> None:
     for change in changes:
         if change.kind == "table key changed":
             raise Dangerous(
-                f"{change.words}. No table can change its key, and dropping it to make it again "
-                f"loses its items. The safe way: give the new table a name of its own in the "
-                f"design, keep {change.subject} until its items are moved, and plan again"
+                f"{change.words}. The key of a table cannot change, and recreating the table loses "
+                "its items. The safe way: declare a new table under another name, keep "
+                f"{change.subject} until its items are moved, and plan again"
             )
         if change.kind == "index changed":
             raise Dangerous(
-                f"{change.words}. An index cannot be changed, and readers would be without it "
-                "while it is made again. The safe way: declare the new one under another name, "
+                f"{change.words}. An index cannot be changed, and queries would fail while it is "
+                "created again. The safe way: declare the new one under another name, "
                 "switch the access patterns, then remove the old one and plan again"
             )
         if change.kind == "vector changed":
             raise Dangerous(
-                f"{change.words}. A vector index cannot be changed, and searches would be without "
-                "it while it is made again. The safe way: declare the new one under another name "
+                f"{change.words}. A vector index cannot be changed, and searches would fail while "
+                "it is created again. The safe way: declare the new one under another name "
                 "(index=), switch the searches, then remove the old one and plan again"
             )
         if change.kind == "regions changed" and _is_strong(change):
             raise Dangerous(
-                f"{change.words}. A table that refuses conflicts has its three regions from the "
-                "beginning, while it is empty. The safe way: declare the new table under another "
-                "name, make it in its regions, and move the items there"
+                f"{change.words}. A table that refuses conflicts gets its three regions while it "
+                "is empty. The safe way: declare the new table under another name, create it in "
+                "its regions, and move the items there"
             )
         if change.kind in ("index added", "index removed"):
             index = change.new or change.old
             if isinstance(index, Index) and index.local:
                 raise Dangerous(
-                    f"{change.words}. A local index is made with its table or never. The safe "
+                    f"{change.words}. A local index can only be created with its table. The safe "
                     "way: a global index, or a new table"
                 )
         if change.kind == "entity re-keyed" and (shared := _find_shared_unique(change)):
             raise Dangerous(one_holder(change.subject, shared))
         if change.kind == "type name changed" and isinstance(change.old, EntitySchema):
             raise Dangerous(
-                f"{change.words}. Items that are there would not be found any more. The safe way: "
+                f"{change.words}. Existing items would no longer be found. The safe way: "
                 f"declare {change.subject} with type_name={change.old.type_name!r}, which keeps "
-                "the name on disk"
+                "the stored name"
             )
         if change.kind == "attribute changed" and (why := _find_need(change, changes)):
             raise Dangerous(
@@ -63,7 +63,7 @@ def one_holder(entity: str, fields: str) -> str:
     """Why an entity with a unique value cannot get another key in its own table."""
     return (
         f"{entity} gets another key in the same table, and {fields} is unique under both: its "
-        "marker names one holder, so applications of before and after cannot share it. The safe "
+        "marker names one holder, so the old and the new application cannot share it. The safe "
         "way: move the entity to a new table"
     )
 
@@ -89,7 +89,7 @@ def _find_need(change: SchemaChange, changes: list[SchemaChange]) -> str:
     field = next(a.field for a in entity.attributes if a.name == change.detail)
     keys = [entity.key, *(place.key for place in entity.placements)]
     if any(field in key.fields for key in keys if key is not None):
-        return "keys are made of it"
+        return "keys contain it"
     if any(c.kind in MOVES and c.subject == change.subject for c in changes):
         return f"{change.subject} moves in the same plan"
     return ""
@@ -108,8 +108,8 @@ def refuse_index_keys(changes: list[SchemaChange], before: Schema | None) -> Non
         for index in table.indexes if table is not None and stays(change.old, entity) else ():
             if change.detail in index.key_attributes:
                 raise Dangerous(
-                    f"{change.words}. It is a key of the index {index.name}, from which all of "
-                    "these items would vanish. The safe way: move the access patterns away from "
+                    f"{change.words}. It is a key of the index {index.name}, which would lose all "
+                    "of these items. The safe way: move the access patterns away from "
                     "the index, remove it, and drop the attribute in a later plan"
                 )
 

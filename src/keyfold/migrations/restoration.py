@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from functools import partial
 from typing import Final
 
 from keyfold.errors import ConditionFailed
@@ -45,7 +47,7 @@ class Restoring:
         changed = {rewrite.table for rewrite in rewrites}
         for record in self.log.records():
             if record.kind == "made":
-                self._delete(record.table, record.key)
+                self.backend.delete(record.table, record.key)
             elif record.kind == "removed":
                 self._put_back(record)
             elif record.before:
@@ -60,12 +62,8 @@ class Restoring:
         return table not in self.migration.created
 
     def _restore(self, table: str, rewrites: Sequence[Rewrite]) -> None:
-        def handle(items: list[Item]) -> float:
-            for item in items:
-                self._restore_item(table, item, rewrites)
-            return 0.0
-
-        Scan(self.store, f"restore {table}", table, self.pace, self.report).run(handle)
+        scan = Scan(self.store, f"restore {table}", table, self.pace, self.report)
+        scan.run_each(lambda item: self._restore_item(table, item, rewrites))
 
     def _restore_structures(self, old: Design, new: Design) -> None:
         for removal in removals(old, new):
@@ -77,13 +75,8 @@ class Restoring:
 
     def _remove(self, removal: Rewrite) -> None:
         sides = Sides(self.backend, (), [removal])
-
-        def handle(items: list[Item]) -> float:
-            for item in items:
-                rewrite_item(sides, removal.table, item)
-            return 0.0
-
-        Scan(self.store, removal.name, removal.table, self.pace, self.report).run(handle)
+        scan = Scan(self.store, removal.name, removal.table, self.pace, self.report)
+        scan.run_each(lambda item: rewrite_item(sides, removal.table, item))
 
     def _restore_item(self, table: str, item: Item | None, rewrites: Sequence[Rewrite]) -> None:
         for _ in range(_TRIES):
@@ -95,27 +88,21 @@ class Restoring:
             wanted = known.restore(item, lambda now: undo_rewrites(rewrites, now))
             if equal(wanted, item) or write_over(self.sides, table, item, wanted):
                 return
-            item = self._current(table, key)
+            item = self.backend.item(table, key)
 
     def _remove_new(self, routes: Sequence[Route], *, moved: bool) -> None:
         """Remove what the application created on the new side, with its consequences."""
         natives = frozenset(self.log.natives())
         sides = Sides(self.backend, routes, natives=natives)
         forward = Sides(self.backend, self.migration.routes("new"))
+
+        def remove(table: str, item: Item) -> None:
+            with suppress(Uncopyable):  # It was never moved.
+                self._remove_item(table, item, sides.outputs(table, item), forward, moved)
+
         for table in sides.sources:
-
-            def handle(items: list[Item], table: str = table) -> float:
-                for item in items:
-                    try:
-                        outputs = sides.outputs(table, item)
-                        self._remove_item(table, item, outputs, forward, moved)
-                    except Uncopyable:
-                        continue  # It was never moved.
-                return 0.0
-
-            Scan(self.store, f"new items of {table}", table, self.pace, self.report).run(
-                handle, resume=False
-            )
+            scan = Scan(self.store, f"new items of {table}", table, self.pace, self.report)
+            scan.run_each(partial(remove, table), resume=False)
 
     def _remove_item(
         self,
@@ -130,7 +117,7 @@ class Restoring:
             return
         made = dict(outputs)
         if moved:
-            self._delete(table, self.sides.key_of(table, item))
+            self.backend.delete(table, self.sides.key_of(table, item))
             made = {}
             for (source, _), original in outputs.items():
                 made.update(forward.outputs(source, original.item))
@@ -140,11 +127,8 @@ class Restoring:
             key = self.sides.key_of(target, output.item)
             if not self._stays(target) or self.log.find(target, key) is not None:
                 continue
-            if output.part is None and equal(self._current(target, key), output.item):
-                self._delete(target, key)
-
-    def _delete(self, table: str, key: Item) -> None:
-        self.backend.call("DeleteItem", {"TableName": self.backend.physical(table), "Key": key})
+            if output.part is None and equal(self.backend.item(target, key), output.item):
+                self.backend.delete(target, key)
 
     def _put_back(self, record: UndoRecord) -> None:
         request = {
@@ -156,11 +140,6 @@ class Restoring:
             self.backend.call("PutItem", request)
         except ConditionFailed:
             return  # The application has created it again.
-
-    def _current(self, table: str, key: Item) -> Item | None:
-        request = {"TableName": self.backend.physical(table), "Key": key, "ConsistentRead": True}
-        found: Item | None = self.backend.call("GetItem", request).get("Item")
-        return found
 
 
 def _without_part(route: Route) -> Rewrite:

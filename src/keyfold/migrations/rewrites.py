@@ -230,9 +230,9 @@ def transform_attribute(
             if attribute not in item:
                 return item
             stored = decode(item[attribute])
-            made = _once_and_for_all(function, stored)
+            made = _apply_idempotent(function, stored)
             for one in checked:
-                _once_and_for_all(one, made)
+                _apply_idempotent(one, made)
             # Unchanged values keep their bytes.
             return item if made == stored else {**item, attribute: encode(made)}
 
@@ -244,12 +244,12 @@ def transform_attribute(
     return _rewrite(does, items, using(forward, *back), undo, where=where)
 
 
-def _once_and_for_all(function: Callable[[Any], Any], value: Any) -> Any:
+def _apply_idempotent(function: Callable[[Any], Any], value: Any) -> Any:
     once = function(value)
     twice = function(once)
     if twice != once:
         raise MigrationError(
-            f"it would make {once!r} of {value!r} and then {twice!r} of that, but items may be "
+            f"it turns {value!r} into {once!r}, and that into {twice!r}, but items may be "
             "processed more than once; make the function idempotent, or write to a new attribute "
             "with add_attribute"
         )
@@ -260,11 +260,11 @@ def fill_indexes(
     entity: type[Entity],
     before: type[Entity] | Mapping[str, Sequence[tuple[tuple[str, ...], str]]] | None = None,
 ) -> Rewrite:
-    """Give an entity's items the index keys that its declaration asks for, and no others.
+    """Give an entity's items the index keys of its declaration, and no others.
 
-    `before` says what was asked for until now, so that going back gives those keys again: the
-    entity of before, or for each index its key templates with the condition, which is empty where
-    there was none. Keys of an index that goes stay in the items.
+    `before` has the former keys, so that a rollback restores them: the old entity, or for each
+    index its key templates with the condition (empty if there was none). Keys of a removed index
+    stay in the items.
     """
     spec = entity.__spec__
     former = before if isinstance(before, type) else _with_places(spec, before or {})

@@ -61,7 +61,7 @@ class Routed:
         if not reached(state.phase, "verify") or state.returning:
             raise Pending(
                 f"the migration {self.routed.migration.name} is at {state.phase}"
-                f"{', on its way back' if state.returning else ''}: its new tables can be used "
+                f"{', rolling back' if state.returning else ''}: its new tables can be used "
                 "from verify on. Apply it before you deploy this application"
             )
 

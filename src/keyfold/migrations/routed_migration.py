@@ -33,7 +33,7 @@ class RoutedMigration:
         sources = [route.source for route in (*self.back, *self.wholes)]
         self.tables = {self.physical(table) for table in sources}
         self.echoes: dict[str, list[Rewrite]] = {}
-        """Rewrites of which writes of the new shape are told, by table."""
+        """Rewrites that apply to writes of the new shape, by table."""
         for rewrite in migration.rewrites("backfill"):
             if rewrite.echo is not None:
                 self.echoes.setdefault(self.physical(rewrite.table), []).append(rewrite)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from math import inf
 from typing import Final, Literal
 
@@ -21,13 +20,14 @@ from keyfold.migrations.applications import (
     wait_for_routers,
     why_not_followed,
 )
-from keyfold.migrations.backend import Backend, Item
+from keyfold.migrations.backend import Backend
 from keyfold.migrations.copier import Copier
 from keyfold.migrations.item_work import ItemWork, list_words
 from keyfold.migrations.migration import PHASES, Migration, Phase, Side, reached
 from keyfold.migrations.progress import Progress, Report, silent
 from keyfold.migrations.restoration import Restoring
-from keyfold.migrations.state import CopyFailure, Overtaken, State, StateStore
+from keyfold.migrations.state import Overtaken, State, StateStore
+from keyfold.migrations.status import MigrationStatus
 from keyfold.migrations.table_scan import ScanPace
 from keyfold.migrations.table_shape import Say, Shaping
 from keyfold.migrations.verify import Comparison
@@ -38,18 +38,6 @@ _SAY_SECONDS: Final = 5.0
 _MOST_PATIENCE: Final = 15.0
 QUIET_SECONDS: Final = 30.0
 """How long no foreign write may have occurred before a switch."""
-
-
-@dataclass(frozen=True)
-class MigrationStatus:
-    """The state of a migration."""
-
-    name: str
-    state: State
-    lag: float | None
-    segments: dict[str, Item] = field(default_factory=dict)
-    problems: list[CopyFailure] = field(default_factory=list)
-    routers: int = 0
 
 
 class Migrator:
@@ -100,9 +88,7 @@ class Migrator:
         follows. With `wait` it copies meanwhile, and continues when they do or ends when `wait`
         returns False.
         """
-        self.store.prepare()
-        self._state = self.store.load()
-        self._refuse_other_plan()
+        self._begin()
         if self._state.returning:
             raise Pending(
                 f"{self.migration.name} is rolling back: finish that first, with `keyfold "
@@ -141,9 +127,7 @@ class Migrator:
         Up to `verify` both sides stay, and applications that follow continue. If both sides were
         written since the switch, `keep` decides whose items stay.
         """
-        self.store.prepare()
-        self._state = self.store.load()
-        self._refuse_other_plan()
+        self._begin()
         if self._state.phase == "contract":
             raise Irreversible(
                 f"{self.migration.name} is complete and the old side was removed; plan a "
@@ -177,15 +161,7 @@ class Migrator:
     def _take_back(self) -> None:
         self._shaping.take_back()
         if self._state != State(epoch=self._state.epoch):
-            self._change(
-                phase="planned",
-                reads="old",
-                writes="old",
-                closed=False,
-                plan="",
-                returning=False,
-                doubled=False,
-            )
+            self._change(**{n: v for n, v in vars(State()).items() if n != "epoch"})
         self.store.forget(undo=self.migration.writes_staying)
 
     def follow(self, until: Callable[[], bool]) -> None:
@@ -233,19 +209,7 @@ class Migrator:
         return True
 
     def status(self) -> MigrationStatus:
-        if not self.store.exists():
-            return MigrationStatus(self.migration.name, State(), None)
-        state = self.store.load()
-        at = self.store.caught_up_at()
-        now = self.backend.clock.now()
-        return MigrationStatus(
-            self.migration.name,
-            state,
-            max(now - at, 0.0) if at and state.active else None,
-            self.store.segments(),
-            self.store.problems(),
-            len(self.store.routers(now)),
-        )
+        return MigrationStatus.read(self.store)
 
     def _change(self, **changes: object) -> None:
         before = self._state
@@ -254,13 +218,13 @@ class Migrator:
             self.store.note_phase(self._state)
 
     def _notice_absence(self) -> bool:
-        """Compare the sides anew after an absence longer than the streams' retention."""
+        """Compare the sides again after an absence longer than the streams' retention."""
         at = self.store.caught_up_at()
         away = self.backend.clock.now() - at
         if not self._state.active or not at or away < STREAM_RETENTION_SECONDS:
             return False
         self.say(
-            f"{self.migration.name}: copying was away for {away / 3600:.0f} hours, longer than "
+            f"{self.migration.name}: copying was stopped for {away / 3600:.0f} hours, longer than "
             "streams keep their records; both sides are compared again"
         )
         self.store.forget_positions()
@@ -268,7 +232,9 @@ class Migrator:
             self._change(phase="backfill", reads="old")
         return True
 
-    def _refuse_other_plan(self) -> None:
+    def _begin(self) -> None:
+        self.store.prepare()
+        self._state = self.store.load()
         if self._state.plan and self._state.plan != self.migration.fingerprint:
             raise Drifted(
                 f"{self.migration.name} was started with other steps; restore those steps, or "
@@ -281,9 +247,9 @@ class Migrator:
             result = self.comparison = self.items.compare(copier, repair=repair)
         self.say(f"{self.migration.name}: {result.words()}")
         self.items.refuse_problems()
-        if lost := [drift for drift in result.drifts if drift.kind in ("shared", "homeless")]:
+        if result.lost:
             title = f"{self.migration.name}: items would be lost; change or delete them first"
-            raise VerifyFailed(list_words(title, lost))
+            raise VerifyFailed(list_words(title, result.lost))
         if not result.clean:
             raise VerifyFailed(
                 list_words(f"{self.migration.name}: the sides differ", result.drifts)
@@ -296,7 +262,8 @@ class Migrator:
 
     def _switch_writes(self) -> None:
         copier, back = self.items.copier("new"), self.items.copier("old")
-        for attempt in range(_ATTEMPTS):
+
+        def prepare(attempt: int) -> None:
             # Slow work is done before writes pause.
             back.skip_to_end()
             copier.catch_up()
@@ -306,9 +273,15 @@ class Migrator:
                 self._close_writes(copier, attempt)
                 self._refuse_problems_of_the_switch()
                 back.skip_to_end()
+
+        # Side and phase change together; otherwise writes would go uncopied.
+        self._open_side(prepare, writes="new", phase="switch-writes")
+
+    def _open_side(self, prepare: Callable[[int], None], **changes: object) -> None:
+        for attempt in range(_ATTEMPTS):
+            prepare(attempt)
             try:
-                # Side and phase change together; otherwise writes would go uncopied.
-                self._change(writes="new", closed=False, phase="switch-writes")
+                self._change(closed=False, **changes)
                 return
             except Overtaken:
                 # It took too long, and a router has reopened the old side.
@@ -341,35 +314,28 @@ class Migrator:
         with self.items.copying("old") as copier:
             result = self.items.compare(copier, repair=keep == "new", going_back=True)
         if not result.clean and keep != "old":
-            lost = [drift for drift in result.drifts if drift.kind in ("shared", "homeless")]
             why = (
                 "the old side has no place for what was written since the switch; change or "
                 "delete it and roll back with --keep new, or with --keep old, which loses it"
-                if lost
+                if result.lost
                 else "the old side was written after the switch by an application that does not "
                 "follow; roll back with --keep old or --keep new, which says whose items stay"
             )
-            raise VerifyFailed(list_words(f"{self.migration.name}: {why}", lost or result.drifts))
+            listed = result.lost or result.drifts
+            raise VerifyFailed(list_words(f"{self.migration.name}: {why}", listed))
         self.items.refuse_problems()
-        self._open_old_side()
-        wait_for_routers(self.store, self._state.epoch)
+        back = self.items.copier("old")
 
-    def _open_old_side(self) -> None:
-        copier = self.items.copier("old")
-        for attempt in range(_ATTEMPTS):
-            copier.catch_up()
+        def prepare(attempt: int) -> None:
+            back.catch_up()
             if self._is_doubled():
-                self._double_writes(copier)
+                self._double_writes(back)
             if not self._is_doubled():
-                self._close_writes(copier, attempt)
+                self._close_writes(back, attempt)
             self._refuse_problems_of_the_switch()
-            try:
-                self._change(writes="old", reads="old", closed=False, doubled=False, phase="verify")
-                return
-            except Overtaken:
-                if attempt == _ATTEMPTS - 1:
-                    raise
-                self._state = self.store.load()
+
+        self._open_side(prepare, writes="old", reads="old", doubled=False, phase="verify")
+        wait_for_routers(self.store, self._state.epoch)
 
     def _is_doubled(self) -> bool:
         """Whether all following applications can write both sides."""
@@ -398,7 +364,6 @@ class Migrator:
         self.items.refuse_unmoved()
         if not self._state.contracting:
             self.items.refuse_differences()
-        if not self._state.contracting:
             if self.migration.moves:
                 self.items.copier("old").catch_up()
             self._change(contracting=True)

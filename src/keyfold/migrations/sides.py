@@ -30,7 +30,7 @@ class Sides:
     log: UndoLog | None = None
     """Records changes of tables that stay, so that they can be undone."""
     early: bool = False
-    """Nobody writes the new shape yet: whatever is there is of the old one."""
+    """The new shape is not written yet: all items have the old one."""
     created: frozenset[str] = frozenset()
     """The tables that a rollback removes completely."""
     natives: frozenset[tuple[str, str]] = frozenset()
@@ -75,7 +75,7 @@ class Sides:
         ) and not self.is_native(table, item)
 
     def accounts_for(self, table: str, item: Item) -> bool:
-        """Whether an item is moved, or made anew because of one that is."""
+        """Whether an item is moved, or written again because of a moved one."""
         return self.concerns(table, item) or any(
             route.source == table and route.follows(item) for route in self.routes
         )
@@ -136,9 +136,8 @@ def _follow_late(sides: Sides, table: str, item: Item, image: Item, tally: Tally
     """
     touched = [n for n in image.keys() | item.keys() if not same(image.get(n), item.get(n))]
     key = sides.key_of(table, item)
-    request = {"TableName": sides.backend.physical(table), "Key": key, "ConsistentRead": True}
     for _ in range(_TRIES):
-        current: Item | None = sides.backend.call("GetItem", request).get("Item")
+        current = sides.backend.item(table, key)
         if current is None:
             return False
         before = {n: w for n, w in current.items() if n not in touched}
@@ -241,7 +240,7 @@ def _note_change(
         if not sides.early or same(back.get(name), item.get(name))
     )
     known = record or UndoRecord("changed", table, key, revision=-1)
-    left = _left_alone(sides, rewrites, item, changed, record)
+    left = _untouched_attributes(sides, rewrites, item, changed, record)
     return sides.log.writes(known.with_change(item, changed, adds, computed, left))
 
 
@@ -252,14 +251,14 @@ def _note_left(sides: Sides, table: str, key: Item, item: Item) -> list[Item]:
         return []
     assert sides.log is not None
     record = sides.log.find(table, key)
-    left = _left_alone(sides, rewrites, item, item, record)
+    left = _untouched_attributes(sides, rewrites, item, item, record)
     known = record or UndoRecord("changed", table, key, revision=-1)
     noted = known.with_change(item, item, left=left)
     is_known = (noted.before, noted.after) == (known.before, known.after)
     return [] if is_known or known.kind == "made" else sides.log.writes(noted)
 
 
-def _left_alone(
+def _untouched_attributes(
     sides: Sides,
     rewrites: Sequence[Rewrite],
     item: Item,

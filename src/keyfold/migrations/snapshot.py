@@ -114,26 +114,13 @@ def _table(table: TableSchema) -> dict[str, Any]:
 
 
 def _read_table(body: dict[str, Any]) -> TableSchema:
-    indexes = [Index(**{**i, "included": tuple(i.get("included", ()))}) for i in body["indexes"]]
-    vectors = [
-        VectorSchema(
-            **{
-                **vector,
-                "filters": tuple(vector.get("filters", ())),
-                "numbers": tuple(vector.get("numbers", ())),
-            }
-        )
-        for vector in body.get("vectors", ())
-    ]
     spread = body.get("replication")
     return TableSchema(
         **{
             **body,
-            "indexes": tuple(indexes),
-            "vectors": tuple(vectors),
-            "replication": Replication(**{**spread, "regions": tuple(spread["regions"])})
-            if spread
-            else None,
+            "indexes": tuple(Index(**_tuples(one)) for one in body["indexes"]),
+            "vectors": tuple(VectorSchema(**_tuples(one)) for one in body.get("vectors", ())),
+            "replication": Replication(**_tuples(spread)) if spread else None,
         }
     )
 
@@ -201,8 +188,7 @@ def _record(each: Follows) -> dict[str, Any]:
 
 
 def _read_record(body: dict[str, Any]) -> Follows:
-    tuples = {name: _as_tuple(value) for name, value in body.items() if isinstance(value, list)}
-    return Follows(**{**body, **tuples, "when": _read_condition(body.get("when"))})
+    return Follows(**{**_tuples(body), "when": _read_condition(body.get("when"))})
 
 
 def _first_records(body: dict[str, Any]) -> Iterator[Follows]:
@@ -233,8 +219,12 @@ def _read_templates(texts: list[str] | None) -> KeyTemplates | None:
     return KeyTemplates(*(template(text) for text in texts))
 
 
-def _as_tuple(listed: list[Any]) -> tuple[Any, ...]:
-    return tuple(_as_tuple(one) if isinstance(one, list) else one for one in listed)
+def _tuples(body: dict[str, Any]) -> dict[str, Any]:
+    return {name: _as_tuple(value) for name, value in body.items()}
+
+
+def _as_tuple(value: Any) -> Any:
+    return tuple(map(_as_tuple, value)) if isinstance(value, list) else value
 
 
 _UNKNOWN = condition_text(UNKNOWN)

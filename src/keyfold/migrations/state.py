@@ -203,8 +203,8 @@ class StateStore:
             if self.load() == after:
                 return after  # It was written; only the answer was lost.
             raise Overtaken(
-                f"the migration {self.name} was changed by another process meanwhile; "
-                "look at its status and try again"
+                f"the migration {self.name} was changed by another process in the meantime; "
+                "check its status and try again"
             ) from None
         return after
 
@@ -242,7 +242,7 @@ class StateStore:
         """Read the streams from their beginning; markers know what was copied."""
         for item in list(self.all_of(self.name, "position:")):
             key = {name: item[name] for name in SUPPORT.key_attributes}
-            self.backend.call("DeleteItem", {"TableName": self.table, "Key": key})
+            self.backend.delete(SUPPORT.name, key)
 
     def note_begun(self, step: str) -> None:
         """Record a step before it is done."""
@@ -258,7 +258,7 @@ class StateStore:
         self.backend.call("PutItem", {"TableName": self.table, "Item": item})
 
     def forget_dropped(self, table: str) -> None:
-        self.backend.call("DeleteItem", {"TableName": self.table, "Key": self._dropped_key(table)})
+        self.backend.delete(SUPPORT.name, self._dropped_key(table))
 
     def _dropped_key(self, table: str) -> Item:
         return part_key(DROPPED, self.backend.physical(table))
@@ -290,7 +290,7 @@ class StateStore:
 
     def clear_problem(self, table: str, key: Item) -> None:
         part = part_text(f"problem:{table}:", key_text(key))
-        self.backend.call("DeleteItem", {"TableName": self.table, "Key": self._key(part)})
+        self.backend.delete(SUPPORT.name, self._key(part))
 
     def problems(self) -> list[CopyFailure]:
         return [
@@ -325,12 +325,8 @@ class StateStore:
 
     def marker(self, towards: Side, table: str, key: Mapping[str, Any]) -> CopyMarker:
         """An item's copied changes, and its writes to both sides."""
-        request = {
-            "TableName": self.table,
-            "Key": self.marker_key(towards, table, key),
-            "ConsistentRead": True,
-        }
-        return CopyMarker.read(self.backend.call("GetItem", request).get("Item") or {})
+        place = self.marker_key(towards, table, key)
+        return CopyMarker.read(self.backend.item(SUPPORT.name, place) or {})
 
     def forget(self, *, undo: bool) -> None:
         """Remove what only a running migration needs; `undo` says whether there are undo
@@ -346,15 +342,13 @@ class StateStore:
                 if item["part"]["S"] == "state" or item["part"]["S"].startswith(_HISTORY):
                     continue
                 key = {name: item[name] for name in SUPPORT.key_attributes}
-                self.backend.call("DeleteItem", {"TableName": self.table, "Key": key})
+                self.backend.delete(SUPPORT.name, key)
 
     def _key(self, part: str) -> Item:
         return part_key(self.name, part)
 
     def _get(self, part: str) -> Item | None:
-        request = {"TableName": self.table, "Key": self._key(part), "ConsistentRead": True}
-        found: Item | None = self.backend.call("GetItem", request).get("Item")
-        return found
+        return self.backend.item(SUPPORT.name, self._key(part))
 
     def _put(self, part: str, attributes: Item) -> None:
         item = {**self._key(part), **attributes}

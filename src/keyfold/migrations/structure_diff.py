@@ -31,7 +31,7 @@ def diff_structures(
             yield SchemaChange("counter added", new.target, words, detail=name)
     for old in known.values():
         if old.fact not in ("need", "job") and (not old.target or old.target in after.by_entity):
-            words = f"{old.name} is kept no more"
+            words = f"{old.name} is no longer maintained"
             yield SchemaChange("structure removed", old.source, words, old, None, old.name)
 
 
@@ -41,13 +41,13 @@ def _find_additions(before: Schema, after: Schema, new: Follows) -> Iterator[Sch
         name = new.name.removeprefix("counter ")
         yield SchemaChange("counter added", new.target, f"{name} counts {new.source}", detail=name)
     elif new.fact == "claim" and old_entity is not None:
-        words = f"{' + '.join(new.writes)} of {new.source} is unique now"
+        words = f"{' + '.join(new.writes)} of {new.source} becomes unique"
         yield SchemaChange("unique added", new.source, words, old_entity, new_entity)
     elif new.fact == "shown" and old_entity is not None:
-        words = f"{new.source}.{', '.join(new.writes)} shows what {new.target} has"
+        words = f"{new.source}.{', '.join(new.writes)} is copied from {new.target}"
         yield SchemaChange("structure added", new.source, words, None, new, new.name)
     elif new.fact in ("best", "amount") and old_entity is not None:
-        words = f"{new.name} is kept of {new.source}, in {', '.join(new.writes)} of {new.target}"
+        words = f"{new.name} is maintained in {', '.join(new.writes)} of {new.target}"
         yield SchemaChange("structure added", new.target, words, None, new, new.name)
 
 
@@ -61,16 +61,16 @@ def _differences(old: Follows, new: Follows) -> Iterator[str]:
     """The differences in words; for records of the first format, only conditions."""
     if old.when == UNKNOWN:
         if new.when is not None:
-            yield f"where {condition_text(new.when)}, before a condition that was not noted down"
+            yield f"where {condition_text(new.when)} (before: an unrecorded condition)"
         return
     for name in _COMPARED:
         before, after = getattr(old, name), getattr(new, name)
         if before == after or (name == "fields" and (old.when, old.via) != (new.when, new.via)):
             continue
         if name == "when":
-            yield f"{condition_words(_text(after))}, before {condition_words(_text(before))}"
+            yield f"{condition_words(_text(after))} (before: {condition_words(_text(before))})"
         else:
-            yield f"{name} is {_shown_value(after)}, before {_shown_value(before)}"
+            yield f"{name} changes from {_shown_value(before)} to {_shown_value(after)}"
 
 
 def _text(condition: Condition | None) -> str:
@@ -85,5 +85,5 @@ def _shown_value(value: object) -> str:
 
 def condition_words(text: str) -> str:
     if text == condition_text(UNKNOWN):
-        return "by a condition that was not noted down"
+        return "by an unrecorded condition"
     return f"where {text}" if text else "always"

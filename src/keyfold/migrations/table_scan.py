@@ -61,6 +61,16 @@ class Scan:
                 job.result()
         return self.progress.done
 
+    def run_each(self, handle: Callable[[Item], object], *, resume: bool = True) -> None:
+        """Pass every item to `handle`, whose writes are not counted."""
+
+        def handle_page(items: list[Item]) -> float:
+            for item in items:
+                handle(item)
+            return 0.0
+
+        self.run(handle_page, resume=resume)
+
     def _segment(self, number: int, handle: Callable[[list[Item]], float], resume: bool) -> None:
         stored = self.store.segment(self.job, number) if resume else None
         if stored and stored["segments"] != self.pace.segments:

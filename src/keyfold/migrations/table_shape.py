@@ -50,7 +50,7 @@ class Shaping:
         for operation in self._migration.operations("expand"):
             words = operation.words()
             if words not in begun and operation.is_done(self._backend):
-                self._tell(f"{words}: so it is already, and so it stays")
+                self._tell(f"{words}: already done")
                 continue
             self._store.note_begun(words)
             if isinstance(operation, CreateTable):

@@ -18,7 +18,14 @@ import orjson
 from keyfold.errors import ConditionFailed
 from keyfold.migrations.backend import Item
 from keyfold.migrations.spelling import digest, same
-from keyfold.migrations.state import MARKER_PARTITIONS, StateStore, key_text, part_text, spread
+from keyfold.migrations.state import (
+    MARKER_PARTITIONS,
+    SUPPORT,
+    StateStore,
+    key_text,
+    part_text,
+    spread,
+)
 
 _CHUNK: Final = 300_000
 
@@ -91,7 +98,7 @@ class UndoLog:
         chunks: list[bytes] = []
         item: Item | None = None
         for number in range(1 << 16):
-            found = self._get(self._key(table, key, number))
+            found = self.store.backend.item(SUPPORT.name, self._key(table, key, number))
             if found is None:
                 break
             item = item or found
@@ -166,11 +173,6 @@ class UndoLog:
             "migration": {"S": f"{self.store.name}:undo:{bucket}"},
             "part": {"S": part_text(f"{chunk}:", text)},
         }
-
-    def _get(self, key: Item) -> Item | None:
-        request = {"TableName": self.store.table, "Key": key, "ConsistentRead": True}
-        found: Item | None = self.store.backend.call("GetItem", request).get("Item")
-        return found
 
 
 def _with(item: Item, values: Mapping[str, Any]) -> Item:

@@ -26,14 +26,14 @@ class NotingClient:
             for name, key in self._writes_of(operation, request)
             if name in self.tables
         ]
-        before = [self._current(table, key) for table, key in written]
+        before = [self.backend.item(table, key) for table, key in written]
         for (table, key), item in zip(written, before, strict=True):
             if item is None and self.log.find(table, key) is None:
                 self.log.note(UndoRecord("made", table, key))
         answer = self.backend.client.call(operation, request)
         for (table, key), item in zip(written, before, strict=True):
             if item is not None:
-                self._note(table, key, item, self._current(table, key))
+                self._note(table, key, item, self.backend.item(table, key))
         return answer
 
     def close(self) -> None:
@@ -74,8 +74,3 @@ class NotingClient:
             table = self.tables.get(name, name)
             self._keys[name] = self.backend.key_attributes(table)
         return name, {attribute: one["Item"][attribute] for attribute in self._keys[name]}
-
-    def _current(self, table: str, key: Item) -> Item | None:
-        request = {"TableName": self.backend.physical(table), "Key": key, "ConsistentRead": True}
-        found: Item | None = self.backend.call("GetItem", request).get("Item")
-        return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final, Literal
 
 import orjson
@@ -41,9 +42,9 @@ class Difference:
             "missing": "is missing",
             "different": "differs",
             "extra": "has no original",
-            "unmoved": "is moved by no step",
+            "unmoved": "is not moved by any step",
             "lacking": "lacks what the new design needs",
-            "homeless": "has no item to be a part of, and would be lost",
+            "homeless": "has no item to become a part of, and would be lost",
             "shared": f"and {source} would be one item",
         }
         return f"{place} {words[self.kind]}"
@@ -63,6 +64,11 @@ class Comparison:
     @property
     def clean(self) -> bool:
         return not self.drifts
+
+    @property
+    def lost(self) -> list[Difference]:
+        """Items that the other side has no place for."""
+        return [drift for drift in self.drifts if drift.kind in ("shared", "homeless")]
 
     def words(self) -> str:
         return (
@@ -93,7 +99,7 @@ class MigrationVerifier:
         self._suspects: dict[Address, tuple[str, Item]] = {}
         self._extras: dict[Address, Difference] = {}
         self._shared: dict[Address, tuple[Address, Sides]] = {}
-        """Items that may stand for what another one stands for, that one, and by which routes."""
+        """Items that may map to the target of another item, that item, and their routes."""
         self._lock = threading.Lock()
         self.mended: list[Difference] = []
         """What was copied again."""
@@ -101,10 +107,10 @@ class MigrationVerifier:
     def run(self, pace: ScanPace, *, repair: bool = True, report: Report = silent) -> Comparison:
         for table in self.sides.sources:
             scan = Scan(self.store, f"verify {table}", table, pace, report)
-            scan.run(lambda items, table=table: self._compare(table, items), resume=False)  # type: ignore[misc]
+            scan.run(partial(self._compare, table), resume=False)
         for table in {route.source for route in self.back.routes}:
             scan = Scan(self.store, f"verify {table}", table, pace, report)
-            scan.run(lambda items, table=table: self._seek(table, items), resume=False)  # type: ignore[misc]
+            scan.run(partial(self._seek, table), resume=False)
         self._look_again()
         if repair and self.result.drifts:
             self._repair()
@@ -177,9 +183,9 @@ class MigrationVerifier:
         there: Mapping[Address, Item],
     ) -> None:
         each = [((table, key_text(key)), outputs) for key, outputs in expected]
-        rivals = self._ownership(sides).rivals(each, there)
+        collisions = self._ownership(sides).collisions(each, there)
         with self._lock:
-            self._shared |= {address: (rival, sides) for address, rival in rivals.items()}
+            self._shared |= {address: (rival, sides) for address, rival in collisions.items()}
 
     def _ownership(self, sides: Sides) -> Ownership:
         other = self.back if sides is self.sides else self.sides
@@ -211,7 +217,7 @@ class MigrationVerifier:
                     self.result.equal += 1
                     del self._suspects[address]
             self._look_at_shared()
-            current = self.copier.writes.current
+            current = self.backend.item
             for address, drift in list(self._extras.items()):
                 item = current(drift.table, drift.key)
                 # Another original may have it by now.
@@ -232,7 +238,7 @@ class MigrationVerifier:
             self.result.drifts.append(Difference("shared", *place, *other))
 
     def _same(self, table: str, key: Item) -> bool:
-        item = self.copier.writes.current(table, key)
+        item = self.backend.item(table, key)
         try:
             outputs = self.sides.outputs(table, item)
         except Uncopyable:
@@ -291,7 +297,7 @@ class MigrationVerifier:
 
     def _remove(self, extra: Difference) -> None:
         """Delete an item without an original, with its consequences."""
-        item = self.copier.writes.current(extra.table, extra.key)
+        item = self.backend.item(extra.table, extra.key)
         if item is None or self._extra(extra.table, item) != extra:
             return
         copies = {(extra.table, key_text(extra.key)): item}

@@ -183,7 +183,7 @@ def _attribute(spec: EntitySpec, field: str) -> str:
     if len(specs) > 1 and field not in known:
         raise MigrationError(
             f"{spec.name} has no field {field!r} in this plan, neither before nor after it; "
-            f"{nearest(field, known)}. For an attribute that no design declares take "
+            f"{nearest(field, known)}. For an attribute that no design declares, use "
             "add_attribute, rename_attribute or drop_attribute"
         )
     return field

@@ -62,4 +62,6 @@ def awaited(work: Awaitable[T]) -> Awaitable[T]:
     """The argument, checked to be awaitable."""
     if isinstance(work, Awaitable):
         return work
-    raise PlanError(f"the work gave {work!r}, which must be awaited: pass an async function")
+    raise PlanError(
+        f"the function returned {work!r}, which cannot be awaited: pass an async function"
+    )

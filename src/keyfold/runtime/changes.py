@@ -209,7 +209,8 @@ def check_length(spec: EntitySpec, field: FieldSpec, value: Any) -> None:
     if most is not None and value is not None and len(value) > most.items:
         raise ValueRefused(
             f"{spec.name}.{field.name} would hold {len(value)} elements; it is declared "
-            f"AtMost({most.items})"
+            f"AtMost({most.items})",
+            {field.name: f"has more than {most.items} entries"},
         )
 
 

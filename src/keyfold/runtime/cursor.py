@@ -35,7 +35,7 @@ _LEAST_BYTES = 16
 _OF_THIS_PROCESS = secrets.token_bytes(32)
 
 cursor_holder: ContextVar[str] = ContextVar("keyfold_cursor_holder", default="")
-"""The caller: nobody else can use the cursor."""
+"""The caller: only they can use the cursor."""
 
 
 @dataclass(frozen=True)

@@ -124,7 +124,9 @@ def _expand_update(
         if not plan.entailing:
             raise PlanError(f"one transaction deletes and writes {intent.ref}; do only one")
         if intent.counting and not intent.lenient:
-            raise PlanError(f"one transaction deletes {intent.ref}, on which it counts a new item")
+            raise PlanError(
+                f"one transaction deletes {intent.ref} and counts a new item on it; do only one"
+            )
         return None
     if intent.otherwise is not None and pending is None and address in plan.missing:
         whole = Put(intent.otherwise(), unless_raced=True)

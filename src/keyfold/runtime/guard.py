@@ -34,7 +34,7 @@ class StoredOtherwise(KeyfoldError):
     """The item has the value that was read, stored in another form: another time format, a NULL."""
 
     def __init__(self, ref: Ref[Any], item: WireItem) -> None:
-        super().__init__(f"{ref} is stored in another form than its declaration writes")
+        super().__init__(f"{ref} is stored in another format than its declaration writes")
         self.ref = ref
         self.item = item
 
@@ -43,7 +43,7 @@ class Lingering(AlreadyExists):
     """The key is taken by an expired item that has not been deleted yet."""
 
     def __init__(self, ref: Ref[Any], item: WireItem) -> None:
-        super().__init__(f"{ref} has expired and is still there")
+        super().__init__(f"{ref} has expired but is not deleted yet")
         self.ref = ref
         self.item = item
 
@@ -75,7 +75,7 @@ def unchanged_guards(
         # An item of another writer has no version, and is read with the default.
         is_default = version == spec.entity.model_fields[spec.version.name].default
         guards.append(f"(attribute_not_exists({name}) OR {same})" if is_default else same)
-    guarded |= _told_apart(spec, intent)
+    guarded |= _identifying_fields(spec, intent)
     if not guarded:
         return guards
     present = stored
@@ -95,7 +95,7 @@ def unchanged_guards(
     return guards
 
 
-def _told_apart(spec: EntitySpec, intent: Update | Delete) -> set[str]:
+def _identifying_fields(spec: EntitySpec, intent: Update | Delete) -> set[str]:
     """The fields that identify the item as the one that was read.
 
     An item that was deleted and created again restarts its version at one. So even with a version,
@@ -191,6 +191,6 @@ def _differs(
         version = item.get(spec.version.attribute, {}).get("N")
         if version != str(getattr(old, spec.version.name)):
             return True
-        names = set() if isinstance(intent, Check) else _told_apart(spec, intent)
+        names = set() if isinstance(intent, Check) else _identifying_fields(spec, intent)
     stored = spec.decode(item) if names else None
     return any(getattr(stored, name) != getattr(old, name) for name in names)

@@ -39,5 +39,5 @@ def checked_handle(given: H, kind: type[H], instead: str) -> H:
     """The argument, checked to be a handle; `instead` names the call for the other kind."""
     if isinstance(given, kind):
         return given
-    way = f"; for it, {instead}" if isinstance(given, Handle) else ""
-    raise PlanError(f"{given!r} is not what {kind.opened_by} gives{way}")
+    way = f"; use {instead}" if isinstance(given, Handle) else ""
+    raise PlanError(f"{given!r} is not a result of {kind.opened_by}{way}")

@@ -159,7 +159,7 @@ def _value_condition(
         upper = upper if high[1] else _previous(upper, whole=attribute.whole)
         ends = ({"N": str(lower)}, {"N": str(upper)})
     elif not (low[1] and high[1]):
-        raise PlanError(f"{owner}: a range of binary keys includes both its ends")
+        raise PlanError(f"{owner}: a range of binary keys must include both ends")
     return NOTHING if _beyond(*ends) else ("BETWEEN", ends)
 
 

@@ -1,4 +1,4 @@
-"""An item that must be judged before a unit of work goes on, read along with the work's next read.
+"""An item that must be checked before a unit of work continues, read with the work's next read.
 
 With a consistent GetItem or BatchGetItem it needs no request of its own; before anything else it is
 read alone. Nothing else of the work is sent until it is judged.
@@ -133,7 +133,7 @@ class ReadAlong:
 
 def _fail(verdict: asyncio.Future[None], problem: BaseException) -> None:
     verdict.set_exception(problem)
-    verdict.exception()  # not reported as unseen: often nobody else waits for it
+    verdict.exception()  # not reported as unseen: often no other task awaits it
 
 
 def _is_at(item: Item, key: Mapping[str, Any]) -> bool:

@@ -97,10 +97,11 @@ def create_tables(context: Context) -> Flow[list[str]]:
         try:
             yield Call("CreateTable", create_request(table.schema, name))
         except TableInUse:
-            pass
-        else:
-            made.append(name)
+            # Another process creates it, and enables its TTL.
+            yield from until_active(name)
+            continue
         yield from until_active(name)
+        made.append(name)
         if table.schema.ttl is not None:
             specification = {"Enabled": True, "AttributeName": table.schema.ttl}
             yield Call(

@@ -25,7 +25,7 @@ def log_undecodable(problem: Undecodable) -> None:
 def decode_all(
     on_undecodable: OnUndecodable, decode: Callable[[Any], T], items: Iterable[Any]
 ) -> tuple[list[T], list[Undecodable]]:
-    """The decoded items, and the problems of the others if they are to be raised."""
+    """The decoded items, and the problems of the others if they should be raised."""
     good: list[T] = []
     wrong: list[Undecodable] = []
     for item in items:

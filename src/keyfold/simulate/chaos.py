@@ -78,7 +78,9 @@ def _plain(disturbance: Callable[[], Disturbance]) -> Callable[[DesignLoad, floa
     return lambda load, _: (load.model, load.schedule, (disturbance(),))
 
 
-def _beside(name: str, reads: float, writes: float) -> Callable[[DesignLoad, float], Staged]:
+def _background_job(
+    name: str, reads: float, writes: float
+) -> Callable[[DesignLoad, float], Staged]:
     """A job beside the traffic that writes every item, and so every index entry, once."""
 
     def stage(load: DesignLoad, rate: float) -> Staged:
@@ -136,12 +138,12 @@ SCENARIOS: dict[str, ChaosScenario] = {
         ChaosScenario(
             "backfill",
             "A backfill writes items beside the traffic, for four hours.",
-            _beside("backfill", 0.0, 1.0),
+            _background_job("backfill", 0.0, 1.0),
         ),
         ChaosScenario(
             "migration",
             "A migration reads, copies and checks items beside the traffic, for four hours.",
-            _beside("migration", 1.0, 2.0),
+            _background_job("migration", 1.0, 2.0),
         ),
     )
 }

@@ -115,15 +115,15 @@ class Consumer(Following):
         with (
             ThreadPoolExecutor(threads, "keyfold-consumer") as pool,
             alarm.listening(self.db.client),
-            self._bringing(),
+            self._courier(),
         ):
             try:
                 while not alarm.stopped:
-                    alarm.wind()
+                    alarm.reset()
                     try:
                         outcome = self._read(pool if threads > 1 else None)
                     except TRANSIENT as problem:
-                        logger.warning("the backend is in trouble, reading goes on: %s", problem)
+                        logger.warning("the backend failed; the consumer continues: %s", problem)
                         outcome = Outcome()
                     if on_progress is not None:
                         on_progress(outcome)
@@ -133,13 +133,15 @@ class Consumer(Following):
                 self.close()
 
     @contextmanager
-    def _bringing(self) -> Iterator[None]:
+    def _courier(self) -> Iterator[None]:
         """Deliver events to their sinks in the background, so that a slow sink delays no record."""
         if not self._following.sinks:
             yield
             return
         alarm = WakeUp()
-        courier = Thread(target=self._bring, args=(alarm,), name="keyfold-courier", daemon=True)
+        courier = Thread(
+            target=self._deliver_until_stopped, args=(alarm,), name="keyfold-courier", daemon=True
+        )
         courier.start()
         try:
             yield
@@ -147,11 +149,11 @@ class Consumer(Following):
             alarm.stop()
             courier.join()
 
-    def _bring(self, alarm: WakeUp) -> None:
+    def _deliver_until_stopped(self, alarm: WakeUp) -> None:
         pace, made = self._following.options.pace(), Round()
         with alarm.listening(self.db.client):
             while not alarm.stopped:
-                alarm.wind()
+                alarm.reset()
                 made = self._deliver(lambda: alarm.stopped)
                 alarm.wait(pace.rest(Outcome(records=made.sent)))
         if not made.refused:
@@ -162,7 +164,7 @@ class Consumer(Following):
         try:
             return self.db.run(self._following.deliver(halted), "streams")
         except Exception:
-            logger.exception("events could not be brought to their sinks; they wait")
+            logger.exception("events could not be delivered; they will be retried")
             return Round(refused=True)
 
     def stop(self) -> None:
@@ -244,9 +246,9 @@ class AsyncConsumer(Following):
         self._following.halted = lambda: alarm.stopped
         try:
             with alarm.listening(self.db.client):
-                async with self._bringing():
+                async with self._courier():
                     while not alarm.stopped:
-                        alarm.wind()
+                        alarm.reset()
                         outcome = await self._read_patiently()
                         if on_progress is not None:
                             on_progress(outcome)
@@ -259,28 +261,28 @@ class AsyncConsumer(Following):
         try:
             return await self._read()
         except TRANSIENT as problem:
-            logger.warning("the backend is in trouble, reading goes on: %s", problem)
+            logger.warning("the backend failed; the consumer continues: %s", problem)
             return Outcome()
 
     @asynccontextmanager
-    async def _bringing(self) -> AsyncIterator[None]:
+    async def _courier(self) -> AsyncIterator[None]:
         """Deliver events to their sinks in the background, so that a slow sink delays no record."""
         if not self._following.sinks:
             yield
             return
         alarm = AsyncAlarm()
-        courier = asyncio.create_task(self._bring(alarm), name="keyfold-courier")
+        courier = asyncio.create_task(self._deliver_until_stopped(alarm), name="keyfold-courier")
         try:
             yield
         finally:
             alarm.stop()
             await courier
 
-    async def _bring(self, alarm: AsyncAlarm) -> None:
+    async def _deliver_until_stopped(self, alarm: AsyncAlarm) -> None:
         pace, made = self._following.options.pace(), Round()
         with alarm.listening(self.db.client):
             while not alarm.stopped:
-                alarm.wind()
+                alarm.reset()
                 made = await self._deliver(lambda: alarm.stopped)
                 await alarm.wait(pace.rest(Outcome(records=made.sent)))
         if not made.refused:
@@ -291,7 +293,7 @@ class AsyncConsumer(Following):
         try:
             return await self.db.run(self._following.deliver(halted), "streams")
         except Exception:
-            logger.exception("events could not be brought to their sinks; they wait")
+            logger.exception("events could not be delivered; they will be retried")
             return Round(refused=True)
 
     def stop(self) -> None:

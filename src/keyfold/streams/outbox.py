@@ -157,7 +157,7 @@ def _refusal(
                 problem = None
                 break
             except Exception as failed:
-                logger.warning("%s did not take the event %s: %s", sink.name, event.id, failed)
+                logger.warning("%s rejected the event %s: %s", sink.name, event.id, failed)
                 problem = failed
             if halted() or _hangs(problem):
                 break

@@ -51,7 +51,7 @@ class WakeUp:
         self.stopped = True
         self._woken.set()
 
-    def wind(self) -> None:
+    def reset(self) -> None:
         """Call before a poll, which may miss what is committed from now on."""
         self._woken.clear()
 
@@ -79,7 +79,7 @@ class AsyncAlarm:
         self.stopped = True
         self._woken.set()
 
-    def wind(self) -> None:
+    def reset(self) -> None:
         self._notified = False
         self._woken.clear()
 

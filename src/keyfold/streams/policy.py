@@ -62,7 +62,7 @@ class Policy:
         return Pause(random.uniform(longest / 2, longest))
 
 
-def patiently(policy: Policy, start: Callable[[], Flow[T]]) -> Flow[T]:
+def retry_transient(policy: Policy, start: Callable[[], Flow[T]]) -> Flow[T]:
     """Restart a flow while it fails transiently."""
     for attempt in range(policy.patience - 1):
         try:

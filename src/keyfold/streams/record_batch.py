@@ -22,7 +22,7 @@ from keyfold.runtime.writes import commit
 from keyfold.streams.deadletter import DECODING, Failure, keep_failure
 from keyfold.streams.effect import Effects, ReactionContext, Unit, forgiving, sequences, settled_by
 from keyfold.streams.marker import find_marked
-from keyfold.streams.policy import TRANSIENT, patiently
+from keyfold.streams.policy import TRANSIENT, retry_transient
 from keyfold.streams.record import parse
 
 TOGETHER: Final = TRANSACTION_ITEMS - 10
@@ -73,7 +73,7 @@ def process(
         if run.halted():
             outcome.unresolved += sequences(together)
         else:
-            yield from _together(run, outcome, together)
+            yield from _apply_all(run, outcome, together)
     single = [unit for unit in units if not unit.effect.additive]
     yield from _in_lanes(run, outcome, (yield from _drop_processed(run, outcome, single)))
     return outcome
@@ -104,7 +104,7 @@ def _drop_processed(run: ReactionContext, outcome: Outcome, units: list[Unit]) -
     if not foreign:
         return units
     try:
-        done = yield from patiently(run.policy, lambda: find_marked(run.context, foreign))
+        done = yield from retry_transient(run.policy, lambda: find_marked(run.context, foreign))
     except TRANSIENT:
         return units
     fresh = [u for u in units if (u.record.event_id, u.effect.name) not in done]
@@ -112,7 +112,7 @@ def _drop_processed(run: ReactionContext, outcome: Outcome, units: list[Unit]) -
     return fresh
 
 
-def _together(
+def _apply_all(
     run: ReactionContext, outcome: Outcome, units: Sequence[Unit], *, forgive: bool = False
 ) -> Flow[None]:
     """One transaction for all; split in half on failure, to find the culprit."""
@@ -125,7 +125,7 @@ def _together(
         if forgive:
             intents = forgiving(intents)
         intents += [settled_by(run, unit) for unit in units]
-        yield from patiently(run.policy, lambda: commit(run.context, intents))
+        yield from retry_transient(run.policy, lambda: commit(run.context, intents))
         outcome.applied += len(units)
     except TRANSIENT:
         outcome.unresolved += sequences(units)
@@ -133,22 +133,22 @@ def _together(
         yield from _fresh_ones(run, outcome, units)
     except Exception as problem:
         if isinstance(problem, NotFound) and not forgive:
-            return (yield from _together(run, outcome, units, forgive=True))
+            return (yield from _apply_all(run, outcome, units, forgive=True))
         middle = len(units) // 2
-        yield from _together(run, outcome, units[:middle], forgive=forgive)
-        yield from _together(run, outcome, units[middle:], forgive=forgive)
+        yield from _apply_all(run, outcome, units[:middle], forgive=forgive)
+        yield from _apply_all(run, outcome, units[middle:], forgive=forgive)
     return None
 
 
 def _fresh_ones(run: ReactionContext, outcome: Outcome, units: Sequence[Unit]) -> Flow[None]:
     names = {(u.record.event_id, u.effect.name): u for u in units}
     try:
-        done = yield from patiently(run.policy, lambda: find_marked(run.context, list(names)))
+        done = yield from retry_transient(run.policy, lambda: find_marked(run.context, list(names)))
     except TRANSIENT:
         outcome.unresolved += sequences(units)
         return
     outcome.repeated += len(units) - len(names.keys() - done)
-    yield from _together(run, outcome, [u for name, u in names.items() if name not in done])
+    yield from _apply_all(run, outcome, [u for name, u in names.items() if name not in done])
 
 
 def _in_lanes(run: ReactionContext, outcome: Outcome, units: Sequence[Unit]) -> Flow[None]:
@@ -200,7 +200,9 @@ def _advance(run: ReactionContext, outcome: Outcome, queue: deque[Unit]) -> Flow
 
 
 def _attempt(run: ReactionContext, unit: Unit) -> Flow[None]:
-    yield from patiently(run.policy, lambda: unit.effect.apply(run, unit, settled_by(run, unit)))
+    yield from retry_transient(
+        run.policy, lambda: unit.effect.apply(run, unit, settled_by(run, unit))
+    )
 
 
 def _give_up_unit(
@@ -211,7 +213,7 @@ def _give_up_unit(
         record.table.name, record.wire, record.event_id, unit.effect.name, problem, unit.failures
     )
     try:
-        yield from patiently(run.policy, lambda: keep_failure(run.context, failed))
+        yield from retry_transient(run.policy, lambda: keep_failure(run.context, failed))
     except TRANSIENT:
         return False
     outcome.dead += 1
@@ -230,7 +232,7 @@ def _give_up_record(
     event_id = str(plain.get("eventID") or blake2b(body, digest_size=16).hexdigest())
     failed = Failure(table.name, wire, event_id, DECODING, problem)
     try:
-        yield from patiently(run.policy, lambda: keep_failure(run.context, failed))
+        yield from retry_transient(run.policy, lambda: keep_failure(run.context, failed))
         outcome.dead += 1
     except TRANSIENT:
         sequence = plain.get("dynamodb", {}).get("SequenceNumber")

@@ -10,7 +10,7 @@ from keyfold.runtime.flow import Flow
 from keyfold.streams import deadletter
 from keyfold.streams.deadletter import DECODING, DeadLetter
 from keyfold.streams.effect import Effects, ReactionContext
-from keyfold.streams.policy import Policy, patiently
+from keyfold.streams.policy import Policy, retry_transient
 from keyfold.streams.record import parse
 from keyfold.streams.record_batch import process
 
@@ -22,7 +22,11 @@ def replay(db: Db | AsyncDb, letter: DeadLetter, policy: Policy | None = None) -
     effects = Effects(context.design)
     table: Table | None = context.design.tables.get(letter.table)
     if letter.record is None or table is None:
-        reason = "its record was too large to keep" if table else f"{letter.table} is gone"
+        reason = (
+            "its record was too large to keep"
+            if table
+            else f"the design has no table {letter.table}"
+        )
         raise StreamError(f"the dead letter {letter.id} cannot be replayed: {reason}")
     if letter.effect == DECODING:
         # Raises if the record still cannot be decoded.
@@ -43,4 +47,4 @@ def replay(db: Db | AsyncDb, letter: DeadLetter, policy: Policy | None = None) -
             "for its record; drop it"
         )
     removal = deadletter.removal(context, letter.id)
-    yield from patiently(run.policy, lambda: units[0].effect.apply(run, units[0], removal))
+    yield from retry_transient(run.policy, lambda: units[0].effect.apply(run, units[0], removal))

@@ -85,15 +85,15 @@ class ShardRecords:
 
     def seek(self) -> Flow[None]:
         """Fix the reading position now, so that it does not move before the first read."""
-        self._iterator = yield from self._behind()
+        self._iterator = yield from self._iterator_request()
 
     def next(self, limit: int | None = None) -> Flow[list[WireRecord]]:
         """The next batch; raises TrimmedData if the position no longer exists."""
-        iterator = self._iterator or (yield from self._behind())
+        iterator = self._iterator or (yield from self._iterator_request())
         try:
             answer = yield _read(iterator, limit)
         except ExpiredIterator:
-            answer = yield _read((yield from self._behind()), limit)
+            answer = yield _read((yield from self._iterator_request()), limit)
         records: list[WireRecord] = answer["Records"]
         self._iterator = answer.get("NextShardIterator")
         self.ended = self._iterator is None
@@ -102,7 +102,7 @@ class ShardRecords:
         self.after = max(numbers, key=int, default=self.after)
         return records
 
-    def _behind(self) -> Flow[str]:
+    def _iterator_request(self) -> Flow[str]:
         request = {"StreamArn": self.stream, "ShardId": self.shard}
         if self.after is None:
             request["ShardIteratorType"] = self.start

@@ -13,7 +13,7 @@ from keyfold.runtime.flow import Flow
 from keyfold.streams import lease as leasing
 from keyfold.streams.effect import Effects, ReactionContext
 from keyfold.streams.lease import Group, Lease
-from keyfold.streams.policy import patiently
+from keyfold.streams.policy import retry_transient
 from keyfold.streams.record_batch import Outcome, process
 from keyfold.streams.shard import Shard, ShardRecords, WireRecord
 
@@ -57,7 +57,7 @@ class ShardReader:
         if not complete:
             self.records = None
         if noted or asked > self.lease.until - self.seconds / 2:
-            self.lease = yield from patiently(
+            self.lease = yield from retry_transient(
                 self.run.policy,
                 lambda: leasing.save(
                     self.run.context, self.group, self.lease, self.seconds, **noted
@@ -69,16 +69,16 @@ class ShardReader:
         if self.records is None:
             if self.lease.lost:
                 raise RebuildNeeded(self.lease.lost)
-            self.records = self._behind(self.lease.sequence)
+            self.records = self._records_after(self.lease.sequence)
         try:
             found = yield from self.records.next(self.limit)
         except TrimmedData:
             yield from self._check_nothing_lost()
-            self.records = self._behind(None)
+            self.records = self._records_after(None)
             found = yield from self.records.next(self.limit)
         return found, self.records.ended
 
-    def _behind(self, sequence: str | None) -> ShardRecords:
+    def _records_after(self, sequence: str | None) -> ShardRecords:
         return ShardRecords(self.shard.stream, self.shard.id, sequence)
 
     def _check_nothing_lost(self) -> Flow[None]:
@@ -90,8 +90,8 @@ class ShardReader:
         reason = (
             f"records of {self.shard.table.name} were lost: the shard {self.shard.id} was last "
             f"read on {datetime.fromtimestamp(known, UTC):%Y-%m-%d %H:%M} UTC, and a stream keeps "
-            f"{STREAM_RETENTION_SECONDS // 3600} hours. Run `keyfold rebuild`, which makes the "
-            "structures anew and lets the consumer go on"
+            f"{STREAM_RETENTION_SECONDS // 3600} hours. Run `keyfold rebuild`: it rebuilds the "
+            "structures and lets the consumer continue"
         )
         yield from leasing.save(context, self.group, self.lease, self.seconds, lost=reason)
         raise RebuildNeeded(reason)

@@ -78,15 +78,15 @@ def delete(context: Context, at: WireItem) -> Flow[bool]:
 
 def count(context: Context, named: str) -> Flow[int]:
     """The number of items in a partition, without loading them."""
-    return (yield from count_items(_whole(context, named)))
+    return (yield from count_items(_partition_query(context, named)))
 
 
 def partition(context: Context, named: str, *, limit: int | None = None) -> Flow[list[WireItem]]:
     """The items of one partition in order."""
-    return (yield from all_items(_whole(context, named), limit))
+    return (yield from all_items(_partition_query(context, named), limit))
 
 
-def _whole(context: Context, named: str) -> dict[str, Any]:
+def _partition_query(context: Context, named: str) -> dict[str, Any]:
     return {
         "TableName": context.physical(TABLE),
         "KeyConditionExpression": "PK = :p",

@@ -61,7 +61,7 @@ class Tail:
     async def _run(self) -> None:
         with self._alarm.listening(self._db.client):
             while not self._alarm.stopped:
-                self._alarm.wind()
+                self._alarm.reset()
                 records = await self._read()
                 await self._alarm.wait(self._pace.rest(Outcome(records=records)))
 
@@ -73,7 +73,7 @@ class Tail:
             polls = (self._poll(sort) for sort in list(self._reading))
             return sum(await asyncio.gather(*polls))
         except TRANSIENT as problem:
-            logger.warning("the backend is in trouble, watching goes on: %s", problem)
+            logger.warning("the backend failed; the watcher continues: %s", problem)
             return 0
 
     async def _look(self, *, first: bool = False) -> None:
@@ -98,7 +98,7 @@ class Tail:
             raise
         except KeyfoldError as problem:
             # The stream was dropped or its records expired; a new shard follows.
-            logger.warning("the shard %s cannot be read on: %s", shard.id, problem)
+            logger.warning("the shard %s can no longer be read: %s", shard.id, problem)
             del self._reading[sort]
             return 0
         if records.ended:
@@ -109,5 +109,5 @@ class Tail:
                 for change in changes(parse(shard.table, wire), self._entities):
                     self._tell(change)
             except Undecodable as problem:
-                logger.warning("a change cannot be told: %s", problem)
+                logger.warning("a change cannot be delivered: %s", problem)
         return len(found)

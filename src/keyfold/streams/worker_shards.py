@@ -28,7 +28,7 @@ from keyfold.streams.effect import Effects, ReactionContext
 from keyfold.streams.lease import Group, Lease
 from keyfold.streams.outbox import Round
 from keyfold.streams.pace import Pace
-from keyfold.streams.policy import TRANSIENT, Policy, patiently
+from keyfold.streams.policy import TRANSIENT, Policy, retry_transient
 from keyfold.streams.record_batch import Outcome
 from keyfold.streams.shard import Shard, shards
 from keyfold.streams.shard_reader import ShardReader
@@ -58,7 +58,7 @@ class ConsumerOptions:
 
     def __post_init__(self) -> None:
         if not 1 <= self.batch <= STREAM_RECORDS_PER_READ:
-            raise PlanError(f"batch must be 1 to {STREAM_RECORDS_PER_READ} at once")
+            raise PlanError(f"batch must be 1 to {STREAM_RECORDS_PER_READ}")
 
     def pace(self) -> Pace:
         return Pace(self.poll_seconds, self.batch)
@@ -84,7 +84,7 @@ class StreamWorker:
         self.turning = False
         """A shard came to its end or another worker is waited for: look for shards again."""
         self._held = False
-        """Another worker is bringing events to the sinks."""
+        """Another worker is delivering events."""
         self.greedy = False
         """Take every free shard, whatever other workers there may be."""
         self._waited: tuple[dict[str, str | None], int] = {}, 0
@@ -92,7 +92,7 @@ class StreamWorker:
 
     def assignment(self) -> Flow[list[ShardReader]]:
         """The shards to read now, after leases were acquired, renewed and balanced."""
-        return (yield from patiently(self.options.policy, self._assignment))
+        return (yield from retry_transient(self.options.policy, self._assignment))
 
     def _assignment(self) -> Flow[list[ShardReader]]:
         if not self.tables:
@@ -166,7 +166,7 @@ class StreamWorker:
 
     def others_behind(self) -> Flow[bool]:
         """Wait briefly for shards that other workers hold and have not finished."""
-        now = yield from patiently(
+        now = yield from retry_transient(
             self.options.policy, lambda: status(self.context, self.options.name)
         )
         for shard in now.shards:
@@ -181,7 +181,7 @@ class StreamWorker:
 
     def left_from(self, started: float) -> Flow[bool]:
         """Whether a record from before this moment is waiting; waits for those of other workers."""
-        now = yield from patiently(
+        now = yield from retry_transient(
             self.options.policy, lambda: status(self.context, self.options.name)
         )
         for shard in now.shards:
@@ -206,7 +206,7 @@ class StreamWorker:
         pause = min(self.options.poll_seconds, _WAIT_SECONDS)
         if times >= _WAITS and times * (pause or _WAIT_SECONDS) > 2 * self.options.lease_seconds:
             self._waited = {}, 0
-            raise _standing_still(others, self.options.lease_seconds)
+            raise _stall_error(others, self.options.lease_seconds)
         self.turning = True
         yield Pause(pause)
 
@@ -214,7 +214,7 @@ class StreamWorker:
         """Release the leases, so that others need not wait for them to end."""
         if not self._prepared:
             return
-        yield from patiently(self.options.policy, self._leave)
+        yield from retry_transient(self.options.policy, self._leave)
 
     def _leave(self) -> Flow[None]:
         for reader in self.readers.values():
@@ -223,7 +223,7 @@ class StreamWorker:
         yield from leasing.leave(self.context, self.group, self.worker)
 
 
-def _standing_still(others: Sequence[ShardStatus], lease_seconds: float) -> StreamError:
+def _stall_error(others: Sequence[ShardStatus], lease_seconds: float) -> StreamError:
     seconds = f"for {2 * lease_seconds:g} seconds"
     if not others:
         return StreamError(

@@ -113,7 +113,9 @@ class _Studio:
     async def _answer(self, request: Request, page: Page) -> Response:
         gate = self.gate
         if not gate.is_expected_host(request):
-            return HTMLResponse(_refusal(request, "This studio answers for localhost only."), 421)
+            return HTMLResponse(
+                _refusal(request, "This studio only accepts requests for localhost."), 421
+            )
         if (admitted := gate.exchange(request)) is not None:
             return admitted
         session = gate.session(request)
@@ -164,14 +166,14 @@ class _Studio:
             return HTMLResponse(_problem(view, "Read-only", str(problem)), 403)
         except TransportError as problem:
             says = f"The backend does not answer: {problem} Pages of the design still work."
-            return HTMLResponse(_problem(view, "Backend away", says), 503)
+            return HTMLResponse(_problem(view, "Backend unreachable", says), 503)
         except TableNotFound:
             return HTMLResponse(_problem(view, "Table missing", _missing_tables(view)), 404)
         except KeyfoldError as problem:
-            return HTMLResponse(_problem(view, "This did not work", str(problem)), 400)
+            return HTMLResponse(_problem(view, "Request failed", str(problem)), 400)
         except Exception:
             log.exception("a page of the studio failed")
-            says = "This page failed; the log of the studio says why."
+            says = "This page failed; see the log of the studio."
             return HTMLResponse(_problem(view, "Error", says), 500)
         return HTMLResponse(made) if isinstance(made, str) else made
 
@@ -230,21 +232,23 @@ def _closed(request: Request, *, password: bool, wrong: bool = False) -> Html:
     base = _base(request)
     if not password:
         says = (
-            "Open the address that keyfold printed in the terminal: it ends in ?token=… and lets "
+            "Open the address that keyfold printed in the terminal: it ends in ?token=… and signs "
             "this browser in."
         )
-        return layout.document(base, "Sign in", head("This studio is yours alone", says))
+        return layout.document(base, "Sign in", head("Sign in", says))
     box = el(
         "form",
         el("label", "Password", for_="password"),
         el("input", type="password", id="password", name="password", autofocus=True),
-        el("p", "That was not it.", class_="err") if wrong else None,
+        el("p", "Wrong password.", class_="err") if wrong else None,
         el("button", "Sign in", class_="btn main", type="submit"),
         action=f"{base}/sign-in",
         method="post",
         class_="panel pad stack tight",
     )
-    return layout.document(base, "Sign in", text(head("Sign in", "This studio is served."), box))
+    return layout.document(
+        base, "Sign in", text(head("Sign in", "This studio needs a password."), box)
+    )
 
 
 def _missing_tables(view: PageView) -> str:
@@ -253,7 +257,7 @@ def _missing_tables(view: PageView) -> str:
     missing = [system.physical(one.table) for one in seen.values() if one.missing]
     return (
         f"{', '.join(missing) or 'A table of this page'} is not in {system.place}. Opening the "
-        "design makes a table that was never there; a migration takes one away."
+        "design creates missing tables; a migration may have dropped it."
     )
 
 
@@ -262,7 +266,7 @@ def _waiting(view: PageView) -> Response:
     systems = list(view.systems.values())
     says = (
         f"{', '.join(sorted({one.place for one in systems}))} has not answered yet. This page "
-        "appears by itself when it has. Pages of the design work meanwhile. "
+        "loads when it does. Pages of the design already work. "
     )
     again = link("", "Load it again", class_="link", data_late=True)
     maps = (

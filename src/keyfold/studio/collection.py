@@ -46,7 +46,7 @@ class FieldFilter:
         values = {":f": {"S": self.value}}
         if _is_number(self.value):
             values[":n"] = {"N": self.value}
-        _also(request, f"({asked})", {"#f": self.attribute}, values)
+        _add_filter(request, f"({asked})", {"#f": self.attribute}, values)
 
 
 def partition_page(
@@ -101,7 +101,7 @@ def entity_page(
         # An item that does not say its type is known by its key.
         asked = "(#t = :t OR attribute_not_exists(#t))"
         name = entity.type_name or entity.name
-        _also(request, asked, {"#t": table.type_attribute}, {":t": {"S": name}})
+        _add_filter(request, asked, {"#t": table.type_attribute}, {":t": {"S": name}})
     if only is not None:
         only.add_to(request)
     page = ItemPage()
@@ -118,7 +118,7 @@ def entity_page(
     return page
 
 
-def _also(
+def _add_filter(
     request: dict[str, Any], asked: str, names: dict[str, str], values: dict[str, Any]
 ) -> None:
     before = request.get("FilterExpression")

@@ -54,12 +54,12 @@ def conflict_panel(view: PageView, draft: ItemDraft, problem: str) -> Html:
             el("input", type="hidden", name="verb", value=draft.verb),
             el("button", "Plan again on what is stored", class_="btn main", type="submit"),
         )
-    columns = [(name, False) for name in ("Field", "You read", "Stored now", "Yours", "So it")]
+    columns = [(name, False) for name in ("Field", "You read", "Stored now", "Yours", "Result")]
     return panel(
-        "Somebody was faster",
+        "Changed meanwhile",
         el(
             "div",
-            el("p", f"{problem}. Nothing of yours was written."),
+            el("p", f"{problem}. Your change was not written."),
             grid(columns, rows) if rows else None,
             class_="pad stack tight",
         ),

@@ -103,7 +103,7 @@ def _partition(view: PageView, table: TableSchema) -> Html | Response:
 def _detail(view: PageView, table: TableSchema) -> Response:
     """The chosen item alone, for a list that is there already."""
     item = named_item(view, table)
-    gone = empty("Not there", "Somebody deleted this item. Load the list again.")
+    gone = empty("Not there", "This item was deleted. Load the list again.")
     return HTMLResponse(gone if item is None else detail(view, item))
 
 
@@ -291,7 +291,7 @@ def _tables(view: PageView) -> Html:
         if found.missing:
             listed = empty("No such table", f"The backend has no {view.system.physical(table)}.")
         elif not rows:
-            listed = empty("No items", "Items written by code or by New item… would stand here.")
+            listed = empty("No items", "Write items with your code or with New item…")
         number, unit = size(found.bytes)
         note = f"{count(found.items, estimate=rough)} items · {number} {unit}"
         tables.append(
@@ -327,7 +327,7 @@ def _counted(partitions: int, most: int, *, rough: bool) -> Child:
 
 
 def _entities(view: PageView) -> Html:
-    """The way to each entity where there is no room for it beside the page."""
+    """Links to each entity, for narrow pages."""
     ways = (
         link(view.at("data", entity=one.name), view.ent(one.name), class_="tag")
         for one in view.system.schema.entities

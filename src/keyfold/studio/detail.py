@@ -97,7 +97,7 @@ def _edit(view: PageView, entity: EntitySchema, key: WireItem) -> str:
 
 def _problem(view: PageView, item: KnownItem, family: Family) -> Child:
     if item.entity is None and not item.support:
-        return banner("warn", "No entity declares this item. Nothing is known of what it means.")
+        return banner("warn", "No entity declares this item.")
     runs = view.system.design is not None and item.entity is not None
     if runs and relatives.read_entity(view.system, item) is None:
         return banner("bad", f"This item cannot be read as {item.kind}.")
@@ -105,7 +105,7 @@ def _problem(view: PageView, item: KnownItem, family: Family) -> Child:
     if stale:
         fields_say = el("b", ", ".join(stale))
         way = link(view.at("streams"), "Verify and repair", class_="link")
-        return banner("bad", "Its canonical says something else: ", fields_say, ". ", way)
+        return banner("bad", "It differs from its canonical in ", fields_say, ". ", way)
     return None
 
 

@@ -102,7 +102,7 @@ def class_of(view: PageView, name: str) -> type[Entity]:
 
 def of_item(view: PageView, item: KnownItem, verb: Verb) -> ItemDraft:
     if item.entity is None:
-        raise PageMissing("No entity declares this item, so nothing knows how to write it.")
+        raise PageMissing("No entity declares this item, so the studio cannot write it.")
     draft = ItemDraft(view, class_of(view, item.entity.name), verb)
     draft.read, draft.before = item, read_entity(view.system, item)
     if draft.before is None:

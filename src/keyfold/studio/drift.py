@@ -45,11 +45,11 @@ def drift_panel(view: PageView, db: Db) -> Html:
     checkup = view.system.checkup
     if checkup.is_running:
         says = (
-            f"{checkup.scanned:,} items compared so far. What differs is compared again when the "
-            "stream has brought what was written meanwhile."
+            f"{checkup.scanned:,} items compared so far. Differences are compared again when the "
+            "stream has caught up."
         )
         if not checkup.scanned:
-            says = "First the stream brings what was just written; then every item is compared."
+            says = "First the stream catches up; then every item is compared."
         return panel("Drift", empty("Verifying", says), note=state("run", "running"))
     if checkup.problem:
         return panel("Drift", banner("bad", f"The verification failed: {checkup.problem}"))
@@ -59,7 +59,7 @@ def drift_panel(view: PageView, db: Db) -> Html:
         return panel("Drift", empty("Not verified yet", says))
     note = f"{report.scanned:,} items compared in {checkup.seconds:.1f} s, {moment(checkup.at)}"
     if report.clean:
-        says = "Every copy, counter, unique value and index key is what its record says."
+        says = "Every copy, counter, unique value and index key is correct."
         return panel("Drift", empty("Consistent", says), note=note)
     kinds = [
         el("span", state("bad", f"{number:,} {kind}")) for kind, number in report.counts.items()
@@ -75,7 +75,7 @@ def drift_panel(view: PageView, db: Db) -> Html:
         id="repair",
         disabled=not (repairable and view.system.writable),
     )
-    says = "Each only if the item is still as found. The plan is above; nothing has been sent."
+    says = "An item that has changed since is not repaired. Nothing has been sent."
     return view.form_for(
         view.at("repair"),
         el("header", el("h2", "Drift"), el("span", note, class_="small muted")),
@@ -170,7 +170,7 @@ def repair_chosen(view: PageView) -> Response:
     view.require_write()
     db, report = view.system.open(), view.system.checkup.last
     if db is None or report is None:
-        raise PageMissing("Not found: the report that this repair is of. Verify again.")
+        raise PageMissing("Not found: the report of this repair. Verify again.")
     chosen = []
     for given in view.lists.get("drift", ()):
         number, _, digest = given.partition(":")

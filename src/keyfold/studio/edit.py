@@ -42,7 +42,7 @@ def edit(view: PageView) -> Html:
         raise PageMissing(f"Not found: {view.query.get('pk')} {view.query.get('sk') or ''}")
     draft = of_item(view, item, "update")
     if item.entity is not None and item.entity.copy is not None:
-        raise PageMissing(f"A copy follows its canonical: edit the {item.entity.copy.of}.")
+        raise PageMissing(f"This item is a copy: edit its canonical, the {item.entity.copy.of}.")
     return _page(view, draft)
 
 
@@ -56,7 +56,7 @@ def new(view: PageView) -> Html:
             for one in canonical
         )
         chosen = el("div", ways, class_="panel pad links")
-        return view.page("New item", head("New item", "Of which entity?"), chosen, current="data")
+        return view.page("New item", head("New item", "Which entity?"), chosen, current="data")
     draft = ItemDraft(view, class_of(view, name), "create")
     for name, given in view.query.items():
         if name in draft.entity.__spec__.fields:
@@ -217,7 +217,7 @@ def _sent_page(view: PageView, draft: ItemDraft, made: WriteOutline, done: str) 
         f"Sent {name}",
         head(
             text("Sent ", view.ent(name)),
-            "What was planned is written.",
+            "The plan was written.",
             link(where, "Open the item", class_="btn main"),
             _undo(view, draft, after),
         ),

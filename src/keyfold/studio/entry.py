@@ -47,7 +47,7 @@ class FormField:
 
     @property
     def asks(self) -> str:
-        """What is to be given."""
+        """The requested input."""
         words = type_words(self.kind)
         return f"{words}, {self.limits}" if self.limits else words
 

@@ -17,16 +17,16 @@ AHEAD = (("expired, waits for deletion", 0), ("within an hour", 3600), ("within 
 def expiry_panel(view: PageView) -> Child:
     if not any(table.ttl for table in view.system.schema.tables):
         return None
-    rows = list(_ahead(view))
+    rows = list(_expiring_rows(view))
     if not rows:
         return panel(
-            "Time to live", empty("Nothing expires", "Items with a time to live stand here.")
+            "Time to live", empty("Nothing expires", "Items with a time to live appear here.")
         )
     return panel("Time to live", grid([("When", False), ("Items", True), ("First", False)], rows),
                  note="of the items that were looked at")  # fmt: skip
 
 
-def _ahead(view: PageView) -> Iterator[tuple[Child, ...]]:
+def _expiring_rows(view: PageView) -> Iterator[tuple[Child, ...]]:
     expiring = [one for seen in view.system.survey.tables().values() for one in seen.expiring]
     now, begin = time.time(), float("-inf")
     for words, seconds in (*AHEAD, ("later", float("inf"))):

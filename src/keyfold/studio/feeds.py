@@ -32,7 +32,7 @@ def _feed(view: PageView, db: Db, feed: FeedSchema) -> Iterator[Child]:
     yield el("p", el("b", feed.name), f": {says}", class_="pad")
     pairs = [*_pairs(view, feed, "source"), *_pairs(view, feed, "subscription")]
     if not pairs:
-        yield empty("No readers yet", "Readers and their sources stand here once they follow.")
+        yield empty("No readers yet", "Readers and their sources appear here.")
         return
     yield _decision_banner(view, db, feed)
     totals = [

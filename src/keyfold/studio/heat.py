@@ -95,7 +95,7 @@ def foreseen_panel(view: PageView) -> Html:
     """The busiest key of each table and index under the workload."""
     bill = view.system.bill
     if bill is None:
-        says = "With a workload, the busiest keys stand here."
+        says = "Start the studio with --workload FILE to see the busiest keys."
         return panel("Heat as foreseen", empty("No workload", says))
     rows = (
         (

@@ -168,9 +168,9 @@ def _needs(view: PageView, systems: list[StudioSystem]) -> Html:
     body = (
         el("ul", (row for _, row in rows), class_="todo")
         if rows
-        else empty("Nothing needs you", "Differences, findings and unknown items would stand here.")
+        else empty("Nothing to do", "Differences, findings and unknown items appear here.")
     )
-    return panel("Needs you", body, note="worst first")
+    return panel("To do", body, note="worst first")
 
 
 def _of_system(view: PageView, system: StudioSystem) -> Iterator[tuple[str, Html]]:

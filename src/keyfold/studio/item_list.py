@@ -65,9 +65,9 @@ def split(
     listed: Child = el("nav", rows, class_="rows", aria_label=label)
     if not page.items:
         title, says = (
-            ("Nothing yet", "none fits; more follow")
+            ("Nothing yet", "none matches; more follow")
             if page.after
-            else ("Nothing here", "none fits" if page.read else "no items")
+            else ("Nothing here", "none matches" if page.read else "no items")
         )
         listed = empty(title, f"{took}: {says}.")
     section = el(
@@ -155,7 +155,7 @@ def _row(view: PageView, item: KnownItem, chosen: KnownItem | None) -> Html:
         key = el("span", view.item_key(item))
     elif index is not None and index.sort_types.keys() <= item.wire.keys():
         key = el("span", view.index_key(item, index, index.sort_types or index.partition_types))
-    above = _above(view, item)
+    above = _shared_fields(view, item)
     title = item.name_beside(above)
     drift = view.system.checkup.drift_of(item.table.name, item.key)
     flag = state("warn", "undeclared") if item.kind == "undeclared" else None
@@ -178,7 +178,7 @@ def _row(view: PageView, item: KnownItem, chosen: KnownItem | None) -> Html:
     )
 
 
-def _above(view: PageView, item: KnownItem) -> Collection[str]:
+def _shared_fields(view: PageView, item: KnownItem) -> Collection[str]:
     """The fields that all rows share: those of the partition key."""
     if item.entity is None:
         return ()

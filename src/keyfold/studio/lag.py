@@ -1,4 +1,4 @@
-"""Lag over time: samples while somebody watches, and their chart."""
+"""Lag over time: samples while a page is open, and their chart."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SPAN: Final = 300.0
 """Seconds shown, and how long sampling continues after the last view."""
 EVERY: Final = 1.0
 SAMPLED: Final = 1.5 * EVERY
-"""The age of the last sample at most, while somebody watches."""
+"""The maximum age of the last sample, while a page is open."""
 GAP: Final = 4 * EVERY
 """After a longer gap between samples, no line is drawn."""
 TOPS: Final = (0.2, 1, 2, 5, 10, 20, 60, 120, 300, 600, 1_800, 3_600, 14_400, 86_400)
@@ -34,7 +34,7 @@ class LagSample:
 
 
 class LagSamples:
-    """The lag of the last minutes; sampled while somebody watches."""
+    """The lag of the last minutes, sampled while a page is open."""
 
     def __init__(self, measure: Callable[[], float | None]) -> None:
         self._measure = measure
@@ -75,7 +75,7 @@ class LagSamples:
 def lag_panel(title: str, samples: Sequence[LagSample], limit: float | None = None) -> Html:
     """The last minutes as a line; `limit` is the goal."""
     if not samples:
-        says = "It is measured while there is something to follow."
+        says = "It is measured while a stream is followed."
         return panel(title, empty("Nothing to measure yet", says), note="last 5 minutes")
     most = max(one.seconds for one in samples)
     note = f"last 5 minutes, at most {most:.1f} s"

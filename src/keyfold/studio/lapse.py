@@ -13,7 +13,7 @@ from keyfold.studio.view import PageMissing, PageView
 def lapse(view: PageView) -> Html:
     """The plan of a drift: what a program without the design could do to a copy."""
     item, name = _victim(view)
-    says = "A copy is written past the design, as a program that does not know it would."
+    says = "Writes a copy directly, as a program without the design would."
     changed = [(name, value_text(plain(item.wire[name])), _drifted(item, name))]
     submit = view.form_for(
         view.at("drift"),
@@ -77,7 +77,7 @@ def _victim(view: PageView) -> tuple[KnownItem, str]:
                     text_field = attribute.type == "string" and attribute.field not in keys
                     if attribute.field in copied and text_field and attribute.name in item.wire:
                         return item, attribute.name
-    raise PageMissing("This design has no copies that a program could forget.")
+    raise PageMissing("This design has no copies that can drift.")
 
 
 def _drifted(item: KnownItem, name: str) -> str:

@@ -1,4 +1,4 @@
-"""Pages that take longer than somebody waits: the work goes on, and the next request gets it."""
+"""Pages that take longer than a request waits: work continues, and the next request gets it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 THREADS: Final = 40
 KEPT_SECONDS: Final = 15.0
-"""How long a page waits for the browser to ask again; older ones are made anew."""
+"""How long a page waits for the browser to ask again; older ones are built again."""
 
 PageRequest = tuple[str, str]
 """A session and an address."""

@@ -234,7 +234,7 @@ def _find(base: str, system: StudioSystem | None, hits: Child) -> Html:
         el("div", known, hits, class_="hits"),
         el(
             "p",
-            el("b", "Nothing by that name"),
+            el("b", "Nothing found"),
             "A full key such as GROUP#g03 opens its partition.",
             class_="empty",
             hidden=True,

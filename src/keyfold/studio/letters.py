@@ -20,7 +20,7 @@ LETTERS = 50
 def letters_panel(view: PageView, db: Db) -> Html:
     found = db.run(letters(db.context, LETTERS))
     if not found:
-        says = "Records whose effect failed for good are kept here, to look into and replay."
+        says = "Records that failed permanently appear here. You can replay or drop them."
         return panel("Dead letters", empty("None", says), note=state("ok", "0"))
     rows = [_letter(view, one) for one in found]
     note = state("bad", count(len(found)))
@@ -84,7 +84,7 @@ def _acts(view: PageView, one: DeadLetter) -> list[Html]:
     ask = el("summary", "Drop…", class_="btn quiet")
     return [
         act("Replay", "replay", "btn"),
-        el("details", ask, act("Drop for good", "drop", "btn danger"), class_="ask"),
+        el("details", ask, act("Drop permanently", "drop", "btn danger"), class_="ask"),
     ]
 
 

@@ -28,7 +28,7 @@ def design_map(view: PageView) -> Html:
     """The whole design as one picture."""
     schema = view.system.schema
     if not schema.entities:
-        nothing = empty("No entities", "A design’s entities would stand here.")
+        nothing = empty("No entities", "The entities of a design appear here.")
         return view.page("Map", head("Map", ""), nothing, current="map")
     view.system.survey.tables(PATIENCE)
     number = len(schema.entities)
@@ -48,7 +48,7 @@ def design_map(view: PageView) -> Html:
     )
     named = ", ".join(table.name for table in tables)
     says = text(
-        "What lies together in ",
+        "What is stored together in ",
         el("b", named),
         ". A frame is one partition; its rows come in the order of their sort keys. Point at an "
         "entity to see only what belongs to it.",

@@ -19,7 +19,7 @@ from keyfold.studio.parts import banner, bar, empty, grid, panel, state, stats
 from keyfold.studio.view import PageView
 
 SHOWN = 8
-"""Problems of a migration that stand on its page."""
+"""The most problems of a migration on its page."""
 LOGGED = 60
 EXAMPLES = 50
 """Items that are looked at for one that moves."""
@@ -107,7 +107,7 @@ class MigrationReport:
         heads = [("Phase and table", False)]
         heads += [(n, True) for n in ("Items read", "Written", "Read units", "Write units", "Cost")]
         total = sum(one.cost for one in work)
-        nothing = empty("No items", "It changes tables, and no item is read or written for it.")
+        nothing = empty("No items", "It only changes tables; no item is read or written.")
         return panel(
             "Dry run",
             grid(heads, rows) if rows else nothing,
@@ -195,10 +195,10 @@ class MigrationReport:
         found = backend.live(route.source)
         used = [word for word in ("reads", "writes") if getattr(now, word) == side]
         tags = [el("span", word, class_="tag") for word in used] or [
-            el("span", "nobody uses it", class_="muted small")
+            el("span", "unused", class_="muted small")
         ]
         if found is None:
-            gone = "taken away" if now.phase == "contract" else "made by expand"
+            gone = "removed" if now.phase == "contract" else "created by expand"
             return el(
                 "div",
                 el("b", backend.physical(route.source)),
@@ -238,7 +238,7 @@ class MigrationReport:
             for part, one in self.status.segments.items()
         )
         listed = grid([("Segment", False), ("Items", True), ("State", False)], rows)
-        return panel("Segments", whole, listed, note="each keeps its place; a stop loses nothing")
+        return panel("Segments", whole, listed, note="each resumes where it stopped")
 
     def _problems(self) -> Child:
         """Items that could not be copied: the first of them, and the total."""
@@ -256,7 +256,7 @@ class MigrationReport:
         store = self.migrator.store
         now = self.migrator.backend.clock.now()
         found = store.routers(now) if store.exists() else []
-        note = "all must know a phase before the next"
+        note = "all must follow a phase before the next begins"
         if not found:
             says = "Processes that open the design with this migration report here."
             return panel("Routers seen", empty("None", says), note=note)
@@ -280,7 +280,7 @@ class MigrationReport:
         lines = [(one.at, f"reached {one.phase}") for one in self._history()]
         lines += [*self.run.log]
         if not lines:
-            says = "What the migration says stands here, with its time."
+            says = "Messages of the migration appear here."
             return panel("Log", empty("Nothing yet", says))
         rows = [
             el("div", el("time", _clock(at)), words.removeprefix(f"{self.migration.name}: "))
@@ -307,7 +307,7 @@ def _share(done: float, expected: float) -> float:
 
 
 def _key(table: TableSchema | None, item: Item) -> str:
-    """An item's key as its table has it; of a table nobody knows, all of its texts."""
+    """An item's key as its table has it; for an unknown table, all of its texts."""
     names = table.key_attributes if table is not None else [n for n in item if "S" in item[n]]
     return " › ".join(scalar(item[name]) for name in names if name in item)
 

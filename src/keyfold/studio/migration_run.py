@@ -1,4 +1,4 @@
-"""A migration under way: one step at a time in a thread of its own, and the copying in between."""
+"""A running migration: one step at a time in its own thread, and the copying in between."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LINES = 200
 
 
 class Halted(KeyfoldError):
-    """Somebody asked the migration to stop; what is done is kept."""
+    """The migration was asked to stop; completed work is kept."""
 
 
 class MigrationRun:
@@ -44,7 +44,7 @@ class MigrationRun:
 
     @property
     def is_stopping(self) -> bool:
-        """Whether somebody asked it to stop, and the page under way is not finished."""
+        """Whether it was asked to stop, and the current page is not finished."""
         return self.is_running and self._halt.is_set()
 
     @property
@@ -53,7 +53,7 @@ class MigrationRun:
         return self._is_alive() and self._stepped.is_set()
 
     def apply(self, migrator: Migrator, to: Phase) -> None:
-        """Go on to a phase."""
+        """Continue to a phase."""
 
         def step() -> None:
             if migrator.apply(to).phase != to and self.log:
@@ -62,7 +62,7 @@ class MigrationRun:
         self._start(step, migrator)
 
     def roll_back(self, migrator: Migrator, back: Callable[[], State]) -> None:
-        """Go back to the start."""
+        """Roll back to the start."""
         self._start(back, migrator)
 
     def copy(self, migrator: Migrator) -> None:
@@ -80,13 +80,13 @@ class MigrationRun:
     def report(self, progress: Progress) -> None:
         self.progress = progress
         if self._halt.is_set():
-            raise Halted("Stopped. What was copied is kept; go on when you like.")
+            raise Halted("Stopped. Copied items are kept; continue at any time.")
 
     def _is_alive(self) -> bool:
         return self._thread is not None and self._thread.is_alive()
 
     def _start(self, step: Callable[[], object], migrator: Migrator) -> None:
-        """Begin; a short way is done when this returns."""
+        """Start; a short step is done when this returns."""
         if self.is_running:
             raise KeyfoldError("This migration is running: wait, or stop it.")
         self.stop()

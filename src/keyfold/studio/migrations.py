@@ -1,4 +1,4 @@
-"""Migrations, live: where each is, how far it got, and the way forward and back."""
+"""Migrations, live: the phase and progress of each, and the steps forward and back."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ def migrations(view: PageView) -> Html:
     """The migration that the address names, or the first that is not complete."""
     known = view.system.migrations
     if not known:
-        says = "Traffic goes on while a migration runs; the way back is open until contract."
-        how = "Start the studio with --migration module:name to watch, apply and take back a plan."
+        says = "Traffic continues while a migration runs. You can roll back until contract."
+        how = "Start the studio with --migration module:name to watch, apply and roll back a plan."
         others = [one for one in view.systems.values() if one.migrations]
         ways = [
             (" ", link(layout.href(view.base, "s", one.slug, "migrations"), f"{one.title} has one"))
@@ -65,7 +65,7 @@ def migrations(view: PageView) -> Html:
     )
     if view.partial:
         return now
-    says = f"{one.description} Traffic goes on; the way back is open until contract."
+    says = f"{one.description} Traffic continues. You can roll back until contract."
     dry = link(view.at("migrations", migration=one.name, dry="1"), "Dry run", class_="btn")
     return view.page(
         one.name,
@@ -86,7 +86,7 @@ def _chosen(view: PageView, found: dict[str, MigrationStatus]) -> Migration:
 
 
 def _list(view: PageView, chosen: Migration, found: dict[str, MigrationStatus]) -> Html:
-    """All migrations in their order, each with where it is."""
+    """All migrations in order, each with its phase."""
     kinds = {"planned": "note", "contract": "ok"}
     rows = []
     for one in view.system.migrations:
@@ -136,7 +136,7 @@ def _run_of(system: StudioSystem, migration: Migration) -> MigrationRun:
 def _acts(
     view: PageView, one: Migration, run: MigrationRun, status: MigrationStatus
 ) -> Iterator[Html]:
-    """The ways on: forward, forward without the application, back."""
+    """The possible steps: forward, forward without the application, back."""
     if run.is_running:
         word = "Stopping…" if run.is_stopping else "Stop"
         yield _step(view, one, "stop", word, "btn", off=run.is_stopping)
@@ -213,7 +213,7 @@ def _step(
     sure: bool = False,
     off: bool = False,
 ) -> Html:
-    """A step; one that cannot be taken lightly asks for the migration's name."""
+    """A step; a dangerous one asks for the migration's name."""
     box = None
     if sure:
         box = el(

@@ -46,7 +46,7 @@ def units(number: float) -> str:
 
 
 def rate(number: float) -> str:
-    """Units a second: what is rare is still told from nothing."""
+    """Units a second; a small rate is still distinct from none."""
     if 0 < number < 0.01:
         return "under 0.01"
     return units(round(number, 1)) if number >= 0.1 else f"{number:.2f}"

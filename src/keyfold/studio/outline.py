@@ -67,7 +67,7 @@ class WriteOutline:
     steps: tuple[OutlineStep, ...] = ()
     read_units: float = 0.0
     later: tuple[tuple[str, str], ...] = field(default=())
-    """What the stream brings about afterwards: its kind and its name."""
+    """An effect from the stream: its kind and its name."""
 
     @property
     def digest(self) -> str:
@@ -155,7 +155,7 @@ def _tried(
 
 
 def _sentence(body: Mapping[str, Any], table: TableSchema) -> str:
-    """A condition as somebody would say it."""
+    """A condition in words."""
     asked = body.get("ConditionExpression")
     if not asked:
         return ""

@@ -81,7 +81,7 @@ class Palette:
         return next(filter(None, (self._references.target(entity, end) for end in ends)), "")
 
     def _colours(self, schema: Schema) -> dict[str, str]:
-        """Those whose ids stand in most keys of others have one, then those declared first."""
+        """Entities whose ids are in most keys of others have one, then those declared first."""
         used: Tally[str] = Tally()
         for entity in schema.entities:
             keys = [entity.key, *(placement.key for placement in entity.placements)]

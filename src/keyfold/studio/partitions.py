@@ -29,7 +29,7 @@ def partitions(view: PageView) -> Html:
         if rough
         else "Size by partition key, from all items; heat from the workload."
     )
-    nothing = empty("No items", "Partitions of stored items would stand here.")
+    nothing = empty("No items", "Partitions of stored items appear here.")
     sizes = live_part(
         "sizes",
         banner("warn" if survey.is_first_look else "bad", survey.notice) if survey.notice else None,

@@ -37,7 +37,7 @@ def panel(
 
 
 def stats(figures: Iterable[tuple[str, Child, Child]], *, inset: bool = False) -> Html:
-    """Figures that answer the page's question: a label, the figure, and what stands beside it."""
+    """Figures that answer the page's question: a label, the figure, and a note."""
     return el(
         "dl",
         (
@@ -96,7 +96,7 @@ def fields(pairs: Iterable[tuple[Child, Child]], *, pad: bool = False) -> Html:
 
 
 def diff(changes: Iterable[tuple[str, str | None, str | None]]) -> Html:
-    """Fields with what they were and what they will be; a missing side is said in words."""
+    """Fields before and after a change; a missing side is shown in words."""
     return el(
         "dl",
         (

@@ -23,7 +23,7 @@ def patterns(view: PageView) -> Html:
     """The pattern that the address names, or the first."""
     known = {one.name: one for one in view.system.schema.access_patterns}
     if not known:
-        nothing = empty("No patterns", "A design’s access patterns would stand here.")
+        nothing = empty("No patterns", "The access patterns of a design appear here.")
         return view.page("Patterns", nothing, current="patterns")
     name = view.path.get("name") or next(iter(known))
     chosen = known.get(name)

@@ -31,7 +31,7 @@ from keyfold.studio.system import StudioSystem
 PROMPT: Final = ClientOptions(
     retries=RetryPolicy(attempts=4, deadline=8.0), connect_seconds=2.0, answer_seconds=8.0
 )
-"""Somebody waits for the page: a backend that is away is said to be so soon."""
+"""A person waits for the page, so an unreachable backend is reported soon."""
 PATIENCE: Final = 2.0
 """Seconds that a page waits for a server before a notice is shown."""
 SAMPLE: Final = 1000
@@ -42,7 +42,7 @@ PLANS: Final = Path("migrations")
 
 @dataclass(frozen=True)
 class StudioOptions:
-    """What `keyfold studio` can be told."""
+    """The options of `keyfold studio`."""
 
     target: str
     backend: str

@@ -131,7 +131,7 @@ def counters_of(system: StudioSystem, item: KnownItem) -> list[tuple[Ref[Any], s
     if entity is None:
         return []
     return [
-        (fact.holder, fact.field, structure.sync)
+        (fact.ref, fact.field, structure.sync)
         for structure in _structures(system, type(entity))
         for fact in structure.facts(entity)
         if isinstance(fact, AmountFact)

@@ -57,7 +57,7 @@ def review(view: PageView) -> Html | Response:
 
 def _list(view: PageView, findings: tuple[Finding, ...]) -> Child:
     ranked = sorted(findings, key=lambda one: SEVERITIES.index(one.severity))
-    return finding_list(view, ranked) if ranked else empty("No findings", "Every rule is content.")
+    return finding_list(view, ranked) if ranked else empty("No findings", "Every rule passes.")
 
 
 def _accepted(view: PageView) -> Child:
@@ -86,7 +86,7 @@ def _cost_part(view: PageView) -> Html:
 def _cost(view: PageView) -> Html:
     before = view.system.bill
     if before is None:
-        says = "Give the studio a workload file (--workload), and the bill stands here."
+        says = "Start the studio with --workload FILE to see the cost."
         return panel("Cost", empty("No workload", says))
     made, loaded = reckon(view)
     change = made.dollars - before.dollars
@@ -129,7 +129,7 @@ def _bill(made: Bill, said: str) -> Html:
 
 
 def _consequences(view: PageView, made: Bill, loaded: Review) -> Html:
-    """What the moved workload brings about: hot keys, and findings that were not there before."""
+    """The effects of the changed workload: hot keys, and new findings."""
     known = {one.fingerprint for one in view.system.review.findings}
     new = [one for one in loaded.findings if one.fingerprint not in known]
     hot = [one for one in made.hot if one.share >= WARM]
@@ -158,7 +158,7 @@ def _consequences(view: PageView, made: Bill, loaded: Review) -> Html:
 def _advice(view: PageView) -> Html:
     system = view.system
     if system.workload is None:
-        says = "Advice needs a workload: what is asked how often decides what is better."
+        says = "Advice needs a workload: the best design depends on the rates of its patterns."
         return panel("Advice", empty("No workload", says))
     if "advise" not in view.query and system.advice is None:
         ask = link(view.at("review", advise="1"), "Search for a better design", class_="btn")

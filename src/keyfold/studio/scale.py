@@ -20,9 +20,9 @@ ROWS = 12
 def scale(view: PageView) -> Html:
     """What throttles first with the chosen number of users, and what helps."""
     workload = view.system.workload
-    says = f"The design under its workload, simulated for {DAYS:g} days with as many users."
+    says = f"The design under its workload, simulated for {DAYS:g} days with more users."
     if workload is None or workload.users is None:
-        wanted = "Give the studio a workload file that says of how many users it is: users: 20000."
+        wanted = "Start the studio with a workload file that states its users, as users: 20000."
         body: Child = panel("Scale", empty("No users", wanted))
         return view.page("Scale", head("Scale", says), body, current="review")
     asked = view.query.get("users", "")

@@ -20,7 +20,7 @@ MOST = 12
 
 
 def find(view: PageView) -> Response:
-    """Where a key or an id leads; one answer is gone to at once."""
+    """The results for a key or an id; a single one opens at once."""
     asked = view.query.get("q", "").strip()
     found = _matches(view, asked) if asked else []
     if view.partial:
@@ -28,7 +28,7 @@ def find(view: PageView) -> Response:
     if len(found) == 1:
         return RedirectResponse(found[0][0], 303)
     listed = el("div", layout.hits(found), class_="panel hits")
-    nothing = empty("Nothing by that name", "A full key such as GROUP#g03 opens its partition.")
+    nothing = empty("Nothing found", "A full key such as GROUP#g03 opens its partition.")
     body = [head("Search", f"“{asked}”"), listed if found else nothing]
     return HTMLResponse(view.page("Search", *body, current="data"))
 

@@ -115,7 +115,7 @@ def reckon(view: PageView) -> tuple[Bill, Review]:
     system, given = view.system, Sliders.read(view.query)
     if given in system.reckoned:
         return system.reckoned[given]
-    assert system.workload is not None, "without a workload nothing is reckoned"
+    assert system.workload is not None, "a cost needs a workload"
     moved = given.move(system.workload)
     made = bill(system.schema, moved), check(given.load(system.schema, moved))
     if given == Sliders():

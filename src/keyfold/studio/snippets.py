@@ -1,4 +1,4 @@
-"""Requests and calls as somebody would type them: JSON, Python, boto3, the aws command line."""
+"""Requests and calls to copy: JSON, Python, boto3, the aws command line."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def wire_text(sent: SentRequest) -> str:
 
 
 def colour(wire: str) -> Html:
-    """Requests as they went over the wire: texts, numbers and operations told apart."""
+    """Requests as sent over the wire, with texts, numbers and operations highlighted."""
     made: list[Child] = []
     end = 0
     for found in _TOKENS.finditer(wire):

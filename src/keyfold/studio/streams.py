@@ -1,4 +1,4 @@
-"""Streams and drift: who keeps what, how far behind they are, whether it holds, and its repair."""
+"""Streams and drift: what maintains each copy, how far it lags, whether it is correct, repair."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from keyfold.studio.parts import (
 from keyfold.studio.view import PageView
 
 BESIDE = (" orphans", " late", " now", " new")
-"""Parts of a consequence that stands on the page already."""
+"""Parts of a consequence that the page already shows."""
 
 
 def decide_letter(view: PageView) -> Html | Response:
-    """Replay or drop a dead letter; what fails is said above the others."""
+    """Replay or drop a dead letter; a failure is shown above the list."""
     told, problem = decide(view)
     if problem:
         return streams(view, problem)
@@ -43,7 +43,7 @@ def streams(view: PageView, problem: str = "") -> Html:
     system = view.system
     db = system.open()
     if db is None:
-        says = "A design file declares consequences and keeps none: they need the design in Python."
+        says = "A design file only declares structures. A design in Python also maintains them."
         body = [head("Streams and drift", says), _kept_table(view, None)]
         return view.page("Streams and drift", *body, current="streams")
     now = system.stream_status(within=SAMPLED if view.partial else 0.0)
@@ -67,7 +67,9 @@ def streams(view: PageView, problem: str = "") -> Html:
     verify = view.form_for(
         view.at("verify"), el("button", "Verify now", class_="btn main", type="submit")
     )
-    says = "What follows from a write: who keeps it, how far behind they are, whether it holds."
+    says = (
+        "What each write triggers: who maintains it, how far behind it is, whether it is correct."
+    )
     told = view.query.get("told")
     return view.page(
         "Streams and drift",
@@ -178,11 +180,11 @@ def _processors(names: list[str], now: StreamStatus | None) -> Html:
 
 def _shards(now: StreamStatus) -> Child:
     if not now.shards:
-        return panel("Shards", empty("No consumer yet", "keyfold streams run follows the tables."))
+        return panel("Shards", empty("No consumer yet", "Start one with keyfold streams run."))
     rows = (
         (
             el("code", one.shard[-12:]),
-            one.owner or "nobody",
+            one.owner or "none",
             one.lost or ("finished" if one.finished else f"{one.lag_seconds:.0f} s"),
         )
         for one in now.shards[:SHOWN]

@@ -125,7 +125,7 @@ class DataSurvey:
         if self._problem:
             return f"The backend does not answer: {self._problem}"
         if self.is_first_look:
-            return "The backend has not answered yet. The numbers come by themselves when it has."
+            return "The backend has not answered yet. The numbers appear when it does."
         return ""
 
     @property

@@ -58,7 +58,7 @@ class StudioSystem:
     """The design that runs; without it, a design file or a draft, nothing can be written."""
     description: str = ""
     is_behind: Callable[[], bool] = bool
-    """Whether copies, counters and events wait that a consumer here will bring."""
+    """Whether copies, counters and events wait for a consumer here."""
     workload: Workload | None = None
     as_written: Schema | None = None
     trial: Trial | None = None
@@ -68,11 +68,11 @@ class StudioSystem:
     drafted: bool = False
     checkup: Checkup = field(default_factory=Checkup)
     advice: Advice | None = None
-    """What the adviser found, once somebody asked."""
+    """What the adviser found, once requested."""
     reckoned: dict[object, tuple[Bill, Review]] = field(default_factory=dict)
     """The bill and the review under the workload as it was given."""
     runs: dict[str, MigrationRun] = field(default_factory=dict)
-    """Migrations that somebody began here, by name."""
+    """Migrations that were started here, by name."""
     _streams: tuple[float, StreamStatus | None] = (float("-inf"), None)
     _settled: deque[tuple[float, int]] = field(default_factory=lambda: deque(maxlen=60))
     """How many records were settled, and when that was seen."""

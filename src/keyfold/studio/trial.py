@@ -15,10 +15,10 @@ LOOKED_AT = 20
 
 
 def trial(view: PageView) -> Html:
-    """The way to REST and GraphQL as somebody of the data."""
+    """Links to REST and GraphQL, as a user of the data."""
     service = view.system.trial
     if service is None:
-        says = "keyfold api serves a service; the studio of keyfold demo leads to it from here."
+        says = "Serve one with keyfold api. In keyfold demo, this page links to it."
         body = [head("Try as a user", ""), empty("No service here", says)]
         return view.page("Try as a user", *body, current="try")
     pages = el(
@@ -48,7 +48,7 @@ def trial(view: PageView) -> Html:
     )
     return view.page(
         "Try as a user",
-        head("Try as a user", "The service itself, as one of the people who live in the data."),
+        head("Try as a user", "The service itself, as one of the users in the data."),
         el(
             "div",
             el(

@@ -120,7 +120,7 @@ class PageView:
         """A key's template: constants grey, fields in the colour of what they name."""
         if template is None:
             return text()
-        return _beside(self._template(entity, one) for one in template.attributes)
+        return _joined_keys(self._template(entity, one) for one in template.attributes)
 
     def _template(self, entity: EntitySchema, template: Template) -> Html:
         parts = (
@@ -162,14 +162,14 @@ class PageView:
         if item.sort is None:
             return first
         sort = self.key(item.sort, item.entity, templates.sort if templates else None)
-        return _beside([first, sort])
+        return _joined_keys([first, sort])
 
     def index_key(self, item: KnownItem, index: Index, attributes: Iterable[str]) -> Html:
         """What an item has as these key attributes of an index."""
         placements = item.entity.placement(index.name) if item.entity is not None else ()
         given = index.templates(placements[0].key) if placements else ()
         templates = {name: template for name, _, template in given}
-        return _beside(
+        return _joined_keys(
             self.key(scalar(item.wire[name]), item.entity, templates.get(name))
             for name in attributes
         )
@@ -179,7 +179,7 @@ class PageView:
         return palette.colour(palette.target(entity, field))
 
 
-def _beside(keys: Iterable[Html]) -> Html:
+def _joined_keys(keys: Iterable[Html]) -> Html:
     """Attributes of a key, one after the other."""
     separator = el("span", "›", class_="sep", aria_hidden="true")
     return text(*((separator if at else None, key) for at, key in enumerate(keys)))

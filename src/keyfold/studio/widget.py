@@ -77,7 +77,7 @@ def _first(given: Given, path: str) -> str:
 
 def _one_of(*boxes: Child) -> Html:
     """One of several, with a way to take it out; an empty one is not sent."""
-    gone = el("button", "×", class_="gone", type="button", data_gone=True, aria_label="Take out")
+    gone = el("button", "×", class_="gone", type="button", data_gone=True, aria_label="Remove")
     return el("span", *boxes, gone, class_="one")
 
 
@@ -110,7 +110,7 @@ def _box(
     labelled: bool = False,
     label: str | None = None,
 ) -> Html:
-    """One box; where no label stands beside it, it says what it is."""
+    """One box; without a label beside it, it has its own."""
     name, wrong = box_id(path), "true" if one.problem else None
     own = name if labelled else None
     if shape.kind == "flag":
@@ -187,13 +187,13 @@ def _rows(one: FormField) -> Html:
             for (name, part), value in zip(one.shape.parts.items(), row, strict=True)
         ]
         gone = el(
-            "button", "×", class_="gone", type="button", data_gone=True, aria_label=f"Take out {at}"
+            "button", "×", class_="gone", type="button", data_gone=True, aria_label=f"Remove {at}"
         )
         rows.append(el("tr", cells, el("td", gone), class_="one"))
     heads = [el("th", name) for name in paths]
     table = el(
         "table",
-        el("thead", el("tr", heads, el("th", el("span", "Take out", class_="hide")))),
+        el("thead", el("tr", heads, el("th", el("span", "Remove", class_="hide")))),
         el("tbody", rows, data_more=True),
         class_="lines",
     )

@@ -91,7 +91,7 @@ class FrontDoor:
         self._engine, self._settings, self._metrics, self._logs = engine, settings, metrics, logs
         self._loop, self._threads = loop, threads
         self.writes = Writes(engine, loop, writer)
-        """Those that are carried out here."""
+        """The calls that are executed here."""
         self.queue: WriteQueue = self.writes
         self._verifier = (
             _verifier(settings, settings.region, clock) if settings.credentials else None

@@ -89,28 +89,28 @@ class Loop:
         self._ear, self._mouth = socket.socketpair()
         self._ear.setblocking(False)
         self._mouth.setblocking(False)
-        self.watch(self._ear, READ, self._hear)
+        self.watch(self._ear, READ, self._drain_wakeups)
 
     def run(self) -> None:
         """Run until `stop` is called."""
         self._running = True
         soon, poll, call_of = self._soon, self._poller.poll, self._calls.get
         while self._running:
-            for source, events in poll(self._patience()):
+            for source, events in poll(self._seconds_to_timer()):
                 # A call before may have ended the watch.
                 if (call := call_of(source)) is not None:
                     try:
                         # Errors and hang-ups are seen by whoever reads or writes.
                         call(_BOTH if events & ~_BOTH else events)
                     except Exception as error:
-                        _tell(error)
+                        _log_error(error)
             self._ring()
             # Calls deferred by these run in the next iteration.
             for _ in range(len(soon)):
                 try:
                     soon.popleft()()
                 except Exception as error:
-                    _tell(error)
+                    _log_error(error)
 
     def stop(self) -> None:
         """End after this iteration; call it on the loop."""
@@ -149,7 +149,7 @@ class Loop:
     def call_soon_threadsafe(self, call: Callable[..., object], *arguments: Any) -> None:
         """`call_soon` from any thread or signal handler."""
         self._soon.append(partial(call, *arguments))
-        # A full pipe wakes the loop as well as another byte would; a closed one wakes nobody.
+        # A full pipe wakes the loop as well as another byte would; a closed one does not matter.
         with suppress(OSError):
             self._mouth.send(b"\0")
 
@@ -159,7 +159,7 @@ class Loop:
         timer: Timer = (when, self._number(), partial(call, *arguments))
         heapq.heappush(self._timers, timer)
 
-    def _patience(self) -> float | None:
+    def _seconds_to_timer(self) -> float | None:
         """The time until the next timer."""
         if self._soon:
             return 0
@@ -170,7 +170,7 @@ class Loop:
         if timers and timers[0][0] <= monotonic():
             self._soon.append(heapq.heappop(timers)[2])
 
-    def _hear(self, _: int) -> None:
+    def _drain_wakeups(self, _: int) -> None:
         with suppress(BlockingIOError):
             self._ear.recv(4096)
 
@@ -179,7 +179,7 @@ def _descriptor(source: Source) -> int:
     return source if isinstance(source, int) else source.fileno()
 
 
-def _tell(error: Exception) -> None:
+def _log_error(error: Exception) -> None:
     """Log an error of one call and continue with the others."""
     import logging
 

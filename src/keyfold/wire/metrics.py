@@ -16,9 +16,13 @@ _SUM: Final = len(_STATUSES)
 _BUCKET: Final = _SUM + 1
 _WIDTH: Final = _BUCKET + len(BUCKETS) + 1
 _NAMES: Final = [target.operation for target in TARGETS.values()]
-_GAUGES: Final = ("connections", "refused_connections", "slow_clients")
-_PLACES: Final = {name: len(_NAMES) * _WIDTH + place for place, name in enumerate(_GAUGES)}
-_TICKS: Final = len(_NAMES) * _WIDTH + len(_GAUGES)
+_HELP: Final = {
+    "connections": "Open connections.",
+    "refused_connections": "Connections refused because there were too many.",
+    "slow_clients": "Connections closed because the client was too slow.",
+}
+_PLACES: Final = {name: len(_NAMES) * _WIDTH + place for place, name in enumerate(_HELP)}
+_TICKS: Final = len(_NAMES) * _WIDTH + len(_HELP)
 _ROW: Final = _TICKS + 1
 
 
@@ -68,37 +72,33 @@ class Metrics:
     def render(self) -> bytes:
         """All workers' numbers as Prometheus text."""
         self.publish()
-        return ("\n".join(self._lines()) + "\n").encode()
+        return "".join(f"{line}\n" for line in self._lines()).encode()
 
     def _total(self, offset: int) -> float:
         return sum(self._numbers[worker * _ROW + offset] for worker in range(self._workers))
 
     def _lines(self) -> Iterator[str]:
-        yield "# HELP keyfold_requests_total Answers by operation and status."
-        yield "# TYPE keyfold_requests_total counter"
-        for slot, name in enumerate(_NAMES):
+        # A server starts without it.
+        from keyfold import prometheus
+
+        name = "keyfold_requests_total"
+        yield from prometheus.heading(name, "counter", "Answers by operation and status.")
+        for slot, operation in enumerate(_NAMES):
             for place, status in enumerate(_STATUSES):
                 if count := self._total(slot * _WIDTH + place):
-                    labels = f'operation="{name}",status="{status}"'
-                    yield f"keyfold_requests_total{{{labels}}} {count:.0f}"
-        yield "# HELP keyfold_request_seconds Time from the whole request to its answer."
-        yield "# TYPE keyfold_request_seconds histogram"
-        for slot, name in enumerate(_NAMES):
-            yield from self._histogram(slot * _WIDTH, name)
-        for name, place in _PLACES.items():
-            kind = "gauge" if name == "connections" else "counter"
-            suffix = "" if kind == "gauge" else "_total"
-            yield f"# TYPE keyfold_{name}{suffix} {kind}"
-            yield f"keyfold_{name}{suffix} {self._total(place):.0f}"
-
-    def _histogram(self, at: int, name: str) -> Iterator[str]:
-        cumulative = 0.0
-        lines = []
-        for place, bound in enumerate((*BUCKETS, "+Inf")):
-            cumulative += self._total(at + _BUCKET + place)
-            labels = f'operation="{name}",le="{bound}"'
-            lines.append(f"keyfold_request_seconds_bucket{{{labels}}} {cumulative:.0f}")
-        if cumulative:
-            yield from lines
-            yield f'keyfold_request_seconds_sum{{operation="{name}"}} {self._total(at + _SUM):.6f}'
-            yield f'keyfold_request_seconds_count{{operation="{name}"}} {cumulative:.0f}'
+                    yield prometheus.sample(name, {"operation": operation, "status": status}, count)
+        name = "keyfold_request_seconds"
+        yield from prometheus.heading(
+            name, "histogram", "Time from the whole request to its answer."
+        )
+        for slot, operation in enumerate(_NAMES):
+            at = slot * _WIDTH
+            counts = [self._total(at + _BUCKET + place) for place in range(len(BUCKETS) + 1)]
+            if any(counts):
+                labels, total = {"operation": operation}, self._total(at + _SUM)
+                yield from prometheus.histogram(name, labels, BUCKETS, counts, total)
+        for gauge, place in _PLACES.items():
+            kind, suffix = ("gauge", "") if gauge == "connections" else ("counter", "_total")
+            name = f"keyfold_{gauge}{suffix}"
+            yield from prometheus.heading(name, kind, _HELP[gauge])
+            yield prometheus.sample(name, {}, self._total(place))

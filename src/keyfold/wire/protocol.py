@@ -56,14 +56,14 @@ class Connection:
         self._waiting: deque[WireRequest] = deque()
         self._busy = False
         self._ended = False
-        """What still comes is not read: the last request, or what is no request, has come."""
+        """The rest is not read: the last request has arrived, or something else than a request."""
         self._closed = False
         self._half_closed = False
         """The client sends nothing more, but may wait for answers."""
         self._choked = False
         """The client takes its answers too slowly."""
         self._answered = False
-        """The answer to the request at hand waits in the buffer of a choked client."""
+        """The answer to the current request waits in the buffer of a slow client."""
         self._receiving = self._in_head = False
         self._refusal: tuple[int, str] | None = None
         self._headers: dict[bytes, bytes] = {}
@@ -75,7 +75,7 @@ class Connection:
         self._unread = 0
         self._held_body = self._held_request = self._held_answer = 0
         self.gone = False
-        """Nobody will take an answer."""
+        """The client has disconnected."""
         self.waits_since = 0.0
         """Since when the server waits for this client to send or to take something."""
         self.deadline = 0.0
@@ -104,7 +104,7 @@ class Connection:
     def connection_lost(self) -> None:
         self._closed = self.gone = True
         self._registry.leave(self)
-        self._let_go()
+        self._release()
         self._parser = None
         self._fields.clear()
         self._headers = {}
@@ -122,7 +122,7 @@ class Connection:
             else:
                 self._feed_pieces(data)
         except httptools.HttpParserUpgrade:
-            self._stop(400, "this server speaks HTTP/1.1 and nothing else")
+            self._stop(400, "this server only supports HTTP/1.1")
         except httptools.HttpParserError:
             # Anything may follow a final request.
             if not self._ended:
@@ -225,7 +225,7 @@ class Connection:
         if self._closed:
             return
         if is_large and not self._registry.has_room(len(data)):
-            data = self._rendered(503, "too much is under way here; try again", keep_alive)
+            data = self._rendered(503, "the server is busy; try again", keep_alive)
         self._transport.write(data)
         if not keep_alive or (self._registry.draining and not self._waiting):
             self._close(lingers=self._unread > 0)
@@ -275,7 +275,7 @@ class Connection:
     def drop(self) -> None:
         """Close without an answer."""
         self._closed = self._ended = self.gone = True
-        self._let_go()
+        self._release()
         self._transport.abort()
 
     def close_when_idle(self) -> None:
@@ -318,7 +318,7 @@ class Connection:
     def _check_version(self, headers: dict[bytes, bytes]) -> None:
         version = self._parser.get_http_version()
         if version not in _VERSIONS:
-            self._leave_parser(400, "this server speaks HTTP/1.1")
+            self._leave_parser(400, "this server only supports HTTP/1.1")
         if version == "1.1" and b"host" not in headers:
             self._leave_parser(400, "the request has no Host header")
 
@@ -327,7 +327,7 @@ class Connection:
             self._leave_parser(413, "")
         more = size - self._held_body
         if not self._registry.has_room(more):
-            self._leave_parser(503, "too much is under way here; try again")
+            self._leave_parser(503, "the server is busy; try again")
         self._registry.hold(more)
         self._held_body = size
 
@@ -382,7 +382,7 @@ class Connection:
             self._transport.end()
         self.deadline = self._registry.now + _LINGER_SECONDS
 
-    def _let_go(self) -> None:
+    def _release(self) -> None:
         """Release what is held for this client, except for the request being answered."""
         self._registry.hold(-self.held_bytes)
         self._waiting.clear()

@@ -56,7 +56,7 @@ class WorkerLink:
         take: Callable[[int, int, bytes], None],
         lose: Callable[[], None],
     ) -> None:
-        self._loop, self._take, self._lose = loop, take, lose
+        self._loop, self._take, self._fail_waiting = loop, take, lose
         self._came = b""
         self._unsent: list[bytes] = []
         connected.setblocking(False)
@@ -103,7 +103,7 @@ class WorkerLink:
     def resume_writing(self) -> None: ...
 
     def connection_lost(self) -> None:
-        self._lose()
+        self._fail_waiting()
 
 
 class WriteOwner:
@@ -170,7 +170,7 @@ class RelayedWrites:
             connected.close()
             self._loop.call_later(_RETRY_SECONDS, self._connect)
         else:
-            self._link = WorkerLink(self._loop, connected, self._take, self._lose)
+            self._link = WorkerLink(self._loop, connected, self._take, self._fail_waiting)
 
     def _take(self, number: int, status: int, body: bytes) -> None:
         done = self._waiting.pop(number)
@@ -179,7 +179,7 @@ class RelayedWrites:
         else:
             done(WouldStall() if status == _STALLS else answer.Refusal(status, body))
 
-    def _lose(self) -> None:
+    def _fail_waiting(self) -> None:
         """The owner is gone: whether it executed pending writes is unknown."""
         self._link = None
         waiting, self._waiting = self._waiting, {}

@@ -83,9 +83,9 @@ class ServerSettings(NamedTuple):
     def check(self) -> None:
         """Refuse unsafe or impossible settings."""
         if not 0 <= self.port <= 65535:
-            raise ServeError(f"port {self.port} is not between 0 and 65535")
+            raise ServeError(f"Invalid port {self.port}: choose 0 to 65535.")
         if self.workers < 1:
-            raise ServeError(f"{self.workers} workers: use --workers 1 or more")
+            raise ServeError(f"--workers must be at least 1, not {self.workers}")
         if (self.regions or self.accounts) and self.workers > 1:
             option = "--regions" if self.regions else "--accounts"
             raise ServeError(f"{option} needs --workers 1: regions replicate within one process")
@@ -100,7 +100,7 @@ class ServerSettings(NamedTuple):
         if not self.credentials and not self.insecure_bind and not _is_loopback(self.host):
             raise ServeError(
                 f"{self.host} can be reached by others and no credentials are configured: give "
-                "--credentials FILE, listen on 127.0.0.1, or insist with --insecure-bind"
+                "--credentials FILE, listen on 127.0.0.1, or use --insecure-bind"
             )
 
 

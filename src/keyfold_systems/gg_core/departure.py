@@ -134,16 +134,11 @@ def _out(member: GroupMember) -> Intent:
 
 
 async def _leave_rooms(departure: Departure, delivery: Delivery) -> list[Intent]:
-    """A room that nobody is in goes with what is written in it."""
-    writes: list[Intent] = []
+    """Those who stay keep their rooms."""
     listed = await delivery.read(UserRoom.key.query(user_id=departure.user_id).limit(AT_ONCE))
-    for one in listed:
-        room = await delivery.find(Room.key(room_id=one.room_id))
-        if room is not None and room.members == {departure.user_id}:
-            writes.append(delete(room.ref()))
-        elif room is not None:
-            writes.append(update(room.ref(), members=remove({departure.user_id})))
-    return _on(departure, *writes)
+    rooms = [await delivery.find(Room.key(room_id=one.room_id)) for one in listed]
+    left = [room.ref() for room in rooms if room is not None]
+    return _on(departure, *(update(ref, members=remove({departure.user_id})) for ref in left))
 
 
 async def _take_back_messages(departure: Departure, delivery: Delivery) -> list[Intent]:

@@ -40,7 +40,7 @@ table = design.table(
     "gg_core",
     indexes=[
         Index("GSI1", "GSI1PK", "GSI1SK", purpose="what a user owns, and who follows them"),
-        Index("GSI2", "GSI2PK", "GSI2SK", purpose="users by nickname"),
+        Index("GSI2", "GSI2PK", "GSI2SK", purpose="users by nickname, and reports about them"),
         Index("GSI3", "GSI3PK", "GSI3SK", purpose="users by email"),
     ],
     ttl="ttl",
@@ -61,6 +61,7 @@ LongText = Annotated[str, Field(max_length=4000)]
 Tags = Annotated[set[Annotated[str, Field(min_length=1, max_length=40)]], AtMost(20)]
 
 Tier = Literal["free", "plus", "pro"]
+Pixels = Annotated[int, Field(ge=1, le=100_000)]
 
 
 class User(typed.User, Entity, table=table):
@@ -98,6 +99,7 @@ class User(typed.User, Entity, table=table):
     notices = Cascade("Notice", via={"id": "user_id"}, sync="stream")
     told = Cascade("Notice", through="by_sender", via={"id": "from_id"}, sync="stream")
     reports = Cascade("Report", via={"id": "reporter_id"}, sync="stream")
+    reported = Cascade("Report", through="by_owner", via={"id": "owner_id"}, sync="stream")
     followers_counter = Cascade("FollowersCounter", via={"id": "user_id"}, sync="stream")
     following_counter = Cascade("FollowingCounter", via={"id": "user_id"}, sync="stream")
     unread_counter = Cascade("UnreadCounter", via={"id": "user_id"}, sync="stream")
@@ -192,10 +194,10 @@ class Media(BaseModel):
 
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True)
 
-    s3_key: str
-    content_type: str
-    width: int | None = None
-    height: int | None = None
+    s3_key: Annotated[str, Field(max_length=300)]
+    content_type: Annotated[str, Field(max_length=100)]
+    width: Pixels | None = None
+    height: Pixels | None = None
 
 
 ObjectType = Literal["Goal", "Task", "Group", "Post"]

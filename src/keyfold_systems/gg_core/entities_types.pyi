@@ -116,6 +116,7 @@ class User(Entity):
     notices: ClassVar[keyfold.maintain.cascade.Cascade]
     told: ClassVar[keyfold.maintain.cascade.Cascade]
     reports: ClassVar[keyfold.maintain.cascade.Cascade]
+    reported: ClassVar[keyfold.maintain.cascade.Cascade]
     followers_counter: ClassVar[keyfold.maintain.cascade.Cascade]
     following_counter: ClassVar[keyfold.maintain.cascade.Cascade]
     unread_counter: ClassVar[keyfold.maintain.cascade.Cascade]

@@ -97,8 +97,8 @@ def tell_reporter(old: Report, new: Report, delivery: Delivery) -> list[Intent]:
     """Who reported something is told what became of it."""
     if new.status == old.status:
         return []
-    told = _notice(delivery, new.reporter_id, "report_handled", None, new.subject_id, new.status)
-    return [told]
+    about = None if new.subject_type == "user" else new.subject_id
+    return [_notice(delivery, new.reporter_id, "report_handled", None, about, new.status)]
 
 
 @design.on(Quest, "modify", name="tell_of_quest")

@@ -28,6 +28,8 @@ class Report(typed.Report, Entity, table=table):
     subject_id: Id
     place_id: Id | None = None
     """The actor of an activity, the room of a message."""
+    owner_id: Id | None = None
+    """Whose it is, with whom the report goes; nobody's if it is a group, which stays."""
     subject_created_at: Timestamp | None = None
     reason: Annotated[str, Field(min_length=1, max_length=1000)]
     status: ReportStatus = "open"
@@ -42,6 +44,12 @@ class Report(typed.Report, Entity, table=table):
         "REPORTS#{status}",
         "ENTITY#Report#{created_at:iso}#{subject_id}#{reporter_id}",
         silence=(("X8", "people report by hand, and moderators read by hand"),),
+    )
+    by_owner = On(
+        "GSI2",
+        "REPORTED#{owner_id}",
+        "REPORT#{subject_type}#{subject_id}#{reporter_id}",
+        when="owner_id",
     )
 
 

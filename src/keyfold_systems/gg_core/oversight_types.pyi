@@ -78,14 +78,26 @@ class ReportByStatus(KeyOf[of.Report]):
     @overload
     def query(self, *, status: typing.Literal['open', 'dismissed', 'removed'], created_at: datetime.datetime, subject_id: str, reporter_id: str) -> Query[of.Report]: ...
 
+class ReportByOwner(KeyOf[of.Report]):
+    @overload
+    def query(self, *, owner_id: str) -> BySubjectType[of.Report]: ...
+    @overload
+    def query(self, *, owner_id: str, subject_type: typing.Literal['activity', 'message', 'user', 'group']) -> BySubjectId[of.Report]: ...
+    @overload
+    def query(self, *, owner_id: str, subject_type: typing.Literal['activity', 'message', 'user', 'group'], subject_id: str) -> ByReporterId[of.Report]: ...
+    @overload
+    def query(self, *, owner_id: str, subject_type: typing.Literal['activity', 'message', 'user', 'group'], subject_id: str, reporter_id: str) -> Query[of.Report]: ...
+
 class Report(Entity):
     key: ClassVar[Key[ReportKey]]
     by_status: ClassVar[On[ReportByStatus]]
+    by_owner: ClassVar[On[ReportByOwner]]
     def __changes__(  # type: ignore[override]
         self,
         *_at: PathChange[of.Report],
         where: collections.abc.Callable[[of.Report], object] | None = ...,
         place_id: Given[str] | Clear | None = ...,
+        owner_id: Given[str] | Clear | None = ...,
         subject_created_at: Given[datetime.datetime] | Clear | None = ...,
         reason: Given[str] = ...,
         status: Given[typing.Literal['open', 'dismissed', 'removed']] = ...,
@@ -101,6 +113,7 @@ class Report(Entity):
         subject_type: typing.Literal['activity', 'message', 'user', 'group'] = ...,
         subject_id: str = ...,
         place_id: str | None = ...,
+        owner_id: str | None = ...,
         subject_created_at: datetime.datetime | None = ...,
         reason: str = ...,
         status: typing.Literal['open', 'dismissed', 'removed'] = ...,

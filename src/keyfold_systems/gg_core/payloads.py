@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
 from keyfold import Timestamp
-from keyfold.api import Payload, unchanged
+from keyfold.api import Payload, cleared, unchanged
 from keyfold_systems.gg_core.entities import LongText, Media, ObjectType, Role, Tags, Text, Verb
 from keyfold_systems.gg_core.notices import NoticeKind
 from keyfold_systems.gg_core.oversight import ReportStatus, SubjectType
@@ -20,6 +20,9 @@ Name = Annotated[str, Field(min_length=1, max_length=100)]
 Stated = Annotated[Text, StringConstraints(strip_whitespace=True)]
 """Text that somebody types: what is around it is not meant, and blanks alone say nothing."""
 Hours = Annotated[int, Field(ge=1, le=24 * 365)]
+Thresholds = Annotated[dict[Name, float], Field(max_length=20)]
+Note = Annotated[str, Field(max_length=1000)]
+"""Why something was decided."""
 
 
 class NewUser(Payload):
@@ -32,25 +35,14 @@ class NewUser(Payload):
     tags: Tags = set()
 
 
-_EMPTY: Final[dict[str, Any]] = {"description": "", "tags": set(), "language": "en"}
-
-
-class Change(Payload):
-    """What changes about something: what is left out stays, null gives what a new one has."""
-
-    def given(self) -> dict[str, Any]:
-        found = super().given()
-        return {name: _EMPTY.get(name) if one is None else one for name, one in found.items()}
-
-
-class UserChange(Change):
+class UserChange(Payload):
     """What changes about a profile."""
 
     nickname: Nickname = unchanged()
     email: Email = unchanged()
     full_name: Stated = unchanged()
-    language: Language | None = None
-    tags: Tags | None = None
+    language: Language | None = cleared("en")
+    tags: Tags | None = cleared(set())
 
 
 class Person(Payload):
@@ -107,12 +99,12 @@ class NewGroup(Payload):
     is_persistent: bool = True
 
 
-class GroupChange(Change):
+class GroupChange(Payload):
     """What changes about a group; a project may become a community, and then stays one."""
 
     name: Stated = unchanged()
-    description: LongText | None = None
-    tags: Tags | None = None
+    description: LongText | None = cleared("")
+    tags: Tags | None = cleared(set())
     is_persistent: Literal[True] = unchanged()
 
 
@@ -147,12 +139,12 @@ class NewGoal(Payload):
     tags: Tags = set()
 
 
-class GoalChange(Change):
+class GoalChange(Payload):
     """What changes about a goal."""
 
     title: Stated = unchanged()
-    description: LongText | None = None
-    tags: Tags | None = None
+    description: LongText | None = cleared("")
+    tags: Tags | None = cleared(set())
 
 
 class NewTask(Payload):
@@ -162,7 +154,7 @@ class NewTask(Payload):
     due_at: Timestamp | None = None
 
 
-class TaskChange(Change):
+class TaskChange(Payload):
     """What changes about a task."""
 
     title: Stated = unchanged()
@@ -316,6 +308,7 @@ class RoomView(Payload):
     people: list[Person]
     last_text: str | None
     last_by: str | None
+    last_by_name: str | None
     last_at: Timestamp | None
     unread: bool
 
@@ -353,12 +346,6 @@ class News(Payload):
     id: str
 
 
-class UnreadCount(Payload):
-    """How many notices were not read."""
-
-    count: int
-
-
 class ReportView(Payload):
     """A report, with what it is about as that looks now."""
 
@@ -374,6 +361,7 @@ class ReportView(Payload):
     reason: str
     status: ReportStatus
     handled_by: str | None
+    handled_by_name: str | None
     handled_at: Timestamp | None
     note: str
     created_at: Timestamp

@@ -19,9 +19,12 @@ from keyfold import (
     Timestamp,
     Ttl,
     Version,
+    delete,
 )
+from keyfold.runtime import Intent
+from keyfold.streams import Delivery
 from keyfold_systems.gg_core import rooms_types as typed
-from keyfold_systems.gg_core.entities import table
+from keyfold_systems.gg_core.entities import design, table
 
 MOST_MEMBERS_OF_A_ROOM: Final = 50
 
@@ -89,3 +92,12 @@ class Message(typed.Message, Entity, table=table):
     expires_at: Annotated[Timestamp | None, Ttl()] = None
 
     key = Key("ROOM#{room_id}", "MSG#{created_at:iso}#{message_id}")
+
+
+@design.on(Room, "modify", name="close_room")
+async def close_room(_: Room, new: Room, delivery: Delivery) -> list[Intent]:
+    """A room that nobody is in goes with what is written in it."""
+    if new.members or new.group_id is not None:
+        return []
+    room = await delivery.find(new.ref())
+    return [delete(room)] if room is not None and not room.members else []

@@ -85,20 +85,21 @@ _PLACES = (
     "Anna's garden",
     "Hall 3",
 )
-_WHAT = (
-    "Long run",
-    "Game night",
-    "Swim before work",
-    "Picnic",
-    "Open-air cinema",
-    "Bouldering",
-    "Ramen and a walk",
-    "Rehearsal",
-    "Lunch",
-    "Day hike",
-    "Photo walk at dusk",
-    "Blitz tournament",
-)
+_WHAT = {
+    "Long run": 9,
+    "Game night": 19,
+    "Swim before work": 7,
+    "Picnic": 14,
+    "Open-air cinema": 21,
+    "Bouldering": 17,
+    "Ramen and a walk": 18,
+    "Rehearsal": 16,
+    "Lunch": 12,
+    "Day hike": 8,
+    "Photo walk at dusk": 20,
+    "Blitz tournament": 15,
+}
+"""What people do, and at which hour."""
 
 
 async def fill(db: AsyncDb) -> int:
@@ -154,18 +155,19 @@ def _hangout(
     db: AsyncDb, dice: random.Random, number: int, group: Group, members: list[User]
 ) -> Hangout:
     host = dice.choice(members)
-    hour = db.context.now().replace(minute=0, second=0, microsecond=0)
-    starts = hour + timedelta(hours=dice.randint(-200, 400))
+    title, hour = dice.choice(list(_WHAT.items()))
+    today = db.context.now().replace(hour=hour, minute=0, second=0, microsecond=0)
+    starts = today + timedelta(days=dice.randint(-8, 16))
     friends = {one.user_id for one in dice.sample(members, 2)}
     return Hangout(
         hangout_id=f"h{number:03d}",
         host_id=host.user_id,
         host_name=host.name,
-        title=dice.choice(_WHAT),
+        title=title,
         place=dice.choice(_PLACES),
         description="Bring something to share.",
         starts_at=starts,
-        ends_at=starts + timedelta(hours=dice.randint(1, 6)),
+        ends_at=starts + timedelta(hours=dice.randint(1, 4)),
         group_ids={group.group_id},
         user_ids={*friends, host.user_id},
         cancelled=dice.random() < 0.04,

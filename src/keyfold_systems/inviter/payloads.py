@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
 from keyfold import Timestamp
-from keyfold.api import Invalid, Payload
+from keyfold.api import Payload, cleared, unchanged
 from keyfold_systems.inviter.entities import (
     MOST_GROUPS_INVITED,
     MOST_USERS_INVITED,
@@ -37,21 +37,12 @@ class NewHangout(Payload):
 class HangoutChange(Payload):
     """What changes about a hangout; what is left out stays, null clears what may be empty."""
 
-    title: Stated | None = None
-    description: LongText | None = None
-    place: Place | None = None
-    starts_at: Timestamp | None = None
-    ends_at: Timestamp | None = None
-    cancelled: bool | None = None
-
-    def changes(self) -> dict[str, Any]:
-        given = self.model_dump(exclude_unset=True)
-        for name in given.keys() & {"description", "place"}:
-            given[name] = given[name] or ""
-        names = {one: field.alias or one for one, field in type(self).model_fields.items()}
-        if empty := [names[name] for name, value in given.items() if value is None]:
-            raise Invalid(empty[0], "a hangout always has one")
-        return given
+    title: Stated = unchanged()
+    description: LongText | None = cleared("")
+    place: Place | None = cleared("")
+    starts_at: Timestamp = unchanged()
+    ends_at: Timestamp = unchanged()
+    cancelled: bool = unchanged()
 
 
 class Guests(Payload):
@@ -82,7 +73,7 @@ class HangoutCard(Payload):
 
 
 class GroupName(Payload):
-    """An invited group."""
+    """A group as others than its members see it."""
 
     group_id: str
     name: str
@@ -113,6 +104,7 @@ class GroupCard(Payload):
     group_id: str
     group_name: str
     owner_id: str
+    owner_name: str | None = None
     private: bool
     members: int
     joined_at: Timestamp | None = None

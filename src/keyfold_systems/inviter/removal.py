@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
-from keyfold import AsyncDb, Page, add, delete, get, get_many, remove, update
+from keyfold import AsyncDb, Page, add, delete, get, get_many, put, remove, update
 from keyfold.errors import ConditionFailed, IndexBehind, NotFound
 from keyfold.runtime import Intent
 from keyfold.streams import Delivery
@@ -48,6 +48,18 @@ async def go_on(old: Removal | None, new: Removal, delivery: Delivery) -> Sequen
     if some:
         return [*some, update(new.ref(), steps=add(1))]
     return await end(delivery, new)
+
+
+def begin(removal: Removal) -> list[Intent]:
+    """Mark who goes: nothing new is made for them from now on, and the stream takes the steps.
+
+    Who owns groups stays until these are handed over or closed.
+    """
+    id = removal.removed_id
+    if removal.kind == "group":
+        return [update(Group.key(group_id=id), closing=True), put(removal)]
+    user = User.key(user_id=id)
+    return [update(user, leaving=True, where=lambda u: u.owned_groups == 0), put(removal)]
 
 
 async def finish(db: AsyncDb, removal: Removal) -> None:
@@ -89,7 +101,11 @@ async def step(db: Reader, removal: Removal) -> list[Intent]:
     ):
         if found := await _there(db, query, SOME):
             return [delete(one.ref()) for one in found]
-    return []
+    # A group that they handed over is still there, and so is what was reported of it.
+    return [
+        update(one.ref(), owner_id=None) if one.kind == "group" else delete(one.ref())
+        for one in await _there(db, trail.reports_about(id).consistent(), SOME)
+    ]
 
 
 async def end(db: Reader, removal: Removal) -> list[Intent]:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from typing import TypedDict
 from unicodedata import combining, normalize
 
+LONGEST = 100
+"""One sign may be spelt with many letters, and a key holds 1024 bytes."""
+
 
 class Spelt(TypedDict):
     """A name with what finds it."""
@@ -16,8 +19,9 @@ class Spelt(TypedDict):
 
 def folded(name: str) -> str:
     """The name as it is looked up; # parts keys, and is no letter."""
-    plain = "".join(one for one in normalize("NFKD", name.casefold()) if not combining(one))
-    return " ".join(plain.replace("#", " ").split())
+    letters = normalize("NFKD", name).casefold()
+    plain = "".join(one for one in letters if not combining(one))
+    return " ".join(plain.replace("#", " ").split())[:LONGEST]
 
 
 def spelt(name: str) -> Spelt:

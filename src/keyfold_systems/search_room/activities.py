@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import StringConstraints
 
-from keyfold import Page, Timestamp, new_ulid
+from keyfold import AsyncDb, Page, Ref, Timestamp, check, create, new_ulid
 from keyfold.api import Identity, PageRequest, mutation, query
+from keyfold.runtime import Intent
 from keyfold_systems.search_room.access import copilot, member, reader
-from keyfold_systems.search_room.entities import Activity
+from keyfold_systems.search_room.entities import Activity, Listing, Notification, Person
 from keyfold_systems.search_room.patterns import activities_after, room_activities
-from keyfold_systems.search_room.people import PeopleOperations, named_page
+from keyfold_systems.search_room.people import PeopleOperations
 
 CHAT = "ChatMessage"
 ADVICE = "CopilotMessage"
+ABOUT_PEOPLE = {"MemberInvited", "InvitationWithdrawn", "RoleChanged", "MemberRemoved"}
+"""Types of activities about somebody; others are about a listing, if about anything."""
 Message = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=4000)]
+
+
+Told = TypeVar("Told", Activity, Notification)
 
 
 class ActivityOperations(PeopleOperations):
@@ -30,9 +37,8 @@ class ActivityOperations(PeopleOperations):
     )
     async def say(self, room_id: str, text: Message, caller: Identity) -> Activity:
         """Say something in a room."""
-        return await self.db.create(
-            self._activity(room_id, CHAT, caller.id, text, sender_type="user")
-        )
+        said = self._activity(room_id, CHAT, caller.id, text, sender_type="user")
+        return (await with_names(self.db, [await self.db.create(said)]))[0]
 
     @mutation(
         "/rooms/{room_id}/copilot-messages",
@@ -44,9 +50,12 @@ class ActivityOperations(PeopleOperations):
         self, room_id: str, text: Message, caller: Identity, about: str | None = None
     ) -> Activity:
         """Say something as the room's copilot, about a listing or in general."""
-        return await self.db.create(
-            self._activity(room_id, ADVICE, caller.id, text, about, sender_type="ai_copilot")
-        )
+        said = self._activity(room_id, ADVICE, caller.id, text, about, sender_type="ai_copilot")
+        writes: list[Intent] = [create(said)]
+        if about is not None:
+            writes.append(check(Listing.key(room_id=room_id, listing_id=about)))
+        made: Activity = (await self.db.transact(*writes))[0]
+        return (await with_names(self.db, [made]))[0]
 
     @query("/rooms/{room_id}/activities", allow=reader)
     async def activities(
@@ -59,7 +68,7 @@ class ActivityOperations(PeopleOperations):
         else:
             later = activities_after.after(page.cursor)
             found = await later(self.db, room_id, since, limit=page.limit)
-        return await named_page(self.db, found, sender_name="sender_id")
+        return Page(await with_names(self.db, found.items), found.cursor)
 
     def _now(self) -> datetime:
         """This moment, as exact as it is stored."""
@@ -85,3 +94,33 @@ class ActivityOperations(PeopleOperations):
             text=text,
             about=about,
         )
+
+
+async def with_names(db: AsyncDb, found: Sequence[Told]) -> list[Told]:
+    """What happened with the names of who did it and of what it is about, in one batch."""
+    wanted: dict[str, Ref[Any]] = {}
+    for one in found:
+        if one.about and one.room_id:
+            wanted[one.about] = _subject(one.type, one.room_id, one.about)
+        wanted[one.sender_id] = Person.key(user_id=one.sender_id)
+    items = await db.get_many(list(wanted.values())) if wanted else []
+    names = {
+        id: item.title if isinstance(item, Listing) else item.name
+        for id, item in zip(wanted, items, strict=True)
+        if item is not None
+    }
+    return [
+        one.model_copy(
+            update={
+                "sender_name": names.get(one.sender_id),
+                "about_name": names.get(one.about or ""),
+            }
+        )
+        for one in found
+    ]
+
+
+def _subject(kind: str, room_id: str, about: str) -> Ref[Any]:
+    if kind in ABOUT_PEOPLE:
+        return Person.key(user_id=about)
+    return Listing.key(room_id=room_id, listing_id=about)

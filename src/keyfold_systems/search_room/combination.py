@@ -5,7 +5,7 @@ Who does not state a criterion accepts everything in it. Three modes combine:
 - `strict`: what everybody accepts: spans and words intersect, what anybody must have is had;
 - `all`: what somebody accepts: spans and words unite; only what all state narrows the search;
 - `mixed`: the middle: bounds are averaged by weight, words and musts stay where at least half of
-  the weight asks for them.
+  the weight asks for them. Where nobody gives a criterion any weight, all count the same.
 """
 
 from __future__ import annotations
@@ -17,7 +17,12 @@ from typing import Any, Literal
 from keyfold_systems.search_room.wishes import Span, Voice, Weights, Wishes
 
 Mode = Literal["all", "mixed", "strict"]
-Said = Sequence[tuple[Voice, Any]]
+Said = Sequence[tuple[float, Any]]
+"""What those who state a criterion say, each with its weight."""
+
+
+class Opposed(Exception):
+    """Nothing suits everybody."""
 
 
 @dataclass(frozen=True)
@@ -35,64 +40,77 @@ def combine(voices: Sequence[Voice], mode: Mode) -> Combination:
     weights: Weights = {}
     conflicts: list[str] = []
     for name in sorted({name for voice in voices for name in voice.wishes}):
-        said = [(v, meant) for v in voices if (meant := v.meant(name)) is not None]
+        said = [(v.weight(name), meant) for v in voices if (meant := v.meant(name)) is not None]
         if not said:
             continue
-        weights[name] = round(sum(v.weight(name) for v, _ in said) / len(said), 3)
-        if len({type(meant) for _, meant in said}) > 1:
+        weights[name] = round(sum(weight for weight, _ in said) / len(said), 3)
+        if not weights[name]:
+            said = [(1.0, meant) for _, meant in said]
+        try:
+            found = _combined(said, len(voices) - len(said), mode)
+        except Opposed:
             conflicts.append(name)
             continue
-        if mode == "all" and len(said) < len(voices):
-            continue
-        found = _COMBINED[type(said[0][1])](voices, said, name, mode)
         if found is not None:
             wishes[name] = found
-        elif mode == "strict":
-            conflicts.append(name)
     return Combination(wishes, weights, tuple(conflicts))
 
 
-def _spans(_: Sequence[Voice], said: Said, name: str, mode: Mode) -> Span | None:
-    lows = [(span.min, voice.weight(name)) for voice, span in said]
-    highs = [(span.max, voice.weight(name)) for voice, span in said]
-    if mode == "strict":
-        low, high = _extreme(lows, max), _extreme(highs, min)
-        return None if low is not None and high is not None and low > high else _span(low, high)
+def _combined(said: Said, silent: int, mode: Mode) -> Any:
+    """What is said of one criterion as one, None where it stays open; others say nothing of it."""
+    kinds = {type(meant) for _, meant in said}
+    if len(kinds) > 1:
+        raise Opposed
+    if mode == "all" and silent:
+        return None
+    return _KINDS[kinds.pop()](said, silent, mode)
+
+
+def _spans(said: Said, _: int, mode: Mode) -> Span | None:
+    lows = [(weight, span.min) for weight, span in said]
+    highs = [(weight, span.max) for weight, span in said]
     if mode == "all":
         # An open bound accepts everything on its side.
-        low = None if any(b is None for b, _ in lows) else _extreme(lows, min)
-        return _span(low, None if any(b is None for b, _ in highs) else _extreme(highs, max))
+        low = None if any(b is None for _, b in lows) else _extreme(lows, min)
+        return _span(low, None if any(b is None for _, b in highs) else _extreme(highs, max))
+    if mode == "strict":
+        return _span(_extreme(lows, max), _extreme(highs, min))
     return _span(_mean(lows), _mean(highs))
 
 
-def _words(_: Sequence[Voice], said: Said, name: str, mode: Mode) -> list[str] | None:
+def _words(said: Said, _: int, mode: Mode) -> list[str] | None:
     sets = [words for _, words in said]
+    if mode == "all":
+        return sorted(frozenset.union(*sets))
     if mode == "strict":
         found = frozenset.intersection(*sets)
-    elif mode == "all":
-        found = frozenset.union(*sets)
-    else:
-        total = sum(voice.weight(name) for voice, _ in said)
-        found = frozenset(
-            word
-            for word in frozenset.union(*sets)
-            if 2 * sum(voice.weight(name) for voice, words in said if word in words) >= total
+        if not found:
+            raise Opposed
+        return sorted(found)
+    half = sum(weight for weight, _ in said) / 2
+    named = frozenset.union(*sets)
+    return (
+        sorted(
+            word for word in named if sum(weight for weight, words in said if word in words) >= half
         )
-    return sorted(found) or None
+        or None
+    )
 
 
-def _musts(voices: Sequence[Voice], said: Said, name: str, mode: Mode) -> bool | None:
+def _musts(said: Said, silent: int, mode: Mode) -> bool | None:
+    answers = {must for _, must in said}
+    if mode == "strict" and len(answers) > 1:
+        raise Opposed
     if mode != "mixed":
-        answers = {must for _, must in said}
         return answers.pop() if len(answers) == 1 else None
-    total = sum(voice.weight(name) for voice in voices)
-    for must in (True, False):
-        if 2 * sum(voice.weight(name) for voice, one in said if one is must) >= total:
-            return must
-    return None
+    yes, no = (sum(weight for weight, must in said if must is one) for one in (True, False))
+    if yes == no:
+        raise Opposed
+    # Each of those who say nothing weighs 1.
+    return yes > no if 2 * max(yes, no) >= yes + no + silent else None
 
 
-_COMBINED: dict[type, Callable[[Sequence[Voice], Said, str, Mode], Any]] = {
+_KINDS: dict[type, Callable[[Said, int, Mode], Any]] = {
     Span: _spans,
     frozenset: _words,
     bool: _musts,
@@ -100,6 +118,8 @@ _COMBINED: dict[type, Callable[[Sequence[Voice], Said, str, Mode], Any]] = {
 
 
 def _span(low: float | None, high: float | None) -> Span | None:
+    if low is not None and high is not None and low > high:
+        raise Opposed
     return None if low is None and high is None else Span(min=_plain(low), max=_plain(high))
 
 
@@ -108,13 +128,13 @@ def _plain(bound: float | None) -> float | None:
 
 
 def _extreme(
-    bounds: Iterable[tuple[float | None, float]], choose: Callable[[list[float]], float]
+    bounds: Iterable[tuple[float, float | None]], choose: Callable[[list[float]], float]
 ) -> float | None:
-    given = [bound for bound, _ in bounds if bound is not None]
+    given = [bound for _, bound in bounds if bound is not None]
     return choose(given) if given else None
 
 
-def _mean(bounds: Iterable[tuple[float | None, float]]) -> float | None:
-    given = [(bound, weight) for bound, weight in bounds if bound is not None]
-    total = sum(weight for _, weight in given)
-    return round(sum(b * w for b, w in given) / total, 2) if total else None
+def _mean(bounds: Iterable[tuple[float, float | None]]) -> float | None:
+    given = [(weight, bound) for weight, bound in bounds if bound is not None]
+    total = sum(weight for weight, _ in given)
+    return round(sum(weight * bound for weight, bound in given) / total, 2) if total else None

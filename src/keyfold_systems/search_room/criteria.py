@@ -9,7 +9,7 @@ from keyfold.api import Conflict, Identity, Missing, PageRequest, mutation, quer
 from keyfold.errors import AlreadyExists, ConditionFailed
 from keyfold.runtime import Intent
 from keyfold_systems.search_room.access import member, reader
-from keyfold_systems.search_room.combination import Mode, combine
+from keyfold_systems.search_room.combination import Combination, Mode, combine
 from keyfold_systems.search_room.entities import (
     SUPERSEDED_CRITERIA_DAYS,
     CombinedCriteria,
@@ -32,6 +32,8 @@ from keyfold_systems.search_room.people import named, names_of
 from keyfold_systems.search_room.wishes import Voice
 
 ATTEMPTS = 5
+MOST_NAMED = 20
+"""How many criteria an activity names."""
 
 
 class CriteriaOperations(ListingOperations):
@@ -121,11 +123,9 @@ class CriteriaOperations(ListingOperations):
             from_user_ids=[one.user_id for one in criteria],
             combine_mode=mode,
         )
-        left_open = f" (nothing suits everybody: {', '.join(found.conflicts)})"
-        text = f"{mode}{left_open if found.conflicts else ''}"
-        note = self._activity(room_id, "CriteriaCombined", caller.id, text)
+        note = self._activity(room_id, "CriteriaCombined", caller.id, _outcome(found, mode))
         made: CombinedCriteria = (await self.db.transact(create(combined), create(note)))[0]
-        return made
+        return await self._with_names(made)
 
     @query("/rooms/{room_id}/combined-criteria", allow=reader)
     async def combined(self, room_id: str) -> CombinedCriteria:
@@ -197,6 +197,14 @@ class CriteriaOperations(ListingOperations):
         if not found:
             raise Conflict("Nobody has said what they look for.", code="NO_CRITERIA")
         return found
+
+
+def _outcome(found: Combination, mode: Mode) -> str:
+    if not found.conflicts:
+        return mode
+    named, more = found.conflicts[:MOST_NAMED], len(found.conflicts) - MOST_NAMED
+    rest = f" and {more} more" if more > 0 else ""
+    return f"{mode} (nothing suits everybody: {', '.join(named)}{rest})"
 
 
 def _voices(criteria: list[LatestCriteria]) -> list[Voice]:

@@ -10,6 +10,7 @@ from keyfold.api import Belonging, Identity, PersonalData, itself, mutation
 from keyfold.errors import AlreadyExists
 from keyfold_systems.search_room.entities import (
     Activity,
+    AskedRoom,
     FormerRoom,
     Listing,
     Person,
@@ -33,7 +34,7 @@ def _criteria(entry: UserRoom | FormerRoom) -> Query[Any]:
     return UserCriteria.key.query(room_id=entry.room_id, user_id=entry.user_id)
 
 
-def _activities_by(entry: UserRoom | FormerRoom) -> Query[Any]:
+def _activities_by(entry: UserRoom | FormerRoom | AskedRoom) -> Query[Any]:
     activities = Activity.key.query(room_id=entry.room_id)
     return activities.where(lambda x: x.sender_id == entry.user_id)
 
@@ -50,6 +51,9 @@ _IN_ROOM = (
 )
 
 
+_ASKED = (Belonging("Activity", _activities_by),)
+
+
 class DepartureOperations(PersonalData, PeopleOperations):
     """Export and deletion of one person."""
 
@@ -61,6 +65,9 @@ class DepartureOperations(PersonalData, PeopleOperations):
         ),
         Belonging(
             "FormerRoom", lambda id: FormerRoom.key.query(user_id=id), kept=True, inside=_IN_ROOM
+        ),
+        Belonging(
+            "AskedRoom", lambda id: AskedRoom.key.query(user_id=id), kept=True, inside=_ASKED
         ),
         Belonging("UserInvitation", lambda id: UserInvitation.key.query(user_id=id), kept=True),
         inbox.belonging(),

@@ -66,6 +66,7 @@ ACTIVITY_DAYS = 90
 SUPERSEDED_CRITERIA_DAYS = 30
 HISTORY_DAYS = 365
 INVITATION_DAYS = 14
+ASKED_DAYS = INVITATION_DAYS + ACTIVITY_DAYS
 MOST_MEMBERS = 30
 MOST_CONTEXT = 20
 
@@ -181,6 +182,17 @@ class FormerRoom(typed.FormerRoom, Entity, table=table):
     left_at: Moment
 
     key = Key("USER#{user_id}", "LEFT#{room_id}")
+
+
+class AskedRoom(typed.AskedRoom, Entity, table=table):
+    """A room that somebody was asked into, as long as an activity there may name them."""
+
+    user_id: Id
+    room_id: Id
+    asked_at: Moment
+    expires_at: Annotated[Timestamp | None, Ttl(days=ASKED_DAYS, after="asked_at")] = None
+
+    key = Key("USER#{user_id}", "ASKED#{room_id}")
 
 
 class Invitation(typed.Invitation, Entity, table=table):
@@ -333,6 +345,7 @@ class Activity(typed.Activity, Entity, table=table):
     text: Annotated[str, Field(max_length=4000)] = ""
     about: Id | None = None
     """The listing or the person that it is about."""
+    about_name: Shown = None
     ttl: Annotated[Timestamp | None, Ttl(days=ACTIVITY_DAYS, after="created_at")] = None
 
     key = Key("ROOM#{room_id}", "ACTIVITY#{created_at:iso_ms}#{activity_id}")
@@ -351,6 +364,7 @@ class Notification(typed.Notification, Entity, table=table):
     sender_name: Shown = None
     text: str = ""
     about: Id | None = None
+    about_name: Shown = None
     is_read: bool = False
     ttl: Annotated[Timestamp | None, Ttl(days=ACTIVITY_DAYS, after="created_at")] = None
 

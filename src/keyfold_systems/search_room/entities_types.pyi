@@ -245,6 +245,31 @@ class FormerRoom(Entity):
         left_at: datetime.datetime = ...,
     ) -> of.FormerRoom: ...
 
+class AskedRoomKey(KeyOf[of.AskedRoom]):
+    def __call__(self, *, user_id: str, room_id: str) -> Ref[of.AskedRoom]: ...
+    @overload
+    def query(self, *, user_id: str) -> ByRoomId[of.AskedRoom]: ...
+    @overload
+    def query(self, *, user_id: str, room_id: str) -> Query[of.AskedRoom]: ...
+
+class AskedRoom(Entity):
+    key: ClassVar[Key[AskedRoomKey]]
+    def __changes__(  # type: ignore[override]
+        self,
+        *_at: PathChange[of.AskedRoom],
+        where: collections.abc.Callable[[of.AskedRoom], object] | None = ...,
+        asked_at: Given[datetime.datetime] = ...,
+        expires_at: Given[datetime.datetime] | Clear | None = ...,
+    ) -> of.AskedRoom: ...
+    def __moves__(
+        self,
+        *,
+        user_id: str = ...,
+        room_id: str = ...,
+        asked_at: datetime.datetime = ...,
+        expires_at: datetime.datetime | None = ...,
+    ) -> of.AskedRoom: ...
+
 class InvitationKey(KeyOf[of.Invitation]):
     def __call__(self, *, room_id: str, user_id: str) -> Ref[of.Invitation]: ...
     @overload

@@ -83,10 +83,13 @@ def announce_link(
     old: InvitationLink | None, new: InvitationLink | None, delivery: Delivery
 ) -> None:
     """Announces LinkCreated and LinkClosed; never the link itself."""
+    link = new or old
+    assert link is not None, "a change has an item before or after"
+    key = f"links of {link.room_id}"
     if new is None:
-        _emit(delivery, "LinkClosed", old, "room_id")
+        _emit(delivery, "LinkClosed", old, "room_id", key=key)
     elif old is None:
-        _emit(delivery, "LinkCreated", new, "room_id", "invited_by", "expires_at")
+        _emit(delivery, "LinkCreated", new, "room_id", "invited_by", "expires_at", key=key)
 
 
 @design.on(Listing)
@@ -150,7 +153,7 @@ def _votes(listing: Listing) -> dict[str, str]:
     return {**dict.fromkeys(listing.disliked_by, "dislike"), **liked}
 
 
-def _emit(delivery: Delivery, event: str, item: Entity | None, *fields: str) -> None:
+def _emit(delivery: Delivery, event: str, item: Entity | None, *fields: str, key: str = "") -> None:
     assert item is not None, "a change has an item before or after"
     payload: dict[str, Any] = item.model_dump(mode="json", by_alias=True, include=set(fields))
-    delivery.emit(event, payload)
+    delivery.emit(event, payload, key=key)

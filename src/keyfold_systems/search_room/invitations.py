@@ -21,9 +21,12 @@ from keyfold.api import (
     query,
 )
 from keyfold.errors import AlreadyExists, ConditionFailed, NotFound
+from keyfold.runtime import Intent
 from keyfold_systems.search_room.access import member, owner
 from keyfold_systems.search_room.entities import (
     MOST_MEMBERS,
+    AskedRoom,
+    FormerRoom,
     Invitation,
     InvitationLink,
     InvitationStatus,
@@ -42,7 +45,7 @@ from keyfold_systems.search_room.patterns import (
     room_links,
     user_invitations,
 )
-from keyfold_systems.search_room.people import named, named_page
+from keyfold_systems.search_room.people import named_one, named_page
 from keyfold_systems.search_room.rooms import RoomOperations
 
 UserId = Annotated[str, Field(min_length=1, max_length=120)]
@@ -72,8 +75,11 @@ class InvitationOperations(RoomOperations):
             Member.key(room_id=room_id, user_id=user_id), where=lambda m: missing(m.user_id)
         )
         sent = put(asked, where=lambda i: missing(i.user_id) | ~_open(i, now))
+        writes: list[Intent] = [sent, create(note), outside, known]
+        if await self.db.find(FormerRoom.key(user_id=user_id, room_id=room_id)) is None:
+            writes.append(put(AskedRoom(user_id=user_id, room_id=room_id, asked_at=now)))
         try:
-            made: Invitation = (await self.db.transact(sent, create(note), outside, known))[0]
+            made: Invitation = (await self.db.transact(*writes))[0]
         except ConditionFailed:
             if await membership(self.db, room_id, user_id) is not None:
                 raise _member_already() from None
@@ -82,7 +88,7 @@ class InvitationOperations(RoomOperations):
             if await person(self.db, user_id) is None:
                 raise Missing("Nobody here has this id; give them a link.", code="NOBODY") from None
             raise
-        return (await named(self.db, [made], user_name="user_id", invited_by_name="invited_by"))[0]
+        return await named_one(self.db, made, user_name="user_id", invited_by_name="invited_by")
 
     @query("/rooms/{room_id}/invitations", allow=member)
     async def invitations(self, room_id: str, page: PageRequest) -> Page[Invitation]:
@@ -132,11 +138,13 @@ class InvitationOperations(RoomOperations):
         now = self._now()
         accepted = delete(asked.ref(), where=lambda i: _open(i, now))
         try:
-            made = await self.db.transact(create(joined), accepted, create(note), place)
+            made = await self.db.transact(
+                create(joined), accepted, create(note), place, *_traces(room_id, caller.id)
+            )
         except (AlreadyExists, NotFound, ConditionFailed):
             raise await self._refusal(room_id, caller) from None
         new_member: Member = made[0]
-        return new_member
+        return await named_one(self.db, new_member, user_name="user_id")
 
     @mutation("/rooms/{room_id}/links", allow=owner, status=201)
     async def create_link(self, room_id: str, caller: Identity) -> InvitationLink:
@@ -151,7 +159,7 @@ class InvitationOperations(RoomOperations):
         )
         note = self._activity(room_id, "LinkCreated", caller.id)
         made: InvitationLink = (await self.db.transact(create(link), create(note)))[0]
-        return made
+        return await named_one(self.db, made, invited_by_name="invited_by")
 
     @query("/rooms/{room_id}/links", allow=owner)
     async def links(self, room_id: str, page: PageRequest) -> Page[InvitationLink]:
@@ -165,7 +173,7 @@ class InvitationOperations(RoomOperations):
         found = await invitation_link(self.db, room_id, link_id)
         if found is None:
             raise _no_link()
-        return (await named(self.db, [found], invited_by_name="invited_by"))[0]
+        return await named_one(self.db, found, invited_by_name="invited_by")
 
     @mutation("/rooms/{room_id}/links/{link_id}", method="DELETE", allow=owner)
     async def revoke_link(self, room_id: str, link_id: str, caller: Identity) -> None:
@@ -191,7 +199,7 @@ class InvitationOperations(RoomOperations):
         place = check(room.ref(), where=lambda r: r.member_count < MOST_MEMBERS)
         writes = create(joined), delete(asked), create(note), valid, place
         try:
-            made = await self.db.transact(*writes)
+            made = await self.db.transact(*writes, *_traces(room_id, caller.id))
         except (AlreadyExists, NotFound, ConditionFailed):
             if await membership(self.db, room_id, caller.id) is not None:
                 raise _member_already() from None
@@ -199,7 +207,7 @@ class InvitationOperations(RoomOperations):
                 raise _no_link() from None
             raise _full() from None
         new_member: Member = made[0]
-        return new_member
+        return await named_one(self.db, new_member, user_name="user_id")
 
     async def _refusal(self, room_id: str, caller: Identity) -> Refused:
         """Why somebody cannot join: they have just done so, the room is full, nobody asked them."""
@@ -214,6 +222,12 @@ class InvitationOperations(RoomOperations):
                 code="NOT_INVITED",
             )
         return _full()
+
+
+def _traces(room_id: str, user_id: str) -> list[Intent]:
+    """Somebody's room of before is now among those that they are in."""
+    before = (AskedRoom.key, FormerRoom.key)
+    return [delete(key(user_id=user_id, room_id=room_id)) for key in before]
 
 
 def _open(one: Any, now: Any) -> Any:

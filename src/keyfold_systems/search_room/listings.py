@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import reduce
+from operator import or_
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -17,6 +19,7 @@ from keyfold_systems.search_room.patterns import listing_by_external_id, room_me
 from keyfold_systems.search_room.payloads import ListingChange, NewListing
 from keyfold_systems.search_room.people import named
 from keyfold_systems.search_room.status import STEPS, Status
+from keyfold_systems.search_room.versions import at_version, changes_of
 
 Word = Annotated[str, Field(min_length=1, max_length=120)]
 Vote = Literal["like", "dislike"]
@@ -50,7 +53,7 @@ class ListingOperations(ActivityOperations):
             made: Listing = (await self.db.transact(create(listing), create(note)))[0]
         except UniqueTaken:
             raise Conflict("This listing is in the room already.", code="DUPLICATE") from None
-        return made
+        return (await self._listing_views([made], caller))[0]
 
     @query("/rooms/{room_id}/listings", allow=reader)
     async def listings(
@@ -66,9 +69,10 @@ class ListingOperations(ActivityOperations):
         location: Word | None = None,
         text: Word | None = None,
     ) -> Page[Listing]:
-        """A room's listings: all, by status, and only those that fit what is asked for.
+        """A room's listings, newest first: all, by status, or those that fit what is asked for.
 
-        A listing that does not say its price fits no price. Words are found as they are written.
+        A listing that does not say its price fits no price. A word of a title is found as it is
+        written, in small letters, in capitals, or with a capital.
         """
         wanted: Query[Listing] = Listing.key.query(room_id=room_id)
         if status is not None:
@@ -81,8 +85,9 @@ class ListingOperations(ActivityOperations):
         if location is not None:
             wanted = wanted.where(lambda x: x.location == location)
         if text is not None:
-            wanted = wanted.where(lambda x: contains(x.title, text))
-        found = await self.db.read(wanted.limit(page.limit), cursor=page.cursor)
+            wanted = wanted.where(_has_word(text))
+        read = wanted.descending().limit(page.limit)
+        found = await self.db.read(read, cursor=page.cursor)
         return Page(await self._listing_views(found.items, caller), found.cursor)
 
     @query("/rooms/{room_id}/listings/by-external-id", allow=reader)
@@ -116,22 +121,19 @@ class ListingOperations(ActivityOperations):
         expected_version: int | None = None,
     ) -> Listing:
         """Change a listing or move it to another status."""
-        listing = await self.db.get(Listing.key(room_id=room_id, listing_id=listing_id))
-        if expected_version is not None:
-            listing = listing.model_copy(update={"version": expected_version})
-        changes = input.given()
-        if "location" in changes:
-            changes["location"] = changes["location"] or ""
-        if changes.get("status") == listing.status:
-            del changes["status"]
+        found = await self.db.get(Listing.key(room_id=room_id, listing_id=listing_id))
+        listing = at_version(found, expected_version)
+        changes = changes_of(listing, input.given())
         if not changes:
-            return listing
-        kind, text = "ListingChanged", changes.get("title", listing.title)
-        if "status" in changes:
-            kind, text = "ListingMoved", changes["status"].value
-        note = self._activity(room_id, kind, caller.id, text, about=listing_id)
+            return (await self._listing_views([listing], caller))[0]
+        notes = []
+        if changes.keys() - {"status"}:
+            title = changes.get("title", listing.title)
+            notes.append(self._activity(room_id, "ListingChanged", caller.id, title, listing_id))
+        if status := changes.get("status"):
+            notes.append(self._activity(room_id, "ListingMoved", caller.id, status, listing_id))
         try:
-            written = await self.db.transact(update(listing, **changes), create(note))
+            written = await self.db.transact(update(listing, **changes), *map(create, notes))
         except StepRefused as refused:
             raise _wrong_step(refused.state or listing.status) from None
         changed: Listing = written[0]
@@ -222,6 +224,11 @@ def _at_least(field: str, bound: float) -> Callable[[Any], object]:
 
 def _at_most(field: str, bound: float) -> Callable[[Any], object]:
     return lambda listing: getattr(listing, field) <= bound
+
+
+def _has_word(text: str) -> Callable[[Any], object]:
+    spellings = {text, text.lower(), text.upper(), text.capitalize(), text.title()}
+    return lambda listing: reduce(or_, (contains(listing.title, one) for one in sorted(spellings)))
 
 
 def _vote_of(listing: Listing, user_id: str) -> Vote | None:

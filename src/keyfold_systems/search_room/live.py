@@ -5,6 +5,7 @@ from __future__ import annotations
 from keyfold.api import itself, subscription
 from keyfold.streams import Change
 from keyfold_systems.search_room.access import member
+from keyfold_systems.search_room.activities import with_names
 from keyfold_systems.search_room.entities import (
     Activity,
     CombinedCriteria,
@@ -20,7 +21,7 @@ from keyfold_systems.search_room.entities import (
     UserRoom,
 )
 from keyfold_systems.search_room.payloads import RoomNews, UserNews
-from keyfold_systems.search_room.people import PeopleOperations, named
+from keyfold_systems.search_room.people import PeopleOperations
 
 InRoom = (
     Room
@@ -59,7 +60,7 @@ class LiveOperations(PeopleOperations):
         """What is said and what happens in a room."""
         if change.new is None or change.old is not None:
             return None
-        return (await named(self.db, [change.new], sender_name="sender_id"))[0]
+        return (await with_names(self.db, [change.new]))[0]
 
     @subscription(Person, UserRoom, UserInvitation, Notification, allow=itself("user_id"))
     async def my_lists_changed(

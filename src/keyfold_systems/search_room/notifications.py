@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from keyfold import create
+from keyfold import check, create
 from keyfold.api import Inbox, Notifications
 from keyfold.runtime import Intent
 from keyfold.streams import Delivery
+from keyfold_systems.search_room.activities import with_names
 from keyfold_systems.search_room.entities import Activity, Member, Notification, Person, design
 from keyfold_systems.search_room.patterns import notifications, person, unread_notifications
-from keyfold_systems.search_room.people import PeopleOperations, named
+from keyfold_systems.search_room.people import PeopleOperations
 
 
 @design.on(Activity, "insert")
 async def notify(_: None, new: Activity, delivery: Delivery) -> list[Intent]:
-    """Tells every other member of the room."""
+    """Tells every other member of the room, unless it went meanwhile with who did it."""
+    if await delivery.find(new.ref()) is None:
+        return []
     members = await delivery.read(Member.key.query(room_id=new.room_id))
-    return [
+    told: list[Intent] = [
         create(
             Notification(
                 user_id=member.user_id,
@@ -33,6 +36,7 @@ async def notify(_: None, new: Activity, delivery: Delivery) -> list[Intent]:
         for member in members
         if member.user_id != new.sender_id
     ]
+    return [check(new.ref()), *told] if told else []
 
 
 inbox = Inbox(
@@ -55,4 +59,4 @@ class NotificationOperations(Notifications[Notification], PeopleOperations):
     async def shown_notifications(
         self, found: Sequence[Notification], _: str
     ) -> list[Notification]:
-        return await named(self.db, found, sender_name="sender_id")
+        return await with_names(self.db, found)

@@ -6,7 +6,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, StringConstraints, model_validator
 
-from keyfold.api import Payload, unchanged
+from keyfold.api import Payload, cleared, unchanged
 from keyfold_systems.search_room.entities import (
     MOST_CONTEXT,
     Address,
@@ -43,7 +43,7 @@ class RoomChange(Payload):
 
     name: Stated = unchanged()
     search_type: Literal["buy", "rent"] = unchanged()
-    context: Context | None = None
+    context: Context | None = cleared({})
     has_copilot: bool = unchanged()
 
 
@@ -65,7 +65,7 @@ class ListingChange(Payload):
     """What changes about a listing; what is left out stays, and null clears what can be empty."""
 
     title: Stated = unchanged()
-    location: Place | None = None
+    location: Place | None = cleared("")
     price: Amount | None = None
     rooms: Amount | None = None
     surface: Amount | None = None

@@ -55,6 +55,10 @@ async def named(db: AsyncDb, items: Sequence[E], **beside: str) -> list[E]:
     ]
 
 
+async def named_one(db: AsyncDb, item: E, **beside: str) -> E:
+    return (await named(db, [item], **beside))[0]
+
+
 async def names_of(db: AsyncDb, ids: set[str]) -> dict[str, str]:
     """Names by id, of those who have a profile."""
     if not ids:

@@ -16,6 +16,7 @@ from keyfold.runtime import Intent
 from keyfold.streams import Delivery
 from keyfold_systems.search_room.entities import (
     Activity,
+    AskedRoom,
     CombinedCriteria,
     FormerRoom,
     Invitation,
@@ -32,7 +33,7 @@ from keyfold_systems.search_room.entities import (
     UserRoom,
     design,
 )
-from keyfold_systems.search_room.oversight import trail
+from keyfold_systems.search_room.oversight import Report
 
 SOME = 20
 """How many things one step takes."""
@@ -79,18 +80,18 @@ async def step(db: Reader, removal: Removal) -> list[Intent]:
     user_id = removal.user_id
     if some := await _leaving(db, removal):
         return some
-    former = await _some(db, FormerRoom.key.query(user_id=user_id))
-    for one in former:
-        if some := await _in_room(db, one.room_id, user_id):
-            return some
-    if former:
-        return [delete(one.ref()) for one in former]
     if invited := await _invitations(db, user_id):
         return [delete(one.ref()) for one in invited]
-    for told in (Notification.key.query(user_id=user_id), trail.reported_by(user_id)):
-        if found := await _some(db, told):
+    for rooms in (FormerRoom.key.query(user_id=user_id), AskedRoom.key.query(user_id=user_id)):
+        found = await _some(db, rooms)
+        for one in found:
+            if some := await _in_room(db, one.room_id, user_id):
+                return some
+        if found:
             return [delete(one.ref()) for one in found]
-    return []
+    if told := await _some(db, Notification.key.query(user_id=user_id)):
+        return [delete(one.ref()) for one in told]
+    return [_forget_report(one, user_id) for one in await _some(db, _reports(user_id))]
 
 
 async def _invitations(db: Reader, user_id: str) -> list[Invitation]:
@@ -130,7 +131,7 @@ async def _leaving(db: Reader, removal: Removal) -> list[Intent]:
 
 
 async def _in_room(db: Reader, room_id: str, user_id: str) -> list[Intent]:
-    """What they said, looked for, saw and did in a room that they left."""
+    """What they said, looked for, saw and did in a room that they are not in any more, or never."""
     room: Room | None = await db.read(get(Room.key(room_id=room_id)))
     if room is None:
         return []
@@ -195,6 +196,18 @@ def _invitations_by(room_id: str, user_id: str) -> Query[Invitation]:
 
 def _forget_sender(invitation: Invitation, _: str) -> Intent:
     return update(invitation.ref(), invited_by=NOBODY)
+
+
+def _reports(user_id: str) -> Query[Report]:
+    query = Report.key.query()
+    return query.where(lambda r: (r.reporter_id == user_id) | (r.owner_id == user_id))
+
+
+def _forget_report(report: Report, user_id: str) -> Intent:
+    """What others reported of theirs still waits for a moderator; they themselves are gone."""
+    if report.reporter_id == user_id or report.subject_id == user_id:
+        return delete(report.ref())
+    return update(report.ref(), owner_id=NOBODY)
 
 
 _FORGOTTEN: tuple[tuple[Callable[[str, str], Query[Any]], Callable[[Any, str], Intent]], ...] = (

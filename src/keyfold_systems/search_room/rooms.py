@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pydantic.alias_generators import to_camel
+
 from keyfold import Page, check, create, delete, missing, new_ulid, put, update
 from keyfold.api import (
     Conflict,
@@ -35,8 +37,9 @@ from keyfold_systems.search_room.patterns import (
     user_rooms,
 )
 from keyfold_systems.search_room.payloads import NewRoom, RoomChange, RoomView
-from keyfold_systems.search_room.people import named, named_page
+from keyfold_systems.search_room.people import named, named_one, named_page
 from keyfold_systems.search_room.removal import another_owner
+from keyfold_systems.search_room.versions import at_version, changes_of
 
 ATTEMPTS = 5
 
@@ -86,19 +89,16 @@ class RoomOperations(CriteriaOperations):
         expected_version: int | None = None,
     ) -> Room:
         """Change a room's name, what it is for, its context, or whether a copilot is let in."""
-        room = await self.db.get(Room.key(room_id=room_id))
-        if expected_version is not None:
-            room = room.model_copy(update={"version": expected_version})
-        changes = input.given()
-        if "context" in changes:
-            changes["context"] = changes["context"] or {}
+        room = at_version(await self.db.get(Room.key(room_id=room_id)), expected_version)
+        changes = changes_of(room, input.given())
         if not changes:
             return room
-        kind, text = "RoomChanged", ", ".join(sorted(changes))
+        notes = []
         if "name" in changes:
-            kind, text = "RoomRenamed", changes["name"]
-        note = self._activity(room_id, kind, caller.id, text)
-        changed: Room = (await self.db.transact(update(room, **changes), create(note)))[0]
+            notes.append(self._activity(room_id, "RoomRenamed", caller.id, changes["name"]))
+        if others := sorted(map(to_camel, changes.keys() - {"name"})):
+            notes.append(self._activity(room_id, "RoomChanged", caller.id, ", ".join(others)))
+        changed: Room = (await self.db.transact(update(room, **changes), *map(create, notes)))[0]
         return changed
 
     @mutation("/rooms/{room_id}", method="DELETE", allow=owner)
@@ -142,7 +142,7 @@ class RoomOperations(CriteriaOperations):
         ref = Member.key(room_id=room_id, user_id=user_id)
         found = await self.db.get(ref)
         if found.role == role:
-            return found
+            return await named_one(self.db, found, user_name="user_id")
         note = self._activity(room_id, "RoleChanged", caller.id, role.value, about=user_id)
         writes: list[Intent] = [update(found, role=role), create(note)]
         if role != Role.OWNER:
@@ -151,7 +151,7 @@ class RoomOperations(CriteriaOperations):
             changed: Member = (await self.db.transact(*writes))[0]
         except ConditionFailed:
             raise _last_owner() from None
-        return changed
+        return await named_one(self.db, changed, user_name="user_id")
 
     @mutation(
         "/rooms/{room_id}/members/{user_id}", method="DELETE", allow=itself("user_id") | owner

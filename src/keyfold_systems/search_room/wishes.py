@@ -18,6 +18,8 @@ MOST_CRITERIA = 40
 MOST_WORDS = 40
 LONGEST_WORD = 60
 LARGEST = 1e9
+MOST_BYTES = 12_000
+"""So that what thirty members state is one page of a query, and combines into one item."""
 
 Bound = Annotated[int | float | None, Field(exclude_if=lambda bound: bound is None)]
 
@@ -67,7 +69,15 @@ def _stated(criteria: Wishes) -> Wishes:
         problem = _problem(wish)
         if problem:
             raise ValueError(f"{name}: {problem}")
+    if sum(map(_size, criteria, criteria.values())) > MOST_BYTES:
+        raise ValueError(f"this is too much; state less than {MOST_BYTES:,} bytes")
     return criteria
+
+
+def _size(name: str, wish: Wish) -> int:
+    """About how many bytes a criterion takes with its weight, which repeats the name."""
+    words = [wish] if isinstance(wish, str) else wish if isinstance(wish, list) else []
+    return 2 * len(name.encode()) + sum(len(word.encode()) + 3 for word in words) + 50
 
 
 def _problem(wish: Any) -> str:

@@ -14,9 +14,7 @@ from keyfold_systems.sellers.patterns import (
     season_by_id,
     share,
 )
-from keyfold_systems.sellers.values import Permission
-
-BOTH: tuple[Permission, ...] = ("READ", "WRITE")
+from keyfold_systems.sellers.values import BOTH, Permission
 
 
 @dataclass(frozen=True)

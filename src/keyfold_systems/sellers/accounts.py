@@ -7,7 +7,7 @@ from contextlib import suppress
 from keyfold.api import Identity, admin, authenticated, itself, mutation, query
 from keyfold.errors import AlreadyExists, UniqueTaken
 from keyfold_systems.sellers.entities import Account
-from keyfold_systems.sellers.parts import Part, existing, sent_fields
+from keyfold_systems.sellers.parts import Part, existing
 from keyfold_systems.sellers.patterns import account, account_by_email
 from keyfold_systems.sellers.payloads import AccountChanges, NewAccount
 from keyfold_systems.sellers.values import CleanId
@@ -18,9 +18,8 @@ class AccountOperations(Part):
 
     async def welcome(self, caller: Identity) -> None:
         """A first sign-in makes the account, with the address that the issuer knows."""
-        email = caller.claims.get("email")
-        if isinstance(email, str) and 3 <= len(email) <= 320 and "@" in email:
-            new = Account(account_id=caller.id, email=email, given_name=caller.name[:200])
+        if caller.email is not None and "@" in caller.email:
+            new = Account(account_id=caller.id, email=caller.email, given_name=caller.name[:200])
             with suppress(AlreadyExists, UniqueTaken):
                 await self.db.create(new)
 
@@ -39,7 +38,7 @@ class AccountOperations(Part):
     async def update_my_account(self, input: AccountChanges, caller: Identity) -> Account:
         """Change your address or your name."""
         existing(await account(self.db, caller.id), "account", caller.id)
-        return await self.db.update(Account.key(account_id=caller.id), **sent_fields(input))
+        return await self.db.update(Account.key(account_id=caller.id), **input.given())
 
     @query("/accounts/{account_id}", name="getAccount", allow=itself("account_id") | admin)
     async def get_account(self, account_id: CleanId) -> Account:

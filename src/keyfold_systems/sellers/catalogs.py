@@ -15,9 +15,10 @@ from keyfold.api import (
     mutation,
     query,
 )
+from keyfold.errors import ConditionFailed, NotFound
 from keyfold.runtime import Intent
 from keyfold_systems.sellers.entities import Catalog
-from keyfold_systems.sellers.parts import Part, existing, names, sent_fields
+from keyfold_systems.sellers.parts import Part, existing, names
 from keyfold_systems.sellers.patterns import (
     catalog,
     catalog_is_used,
@@ -87,7 +88,7 @@ class CatalogOperations(Part):
         """Change a catalog of yours."""
         _check_products(input.products or [])
         found = await self._own_catalog(catalog_id, caller)
-        return await self.db.update(found, **sent_fields(input))
+        return await self.db.update(found, **input.given())
 
     @query("/catalogs/{catalog_id}/usage", name="listCatalogUsage", allow=authenticated)
     async def list_catalog_usage(
@@ -124,13 +125,21 @@ async def delete_unused(db: AsyncDb, found: Catalog) -> bool:
     """Delete a catalog unless a season uses it.
 
     It is closed first: from then on no season can start with it, so what the look at its uses
-    finds is all there will be. In use, it is opened again.
+    finds is all there will be. In use, it is opened again, and another deletion at the same time
+    has to look again.
     """
-    await db.update(found.ref(), deleting_since=db.context.now())
+    now = db.context.now()
+    try:
+        await db.update(found.ref(), deleting_since=now)
+    except NotFound:
+        return True  # somebody else was faster
     if await catalog_is_used(db, found.catalog_id):
         await db.update(found.ref(), deleting_since=None)
         return False
-    await db.delete(found.ref())
+    try:
+        await db.delete(found.ref(), where=lambda c: c.deleting_since == now)
+    except ConditionFailed:
+        return await delete_unused(db, found)
     return True
 
 

@@ -52,12 +52,15 @@ def announce_share(old: Share | None, new: Share | None, delivery: Delivery) -> 
 @design.on(Invite)
 def announce_invite(old: Invite | None, new: Invite | None, delivery: Delivery) -> None:
     """Announces InviteCreated, InviteRedeemed and InviteEnded; the code is nobody else's."""
+    invite = new or old
+    assert invite is not None, "a change has an item before or after"
+    key = f"invite of {invite.profile_id}, {invite.created_at.isoformat()}"
     if new is None:
-        _emit(delivery, "InviteEnded", old, "profile_id", "used_at")
+        _emit(delivery, "InviteEnded", old, "profile_id", "used_at", key=key)
     elif old is None:
-        _emit(delivery, "InviteCreated", new, "profile_id", "permissions", "expires_at")
+        _emit(delivery, "InviteCreated", new, "profile_id", "permissions", "expires_at", key=key)
     elif old.used_at is None and new.used_at is not None:
-        _emit(delivery, "InviteRedeemed", new, "profile_id", "used_by_account_id")
+        _emit(delivery, "InviteRedeemed", new, "profile_id", "used_by_account_id", key=key)
 
 
 @design.on(Season)
@@ -97,7 +100,7 @@ def _announce(
         _emit(delivery, f"{kind}Changed", new, *ids, *changed)
 
 
-def _emit(delivery: Delivery, event: str, item: Entity | None, *fields: str) -> None:
+def _emit(delivery: Delivery, event: str, item: Entity | None, *fields: str, key: str = "") -> None:
     assert item is not None, "a change has an item before or after"
     payload: dict[str, Any] = item.model_dump(mode="json", by_alias=True, include=set(fields))
-    delivery.emit(event, payload)
+    delivery.emit(event, payload, key=key)

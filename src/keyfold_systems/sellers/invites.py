@@ -16,18 +16,24 @@ from keyfold.api import (
     query,
 )
 from keyfold.errors import ConditionFailed, NotFound
-from keyfold_systems.sellers.access import BOTH, access, require_owner
+from keyfold_systems.sellers.access import access, require_owner
 from keyfold_systems.sellers.entities import Invite
-from keyfold_systems.sellers.parts import existing, profile_stays, write_checked
+from keyfold_systems.sellers.parts import existing, names, profile_stays, write_checked
 from keyfold_systems.sellers.patterns import (
     account,
     invite,
     invites_of_profile,
     profile_by_id,
 )
-from keyfold_systems.sellers.payloads import InviteDetails, NewInvite, SellerProfile, seen_through
+from keyfold_systems.sellers.payloads import (
+    InviteDetails,
+    ListedInvite,
+    NewInvite,
+    SellerProfile,
+    seen_through,
+)
 from keyfold_systems.sellers.shares import ShareOperations
-from keyfold_systems.sellers.values import CleanId, Permission
+from keyfold_systems.sellers.values import BOTH, CleanId, Permission
 
 
 class InviteOperations(ShareOperations):
@@ -95,11 +101,17 @@ class InviteOperations(ShareOperations):
     @query("/profiles/{profile_id}/invites", name="listInvitesByProfile", allow=authenticated)
     async def list_invites_by_profile(
         self, profile_id: CleanId, page: PageRequest, caller: Identity
-    ) -> Page[Invite]:
+    ) -> Page[ListedInvite]:
         """The invites of your profile that have not expired."""
         await require_owner(self.db, profile_id, caller)
         found = await invites_of_profile.after(page.cursor)(self.db, profile_id, limit=page.limit)
-        return Page([Invite(**one.__dict__) for one in found], found.cursor)
+        people = await names(self.db, (one.used_by_account_id for one in found))
+        given = {id: one.given_name for id, one in people.items()}
+        shown = [
+            ListedInvite(**one.model_dump(), used_by_name=given.get(one.used_by_account_id or ""))
+            for one in found
+        ]
+        return Page(shown, found.cursor)
 
     @query("/invites/{invite_code}", name="getInviteDetails", allow=authenticated)
     async def get_invite_details(self, invite_code: str) -> InviteDetails:

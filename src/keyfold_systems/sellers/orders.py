@@ -11,7 +11,7 @@ from keyfold.api import Identity, Invalid, PageRequest, authenticated, mutation,
 from keyfold_systems.sellers import report
 from keyfold_systems.sellers.access import order_for, require, season_for
 from keyfold_systems.sellers.entities import Catalog, Order, Season
-from keyfold_systems.sellers.parts import Part, existing, season_stays, sent_fields, write_checked
+from keyfold_systems.sellers.parts import Part, existing, season_stays, write_checked
 from keyfold_systems.sellers.patterns import (
     catalog,
     orders_of_profile,
@@ -102,7 +102,7 @@ class OrderOperations(Part):
     @mutation("/orders/{order_id}", name="updateOrder", allow=authenticated, method="PATCH")
     async def update_order(self, order_id: CleanId, input: OrderChanges, caller: Identity) -> Order:
         """Change an order; the total follows its lines."""
-        changes = sent_fields(input, clears=["customer_phone", "notes"])
+        changes = input.given()
         found = await order_for(self.db, order_id, caller, "WRITE")
         if input.line_items is not None:
             season = existing(
@@ -160,10 +160,9 @@ def priced(
             *((one.product_name, one.price) for one in offered.products if one.of(line.product_id)),
         ]
         if not products:
-            ids = ", ".join(one.product_id for one in offered.products)
             raise Invalid(
                 f"lineItems.{number}.productId",
-                f"{offered.catalog_name} has no product {line.product_id!r}; it has {ids}",
+                f"{offered.catalog_name} has no product {line.product_id!r}",
             )
         fitting = [one for one in products if line.fits(*one)]
         if not fitting:

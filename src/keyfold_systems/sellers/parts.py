@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, TypeVar
 
-from pydantic import BaseModel
-from pydantic.alias_generators import to_camel
-
 from keyfold import AsyncDb, check, exists, missing
-from keyfold.api import Invalid, Missing
+from keyfold.api import Missing
 from keyfold.errors import ConditionFailed, NotFound
 from keyfold.runtime import Intent
 from keyfold_systems.sellers.entities import Account, Profile, Season
@@ -27,15 +24,6 @@ def existing(found: T | None, kind: str, id: str) -> T:
     if found is None:
         raise Missing.of(kind, id)
     return found
-
-
-def sent_fields(changes: BaseModel, *, clears: Iterable[str] = ()) -> dict[str, Any]:
-    """The fields that a caller sent; null takes a value away where there need not be one."""
-    sent = {name: getattr(changes, name) for name in sorted(changes.model_fields_set)}
-    for name, value in sent.items():
-        if value is None and name not in clears:
-            raise Invalid(to_camel(name), "cannot be taken away; leave it out to keep it")
-    return sent
 
 
 def profile_stays(profile_id: str) -> Intent:

@@ -6,10 +6,10 @@ from datetime import date
 from decimal import Decimal
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, StringConstraints
+from pydantic import AfterValidator, Field, StringConstraints
 
 from keyfold import Timestamp
-from keyfold.api import Payload
+from keyfold.api import Payload, unchanged
 from keyfold_systems.sellers.entities import (
     Account,
     Catalog,
@@ -21,11 +21,11 @@ from keyfold_systems.sellers.entities import (
     Share,
 )
 from keyfold_systems.sellers.values import (
+    BOTH,
     CleanId,
     LineItem,
     PaymentMethod,
     Permission,
-    Permissions,
     Product,
     Text,
 )
@@ -34,21 +34,31 @@ Stated = Annotated[Text, StringConstraints(strip_whitespace=True)]
 """Text that somebody types: what is around it is not meant, and blanks alone say nothing."""
 Phone = Annotated[str, Field(max_length=40)]
 Notes = Annotated[str, Field(max_length=2000)]
-Email = Annotated[str, Field(pattern=r"^[^@\s]+@[^@\s]+$", max_length=320)]
+Email = Annotated[
+    str,
+    StringConstraints(strip_whitespace=True, pattern=r"^[^@\s]+@[^@\s]+$", max_length=320),
+]
+Name = Annotated[str, StringConstraints(strip_whitespace=True, max_length=200)]
+Given = Annotated[
+    tuple[Permission, ...],
+    Field(min_length=1),
+    AfterValidator(lambda given: tuple(one for one in BOTH if one in given)),
+]
+"""Permissions, each once and in one order, however they are sent."""
 
 
 class NewAccount(Payload):
     """What is known of somebody at sign-up."""
 
     email: Email
-    given_name: Annotated[str, Field(max_length=200)] = ""
+    given_name: Name = ""
 
 
 class AccountChanges(Payload):
     """What is not given stays."""
 
-    email: Email | None = None
-    given_name: Annotated[str, Field(max_length=200)] | None = None
+    email: Email = unchanged()
+    given_name: Name = unchanged()
 
 
 class SellerProfile(Payload):
@@ -96,17 +106,31 @@ class NewShare(Payload):
     """Whom to give which permissions; by address or by id."""
 
     profile_id: CleanId
-    target_account_email: str | None = None
+    target_account_email: Email | None = None
     target_account_id: CleanId | None = None
-    permissions: Permissions
+    permissions: Given
 
 
 class NewInvite(Payload):
     """What the code will give, and for how long it is good."""
 
     profile_id: CleanId
-    permissions: Permissions
+    permissions: Given
     expires_in_days: Annotated[int, Field(ge=1, le=90)] = 14
+
+
+class ListedInvite(Payload):
+    """An invite among those of a profile, with who used it."""
+
+    invite_code: str
+    profile_id: str
+    permissions: list[Permission]
+    created_by_account_id: str
+    created_at: Timestamp
+    expires_at: Timestamp
+    used_at: Timestamp | None
+    used_by_account_id: str | None
+    used_by_name: str | None
 
 
 class InviteDetails(Payload):
@@ -131,9 +155,9 @@ class NewSeason(Payload):
 class SeasonChanges(Payload):
     """What is not given stays."""
 
-    season_name: Stated | None = None
-    catalog_id: CleanId | None = None
-    start_date: date | None = None
+    season_name: Stated = unchanged()
+    catalog_id: CleanId = unchanged()
+    start_date: date = unchanged()
     end_date: date | None = None
 
 
@@ -186,11 +210,11 @@ class NewOrder(Payload):
 class OrderChanges(Payload):
     """What is not given stays."""
 
-    customer_name: Stated | None = None
+    customer_name: Stated = unchanged()
     customer_phone: Phone | None = None
-    line_items: Lines | None = None
-    payment_method: PaymentMethod | None = None
-    order_date: date | None = None
+    line_items: Lines = unchanged()
+    payment_method: PaymentMethod = unchanged()
+    order_date: date = unchanged()
     notes: Notes | None = None
 
 
@@ -216,18 +240,30 @@ class ListedOrder(Payload):
         return cls(**order.__dict__, season_name=season.season_name if season else "")
 
 
+def _stated(product: Product) -> Product:
+    id, name = product.product_id.strip(), product.product_name.strip()
+    if not (id and name):
+        raise ValueError("a product needs an id and a name")
+    return product.model_copy(update={"product_id": id, "product_name": name})
+
+
+Products = Annotated[
+    list[Annotated[Product, AfterValidator(_stated)]], Field(min_length=1, max_length=500)
+]
+
+
 class NewCatalog(Payload):
     catalog_name: Stated
     is_public: bool = False
-    products: Annotated[list[Product], Field(min_length=1, max_length=500)]
+    products: Products
 
 
 class CatalogChanges(Payload):
     """What is not given stays."""
 
-    catalog_name: Stated | None = None
-    is_public: bool | None = None
-    products: Annotated[list[Product], Field(min_length=1, max_length=500)] | None = None
+    catalog_name: Stated = unchanged()
+    is_public: bool = unchanged()
+    products: Products = unchanged()
 
 
 class ListedCatalog(Payload):

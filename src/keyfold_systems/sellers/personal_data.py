@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import ClassVar
 
 from keyfold import update
 from keyfold.api import Belonging, Identity, Missing, PersonalData, authenticated, mutation
+from keyfold.errors import NotFound
 from keyfold_systems.sellers.catalogs import delete_unused
 from keyfold_systems.sellers.entities import (
     Account,
@@ -39,7 +41,8 @@ async def forget_share(service: PersonalDataOperations, share: Share, _: Identit
     async for invite in service.db.iterate(query):
         if invite.used_by_account_id == share.target_account_id:
             code = Invite.key(invite_code=invite.invite_code)
-            await service.db.transact(update(code, used_by_account_id=None))
+            with suppress(NotFound):
+                await service.db.transact(update(code, used_by_account_id=None))
     await service.db.delete(share.ref())
 
 
@@ -55,7 +58,7 @@ async def give_up(service: PersonalDataOperations, catalog: Catalog, _: Identity
         await service.db.update(catalog.ref(), owner_account_id=NOBODY, is_public=False)
 
 
-async def take_back(service: PersonalDataOperations, report: Report, _: Identity) -> None:
+async def drop_report(service: PersonalDataOperations, report: Report, _: Identity) -> None:
     await service.db.delete(report.ref())
 
 
@@ -89,7 +92,8 @@ class PersonalDataOperations(PersonalData, Part):
             ),
         ),
         Belonging("catalog", lambda id: Catalog.by_owner.query(owner_account_id=id), leave=give_up),
-        Belonging("report", trail.reported_by, leave=take_back),
+        Belonging("report", trail.reported_by, leave=drop_report),
+        Belonging("report about", trail.reports_about, listed=False, leave=drop_report),
         inbox.belonging(),
         Belonging("suspension", lambda id: Suspension.key(user_id=id), kept=True),
     )

@@ -11,7 +11,7 @@ from keyfold.runtime import Intent
 from keyfold_systems.sellers.access import require, season_for
 from keyfold_systems.sellers.catalogs import usable
 from keyfold_systems.sellers.entities import Catalog, Order, Season
-from keyfold_systems.sellers.parts import Part, existing, profile_stays, sent_fields, write_checked
+from keyfold_systems.sellers.parts import Part, existing, profile_stays, write_checked
 from keyfold_systems.sellers.patterns import season_by_id, seasons_of_profile
 from keyfold_systems.sellers.payloads import ListedSeason, NewSeason, SeasonChanges
 from keyfold_systems.sellers.values import CleanId
@@ -71,7 +71,7 @@ class SeasonOperations(Part):
         self, season_id: CleanId, input: SeasonChanges, caller: Identity
     ) -> Season:
         """Change a season; what is not given stays."""
-        changes = sent_fields(input, clears=["end_date"])
+        changes = input.given()
         season = await season_for(self.db, season_id, caller, "WRITE")
         _check_dates(
             changes.get("start_date", season.start_date),

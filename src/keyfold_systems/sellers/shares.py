@@ -110,11 +110,12 @@ class ShareOperations(Part):
         return Page(shown, found.cursor)
 
     async def _target(self, input: NewShare) -> Account:
-        if input.target_account_id is not None:
-            by, found = "targetAccountId", await account(self.db, input.target_account_id)
-        elif input.target_account_email is not None:
-            address = input.target_account_email.casefold()
-            by, found = "targetAccountEmail", await account_by_email(self.db, address)
+        id, address = input.target_account_id, input.target_account_email
+        if id is not None and address is None:
+            by, found = "targetAccountId", await account(self.db, id)
+        elif address is not None and id is None:
+            by = "targetAccountEmail"
+            found = await account_by_email(self.db, address.casefold())
         else:
             raise Invalid("targetAccountEmail", "give an address or an account id")
         if found is None or found.deleting_since is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic.alias_generators import to_camel
@@ -11,6 +11,7 @@ from pydantic.alias_generators import to_camel
 from keyfold import AtMost
 
 Permission = Literal["READ", "WRITE"]
+BOTH: Final[tuple[Permission, ...]] = ("READ", "WRITE")
 Permissions = Annotated[tuple[Permission, ...], AtMost(2), Field(min_length=1)]
 PaymentMethod = Literal["CASH", "CHECK", "CREDIT_CARD", "OTHER"]
 Text = Annotated[str, Field(min_length=1, max_length=200)]

@@ -10,7 +10,7 @@ import secrets
 from datetime import UTC, datetime, timedelta
 
 from keyfold import Ref
-from keyfold_systems.tamafriends.entities import Comment, Post
+from keyfold_systems.tamafriends.entities import Block, Comment, Post
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _POST = re.compile(r"([0-9a-f]{14})[0-9a-f]{10}-(.+)")
@@ -42,6 +42,12 @@ def comment_address(post_id: str, comment_id: str) -> Ref[Comment] | None:
     if (said := _OTHER.match(comment_id)) is None:
         return None
     return Comment.key(post_id=post_id, comment_id=comment_id, created_at=_moment(said[1]))
+
+
+def block_addresses(one: str, other: str) -> list[Ref[Block]]:
+    """Where blocks between two people would be, in both directions."""
+    pairs = [(one, other), (other, one)] if one != other else []
+    return [Block.key(user_id=user_id, blocked_id=blocked_id) for user_id, blocked_id in pairs]
 
 
 def _moment(said: str) -> datetime:

@@ -125,6 +125,7 @@ class UserProfile(
     inbox = Cascade("Inbox", sync="stream")
     copies = Cascade("FeedItem", via={"user_id": "reader_id"}, sync="stream")
     reports = Cascade("Report", through="by_user", sync="stream")
+    reported = Cascade("Report", through="by_author", via={"user_id": "author_id"}, sync="stream")
 
 
 class Credential(typed.Credential, Entity, table=table):
@@ -313,6 +314,7 @@ class Inbox(typed.Inbox, Entity, table=table):
 
 
 Reportable = Literal["post", "comment", "user"]
+Reason = Literal["spam", "abuse", "other"]
 
 
 class Report(
@@ -328,10 +330,11 @@ class Report(
     user_id: Id
     author_id: Id
     post_id: Id | None = None
-    reason: Literal["spam", "abuse", "other"]
+    reason: Reason
     text: Annotated[str, Field(max_length=500)] = ""
     excerpt: Annotated[str, Field(max_length=200)] = ""
     created_at: Timestamp
 
     key = Key("REPORTS", "REPORT#{kind}#{target_id}#{user_id}")
+    by_author = On("GSI1", "USER#{author_id}", "REPORTED#{kind}#{target_id}#{user_id}")
     by_user = On("GSI2", "USER#{user_id}", "REPORT#{created_at:iso}#{target_id}")

@@ -140,6 +140,7 @@ class UserProfile(Entity):
     inbox: ClassVar[keyfold.maintain.cascade.Cascade]
     copies: ClassVar[keyfold.maintain.cascade.Cascade]
     reports: ClassVar[keyfold.maintain.cascade.Cascade]
+    reported: ClassVar[keyfold.maintain.cascade.Cascade]
     def __changes__(  # type: ignore[override]
         self,
         *_at: PathChange[of.UserProfile],
@@ -512,6 +513,16 @@ class ReportKey(KeyOf[of.Report]):
     @overload
     def query(self, *, kind: typing.Literal['post', 'comment', 'user'], target_id: str, user_id: str) -> Query[of.Report]: ...
 
+class ReportByAuthor(KeyOf[of.Report]):
+    @overload
+    def query(self, *, author_id: str) -> ByKind[of.Report]: ...
+    @overload
+    def query(self, *, author_id: str, kind: typing.Literal['post', 'comment', 'user']) -> ByTargetId[of.Report]: ...
+    @overload
+    def query(self, *, author_id: str, kind: typing.Literal['post', 'comment', 'user'], target_id: str) -> ByUserId[of.Report]: ...
+    @overload
+    def query(self, *, author_id: str, kind: typing.Literal['post', 'comment', 'user'], target_id: str, user_id: str) -> Query[of.Report]: ...
+
 class ReportByUser(KeyOf[of.Report]):
     @overload
     def query(self, *, user_id: str) -> ByCreatedAt[of.Report]: ...
@@ -522,6 +533,7 @@ class ReportByUser(KeyOf[of.Report]):
 
 class Report(Entity):
     key: ClassVar[Key[ReportKey]]
+    by_author: ClassVar[On[ReportByAuthor]]
     by_user: ClassVar[On[ReportByUser]]
     def __changes__(  # type: ignore[override]
         self,

@@ -79,8 +79,9 @@ def announce_block(old: Block | None, new: Block | None, delivery: Delivery) -> 
 
 @design.on(Report, "insert")
 def announce_report(_: None, new: Report, delivery: Delivery) -> None:
-    """Announces ContentReported."""
-    _emit(delivery, "ContentReported", new, "kind", "target_id", "reason")
+    """Announces ContentReported; the report's own key would tell who reported."""
+    about = f"{new.kind} {new.target_id}"
+    _emit(delivery, "ContentReported", new, "kind", "target_id", "reason", key=about)
 
 
 @design.on(AuditEntry, "insert")
@@ -89,7 +90,7 @@ def announce_decision(_: None, new: AuditEntry, delivery: Delivery) -> None:
     _emit(delivery, "ModeratorDecided", new, "action", "subject", "by")
 
 
-def _emit(delivery: Delivery, event: str, item: Entity | None, *fields: str) -> None:
+def _emit(delivery: Delivery, event: str, item: Entity | None, *fields: str, key: str = "") -> None:
     assert item is not None, "a change has an item before or after"
     payload: dict[str, Any] = item.model_dump(mode="json", by_alias=True, include=set(fields))
-    delivery.emit(event, payload)
+    delivery.emit(event, payload, key=key)

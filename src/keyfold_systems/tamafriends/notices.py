@@ -9,10 +9,10 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from keyfold import Entity, delete, put
+from keyfold import Entity, delete, put, update
 from keyfold.runtime import Intent
 from keyfold.streams import Delivery
-from keyfold_systems.tamafriends.addresses import stamp
+from keyfold_systems.tamafriends.addresses import block_addresses, stamp
 from keyfold_systems.tamafriends.entities import (
     Comment,
     Follow,
@@ -77,6 +77,18 @@ async def notify_commented(
     return await _keep(told, new, delivery)
 
 
+@design.on(Notification, "insert", name="settle_late_notice")
+async def settle_late_notice(_: None, new: Notification, delivery: Delivery) -> list[Intent]:
+    """One that comes after its reader left goes; after a block, which hides it, it is read."""
+    if await delivery.find(UserProfile.key(user_id=new.user_id)) is None:
+        return [delete(new.ref())]
+    blocks = block_addresses(new.user_id, new.actor_id or new.user_id)
+    apart = [block for block in blocks if await delivery.find(block) is not None]
+    if not apart or await delivery.find(new.ref()) is None:
+        return []
+    return [update(new.ref(), state="read")]
+
+
 def _notice(
     kind: Any, user_id: str, actor_id: str, at: datetime, name: str, **more: Any
 ) -> Notification:
@@ -96,7 +108,5 @@ async def _keep(told: Notification, new: Entity | None, delivery: Delivery) -> l
         return []
     if new is None or await delivery.find(new.ref()) is None:
         return [delete(told.ref())]
-    if await delivery.find(UserProfile.key(user_id=told.user_id)) is None:
-        return []
     known = await delivery.find(told.ref())
     return [put(told if known is None else known.model_copy(update={"text": told.text}))]

@@ -148,6 +148,12 @@ def reports_by(user_id: str, limit: int = 50) -> Query[Report]:
 
 
 @design.pattern(requests=1)
+def reports_about(user_id: str, limit: int = 50) -> Query[Report]:
+    """What is reported of a user, by what it is about."""
+    return Report.by_author.query(author_id=user_id).limit(limit)
+
+
+@design.pattern(requests=1)
 def audit_of_month(month: datetime, limit: int = 50) -> Query[AuditEntry]:
     """What moderators did in the month of a time, newest first."""
     return AuditEntry.key.query(at=month).descending().limit(limit)

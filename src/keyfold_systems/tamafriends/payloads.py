@@ -7,11 +7,12 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints
 
 from keyfold import Timestamp
-from keyfold.api import MediaLink, Password, Payload
+from keyfold.api import MediaLink, Password, Payload, cleared, unchanged
 from keyfold_systems.tamafriends.entities import (
     MOST_IMAGES,
     Email,
     Handle,
+    Reason,
     Reportable,
     Text,
     Username,
@@ -22,7 +23,7 @@ Stated = Annotated[Text, StringConstraints(strip_whitespace=True)]
 """Text that somebody types: what is around it is not meant, and blanks alone say nothing."""
 Grounds = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500)]
 DisplayName = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=80)]
-Name = Annotated[str, Field(min_length=1, max_length=200)]
+Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
 
 
 class NewAccount(Payload):
@@ -79,11 +80,11 @@ class NewPost(Payload):
 class ProfileChange(Payload):
     """What changes about you; what is left out stays, and null takes the picture away."""
 
-    email: Email | None = None
-    username: Username | None = None
-    handle: Handle | None = None
-    display_name: DisplayName | None = None
-    bio: Annotated[str, Field(max_length=500)] | None = None
+    email: Email = unchanged()
+    username: Username = unchanged()
+    handle: Handle = unchanged()
+    display_name: DisplayName = unchanged()
+    bio: Annotated[str, Field(max_length=500)] | None = cleared("")
     picture: NewImage | None = None
 
 
@@ -196,5 +197,32 @@ class NewReport(Payload):
     kind: Reportable
     target_id: Name
     post_id: Name | None = None
-    reason: Literal["spam", "abuse", "other"]
+    reason: Reason
     text: Annotated[str, Field(max_length=500)] = ""
+
+
+class OwnReport(Payload):
+    """A report as its author sees it: what it is about may be kept from them by a block."""
+
+    kind: Reportable
+    target_id: str
+    post_id: str | None = None
+    reason: Reason
+    text: str
+    created_at: Timestamp
+
+
+class ReportView(Payload):
+    """A report with the names of who made it and of whom it is about."""
+
+    kind: Reportable
+    target_id: str
+    post_id: str | None
+    user_id: str
+    user_name: str | None
+    author_id: str
+    author_name: str | None
+    reason: Reason
+    text: str
+    excerpt: str
+    created_at: Timestamp

@@ -39,11 +39,14 @@ ROOT = Identity.of("root", "admin")
 FIRST = PageRequest(limit=50, cursor=None)
 
 
+def profile(one: Identity) -> NewUser:
+    """A profile under somebody's own name."""
+    return NewUser(nickname=one.id, email=f"{one.id}@x.org", full_name=one.id.title())
+
+
 async def register(service: GgCore, *people: Identity) -> None:
-    """Give them profiles under their own names."""
     for one in people:
-        input = NewUser(nickname=one.id, email=f"{one.id}@x.org", full_name=one.id.title())
-        await service.create_user(input, caller=one)
+        await service.create_user(profile(one), caller=one)
 
 
 @dataclass

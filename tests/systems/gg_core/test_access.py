@@ -122,13 +122,9 @@ MATRIX = Matrix(
     deleteMessage/hall    401        403       403   yes     yes         yes    yes    yes
     readRoom              401        403       403   yes     403         yes    403    403
 
-    notices               401        403       403   403     403         yes    403    403
     unread                401        403       403   403     403         yes    403    403
     notifications         401        403       403   403     403         yes    403    403
-    unreadCount           401        403       403   403     403         yes    403    403
-    readNotice            401        403       yes   yes     yes         yes    yes    yes
     readNotifications     401        403       403   403     403         yes    403    403
-    readNotices           401        403       yes   yes     yes         yes    yes    yes
 
     report                401        403       yes   yes     yes         yes    yes    yes
     reports               401        403       403   403     403         403    yes    yes
@@ -193,9 +189,7 @@ MATRIX = Matrix(
         "createRoom/group": {"input": {"scope": "group", "groupId": "{groupId}"}},
         "addToRoom": {"userId": "kim"},
         "deleteMessage/hall": {"roomId": "{hallId}", "messageId": "{hallMessageId}"},
-        "readNotice": {"noticeId": "{noticeId}", "createdAt": "{noticeCreatedAt}"},
         "readNotifications": {"notificationIds": ["{noticeId}"]},
-        "readNotices": {"until": "{createdAt}"},
         "report": {"input": {"subjectType": "user", "subjectId": "kim", "reason": "Spam"}},
         "handleReport": {"decision": "dismissed"},
         "suspendUser": {"hours": 24, "reason": "Spam"},
@@ -263,7 +257,6 @@ async def living() -> AsyncIterator[Scene]:
                 "subjectType": "user",
                 "subjectId": "zoe",
                 "noticeId": "n",
-                "noticeCreatedAt": START.isoformat(),
             },
         )
 

@@ -9,7 +9,7 @@ import pytest
 from keyfold.api import Conflict, Identity, Invalid, Missing, NotAllowed, PageRequest
 from keyfold_systems.gg_core.payloads import NewRoom
 from keyfold_systems.gg_core.rooms import Room
-from tests.systems.opening import LATER
+from tests.systems.opening import LATER, stored
 
 from .conftest import FIRST, MIA, OLGA, SAM, World
 
@@ -63,6 +63,19 @@ async def test_members_of_an_open_room_come_and_go(world: World) -> None:
         await world.service.add_to_room((await talk(world)).room_id, "sam", caller=OLGA)
 
 
+async def test_a_room_goes_with_the_last_who_leaves_it(world: World) -> None:
+    opened = NewRoom(scope="group", members={"mia"})
+    room = await world.service.create_room(opened, caller=OLGA)
+    await world.service.send_message(room.room_id, "Bye", caller=OLGA)
+    await world.service.leave_room(room.room_id, caller=OLGA)
+    await world.settle()
+    assert len(await world.service.messages(room.room_id, FIRST, caller=MIA)) == 1
+    await world.service.leave_room(room.room_id, caller=MIA)
+    await world.settle()
+    keys = [item["PK"]["S"] for item in await stored(world.db, "gg_core")]
+    assert f"ROOM#{room.room_id}" not in keys
+
+
 async def test_a_groups_room_follows_the_group(world: World) -> None:
     group = await world.found(OLGA)
     input = NewRoom(scope="group", group_id=group.group_id)
@@ -82,6 +95,8 @@ async def test_a_room_with_the_wrong_people_is_refused(world: World) -> None:
     for members in (set(), {"mia", "sam"}, {"nobody"}):
         with pytest.raises(Invalid):
             await world.service.create_room(NewRoom(scope="dm", members=members), caller=OLGA)
+    with pytest.raises(Invalid, match="somebody else"):
+        await world.service.create_room(NewRoom(scope="group"), caller=OLGA)
 
 
 async def test_two_people_have_one_room(world: World) -> None:
@@ -98,7 +113,8 @@ async def test_two_people_have_one_room(world: World) -> None:
 
 async def test_a_block_holds_in_rooms(world: World) -> None:
     room = await talk(world)
-    open_room = await world.service.create_room(NewRoom(scope="group"), caller=OLGA)
+    opened = NewRoom(scope="group", members={"sam"})
+    open_room = await world.service.create_room(opened, caller=OLGA)
     await world.service.send_message(room.room_id, "Hello", caller=MIA)
     await world.service.block_user("mia", caller=OLGA)
     for who in (OLGA, MIA):
@@ -140,6 +156,7 @@ async def test_a_list_of_rooms_shows_who_what_and_whether_it_is_new(world: World
     await world.settle()
     [mine] = await world.service.rooms("olga", FIRST)
     assert (mine.title, mine.last_text, mine.last_by) == ("Mia", "See you", "mia")
+    assert mine.last_by_name == "Mia"
     assert mine.unread
     [theirs] = await world.service.rooms("mia", FIRST)
     assert (theirs.title, theirs.unread) == ("Olga", False)

@@ -18,11 +18,10 @@ async def everything(world: World, entity: Any) -> list[Any]:
     return [one async for one in world.db.scan(entity)]
 
 
-async def told_of(world: World, goal_id: str) -> None:
+async def told_of(world: World, goal_id: str, **more: Any) -> None:
     world.clock.advance(1)
-    told = NewActivity(
-        verb="goal_update", object_type="Goal", object_id=goal_id, preview_text="Halfway"
-    )
+    given = {"verb": "goal_update", "object_type": "Goal", "object_id": goal_id}
+    told = NewActivity.model_validate({**given, "preview_text": "Halfway", **more})
     await world.service.post_activity(told, caller=OLGA)
 
 
@@ -72,7 +71,11 @@ async def test_a_goal_goes_with_what_was_told_of_it(world: World) -> None:
     await world.service.promote("olga", True, caller=ROOT)
     goal, other = await world.goal(), await world.goal()
     await world.settle()
+    task = await world.task(goal)
     await told_of(world, goal.goal_id)
+    await told_of(world, goal.goal_id, verb="celebrated")
+    about = {"object_type": "Task", "object_id": task.task_id, "object_actor_id": goal.goal_id}
+    await told_of(world, goal.goal_id, verb="comment", **about)
     await told_of(world, other.goal_id)
     await world.settle()
     await world.service.delete_goal(goal.goal_id, caller=OLGA)
@@ -108,7 +111,7 @@ async def test_a_quest_does_not_wait_for_what_is_deleted(world: World) -> None:
     assert (await world.quest(some)).linked_goal_ids == {other.goal_id}
     assert (await world.quest(only)).status == "cancelled"
     assert (await world.service.account("olga")).active_quests == 1
-    kinds = [one.kind for one in await world.service.notices("olga", FIRST)]
+    kinds = [one.kind for one in await world.service.notifications("olga", FIRST)]
     assert kinds == ["quest_cancelled", "quest_cancelled"]
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from keyfold.api import Conflict, Identity, Missing, PageRequest
+from keyfold.api import Conflict, Identity, Invalid, Missing, NotAllowed, PageRequest
 from keyfold.errors import CursorRefused, NotFound
 from keyfold.streams import AsyncConsumer, ConsumerOptions
 from keyfold.streams.policy import TRANSIENT
@@ -18,12 +18,13 @@ from keyfold_systems.gg_core.design import design
 from keyfold_systems.gg_core.entities import Group, Role
 from keyfold_systems.gg_core.payloads import NewReport, NewRoom
 from keyfold_systems.gg_core.service import GgCore
-from tests.systems.opening import LATER, opened, stored
+from tests.systems.opening import LATER, ask, opened, stored
 
-from .conftest import FIRST, MIA, OLGA, SAM, World
+from .conftest import FIRST, MIA, OLGA, SAM, World, profile
 from .test_histories import Crash, Interleaved
 
 pytestmark = LATER
+MO = Identity.of("mo", "moderator")
 
 
 async def lived(world: World) -> dict[str, str]:
@@ -151,6 +152,88 @@ async def test_an_administrator_deletes_somebodys_data_and_it_is_noted(world: Wo
     assert (await world.service.delete_personal_data("olga", root)).done
     left = await traces(world)
     assert [one.partition("#")[0] for one in left] == ["AUDIT"]
+
+
+async def test_what_others_reported_of_somebody_goes_with_them(world: World) -> None:
+    ids = await lived(world)
+    post = await world.post(OLGA, "Buy this")
+    hers = await world.service.send_message(ids["room"], "Buy it", caller=OLGA)
+    others = await world.post(SAM, "Buy that")
+    about: list[dict[str, Any]] = [
+        {"subject_type": "user", "subject_id": "olga"},
+        {
+            "subject_type": "activity",
+            "subject_id": post.activity_id,
+            "place_id": "olga",
+            "created_at": post.created_at,
+        },
+        {
+            "subject_type": "message",
+            "subject_id": hers.message_id,
+            "place_id": ids["room"],
+            "created_at": hers.created_at,
+        },
+        {
+            "subject_type": "activity",
+            "subject_id": others.activity_id,
+            "place_id": "sam",
+            "created_at": others.created_at,
+        },
+        {"subject_type": "group", "subject_id": ids["shared"]},
+    ]
+    for one in about:
+        await world.service.report(NewReport(**one, reason="Spam"), caller=MIA)
+    await world.service.handle_report("mia", "user", "olga", "dismissed", MO)
+    await world.settle()
+    await world.service.delete_user("olga", caller=OLGA)
+    await world.settle()
+    assert [one.partition("#")[0] for one in await traces(world)] == ["AUDIT"]
+    left = {one.subject_id for one in await world.service.reports(FIRST)}
+    assert left == {others.activity_id, ids["shared"]}
+
+
+async def test_a_suspension_outlasts_the_account(world: World) -> None:
+    await world.service.suspend_user("olga", 24, "Spam", MO)
+    await world.service.delete_user("olga", caller=OLGA)
+    await world.settle()
+    left = [one for one in await traces(world) if not one.startswith("AUDIT#")]
+    assert left == ["USER#olga SUSPENSION"]
+    with pytest.raises(NotAllowed, match="Spam"):
+        await ask(world.service, "createUser", OLGA, input=profile(OLGA))
+    world.clock.advance(24 * 3600 + 1)
+    await ask(world.service, "createUser", OLGA, input=profile(OLGA))
+
+
+async def test_who_comes_back_talks_to_the_same_people_again(world: World) -> None:
+    direct = NewRoom(scope="dm", members={"mia"})
+    before = await world.service.create_room(direct, caller=OLGA)
+    await world.service.send_message(before.room_id, "Hello", caller=MIA)
+    await world.service.delete_user("olga", caller=OLGA)
+    await world.settle()
+    await world.register(OLGA)
+    for who, other in ((MIA, "olga"), (OLGA, "mia")):
+        room = await world.service.create_room(NewRoom(scope="dm", members={other}), caller=who)
+        assert room.members == {"mia", "olga"}
+        await world.service.send_message(room.room_id, "Hello again", caller=who)
+    assert [one.title for one in await world.service.rooms("mia", FIRST)] == ["Olga"]
+    assert len(await world.service.rooms("olga", FIRST)) == 1
+    await world.settle()
+    assert await world.drift() == []
+
+
+async def test_nobody_is_drawn_into_anything_while_leaving(world: World) -> None:
+    room = await world.service.create_room(NewRoom(scope="group", members={"sam"}), caller=MIA)
+    await world.service.delete_user("olga", caller=OLGA)
+    for members in ({"olga"}, {"olga", "sam"}):
+        with pytest.raises(Invalid, match="olga"):
+            await world.service.create_room(NewRoom(scope="group", members=members), caller=MIA)
+    for asked in (
+        world.service.add_to_room(room.room_id, "olga", caller=MIA),
+        world.service.follow_user("olga", caller=MIA),
+        world.service.block_user("olga", caller=MIA),
+    ):
+        with pytest.raises(Missing):
+            await asked
 
 
 @pytest.mark.parametrize("seed", range(2))

@@ -163,6 +163,9 @@ async def test_a_quest_that_is_over_before_it_starts_is_refused(world: World) ->
     ):
         with pytest.raises(Invalid, match="deadline"):
             await world.counted(1, **more)
+    with pytest.raises(Invalid, match="periodSeconds"):
+        await world.counted(1, start_at=now - timedelta(days=1), period_seconds=3600)
+    await world.counted(1, start_at=now - timedelta(minutes=1), period_seconds=3600)
     await world.counted(1, deadline=now + timedelta(days=1))
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
 
 from keyfold.api import Invalid, Missing, NotAllowed, PageRequest
 from keyfold.api.media import LocalMedia
-from keyfold_systems.gg_core.entities import FeedItem, Media
+from keyfold_systems.gg_core.entities import FeedItem, Media, Promotion
 from keyfold_systems.gg_core.patterns import activities_of, feed_items
 from keyfold_systems.gg_core.payloads import NewActivity
 from tests.systems.opening import LATER, ask, sweep
@@ -180,6 +181,9 @@ async def test_media_is_stored_by_key_and_linked_when_read(world: World, tmp_pat
     assert later.media.url != entry.media.url
     with pytest.raises(NotAllowed):
         await world.service.post_activity(NewActivity(media=media), caller=OLGA)
+    for wrong in ({"content_type": "x" * 101}, {"width": 0}, {"s3_key": "x" * 301}):
+        with pytest.raises(ValidationError):
+            Media.model_validate(media.model_dump() | wrong)
 
 
 async def test_a_repeated_upload_has_one_key(world: World, tmp_path: Path) -> None:
@@ -230,6 +234,14 @@ async def test_what_was_decided_is_shown_with_its_reason(world: World) -> None:
         await world.service.explain_way("olga", "mia")
 
 
+async def test_a_promotion_keeps_what_it_was_decided_by(world: World) -> None:
+    by = {"followers": 1000.0}
+    flagged = {"reason": "followers", "thresholds": by}
+    await ask(world.service, "promote", ROOT, None, actor_id="mia", fanout_enabled=True, **flagged)
+    flag = await world.db.get(Promotion.key(user_id="mia"))
+    assert (flag.reason, flag.thresholds) == ("followers", by)
+
+
 async def test_the_policy_decides_again_once_a_promotion_is_over(world: World) -> None:
     await world.service.follow_user("mia", caller=OLGA)
     await world.service.promote("mia", fanout_enabled=False, caller=ROOT)
@@ -247,6 +259,16 @@ async def test_a_verb_that_nobody_knows_is_an_activity(world: World) -> None:
     await world.settle()
     [entry] = await world.service.feed("olga", page=PageRequest(limit=5))
     assert (entry.verb, entry.object_id) == ("photo_shared", "p1")
+
+
+async def test_whatever_the_verb_an_activity_is_about_something_that_is_there(
+    world: World,
+) -> None:
+    goal = await world.goal(MIA)
+    for more in ({}, {"object_id": "x"}, {"object_id": goal.goal_id}):
+        given = {"verb": "celebrated", "object_type": "Goal", "preview_text": "Done!", **more}
+        with pytest.raises(Invalid, match="objectId"):
+            await world.service.post_activity(NewActivity.model_validate(given), caller=OLGA)
 
 
 async def test_nobody_needs_a_flag_for_copies(world: World) -> None:

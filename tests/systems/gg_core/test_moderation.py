@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from keyfold.api import Conflict, Identity, Invalid
+from keyfold.api import Conflict, Identity, Invalid, Missing
 from keyfold_systems.gg_core.oversight import Lock, Report, SubjectType
 from keyfold_systems.gg_core.payloads import NewReport, NewRoom, ReportView
 from tests.systems.opening import LATER, ask, stored, sweep
@@ -38,17 +38,19 @@ async def test_a_report_is_listed_until_it_is_handled(world: World) -> None:
     with pytest.raises(Conflict, match="already"):
         await reported(world)
     assert [named(one) for one in await world.service.reports(FIRST)] == [named(report)]
+    await world.register(MO)
     handled = await world.service.handle_report(*named(report), "dismissed", MO, "No spam")
     assert (handled.status, handled.handled_by, handled.note) == ("dismissed", "mo", "No spam")
     assert (await world.service.reports(FIRST)).items == []
     [kept] = await world.service.reports(FIRST, "dismissed")
-    assert named(kept) == named(report)
+    assert (named(kept), kept.handled_by_name) == (named(report), "Mo")
     with pytest.raises(Conflict, match="handled"):
         await world.service.handle_report(*named(report), "removed", MARA)
     await world.settle()
-    [notice] = await world.service.notices("olga", FIRST)
+    [notice] = await world.service.notifications("olga", FIRST)
     assert (notice.kind, notice.text) == ("report_handled", "dismissed")
     assert await trail(world) == [("mo", "report dismissed", "user sam")]
+    assert (await world.service.audit(FIRST))[0].by_name == "Mo"
 
 
 async def test_moderators_see_what_a_report_is_about_and_whose_it_is(world: World) -> None:
@@ -73,6 +75,25 @@ async def test_what_is_not_there_is_not_reported(world: World) -> None:
         )
         with pytest.raises(Invalid):
             await world.service.report(input, caller=OLGA)
+
+
+async def test_what_one_does_not_see_or_made_oneself_is_not_reported(world: World) -> None:
+    room = await world.service.create_room(NewRoom(scope="dm", members={"sam"}), caller=MIA)
+    message = await world.service.send_message(room.room_id, "Psst", caller=MIA)
+    group = await world.found(MIA)
+    inside = await world.post(MIA, "For members", group=group.group_id)
+    for kind, one, place, at in (
+        ("message", message.message_id, room.room_id, message.created_at),
+        ("activity", inside.activity_id, group.group_id, inside.created_at),
+    ):
+        given = {"subject_type": kind, "subject_id": one, "place_id": place, "created_at": at}
+        input = NewReport.model_validate({**given, "reason": "Spam"})
+        with pytest.raises(Invalid, match="does not exist"):
+            await world.service.report(input, caller=OLGA)
+        with pytest.raises(Invalid, match="your own"):
+            await world.service.report(input, caller=MIA)
+    await world.service.join_group(group.group_id, caller=OLGA)
+    await world.service.report(input, caller=OLGA)
 
 
 async def test_a_decision_removes_posts_messages_and_groups(world: World) -> None:
@@ -102,7 +123,7 @@ async def test_a_decision_removes_posts_messages_and_groups(world: World) -> Non
     assert (await world.service.messages(room.room_id, FIRST, caller=OLGA)).items == []
     assert (await world.service.groups("sam", FIRST)).items == []
     assert len(await trail(world)) == 3
-    told = [one for one in await world.service.notices("sam", FIRST) if one.kind == "removed"]
+    told = [one for one in await world.service.notifications("sam", FIRST) if one.kind == "removed"]
     assert sorted(one.text for one in told)[:2] == ["Buy this: Spam"] * 2
     assert len(told) == 3
 
@@ -147,7 +168,13 @@ async def test_an_administrator_changes_a_tier_and_nobody_else(world: World) -> 
     assert (await world.service.user("mia", caller=OLGA)).tier == "free"
     await ask(world.service, "changeTier", ROOT, user_id="mia", tier="pro", note="Won a year")
     assert (await world.service.user("mia", caller=OLGA)).tier == "pro"
-    assert await trail(world) == [("root", "tier pro", "mia")]
+    assert await trail(world) == [("root", "tier pro", "user mia")]
+    await world.register(ROOT)
+    assert (await world.service.audit(FIRST))[0].by_name == "Root"
+    with pytest.raises(Missing, match='"nobody" does not exist'):
+        await ask(world.service, "changeTier", ROOT, user_id="nobody", tier="pro")
+    with pytest.raises(Missing, match="nobody"):
+        await ask(world.service, "endPromotion", ROOT, actor_id="nobody")
     callers = {"mia": MIA, "mo": MO, "root": ROOT}
     verdicts = await world.service.verdicts("change_tier", callers, user_id="mia")
     assert verdicts == {"mia": 403, "mo": 403, "root": 200}
@@ -159,5 +186,5 @@ async def test_what_is_removed_over_somebodys_head_leaves_a_trail(world: World) 
     mine, theirs = await world.post(MIA), await world.post(MIA)
     await world.service.delete_activity("mia", mine.activity_id, mine.created_at, caller=MIA)
     await world.service.delete_activity("mia", theirs.activity_id, theirs.created_at, caller=MO)
-    subject = f"mia/{theirs.activity_id}"
-    assert await trail(world) == [("mo", "delete activity", subject)]
+    subject = f"activity mia/{theirs.activity_id}"
+    assert await trail(world) == [("mo", "remove", subject)]

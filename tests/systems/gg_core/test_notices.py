@@ -12,7 +12,7 @@ pytestmark = LATER
 
 
 async def told(world: World, who: str) -> list[tuple[str, str | None, str]]:
-    found = await world.service.notices(who, FIRST)
+    found = await world.service.notifications(who, FIRST)
     return [(one.kind, one.from_name, one.text) for one in found]
 
 
@@ -46,16 +46,16 @@ async def test_notices_are_counted_until_they_are_read(world: World) -> None:
         await world.service.follow_user("mia", caller=one)
         await world.settle()
     assert (await world.service.unread("mia")).unread == 2
-    newest, oldest = await world.service.notices("mia", FIRST)
+    newest, oldest = await world.service.notifications("mia", FIRST)
     for changed in (1, 0):
         found = await world.service.read_notifications("mia", {oldest.notice_id})
         assert found.count == changed
     await world.settle()
     assert (await world.service.unread("mia")).unread == 1
-    await world.service.read_notices(newest.created_at, caller=MIA)
+    await world.service.read_notifications("mia", until=newest.created_at)
     await world.settle()
     assert (await world.service.unread("mia")).unread == 0
-    assert all(one.read_at is not None for one in await world.service.notices("mia", FIRST))
+    assert all(one.read_at is not None for one in await world.service.notifications("mia", FIRST))
 
 
 async def test_nobody_is_told_twice_whatever_is_delivered_again(world: World) -> None:
@@ -64,7 +64,7 @@ async def test_nobody_is_told_twice_whatever_is_delivered_again(world: World) ->
     await forget_progress(world.db)
     world.clock.advance(1)
     await world.settle()
-    assert len(await world.service.notices("mia", FIRST)) == 1
+    assert len(await world.service.notifications("mia", FIRST)) == 1
     assert (await world.service.unread("mia")).unread == 1
 
 
@@ -72,4 +72,4 @@ async def test_notices_are_kept_for_three_months(world: World) -> None:
     await world.service.follow_user("mia", caller=OLGA)
     await world.settle()
     world.clock.advance(NOTICE_DAYS * 86400 + 1)
-    assert (await world.service.notices("mia", FIRST)).items == []
+    assert (await world.service.notifications("mia", FIRST)).items == []

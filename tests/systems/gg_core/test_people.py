@@ -9,7 +9,7 @@ import pytest
 from pydantic import ValidationError
 
 from keyfold.api import Conflict, Identity, Invalid, Missing, NotAllowed
-from keyfold.errors import NotFound, RequestReused, UniqueTaken
+from keyfold.errors import RequestReused, UniqueTaken
 from keyfold_systems.gg_core.payloads import NewUser, UserChange
 from tests.systems.conftest import served
 from tests.systems.opening import LATER, ask
@@ -79,7 +79,7 @@ async def test_counters_never_go_below_zero(world: World) -> None:
 async def test_following_oneself_twice_or_nobody_is_refused(world: World) -> None:
     with pytest.raises(Invalid):
         await world.service.follow_user("olga", caller=OLGA)
-    with pytest.raises(NotFound):
+    with pytest.raises(Missing):
         await world.service.follow_user("nobody", caller=OLGA)
     await world.service.follow_user("mia", caller=OLGA)
     with pytest.raises(Conflict, match="already"):
@@ -161,7 +161,7 @@ async def test_what_happens_is_announced_once(world: World) -> None:
 async def test_blocking_oneself_or_nobody_is_refused(world: World) -> None:
     with pytest.raises(Invalid):
         await world.service.block_user("mia", caller=MIA)
-    with pytest.raises(NotFound):
+    with pytest.raises(Missing):
         await world.service.block_user("root", caller=MIA)
 
 

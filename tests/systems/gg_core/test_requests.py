@@ -119,17 +119,9 @@ MUTATIONS: dict[str, tuple[str, str, Any, str, str, Any]] = {
         *("/rooms/{room}/messages/other?createdAt={sent}", None),
     ),
     "readRoom": ("PUT", "/rooms/{room}/read", None, "mia", "/rooms/x/read", None),
-    "readNotice": (
-        *("PUT", "/notices/{notice}/read", {"createdAt": "{noticed}"}, "mia"),
-        *("/notices/x/read", {"createdAt": "{noticed}"}),
-    ),
     "readNotifications": (
         *("POST", "/users/mia/notifications/read", {"notificationIds": ["{notice}"]}, "mia"),
         *("/users/mia/notifications/read", {"notificationIds": ["x"]}),
-    ),
-    "readNotices": (
-        *("PUT", "/notices/read", {"until": "{noticed}"}, "mia"),
-        *("/notices/read", {"until": "{sent}"}),
     ),
     "report": (
         *("POST", "/reports", SPAM, "olga"),
@@ -199,7 +191,7 @@ ANNOUNCED = {
     "suspendUser": "UserSuspended",
     "restoreUser": "UserRestored",
 }
-QUIET = {"readRoom", "readNotice", "readNotifications", "readNotices", "claimReport"}
+QUIET = {"readRoom", "readNotifications", "claimReport"}
 """What concerns nobody else."""
 
 
@@ -233,7 +225,6 @@ async def ids(world: World) -> dict[str, str]:
         "message": message.message_id,
         "sent": _text(message.created_at),
         "notice": notice.notice_id,
-        "noticed": _text(START),
     }
 
 

@@ -35,6 +35,8 @@ operation          anonymous  stranger  invited  member  owner  admin
     deleteUser         401        403       403      yes     403    403
     createGroup        401        yes       yes      yes     yes    yes
     group              401        403       403      yes     yes    403
+    linkedGroup        401        yes       yes      yes     yes    yes
+    linkedGroup/private 401       403       yes      yes     yes    403
     renameGroup        401        403       403      403     yes    403
     setPrivacy         401        403       403      403     yes    403
     handOverGroup      401        403       403      403     yes    403
@@ -82,6 +84,7 @@ operation          anonymous  stranger  invited  member  owner  admin
         "setPrivacy": {"private": True},
         "handOverGroup": {"userId": "ben"},
         "joinGroup/private": {"groupId": "{privateId}"},
+        "linkedGroup/private": {"groupId": "{privateId}"},
         "inviteToGroup": {"userId": "sam"},
         "declineGroup": {"groupId": "{privateId}", "userId": "cleo"},
         "readNotifications": {"notificationIds": ["none"]},

@@ -138,6 +138,16 @@ class TestPatterns:
         for _, request in client.requests:
             assert "#1 >= :1" in request["KeyConditionExpression"]
 
+    async def test_what_goes_on_now_is_still_listed(self, town: Town) -> None:
+        group = await town.settle()
+        running = await town.hangout(group, hours=-1)
+        await town.hangout(group, hours=-30)
+        for page in (
+            await town.service.my_hangouts("ben", PAGE),
+            await town.service.group_upcoming(group.group_id, PAGE, town.ben),
+        ):
+            assert [one.hangout_id for one in page] == [running.hangout_id]
+
     async def test_use_case_3_one_hangout(self, db: AsyncDb, town: Town, client: Recorder) -> None:
         group = await town.settle()
         hangout = await town.hangout(group)
@@ -195,7 +205,8 @@ class TestRules:
         assert pointers[0] == "Query"
         assert answers[0] == "BatchGetItem"
         keys = answers[1]["RequestItems"]["InviterTable"]["Keys"]
-        assert {one["SK"]["S"] for one in keys} == {"RESPONSE#ben"}, "their own answers alone"
+        own = {"RESPONSE#ben", "USER#ben"}
+        assert {one["SK"]["S"] for one in keys} == own, "their answers and their membership"
 
     async def test_a_loop_over_canonicals_is_refused(self, db: AsyncDb, town: Town) -> None:
         group = await town.settle()

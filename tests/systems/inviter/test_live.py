@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from keyfold.api import Identity, PageRequest
-from keyfold.errors import NotFound
+from keyfold.api import Identity, Missing, PageRequest
 from keyfold_systems.inviter.entities import Answer
 from tests.systems.conftest import Recorder, served
 from tests.systems.listener import heard, next_of, refusal
@@ -35,6 +34,13 @@ async def test_guests_members_and_the_invited_hear_of_changes(town: Town) -> Non
         news = {"groupChanged": {"hangoutId": other.hangout_id}}
         assert (await next_of(feed))["data"] == news
         assert (await next_of(mine))["data"]["myListChanged"] == {"changed": "UserHangout"}
+
+
+async def test_members_hear_who_is_asked_into_their_group(town: Town) -> None:
+    group = await town.settle()
+    async with served(town.service) as web, heard(web, "ben", GROUP, id=group.group_id) as feed:
+        await town.service.invite_to_group(group.group_id, "cleo", town.ada)
+        assert (await next_of(feed))["data"] == {"groupChanged": {"hangoutId": None}}
 
 
 async def test_strangers_hear_nothing(town: Town) -> None:
@@ -89,5 +95,5 @@ async def test_a_first_sign_in_makes_the_profile_under_the_issuers_name(town: To
     await town.service.welcome(Identity.of("nameless"))
     assert (await town.service.user("eve")).name == "Eve Novak"
     assert [one.user_id for one in await town.service.people("eve n", PAGE)] == ["eve"]
-    with pytest.raises(NotFound):
+    with pytest.raises(Missing):
         await town.service.user("nameless")

@@ -6,7 +6,7 @@ import pytest
 
 from keyfold.api import Conflict, Identity, Invalid, PageRequest
 from keyfold_systems.inviter.entities import Group, Hangout, User
-from tests.systems.conftest import Recorder
+from tests.systems.conftest import Recorder, served
 from tests.systems.suspension import check_suspension
 
 from .conftest import Town
@@ -63,6 +63,36 @@ async def test_an_administrator_removes_a_person_after_their_groups(
     assert (await town.service.reports(PAGE)).items == []
     left = [one for one in await client.items() if "ada" in str(one)]
     assert {one["PK"]["S"] for one in left} == {"AUDIT#2031-08"}
+
+
+async def test_reports_about_somebody_go_with_them_and_those_of_a_group_stay(
+    town: Town, client: Recorder
+) -> None:
+    group = await town.settle()
+    hangout = await town.hangout(group)
+    for kind, id in (("user", "ada"), ("hangout", hangout.hangout_id), ("group", group.group_id)):
+        await town.service.report(kind, id, "Spam", caller=town.ben)
+    await town.service.report("user", "cleo", "Spam", caller=town.ben)
+    await town.service.hand_over_group(group.group_id, "ben", town.ada)
+    await town.service.delete_user("ada")
+    await town.drain()
+    left = [(one.kind, one.owner_id) for one in await town.service.reports(PAGE)]
+    assert left == [("group", None), ("user", "cleo")]
+    assert [one for one in await client.items() if "'ada'" in str(one) or "Ada" in str(one)] == []
+
+
+async def test_who_is_suspended_leaves_with_the_groups_they_own(town: Town) -> None:
+    group = await town.settle()
+    other = await town.service.create_group("Swimmers", town.ada)
+    async with served(town.service) as web:
+        suspend = {"hours": 2, "reason": "Spam"}
+        assert (await web["mo:moderator"].put("/users/ada/suspension", json=suspend)).is_success
+        ada = web["ada"]
+        assert (await ada.patch(f"/groups/{group.group_id}", json={"name": "X"})).status_code == 403
+        heir = {"userId": "ben"}
+        assert (await ada.put(f"/groups/{group.group_id}/owner", json=heir)).status_code == 200
+        assert (await ada.delete(f"/groups/{other.group_id}")).status_code == 204
+        assert (await ada.delete("/users/ada")).status_code == 204
 
 
 async def test_who_is_suspended_reads_and_does_not_write(town: Town) -> None:

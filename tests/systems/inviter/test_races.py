@@ -20,6 +20,7 @@ from keyfold_systems.inviter.entities import (
     Answer,
     Group,
     GroupHangout,
+    Hangout,
     Membership,
     Response,
     User,
@@ -102,6 +103,27 @@ async def test_a_user_who_leaves_just_then_is_not_invited(
     with pytest.raises((NotFound, Conflict)):
         await town.hangout(group, user_ids={"cleo"})
     assert [one async for one in db.scan(UserHangout)] == []
+
+
+async def test_who_is_leaving_just_then_neither_hosts_nor_answers(
+    town: Town, db: AsyncDb, client: Recorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    group = await town.settle()
+    hangout = await town.hangout(group)
+
+    def leaves(user: str) -> None:
+        """Marked, with all that is theirs still there."""
+        ref = User.key(user_id=user)
+        Interposed(client, monkeypatch, act=lambda: db.update(ref, leaving=True))
+
+    leaves("ben")
+    with pytest.raises(KeyfoldError):
+        await town.service.respond(hangout.hangout_id, Answer.GOING, town.ben)
+    assert [one async for one in db.scan(Response)] == []
+    leaves("ada")
+    with pytest.raises(KeyfoldError):
+        await town.hangout(group)
+    assert [one async for one in db.scan(Hangout)] == [await db.get(hangout.ref())]
 
 
 async def test_a_user_who_leaves_just_then_leaves_no_answer(
@@ -242,6 +264,9 @@ async def test_the_largest_hangout_is_made_changed_answered_and_deleted(
     more = Guests(user_ids={"ben"})
     with pytest.raises(KeyfoldError, match="more than 30"):
         await town.service.invite(made.hangout_id, more, town.ada)
+    another = await town.service.create_group("One more", town.ada)
+    with pytest.raises(KeyfoldError, match="more than 15 groups"):
+        await town.service.invite(made.hangout_id, Guests(group_ids={another.group_id}), town.ada)
     await town.service.delete_hangout(made.hangout_id)
     await clean(db)
     assert [one async for one in db.scan(UserHangout)] == []

@@ -12,7 +12,13 @@ from keyfold.api import Identity, PageRequest
 from keyfold.clock import ManualClock
 from keyfold.maintain import verification
 from keyfold.streams import AsyncConsumer
-from keyfold_systems.search_room.entities import Member, Person, Role, Room
+from keyfold_systems.search_room.entities import (
+    Invitation,
+    Member,
+    Person,
+    Role,
+    Room,
+)
 from keyfold_systems.search_room.payloads import NewListing
 from tests.systems.conftest import Recorder
 
@@ -47,9 +53,13 @@ async def lived(home: Home, db: AsyncDb) -> None:
     await AsyncConsumer(db).drain()
 
 
-async def traces(client: Recorder) -> list[str]:
+async def traces(client: Recorder, user_id: str = "jonas") -> list[str]:
     """Where somebody's id still stands."""
-    return [one["SK"]["S"] for one in await client.items() if "jonas" in str(one)]
+    return [one["SK"]["S"] for one in await client.items() if user_id in str(one)]
+
+
+def said(one: tuple[str, dict[str, Any]]) -> str:
+    return str(one[1].get("text", ""))
 
 
 async def test_nothing_of_somebody_who_left_stays(
@@ -62,6 +72,16 @@ async def test_nothing_of_somebody_who_left_stays(
     assert await traces(client) == []
     assert (await db.run(verification(db.context))).clean
     assert {one.user_id async for one in db.scan(Member)} == {"mia"}
+
+
+async def test_news_that_come_late_name_nobody_who_left(
+    home: Home, db: AsyncDb, client: Recorder
+) -> None:
+    """The stream comes to what they did after they are gone."""
+    await home.service.say(home.room.room_id, "Bye", JONAS)
+    await home.service.delete_person(JONAS.id)
+    await AsyncConsumer(db).drain()
+    assert await traces(client) == []
 
 
 async def test_rooms_are_handed_over_or_go(home: Home, db: AsyncDb) -> None:
@@ -110,6 +130,57 @@ async def test_personal_data_is_deleted_until_nothing_is_left(
     while not (await home.service.delete_personal_data(JONAS.id, JONAS)).done:
         await AsyncConsumer(db).drain()
     assert await traces(client) == []
+
+
+@pytest.mark.parametrize("answer", ["none", "declined", "withdrawn", "swept", "removed"])
+async def test_nothing_stays_of_somebody_who_was_only_asked(
+    home: Home, db: AsyncDb, client: Recorder, answer: str
+) -> None:
+    """Activities and notifications of others name them, also without an invitation."""
+    service, room_id = home.service, home.room.room_id
+    await service.invite(room_id, INES.id, MIA)
+    if answer == "declined":
+        await service.decline(INES.id, room_id)
+    elif answer == "withdrawn":
+        await service.withdraw(room_id, INES.id, MIA)
+    elif answer == "removed":
+        await service.join(room_id, INES)
+        await service.leave(room_id, INES.id, MIA)
+    elif answer == "swept":
+        await db.delete(Invitation.key(room_id=room_id, user_id=INES.id))
+    await AsyncConsumer(db).drain()
+    assert await traces(client, INES.id) != []
+    await service.delete_person(INES.id)
+    await AsyncConsumer(db).drain()
+    assert await traces(client, INES.id) == []
+
+
+async def test_reports_forget_who_left(home: Home, db: AsyncDb, client: Recorder) -> None:
+    """What they shared stays and is still looked into; who reported them has nobody to report."""
+    service, room_id = home.service, home.room.room_id
+    loft = await service.add_listing(room_id, LOFT, JONAS)
+    await service.report("person", "jonas", "Rude", MIA)
+    await service.report("listing", f"{room_id}/{loft.listing_id}", "A fake", MIA)
+    await service.report("person", "mia", "Rude", JONAS)
+    await service.delete_person(JONAS.id)
+    await AsyncConsumer(db).drain()
+    assert await traces(client) == []
+    (left,) = await service.reports(PageRequest(10))
+    assert (left.kind, left.owner_name) == ("listing", None)
+    noor = Identity.of("noor", "moderator")
+    await service.decide("listing", left.subject_id, "remove", "A fake", caller=noor)
+    assert await db.find(loft.ref()) is None
+
+
+async def test_an_export_has_everything_once_though_somebody_came_and_went(home: Home) -> None:
+    service, room_id = home.service, home.room.room_id
+    await service.say(room_id, "Hello", JONAS)
+    for _ in range(2):
+        await service.leave(room_id, JONAS.id, JONAS)
+        await service.invite(room_id, JONAS.id, MIA)
+        assert [said(one) for one in await exported(home, JONAS, 7)].count("Hello") == 1
+        await service.join(room_id, JONAS)
+        assert [said(one) for one in await exported(home, JONAS, 7)].count("Hello") == 1
 
 
 async def test_who_comes_back_begins_anew(home: Home, db: AsyncDb) -> None:

@@ -57,6 +57,14 @@ async def announced(db: AsyncDb) -> list[Event]:
     return await db.run(queue.messages(db.context))
 
 
+async def test_no_event_tells_a_link(home: Home, db: AsyncDb) -> None:
+    link = await home.service.create_link(home.room.room_id, MIA)
+    await home.service.revoke_link(home.room.room_id, link.link_id, MIA)
+    told = [one.body().decode() for one in await announced(db)]
+    assert len([one for one in told if '"Link' in one]) == 2
+    assert [one for one in told if link.link_id in one] == []
+
+
 async def test_every_mutation_is_announced_once_though_each_is_sent_twice(
     home: Home, client: Recorder, db: AsyncDb
 ) -> None:

@@ -8,8 +8,9 @@ import pytest
 
 from keyfold import AsyncDb
 from keyfold.api import Conflict, Identity, PageRequest
+from keyfold.errors import VersionConflict
 from keyfold_systems.search_room.entities import MOST_MEMBERS, Listing
-from keyfold_systems.search_room.payloads import ListingChange
+from keyfold_systems.search_room.payloads import ListingChange, RoomChange
 from keyfold_systems.search_room.status import STEPS, Status
 from tests.systems.conftest import Recorder, served
 
@@ -45,6 +46,18 @@ async def test_what_was_dropped_can_be_reconsidered_and_the_same_status_is_no_st
     again = await move(home, made, Status.REJECTED)
     assert (again.status, again.version) == (Status.REJECTED, 2)
     assert (await move(home, made, Status.SEEN)).status == Status.SEEN
+
+
+async def test_who_changes_nothing_of_an_older_version_is_told_so_too(home: Home) -> None:
+    made = await home.listing()
+    address = home.room.room_id, made.listing_id
+    for nothing in (ListingChange(), ListingChange(status=made.status)):
+        with pytest.raises(VersionConflict):
+            await home.service.update_listing(*address, nothing, MIA, expected_version=99)
+        same = await home.service.update_listing(*address, nothing, MIA, expected_version=1)
+        assert same == made
+    with pytest.raises(VersionConflict):
+        await home.service.update_room(home.room.room_id, RoomChange(), MIA, expected_version=99)
 
 
 async def test_of_two_who_move_a_listing_at_once_one_is_told(home: Home) -> None:
@@ -131,13 +144,15 @@ FLATS = (
 @pytest.mark.parametrize(
     ("asked", "titles"),
     [
-        ({}, ["Small flat", "Big flat", "House", "Ask us"]),
-        ({"max_price": 2600.5}, ["Small flat", "Big flat"]),
+        ({}, ["Ask us", "House", "Big flat", "Small flat"]),
+        ({"max_price": 2600.5}, ["Big flat", "Small flat"]),
         ({"min_price": 1201, "max_price": 3000}, ["Big flat"]),
-        ({"min_rooms": 4.5}, ["Big flat", "House"]),
+        ({"min_rooms": 4.5}, ["House", "Big flat"]),
         ({"min_surface": 120}, ["House"]),
-        ({"location": "Thun"}, ["House", "Ask us"]),
-        ({"text": "flat", "location": "Bern"}, ["Small flat", "Big flat"]),
+        ({"location": "Thun"}, ["Ask us", "House"]),
+        ({"text": "flat", "location": "Bern"}, ["Big flat", "Small flat"]),
+        ({"text": "house"}, ["House"]),
+        ({"text": "FLAT"}, ["Big flat", "Small flat"]),
         ({"status": Status.SEEN}, ["Small flat"]),
         ({"status": Status.SEEN, "min_price": 2000}, []),
     ],

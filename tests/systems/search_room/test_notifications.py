@@ -9,6 +9,7 @@ from keyfold.streams import AsyncConsumer
 from keyfold_systems.search_room.entities import Notification, Person, Role
 from keyfold_systems.search_room.payloads import ListingChange, RoomChange
 from keyfold_systems.search_room.status import Status
+from tests.systems.conftest import Recorder
 from tests.systems.opening import forget_progress
 
 from .conftest import INES, JONAS, MIA, Home
@@ -67,6 +68,47 @@ async def test_they_go_with_who_leaves_the_room(home: Home, db: AsyncDb) -> None
     assert (await db.run(verification(db.context))).clean
 
 
+async def test_what_changes_in_several_ways_is_an_activity_for_each(home: Home) -> None:
+    """And none for what is given and stays as it was."""
+    service, room_id = home.service, home.room.room_id
+    flat = await home.listing(title="Flat", price=900)
+    loft = ListingChange(title="Loft", price=900, status=Status.SEEN)
+    await service.update_listing(room_id, flat.listing_id, loft, MIA)
+    await service.update_room(room_id, RoomChange(name="Nest", search_type="buy"), MIA)
+    again = await service.update_room(room_id, RoomChange(name="Nest", search_type="rent"), MIA)
+    same = await service.update_room(room_id, RoomChange(name="Nest", context=None), MIA)
+    assert same == again
+    found = await service.activities(room_id, PageRequest(5))
+    assert [(one.type, one.text) for one in reversed(found.items)] == [
+        ("ListingChanged", "Loft"),
+        ("ListingMoved", "SEEN"),
+        ("RoomRenamed", "Nest"),
+        ("RoomChanged", "searchType"),
+        ("RoomChanged", "searchType"),
+    ]
+
+
+async def test_news_name_who_did_it_and_what_it_is_about_in_one_batch(
+    home: Home, db: AsyncDb, client: Recorder
+) -> None:
+    service, room_id = home.service, home.room.room_id
+    flat = await home.listing()
+    await service.mark_seen(room_id, flat.listing_id, MIA)
+    await service.invite(room_id, "ines", MIA)
+    await AsyncConsumer(db).drain()
+    client.requests.clear()
+    activities = (await service.activities(room_id, PageRequest(3))).items
+    news = (await service.notifications("jonas", PageRequest(3))).items
+    reads = ["Query", "BatchGetItem"]
+    assert [operation for operation, _ in client.requests] == reads * 2
+    for found in (activities, news):
+        assert [(one.type, one.sender_name, one.about_name) for one in found] == [
+            ("MemberInvited", "Mia", "Ines"),
+            ("ListingMoved", "Mia", "Flat"),
+            ("ListingPinned", "Mia", "Flat"),
+        ]
+
+
 async def test_everything_that_changes_a_room_is_an_activity(home: Home) -> None:
     service, room_id = home.service, home.room.room_id
     flat = await home.listing("7")
@@ -95,7 +137,7 @@ async def test_everything_that_changes_a_room_is_an_activity(home: Home) -> None
         ("ListingMoved", "REJECTED", flat_id),
         ("ListingRemoved", "Loft", flat_id),
         ("RoomRenamed", "Theirs", None),
-        ("RoomChanged", "has_copilot, search_type", None),
+        ("RoomChanged", "hasCopilot, searchType", None),
         ("RoleChanged", "owner", "jonas"),
         ("CriteriaSaved", "price", None),
         ("CriteriaSaved", "price", None),

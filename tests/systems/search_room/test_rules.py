@@ -42,6 +42,7 @@ KEYS = {
     "Suspension": "USER#{user_id} / SUSPENSION",
     "Notification": "USER#{user_id} / NOTIFICATION#{created_at:iso_ms}#{activity_id}",
     "FormerRoom": "USER#{user_id} / LEFT#{room_id}",
+    "AskedRoom": "USER#{user_id} / ASKED#{room_id}",
     "InvitationLink": "ROOM#{room_id} / LINK#{link_id}",
     "Room": "ROOM#{room_id} / ROOM",
     "Member": "ROOM#{room_id} / MEMBER#{user_id}",
@@ -567,6 +568,36 @@ async def test_a_copilot_says_something_where_it_is_let_in(home: Home) -> None:
         "pilot",
         flat.listing_id,
     )
+
+
+async def test_a_copilot_speaks_of_what_is_in_the_room(home: Home) -> None:
+    pilot, room_id = Identity.of("pilot", "ai_copilot"), home.room.room_id
+    elsewhere = await home.listing()
+    await home.open()
+    for about in (elsewhere.listing_id, "x" * 500):
+        with pytest.raises(NotFound):
+            await home.service.advise(home.room.room_id, "Look!", pilot, about)
+    assert (await home.service.advise(room_id, "Look!", pilot)).about is None
+
+
+async def test_what_is_made_is_answered_as_lists_show_it(home: Home) -> None:
+    service, room_id = home.service, home.room.room_id
+    made = await home.listing()
+    assert made == await service.listing(room_id, made.listing_id, MIA)
+    said = await service.say(room_id, "Hi", JONAS)
+    assert said in (await service.activities(room_id, PAGE)).items
+    link = await service.create_link(room_id, MIA)
+    assert link in (await service.links(room_id, PAGE)).items
+    joined = await service.join_by_link(room_id, link.link_id, INES)
+    assert joined in (await service.members(room_id, PAGE)).items
+    for role in (Role.OWNER, Role.OWNER):
+        changed = await service.change_role(room_id, "ines", role, MIA)
+        assert changed in (await service.members(room_id, PAGE)).items
+    await service.leave(room_id, "ines", INES)
+    assert await home.join(INES) in (await service.members(room_id, PAGE)).items
+    await home.wish(MIA, price=1)
+    combined = await service.combine_criteria(room_id, "all", MIA)
+    assert combined == await service.combined(room_id)
 
 
 async def test_a_message_is_from_somebody_and_expires_after_90_days(home: Home) -> None:

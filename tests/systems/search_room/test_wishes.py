@@ -53,6 +53,21 @@ def test_strict_names_what_suits_nobody() -> None:
     assert (found.conflicts, found.wishes) == (("location", "pets", "price"), {})
 
 
+def test_in_the_middle_of_opposites_is_nothing_and_they_are_named() -> None:
+    low = Voice("a", {"price": Span(max=1000), "pets": True})
+    high = Voice("b", {"price": Span(min=1500), "pets": False})
+    found = combine([low, high], "mixed")
+    assert (found.conflicts, found.wishes) == (("pets", "price"), {})
+
+
+def test_what_has_no_weight_for_anybody_is_combined_as_if_all_weighed_the_same() -> None:
+    wishes = {"price": Span(max=1000), "location": ["Bern"], "pets": False}
+    nothing = dict.fromkeys(wishes, 0.0)
+    other = Voice("b", {**wishes, "price": Span(max=2000)}, nothing)
+    found = combine([Voice("a", wishes, nothing), other], "mixed")
+    assert found.wishes == {**wishes, "price": Span(max=1500)}
+
+
 @pytest.mark.parametrize("mode", ["all", "mixed", "strict"])
 def test_what_is_stated_in_different_ways_cannot_be_combined_and_is_named(mode: Mode) -> None:
     found = combine([Voice("a", {"heating": "gas"}), Voice("b", {"heating": True})], mode)

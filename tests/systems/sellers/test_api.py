@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import httpx
@@ -11,8 +12,11 @@ from keyfold.api import Identity, Missing
 from keyfold.api.app import ApiSettings, create_app
 from keyfold.api.auth import DevelopmentTokens
 from keyfold_systems.sellers.live import reader
+from tests.systems.conftest import Recorder, served
 
 from .conftest import World
+
+PRODUCTS = [{"productId": "mint"}, {"productId": "oat"}]
 
 OPERATIONS = [
     "getMyAccount",
@@ -126,6 +130,40 @@ async def test_a_season_from_its_start_to_its_report_in_graphql(
     assert float(found["totalAmount"]) == 10.5
     assert found["byProduct"] == [{"productId": "p", "quantity": 3}]
     assert found["byPayment"] == [{"paymentMethod": "CASH", "orders": 1}]
+
+
+async def test_a_list_leads_to_catalogs_and_seasons_by_one_request_each(
+    world: World, client: Recorder
+) -> None:
+    profile = await world.profile()
+    seasons = [
+        await world.season(profile, (await world.catalog()).catalog_id, name)
+        for name in ("Spring", "Summer")
+    ]
+    for season in seasons:
+        await world.order(season.season_id)
+    query = """query ($id: String!) {
+        listSeasonsByProfile(profileId: $id) { nodes { catalog { catalogName } } }
+        listOrdersByProfile(profileId: $id) {
+          nodes { season { seasonName catalog { products { productId } } } }
+        }
+    }"""
+    async with served(world.service) as web:
+        client.requests.clear()
+        body = {"query": query, "variables": {"id": profile}}
+        found = (await web["olga"].post("/graphql", json=body)).json()
+    assert found["data"] == {
+        "listSeasonsByProfile": {"nodes": [{"catalog": {"catalogName": "Cookies"}}] * 2},
+        "listOrdersByProfile": {
+            "nodes": [
+                {"season": {"seasonName": name, "catalog": {"products": PRODUCTS}}}
+                for name in ("Spring", "Summer")
+            ]
+        },
+    }
+    # The lists themselves have names, from a batch each.
+    asked = Counter(operation for operation, _ in client.requests)
+    assert asked == {"GetItem": 2, "Query": 2, "BatchGetItem": 2 + 3}
 
 
 async def test_ids_are_taken_with_and_without_their_prefix(

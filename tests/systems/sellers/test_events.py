@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
-from keyfold.streams import AsyncConsumer, Queue
+from keyfold.streams import AsyncConsumer, Event, Queue
 from keyfold_systems.sellers.payloads import NewInvite, OrderChanges, SeasonChanges
 
 from .conftest import MIA, OLGA, World
 
 
-async def announced(world: World) -> list[tuple[str, Mapping[str, Any]]]:
+async def announced(world: World) -> list[Event]:
     queue = Queue("news")
     await AsyncConsumer(world.db, sinks=[queue]).drain()
-    found = await world.db.run(queue.messages(world.db.context))
-    return [(one.name, one.payload) for one in found]
+    return await world.db.run(queue.messages(world.db.context))
 
 
 async def test_every_change_is_announced_once(world: World) -> None:
@@ -34,7 +30,7 @@ async def test_every_change_is_announced_once(world: World) -> None:
     await service.revoke_share(profile, "mia", OLGA)
     await service.delete_seller_profile(profile, OLGA)
     await service.delete_catalog(catalog.catalog_id, OLGA)
-    assert sorted(name for name, _ in await announced(world)) == [
+    assert sorted(one.name for one in await announced(world)) == [
         "AccountCreated",
         "AccountCreated",
         "CatalogCreated",
@@ -64,6 +60,6 @@ async def test_events_have_no_codes_phone_numbers_or_notes(world: World) -> None
     await world.service.update_order(order, changes, OLGA)
     invite = NewInvite(profile_id=profile, permissions=("READ",))
     code = (await world.service.create_profile_invite(invite, OLGA)).invite_code
-    told = str(await announced(world))
+    told = str([one.body() for one in await announced(world)])
     assert "Roe" in told
     assert [secret for secret in ("555-0100", "By the door", code) if secret in told] == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from typing import Any
 
@@ -9,10 +10,13 @@ import pytest
 
 from keyfold.api import Identity, Missing, PageRequest
 from keyfold.api.personal import PersonalItem
+from keyfold.clients.embedded import AsyncEmbeddedClient
+from keyfold.engine import Engine
 from keyfold.errors import CursorRefused
 from keyfold.streams import AsyncConsumer
 from keyfold_systems.sellers.entities import Account, Catalog, Notice, design
 from keyfold_systems.sellers.payloads import NewInvite
+from keyfold_systems.sellers.service import Sellers
 from tests.systems.conftest import Recorder
 
 from .conftest import MIA, OLGA, SAM, World
@@ -104,6 +108,19 @@ async def test_a_deleted_account_leaves_nothing_of_it(world: World, client: Reco
         await world.service.delete_my_account(OLGA)
 
 
+async def test_reports_about_an_account_and_its_things_go_with_it(
+    world: World, client: Recorder
+) -> None:
+    catalog = await busy(world)
+    await world.service.report("account", "olga", "Spam", caller=SAM)
+    await world.service.report("catalog", catalog.catalog_id, "Spam", caller=SAM)
+    # Who reported is nobody's business.
+    assert "report" not in {one.kind for one in await exported(world, OLGA)}
+    await world.service.delete_my_account(OLGA)
+    assert await stored(world, client, "olga") == []
+    assert (await world.service.reports(PageRequest())).items == []
+
+
 async def test_personal_data_is_deleted_with_the_account_or_without_one(
     world: World, client: Recorder
 ) -> None:
@@ -129,6 +146,20 @@ async def test_a_catalog_from_which_others_sell_stays_without_its_owner(
     assert (left.owner_account_id, left.is_public) == ("nobody", False)
     assert (await world.order(season.season_id, caller=SAM)).total_amount > 0
     assert await stored(world, client, "olga") == []
+
+
+async def test_what_an_index_still_shows_does_not_stop_a_deletion() -> None:
+    with Engine.open(":memory:", index_lag=0.2) as engine:
+        db = await design.open_async(AsyncEmbeddedClient(engine))
+        world = World(Sellers(db), db)
+        await world.account(OLGA)
+        catalog = await world.catalog()
+        while not await world.service.list_my_catalogs(PageRequest(), OLGA):
+            await asyncio.sleep(0.02)
+        await world.service.delete_catalog(catalog.catalog_id, OLGA)
+        await world.service.delete_my_account(OLGA)
+        with pytest.raises(Missing):
+            await world.service.get_my_account(OLGA)
 
 
 class _Cut(Exception):

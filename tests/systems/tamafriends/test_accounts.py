@@ -112,7 +112,7 @@ class TestJoining:
 
 
 class TestSigningIn:
-    @pytest.mark.parametrize("login", ["mia@example.COM", "MIA.m", "Mia", "@MIA"])
+    @pytest.mark.parametrize("login", ["mia@example.COM", "MIA.m", "Mia", "@MIA", " mia "])
     async def test_email_username_and_handle_are_logins(self, mia: Desk, login: str) -> None:
         signed = await mia.sign_in(login=login)
         assert await mia.who(signed) == mia.id

@@ -45,8 +45,13 @@ async def lived(world: World) -> Identity:
         await world.follow(who, other)
     await service.block(mia.id, "yuki")
     await service.block("lena", mia.id)
-    report = NewReport(kind="post", target_id=others.post_id, reason="spam")
-    await service.report(report, caller=mia)
+    for who, kind, target in (
+        (mia, "post", others.post_id),
+        (OMAR, "post", post.post_id),
+        (OMAR, "user", mia.id),
+    ):
+        report = {"kind": kind, "target_id": target, "reason": "spam"}
+        await service.report(NewReport.model_validate(report), caller=who)
     await world.settle()
     for reader in (mia, OMAR):
         for _ in range(40):

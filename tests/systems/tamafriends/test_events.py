@@ -66,6 +66,16 @@ async def test_a_life_is_announced(world: World, again: bool) -> None:
     }
 
 
+async def test_a_report_is_announced_without_who_made_it(world: World) -> None:
+    post = await world.post(YUKI)
+    report = NewReport(kind="post", target_id=post.post_id, reason="spam")
+    await world.service.report(report, caller=LENA)
+    await world.settle()
+    told = await world.db.run(waiting(world.db.context))
+    (reported,) = [one for one in told if one.name == "ContentReported"]
+    assert b"lena" not in reported.body()
+
+
 async def test_counters_and_copies_announce_nothing(world: World) -> None:
     post = await world.post(YUKI)
     before = await announced(world)

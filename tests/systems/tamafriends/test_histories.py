@@ -241,9 +241,16 @@ async def assert_told(
         + [("follow", o.followee_id, o.follower_id) for o in follows]
     )
     assert Counter((one.kind, one.user_id, one.actor_id) for one in told) == wanted
-    unread = Counter(one.user_id for one in told)
+    unread = Counter(one.user_id for one in told if one.state == "unread")
     inboxes = {one.user_id: one.unread for one in await everything(world.db, Inbox)}
     assert {user: inboxes.get(user, 0) for user in profiles} == {u: unread[u] for u in profiles}
+
+
+async def assert_hidden_is_read(world: World) -> None:
+    """Nobody has something unread that a block keeps out of their list."""
+    for profile in await everything(world.db, UserProfile):
+        shown = await world.service.notifications(profile.user_id, ALL, unread=True)
+        assert (await world.service.unread(profile.user_id)).unread == len(shown)
 
 
 async def history(world: World, seed: int, faults: Faults | None = None) -> None:
@@ -277,6 +284,7 @@ async def test_any_history_ends_right(world: World, seed: int) -> None:
     await forget_progress(world.db)
     await world.settle()
     await assert_exact(world)
+    await assert_hidden_is_read(world)
 
 
 @pytest.mark.sandbox(index_lag=(0, LAG))

@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+import random
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from keyfold.api import Identity, Invalid, Missing, NotAllowed
+from keyfold.api.oversight import Decided
 from keyfold_systems.tamafriends import promotion, sessions
 from keyfold_systems.tamafriends.design import design
 from keyfold_systems.tamafriends.entities import UserProfile
 from keyfold_systems.tamafriends.oversight import AuditEntry, Suspension
-from keyfold_systems.tamafriends.payloads import Login, NewAccount, NewPost, NewReport
+from keyfold_systems.tamafriends.payloads import (
+    Login,
+    NewAccount,
+    NewPost,
+    NewReport,
+    ProfileChange,
+)
 from tests.systems.opening import LATER, ask
 from tests.systems.suspension import check_suspension
+from tests.systems.tamafriends.test_histories import Crash, Interleaved
 
 from .conftest import LENA, OMAR, PAGE, STRANGER, YUKI, World
 
@@ -27,7 +37,7 @@ def about(kind: str, target_id: str, **more: str) -> NewReport:
     return NewReport.model_validate(given)
 
 
-async def trail(world: World) -> list[AuditEntry]:
+async def trail(world: World) -> list[Decided]:
     return (await world.service.audit(PAGE)).items
 
 
@@ -46,6 +56,42 @@ async def test_reports_of_posts_comments_and_people_wait_with_what_they_are_abou
         ("post", "yuki", "Buy this"),
         ("user", "yuki", ""),
     ]
+
+
+async def test_reports_and_decisions_have_the_names_of_people_whoever_blocks_whom(
+    world: World,
+) -> None:
+    await world.join(MODERATOR)
+    post = await world.post(YUKI)
+    await world.service.report(about("post", post.post_id), caller=LENA)
+    await world.service.block("yuki", MODERATOR.id)
+    with world.db.work("reports") as work:
+        [waiting] = await world.service.reports(PAGE)
+    assert (waiting.user_name, waiting.author_name) == ("Lena", "Yuki")
+    assert work.total.requests == 2
+    await world.service.dismiss_reports("post", post.post_id, "Fine", caller=MODERATOR)
+    assert [one.by_name for one in await trail(world)] == ["Mod"]
+    await world.service.delete_account(MODERATOR.id)
+    assert [one.by_name for one in await trail(world)] == [None]
+
+
+@pytest.mark.parametrize(("blocker", "blocked"), [("yuki", "omar"), ("omar", "yuki")])
+async def test_a_report_shows_nothing_that_a_block_keeps_away(
+    world: World, blocker: str, blocked: str
+) -> None:
+    secret = "Not for Omar"
+    await world.service.edit_profile("yuki", ProfileChange(bio=secret))
+    post = await world.post(YUKI, secret)
+    said = await world.comment(YUKI, post, secret)
+    await world.service.block(blocker, blocked)
+    for given in (
+        about("post", post.post_id),
+        about("comment", said.comment_id, post_id=post.post_id),
+        about("user", "yuki"),
+    ):
+        assert secret not in str(await world.service.report(given, caller=OMAR))
+    assert secret not in str((await world.service.personal_data("omar", PAGE)).items)
+    assert [one.excerpt for one in await world.service.reports(PAGE)] == [secret] * 3
 
 
 async def test_a_second_report_by_the_same_person_is_the_same(world: World) -> None:
@@ -101,9 +147,22 @@ async def test_dismissed_reports_leave_what_they_are_about(world: World) -> None
     await world.service.dismiss_reports("post", post.post_id, "A joke", caller=MODERATOR)
     assert (await world.service.reports(PAGE)).items == []
     assert (await world.service.post(post.post_id, caller=LENA)).text == "Look!"
-    with pytest.raises(Missing, match="Nobody reported"):
+    with pytest.raises(Missing, match="There are no reports of post"):
         await world.service.dismiss_reports("post", post.post_id, "Again", caller=MODERATOR)
     assert [one.action for one in await trail(world)] == ["dismiss"]
+
+
+async def test_a_dismissal_that_is_broken_off_leaves_the_report_or_a_trail(local: World) -> None:
+    await local.service.report(about("user", "yuki"), caller=LENA)
+    quiet = local.db.client
+    for left in range(12):
+        local.db.client = dying = Interleaved(quiet, random.Random(left))
+        dying.left = left
+        with suppress(Crash, Missing):
+            await local.service.dismiss_reports("user", "yuki", "A joke", caller=MODERATOR)
+        local.db.client = quiet
+        assert (await local.service.reports(PAGE)).items or await trail(local)
+    assert (await local.service.reports(PAGE)).items == []
 
 
 async def test_who_is_suspended_reads_and_does_not_write(world: World) -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
 from keyfold.api import Identity
+from keyfold_systems.tamafriends.entities import Notification
 from keyfold_systems.tamafriends.payloads import Notice
 from tests.systems.opening import LATER, forget_progress
 
@@ -115,3 +118,41 @@ async def test_notifications_end_by_themselves(world: World) -> None:
     await world.settle()
     world.sandbox.clock.advance(61 * 86400)
     assert await told(world) == []
+
+
+@pytest.mark.parametrize(("blocker", "blocked"), [("yuki", "omar"), ("omar", "yuki")])
+async def test_what_a_block_hides_is_not_counted_as_unread(
+    world: World, blocker: str, blocked: str
+) -> None:
+    post = await world.post(YUKI)
+    for who in (OMAR, LENA):
+        await world.like(who, post)
+    assert await unread(world) == 2
+    await world.service.block(blocker, blocked)
+    assert await unread(world) == 1
+    assert [one.actor.handle for one in await told(world) if one.actor] == ["lena"]
+    await forget_progress(world.db)
+    assert await unread(world) == 1
+    await world.service.unblock(blocker, blocked)
+    assert [one.read for one in await told(world)] == [False, True]
+
+
+async def test_what_is_told_after_a_block_is_not_counted_as_unread(world: World) -> None:
+    post, other = await world.post(YUKI), await world.post(YUKI)
+    await world.like(OMAR, post)
+    await world.like(OMAR, other)
+    await world.service.block("yuki", "omar")
+    await world.service.unlike(other.post_id, caller=OMAR)
+    assert await unread(world) == 0
+    await world.service.unblock("yuki", "omar")
+    assert [one.post_id for one in await told(world)] == [post.post_id]
+
+
+async def test_what_is_told_to_who_left_goes(world: World) -> None:
+    await world.service.delete_account("lena")
+    await world.settle()
+    now = world.db.context.now()
+    late = Notification(user_id="lena", notification_id="n", kind="removal", created_at=now)
+    await world.db.put(late)
+    await world.settle()
+    assert [item["SK"] for item in await world.items() if item["PK"] == {"S": "NOTICES#lena"}] == []

@@ -152,6 +152,14 @@ class TestBlocks:
         await world.follow(OMAR, YUKI)
         await world.like(OMAR, post)
 
+    async def test_who_is_blocked_changes_no_comment_and_may_delete_it(self, world: World) -> None:
+        post = await world.post(YUKI)
+        said = await world.comment(OMAR, post)
+        await world.service.block("yuki", "omar")
+        with pytest.raises(NotAllowed, match="blocked"):
+            await world.service.edit_comment(post.post_id, said.comment_id, "Evil", caller=OMAR)
+        await world.service.delete_comment(post.post_id, said.comment_id, caller=OMAR)
+
     async def test_one_blocks_somebody_else_who_exists(self, world: World) -> None:
         with pytest.raises(Invalid, match="cannot block yourself"):
             await world.service.block("yuki", "yuki")

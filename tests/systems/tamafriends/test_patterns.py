@@ -166,6 +166,11 @@ ROWS: dict[str, Row[Stored]] = {
         [listed("REPORTS", "REPORT#")],
         answer("report"),
     ),
+    "reports_about": Row(
+        lambda db: t.reports_about(db, "lena"),
+        [indexed("GSI1", "USER#lena", "REPORTED#")],
+        answer("report"),
+    ),
     "reports_by": Row(
         lambda db: t.reports_by(db, "omar"),
         [indexed("GSI2", "USER#omar", "REPORT#", **BACKWARDS)],

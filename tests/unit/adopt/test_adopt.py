@@ -87,7 +87,7 @@ def test_what_cannot_be_read_is_named_by_its_field() -> None:
     found = look(room(seats={"S": "four"}), room(town=None), room())
     assert found.read == {"Room": 1}
     assert [(told, case.count) for told, case in sorted(found.unreadable.items())] == [
-        ("Room.seats: the attribute seats is another type, and no integer", 1),
+        ("Room.seats: the attribute seats is another type, not integer", 1),
         ("Room.town: Field required", 1),
     ]
 

@@ -103,7 +103,7 @@ class Clubs(Service):
 
     def club(self, club_id: str) -> Club:
         if club_id not in self.store.clubs:
-            raise Missing("There is no such club.")
+            raise Missing("Club not found.")
         return self.store.clubs[club_id]
 
     @query("/clubs/{club_id}", allow=anyone, name="club", example={"club_id": "chess"})

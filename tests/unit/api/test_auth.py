@@ -94,6 +94,23 @@ async def test_groups_are_read_from_the_claims_that_issuers_use(
     assert (await tokens.identity(signed(clock, **claim))).is_admin
 
 
+@pytest.mark.parametrize(
+    ("claims", "email"),
+    [
+        ({"email": "a@x.org"}, "a@x.org"),
+        ({"email": "a@x.org", "email_verified": True}, "a@x.org"),
+        ({"email": "a@x.org", "email_verified": False}, None),
+        ({"email": "a@x.org", "email_verified": "false"}, None),
+        ({"email": 5}, None),
+        ({}, None),
+    ],
+)
+async def test_an_address_that_nobody_verified_is_none(
+    tokens: JwksTokens, clock: ManualClock, claims: dict[str, Any], email: str | None
+) -> None:
+    assert (await tokens.identity(signed(clock, **claims))).email == email
+
+
 WRONG_CLAIMS: dict[str, dict[str, Any]] = {
     "another audience": {"aud": "others"},
     "another issuer": {"iss": "https://evil.example"},

@@ -7,8 +7,9 @@ from datetime import date
 from decimal import Decimal
 from typing import Annotated, Any, Literal
 
+import orjson
 import pytest
-from pydantic import Field
+from pydantic import Field, TypeAdapter, ValidationError
 
 from keyfold.api import ANONYMOUS, Payload, Service, anyone, mutation, query
 from keyfold.api.dispatch import Caller, Dispatch
@@ -37,6 +38,9 @@ class Person(Payload):
     money: Decimal
     mood: Literal["good", "bad"]
     steps: int
+    height: int | float | None = None
+    adult: Literal[True] | None = None
+    floor: Literal[0, 1] | None = None
     extra: dict[str, Any]
     pet: Cat | Dog | None = None
     friends: list[Person] = Field(default_factory=list)
@@ -61,6 +65,9 @@ def test_each_python_type_has_its_graphql_type() -> None:
         "money: Decimal!",
         "mood: String!",
         "steps: Long!",
+        "height: Number",
+        "adult: Boolean",
+        "floor: Long",
         "extra: JSON!",
         "pet: CatOrDog",
         "friends: [Person!]!",
@@ -85,10 +92,13 @@ async def test_values_come_back_as_they_went_in() -> None:
         "money": "12.50",
         "mood": "bad",
         "steps": 2**40,
+        "height": 1.8,
+        "adult": True,
+        "floor": 1,
         "extra": {"a": [1, None]},
     }
-    person = {**friend, "name": "Mia", "friends": [friend]}
-    fields = "name born money mood steps extra"
+    person = {**friend, "name": "Mia", "height": 2, "friends": [friend]}
+    fields = "name born money mood steps height adult floor extra"
     asked = (
         f"mutation ($p: PersonInput!) {{ add(person: $p) {{ {fields} friends {{ {fields} }} }} }}"
     )
@@ -115,6 +125,19 @@ async def test_a_wrong_value_deep_inside_is_named() -> None:
     body = await answered("mutation ($p: PersonInput!) { add(person: $p) { name } }", p=person)
     paths = [one["path"] for one in body["errors"][0]["extensions"]["errors"]]
     assert paths == ["person.born", "person.mood"]
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), [("steps", True), ("steps", "1"), ("steps", 1.5), ("height", "2")]
+)
+async def test_a_number_that_rest_refuses_is_refused(field: str, value: Any) -> None:
+    person = {"name": "Mia", "born": "2001-02-03", "money": "1", "mood": "good", "steps": 1}
+    sent = {**person, "extra": {}, field: value}
+    with pytest.raises(ValidationError):
+        TypeAdapter(Person).validate_json(orjson.dumps(sent), strict=True)
+    body = await answered("mutation ($p: PersonInput!) { add(person: $p) { name } }", p=sent)
+    (error,) = body["errors"]
+    assert field in str(error)
 
 
 def test_two_types_of_one_name_are_refused() -> None:

@@ -7,9 +7,11 @@ import json
 from typing import Any
 
 import pytest
+from graphql import GraphQLEnumType
 
 from keyfold.api import Service, anyone, query
 from keyfold.api.auth import DevelopmentTokens
+from keyfold.api.graphql import build_schema
 from keyfold.api.lambdas import AppSyncError, LambdaHandler
 from keyfold.errors import KeyfoldError
 
@@ -128,9 +130,12 @@ def test_errors_are_problems(handler: LambdaHandler, event: Event, status: int) 
     assert answer["headers"]["content-type"] == "application/problem+json"
 
 
-def test_an_appsync_event_resolves_a_field(handler: LambdaHandler) -> None:
+def test_an_appsync_event_resolves_a_field(clubs: Service, handler: LambdaHandler) -> None:
     club = handler(appsync("club", {"clubId": "chess"}, who=None))
     assert (club["clubId"], club["createdAt"]) == ("chess", "2026-01-01T00:00:00Z")
+    moods = build_schema(type(clubs)).type_map["Mood"]
+    assert isinstance(moods, GraphQLEnumType)
+    assert club["mood"] in moods.values
     page = handler(appsync("posts", {"clubId": "chess", "first": 2, "after": None}))
     assert [node["postId"] for node in page["nodes"]] == ["p0", "p1"]
     assert page["pageInfo"]["hasNextPage"]

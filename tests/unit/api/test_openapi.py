@@ -39,7 +39,7 @@ async def test_the_document_describes_every_operation(rest: httpx.AsyncClient) -
     assert {"201", "401", "403", "409", "412", "415", "422", "429", "503"} <= set(
         create["responses"]
     )
-    assert "Who may: authenticated." in create["description"]
+    assert "Allowed for: authenticated." in create["description"]
     posts = document["paths"]["/clubs/{clubId}/posts"]["get"]
     assert [one["name"] for one in posts["parameters"]] == ["clubId", "limit", "cursor"]
     rename = document["paths"]["/clubs/{clubId}/title"]["put"]

@@ -153,7 +153,7 @@ async def test_what_is_dismissed_stays(board: Board) -> None:
     await board.decide(*WORD, "dismiss", "A joke", caller=MO)
     assert (await board.reports(PAGE)).items == []
     assert len([one async for one in board.db.scan(Word)]) == 1
-    with pytest.raises(Missing, match="Nobody reported"):
+    with pytest.raises(Missing, match="There are no reports of word"):
         await board.decide(*WORD, "dismiss", "Again", caller=MO)
     assert await trails(board) == [("mo", "dismiss", "word b/w", "A joke")]
 
@@ -192,3 +192,12 @@ async def test_reports_and_decisions_are_announced_without_who_reported(board: B
         ("ContentReported", {"kind": "word", "subjectId": "b/w"}),
         ("ModeratorDecided", {"action": "remove", "subject": "word b/w", "by": "mo"}),
     ]
+    assert [one.name for one in events if b"ada" in one.body()] == []
+
+
+async def test_reports_about_what_somebody_owns_are_found(board: Board) -> None:
+    await board.db.create(Word(board_id="b", word_id="v", author_id="ada", text="Hello"))
+    await board.report(*WORD, "Spam", caller=ADA)
+    await board.report("word", "b/v", "Spam", caller=BEN)
+    found = [one async for one in board.db.iterate(trail.reports_about("ben"))]
+    assert [(one.subject_id, one.reporter_id) for one in found] == [("b/w", "ada")]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from decimal import Decimal
+from enum import Enum, StrEnum
 from typing import Annotated, Any, ClassVar
 
 import httpx
@@ -15,6 +16,7 @@ from keyfold.api import (
     Payload,
     Service,
     anyone,
+    cleared,
     mutation,
     query,
     related,
@@ -43,14 +45,21 @@ class Person(Entity, table=table):
     key = Key("PERSON#{person_id}", "PERSON")
 
 
+class State(StrEnum):
+    FOR_SALE = "for_sale"
+    SOLD = "sold"
+
+
 class House(Entity, table=table):
     house_id: str
+    state: State = State.FOR_SALE
     owner_id: str | None = None
     guest_ids: set[str] = set()
     built_at: PostalAddress
     old_places: list[PostalAddress] = []
     room_prices: list[Decimal] = []
     nick_name: str | None = None
+    note: str = "Quiet"
     title: str
     key = Key("HOUSE#{house_id}", "HOUSE")
 
@@ -66,7 +75,9 @@ class HouseChange(Payload):
 
     title: Annotated[str, Field(min_length=1)] = unchanged()
     nick_name: str | None = None
+    note: str | None = cleared("")
     built_at: PostalAddress = unchanged()
+    state: State = unchanged()
 
 
 class Houses(Service):
@@ -124,7 +135,7 @@ async def asked(client: httpx.AsyncClient, query: str, **variables: Any) -> Any:
 
 EVERYTHING = """{ house(houseId: "h0") {
   houseId ownerId guestIds builtAt { streetName zipCode } oldPlaces { streetName zipCode }
-  roomPrices nickName title totalPrice } }"""
+  roomPrices nickName note title totalPrice state } }"""
 
 
 async def test_both_give_the_same_fields_in_the_same_spelling(client: httpx.AsyncClient) -> None:
@@ -148,7 +159,7 @@ def test_every_field_of_every_answer_has_one_name() -> None:
 
 
 CHANGE = """mutation ($input: HouseChangeInput!) {
-  changeHouse(houseId: "h1", input: $input) { title nickName builtAt { zipCode } } }"""
+  changeHouse(houseId: "h1", input: $input) { title nickName note state builtAt { zipCode } } }"""
 
 
 @pytest.mark.parametrize("surface", ["rest", "graphql"])
@@ -161,16 +172,42 @@ async def test_null_takes_away_and_what_is_left_out_stays(
         return (await client.patch("/houses/houses/h1", json=values)).json()
 
     kept = await change(title="New")
-    assert (kept["title"], kept["nickName"]) == ("New", "The old one")
-    cleared = await change(nickName=None, builtAt={"streetName": "Oak", "zipCode": "2"})
-    assert (cleared["title"], cleared["nickName"]) == ("New", None)
-    assert cleared["builtAt"]["zipCode"] == "2"
+    assert (kept["title"], kept["nickName"], kept["note"]) == ("New", "The old one", "Quiet")
+    less = await change(nickName=None, note=None, builtAt={"streetName": "Oak", "zipCode": "2"})
+    assert (less["title"], less["nickName"], less["note"]) == ("New", None, "")
+    assert less["builtAt"]["zipCode"] == "2"
+    assert (await change(state="sold"))["state"] == "sold"
+
+
+class Size(Enum):
+    LARGE = "x-large"
+    SMALL = 1
+    MIDDLE = "medium"
+
+
+def test_a_value_that_graphql_cannot_spell_has_the_name_of_its_member() -> None:
+    class Sizes(Service):
+        @query("/size", allow=anyone)
+        async def size(self) -> Size:
+            raise AssertionError("not called")
+
+    found = build_schema(Sizes).type_map["Size"]
+    assert set(found.values) == {"LARGE", "SMALL", "medium"}  # type: ignore[attr-defined]
 
 
 async def test_null_for_what_cannot_be_taken_away_is_refused(client: httpx.AsyncClient) -> None:
     answer = await client.patch("/houses/houses/h1", json={"title": None})
     assert answer.status_code == 422
-    assert answer.json()["errors"][0]["path"] == "title"
+    (problem,) = answer.json()["errors"]
+    assert problem == {"path": "title", "message": "must not be null"}
+    body = {"query": CHANGE, "variables": {"input": {"title": None}}}
+    (error,) = (await client.post("/houses/graphql", json=body)).json()["errors"]
+    assert error["extensions"]["errors"] == [problem | {"path": "input.title"}]
+
+
+def test_documents_show_no_default_of_what_stays_when_it_is_left_out() -> None:
+    fields = openapi_document(Houses)["components"]["schemas"]["HouseChange"]["properties"]
+    assert [name for name, one in fields.items() if "default" in one] == ["nickName"]
 
 
 async def test_relations_are_loaded_once_for_a_whole_answer(client: httpx.AsyncClient) -> None:

@@ -274,6 +274,20 @@ async def test_a_subscription_ends_with_its_token(site: Site) -> None:
         assert over["payload"]["errors"][0]["extensions"]["code"] == "TOKEN_EXPIRED"
 
 
+async def test_an_expired_token_does_nothing_more_over_a_socket(site: Site) -> None:
+    written = """mutation { say(roomId: "hall", messageId: "m1", text: "late") { text } }"""
+    async with connect(site.socket_url, subprotocols=["graphql-transport-ws"]) as made:  # type: ignore[list-item]
+        talk = Talk(made)
+        await talk.send(type="connection_init", payload=site.header("mia", seconds=1))
+        await talk.next()
+        await talk.subscribe(SAID)
+        await talk.begun()
+        await talk.next()
+        await talk.send(id="2", type="subscribe", payload={"query": written})
+        assert await talk.closed() == 4403
+    assert await site.db.find(Message.key(room_id="hall", message_id="m1")) is None
+
+
 async def test_one_subscription_hears_of_several_entities_and_of_removals(site: Site) -> None:
     async with talking(site, None) as talk:
         await talk.subscribe('subscription { happened(roomId: "hall") }')

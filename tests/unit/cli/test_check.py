@@ -245,7 +245,7 @@ def test_questions_are_one_list_and_fail_nothing(run: Run, tmp_path: Path) -> No
     (tmp_path / "d.yaml").write_text(page("Q4").wrong, encoding="utf-8")
     code, out = run("check", "d.yaml")
     assert code == 0
-    assert "Not said: questions for the author" in out
+    assert "Questions for the author" in out
     assert "1. Q4" in out
     assert run("check", "d.yaml", "--fail-on", "question")[0] == 1
 

@@ -136,7 +136,7 @@ def test_repair_shows_its_plan_and_writes_only_when_told(
     main(["verify", "--drain"])
     set_likes(shop, 9)
     assert main(["repair"]) == 1
-    assert "set it to what is expected" in capsys.readouterr().out
+    assert "set it to the expected value" in capsys.readouterr().out
     assert main(["verify"]) == 1
     assert main(["repair", "--apply", "--rate", "1000"]) == 0
     assert "1 fixed, 0 left" in capsys.readouterr().out
@@ -205,7 +205,7 @@ def test_items_that_cannot_be_read_are_put_away_and_can_be_brought_back(
 ) -> None:
     unreadable(shop)
     assert main(["repair"]) == 1
-    assert "put it away (--quarantine)" in capsys.readouterr().out
+    assert "move the item to a file (--quarantine)" in capsys.readouterr().out
     assert main(["repair", "--apply", "--quarantine", "away"]) == 0
     assert main(["verify", "--drain"]) == 0
     lines = (shop / "away" / "Shop.json").read_bytes().splitlines()

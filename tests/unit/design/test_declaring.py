@@ -198,7 +198,7 @@ def test_a_field_stored_where_the_type_is() -> None:
             type: str
             key = Key("EVENT#{event_id}", "EVENT")
 
-    refused("E2", "what kind of item it is", declare)
+    refused("E2", "uses for the type of an item", declare)
 
 
 def test_a_type_that_cannot_be_stored() -> None:

@@ -165,7 +165,7 @@ def test_a_condition_on_a_field_that_is_only_in_the_key_is_refused_in_words(db: 
 
 
 def test_a_field_of_which_no_key_holds_the_value_cannot_be_in_the_key_only() -> None:
-    with pytest.raises(DeclarationError, match="no key of Lost holds it as it is"):
+    with pytest.raises(DeclarationError, match="no key of Lost holds it unchanged"):
 
         class Lost(Entity, table=Design("x").table("x")):
             at: Annotated[Timestamp, InKey()]

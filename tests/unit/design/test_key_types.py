@@ -99,7 +99,7 @@ def test_an_empty_or_foreign_binary_value_is_refused(db: Db) -> None:
 
 
 def test_a_range_over_binary_keys_includes_its_ends(db: Db) -> None:
-    with pytest.raises(PlanError, match="includes both its ends"):
+    with pytest.raises(PlanError, match="must include both ends"):
         db.read(Blob.key.query(owner_id="o").after(hash=b"a").before(hash=b"b"))
 
 

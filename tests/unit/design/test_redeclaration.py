@@ -94,5 +94,5 @@ def test_a_program_that_declares_a_thing_twice_is_refused() -> None:
     names: dict[str, Any] = {"__name__": "__main__", "design": Design("films")}
     cell("from typing import Annotated\nfrom keyfold import *", names)
     cell(TABLE + FILM, names)
-    with pytest.raises(DeclarationError, match="has the entity Film twice"):
+    with pytest.raises(DeclarationError, match="declares the entity Film twice"):
         cell(FILM, names)

@@ -28,7 +28,7 @@ TABLES = {
     "design.table('a b')": "cannot be the name of a table",
     "design.table('U', sort_type='X')": "SK of U has the type 'X'",
     "design.table('U', stream='NEW')": "stream 'NEW'. Streams are: NEW_AND_OLD_IMAGES",
-    "design.table('U', naming='kebab')": "'kebab'. Attributes are named in",
+    "design.table('U', naming='kebab')": "'kebab'. Use",
     "design.table('U', partition='PK', sort='PK')": "PK as partition and as sort key",
     "design.table('U', ttl='SK')": "expires items by SK, which is part of its key",
     "design.table('U', indexes=['GSI1'])": "'GSI1' is not an index of U",
@@ -41,8 +41,8 @@ TABLES = {
     "design.table('U', indexes=[Index(f'GSI{n}', f'k{n}') for n in range(21)])": "takes 20",
 }
 ENTITIES = {
-    "class A(Entity, tabel=table): ...": "declared with tabel, which is not known",
-    "class A(Entity, table='Items'):\n  a: Id": "declared in 'Items', which is not a table",
+    "class A(Entity, tabel=table): ...": "has unknown options: tabel",
+    "class A(Entity, table='Items'):\n  a: Id": "table='Items', which is not a table",
     "class A(Entity, table=table):\n  a: Id | None = None\n  key = Key('A#{a}', 'A')": (
         "K2 .*primary key uses a, which may be missing"
     ),
@@ -73,7 +73,7 @@ FIELDS = {
     "Annotated[str, Counter('A')] = ''": "cannot hold a sum of integer values",
     "Annotated[int, Counter('A', sums='a')] = 0": "cannot hold a sum of string values",
     "Annotated[int, Counter('A', via={'a': 'b'}, sync='later')] = 0\n  b: str = ''": (
-        "kept by sync='later'"
+        "has sync='later'"
     ),
     "Annotated[int, Counter('B')] = 0": "has no entity 'B'",
 }

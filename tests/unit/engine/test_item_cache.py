@@ -336,7 +336,7 @@ def test_a_commit_of_another_process_is_not_taken_for_ones_own(tmp_path: Path, v
     first, second = _shared_file(tmp_path)
     first.begin()
     first.write(b"b", value)
-    first.hot.gathered()
+    first.hot.end_gathering()
     first.connection.execute("COMMIT")
     second.begin()
     second.write(b"a", 7)
@@ -353,7 +353,7 @@ def test_what_a_commit_wrote_is_kept(tmp_path: Path) -> None:
     first.begin()
     first.write(b"a", 5)
     assert first.hot.current(1, b"a") == stored(5)
-    first.hot.gathered()
+    first.hot.end_gathering()
     assert first.hot.find(1, b"a") == stored(0)
     first.connection.execute("COMMIT")
     assert first.hot.find(1, b"a") is None
@@ -368,7 +368,7 @@ def test_what_a_transaction_did_not_touch_stays_kept(tmp_path: Path) -> None:
     first.begin()
     first.write(b"b", 1)
     assert first.hot.find(1, b"a") is None
-    first.hot.gathered()
+    first.hot.end_gathering()
     assert first.hot.find(1, b"a") == stored(0)
     first.connection.execute("COMMIT")
     first.hot.end()
@@ -447,7 +447,7 @@ class SharedFile(RuleBasedStateMachine):
         if process.is_gathering:
             process.is_gathering = False
             process.reads.clear()
-            process.hot.gathered()
+            process.hot.end_gathering()
 
     @rule(number=NUMBERS)
     def commit(self, number: int) -> None:

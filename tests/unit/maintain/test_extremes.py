@@ -259,7 +259,7 @@ def test_what_is_shown_of_nothing_is_taken_away_and_its_owner_stays() -> None:
         key = message("a", 1).ref().wire()
         db.client.call("DeleteItem", {"TableName": "Extremes", "Key": key})
         report = verify(db)
-        assert {plan(drift) for drift in report.drifts} == {"set it to what is expected"}
+        assert {plan(drift) for drift in report.drifts} == {"set it to the expected value"}
         repair(db, report)
         assert verify(db).clean
         assert shown(db) is None
@@ -308,10 +308,13 @@ def _declared(**owner: Any) -> None:
     ("declared", "words"),
     [
         (lambda: Latest("Item", by="rank", shows={"nothing": "rank"}, moves="count"), "no field"),
-        (lambda: Latest("Item", by="rank", shows={"shown": "rank"}, moves="text"), "not an int"),
+        (
+            lambda: Latest("Item", by="rank", shows={"shown": "rank"}, moves="text"),
+            "must be an int",
+        ),
         (lambda: Latest("Item", by="rank", shows={"shown": "rank"}, moves="count"), "must show"),
         (lambda: Average("text", "count"), "is not a counter"),
-        (lambda: Average("count", "total"), "is to be a sum"),
+        (lambda: Average("count", "total"), "must be a sum"),
     ],
 )
 def test_a_declaration_that_cannot_be_kept_is_refused(declared: Any, words: str) -> None:

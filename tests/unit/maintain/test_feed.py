@@ -6,11 +6,11 @@ import asyncio
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from itertools import product
-from typing import Annotated, Any
+from typing import Any
 
 import pytest
 
-from keyfold import Db, Design, Edge, Entity, Feed, Id, Index, Key, On, Timestamp, Ttl
+from keyfold import Db, Design, Feed
 from keyfold.clients.embedded import AsyncEmbeddedClient, EmbeddedClient
 from keyfold.clock import ManualClock
 from keyfold.engine import Engine
@@ -25,46 +25,32 @@ from keyfold.maintain.feed.switch import pull, push
 from keyfold.runtime.flow import Flow
 from keyfold.streams import AsyncConsumer, Consumer, ConsumerOptions, Policy, letters, replay
 from keyfold.values.size import item_size
-
-design = Design("bounded")
-table = design.table(
-    "bounded",
-    indexes=[Index("GSI1", "GSI1PK", "GSI1SK")],
-    ttl="ttl",
-    stream="NEW_AND_OLD_IMAGES",
+from tests.samples.network import (
+    ActivityFields,
+    FeedItemFields,
+    FollowFields,
+    PromotionFields,
+    network_table,
 )
 
-
-class Follow(Edge, table=table):
-    follower_id: Id
-    followee_id: Id
-    key = Key("USER#{follower_id}", "FOLLOWING#{followee_id}")
-    followers = On("GSI1", "USER#{followee_id}", "FOLLOWER#{follower_id}")
+design = Design("bounded")
+table = network_table(design)
 
 
-class Activity(Entity, table=table):
-    actor_id: Id
-    created_at: Timestamp
-    activity_id: Id
-    text: str = ""
-    key = Key("ACTIVITY#{actor_id}", "TS#{created_at:iso}#{activity_id}")
+class Follow(FollowFields, table=table):
+    pass
 
 
-class FeedItem(Entity, table=table):
-    follower_id: Id
-    actor_id: Id
-    created_at: Timestamp
-    activity_id: Id
-    text: str = ""
-    expires_at: Annotated[Timestamp | None, Ttl()] = None
-    key = Key("FEED#{follower_id}", "TS#{created_at:iso}#{activity_id}")
+class Activity(ActivityFields, table=table):
+    pass
 
 
-class Promotion(Entity, table=table):
-    user_id: Id
-    fanout_enabled: bool
-    reason: str = "manual"
-    key = Key("PROMO#{user_id}", "PROMO#{user_id}")
+class FeedItem(FeedItemFields, table=table):
+    pass
+
+
+class Promotion(PromotionFields, table=table):
+    pass
 
 
 feed = Feed("home", activity=Activity, edge=Follow, item=FeedItem, promotion=Promotion)

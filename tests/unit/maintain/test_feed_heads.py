@@ -8,12 +8,12 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from itertools import product
 from string import ascii_letters
-from typing import Annotated, Any
+from typing import Any
 from zlib import compress
 
 import pytest
 
-from keyfold import Db, Design, Edge, Entity, Feed, Id, Index, Key, On, Timestamp, Ttl
+from keyfold import Db, Design, Feed
 from keyfold.clients.embedded import EmbeddedClient
 from keyfold.clock import ManualClock
 from keyfold.engine import Engine
@@ -25,6 +25,7 @@ from keyfold.migrations.diff import diff
 from keyfold.runtime.flow import Parallel
 from keyfold.streams import Consumer
 from keyfold.values.size import item_size
+from tests.samples.network import ActivityFields, FeedItemFields, FollowFields, network_table
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 NEWEST = 4
@@ -33,41 +34,21 @@ LAST = "TS#2026-01-01T00:00:06.000000Z#a0006"
 
 def _declare(newest: int) -> tuple[Design, Feed[Any], Any, Any]:
     design = Design("headed")
-    table = design.table(
-        "headed",
-        indexes=[Index("GSI1", "GSI1PK", "GSI1SK")],
-        ttl="ttl",
-        stream="NEW_AND_OLD_IMAGES",
-    )
+    table = network_table(design)
 
-    class Follow(Edge, table=table):
-        follower_id: Id
-        followee_id: Id
-        key = Key("USER#{follower_id}", "FOLLOWING#{followee_id}")
-        followers = On("GSI1", "USER#{followee_id}", "FOLLOWER#{follower_id}")
+    class Follow(FollowFields, table=table):
+        pass
 
-    class Activity(Entity, table=table):
-        actor_id: Id
-        created_at: Timestamp
-        activity_id: Id
-        text: str = ""
+    class Activity(ActivityFields, table=table):
         hidden: str = ""
         likes: Decimal = Decimal(0)
         tags: set[str] = set()
         media: dict[str, Any] = {}
-        key = Key("ACTIVITY#{actor_id}", "TS#{created_at:iso}#{activity_id}")
 
-    class FeedItem(Entity, table=table):
-        follower_id: Id
-        actor_id: Id
-        created_at: Timestamp
-        activity_id: Id
-        text: str = ""
+    class FeedItem(FeedItemFields, table=table):
         likes: Decimal = Decimal(0)
         tags: set[str] = set()
         media: dict[str, Any] = {}
-        expires_at: Annotated[Timestamp | None, Ttl()] = None
-        key = Key("FEED#{follower_id}", "TS#{created_at:iso}#{activity_id}")
 
     home = Feed("home", activity=Activity, edge=Follow, item=FeedItem, policy=None, heads=newest)
     return design, home, Activity, Follow
@@ -451,5 +432,5 @@ def test_who_is_forgotten_leaves_no_head(world: World) -> None:
 
 @pytest.mark.parametrize("newest", [-1, 51, True, 2.5, "8"])
 def test_heads_that_cannot_be_kept_are_refused(newest: Any) -> None:
-    with pytest.raises(DeclarationError, match="0 to 50 activities"):
+    with pytest.raises(DeclarationError, match="heads must be 0 to 50"):
         _declare(newest)

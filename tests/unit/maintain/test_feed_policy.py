@@ -199,14 +199,14 @@ def _counted(count: FadingCount, events: int) -> FadingCount:
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ({"policy": FeedPolicy(looks=0)}, "looks of its policy is at least 1, not 0"),
-        ({"policy": FeedPolicy(samples=-0.01)}, "samples of its policy is at least 0"),
-        ({"policy": FeedPolicy(pages=float("nan"))}, "pages of its policy is at least 0"),
-        ({"policy": FeedPolicy(least=5.0)}, "guard of its policy is at least 5, not 4"),
-        ({"policy": FeedPolicy(widest=-1)}, "widest of its policy is at least 0"),
-        ({"policy": "off"}, "a policy is a FeedPolicy, not 'off'"),
-        ({"cap": 0}, "1 item or more, not 0"),
-        ({"ttl": timedelta(0)}, "nothing is kept for"),
+        ({"policy": FeedPolicy(looks=0)}, "looks of its policy must be at least 1, not 0"),
+        ({"policy": FeedPolicy(samples=-0.01)}, "samples of its policy must be at least 0"),
+        ({"policy": FeedPolicy(pages=float("nan"))}, "pages of its policy must be at least 0"),
+        ({"policy": FeedPolicy(least=5.0)}, "guard of its policy must be at least 5, not 4"),
+        ({"policy": FeedPolicy(widest=-1)}, "widest of its policy must be at least 0"),
+        ({"policy": "off"}, "policy must be a FeedPolicy or None, not 'off'"),
+        ({"cap": 0}, "cap must be at least 1, not 0"),
+        ({"ttl": timedelta(0)}, "ttl must be greater than 0"),
     ],
 )
 def test_bounds_that_cannot_hold_are_refused(wrong: dict[str, Any], said: str) -> None:

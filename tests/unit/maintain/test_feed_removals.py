@@ -6,11 +6,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from itertools import permutations
-from typing import Annotated
 
 import pytest
 
-from keyfold import Db, Design, Edge, Entity, Feed, Id, Index, Key, On, Timestamp, Ttl
+from keyfold import Db, Design, Feed
 from keyfold.clients.embedded import EmbeddedClient
 from keyfold.clock import ManualClock
 from keyfold.design.read import Page
@@ -24,40 +23,25 @@ from keyfold.maintain.feed.removed_list import SETTLED_AFTER
 from keyfold.maintain.feed.switch import push
 from keyfold.runtime.flow import Answer, Call, Effect, Parallel
 from keyfold.streams import Consumer
+from tests.samples.network import ActivityFields, FeedItemFields, FollowFields, network_table
 
 REPLICAS, ENTRIES = 5, 3
 START = datetime(2026, 1, 1, tzinfo=UTC)
 
 design = Design("removals")
-table = design.table(
-    "removals",
-    indexes=[Index("GSI1", "GSI1PK", "GSI1SK")],
-    ttl="ttl",
-    stream="NEW_AND_OLD_IMAGES",
-)
+table = network_table(design)
 
 
-class Follow(Edge, table=table):
-    follower_id: Id
-    followee_id: Id
-    key = Key("USER#{follower_id}", "FOLLOWING#{followee_id}")
-    followers = On("GSI1", "USER#{followee_id}", "FOLLOWER#{follower_id}")
+class Follow(FollowFields, table=table):
+    pass
 
 
-class Activity(Entity, table=table):
-    actor_id: Id
-    created_at: Timestamp
-    activity_id: Id
-    key = Key("ACTIVITY#{actor_id}", "TS#{created_at:iso}#{activity_id}")
+class Activity(ActivityFields, table=table):
+    pass
 
 
-class FeedItem(Entity, table=table):
-    follower_id: Id
-    actor_id: Id
-    created_at: Timestamp
-    activity_id: Id
-    expires_at: Annotated[Timestamp | None, Ttl()] = None
-    key = Key("FEED#{follower_id}", "TS#{created_at:iso}#{activity_id}")
+class FeedItem(FeedItemFields, table=table):
+    pass
 
 
 feed = Feed(
@@ -371,10 +355,10 @@ def test_pages_read_the_replicas_that_every_writer_writes_while_the_number_chang
 @pytest.mark.parametrize(
     ("wrong", "says"),
     [
-        (RemovedList(replicas=0), "1 to 80 replicas"),
-        (RemovedList(replicas=81), "1 to 80 replicas"),
-        (RemovedList(replicas=4, read=5), "reads 5 replicas of 4"),
-        (RemovedList(entries=0), "1 to 1,000 entries"),
+        (RemovedList(replicas=0), "replicas of its removed list must be 1 to 80"),
+        (RemovedList(replicas=81), "replicas of its removed list must be 1 to 80"),
+        (RemovedList(replicas=4, read=5), "must be 1 to 4, not 5"),
+        (RemovedList(entries=0), "entries of its removed list must be 1 to 1,000"),
     ],
 )
 def test_a_list_that_cannot_be_kept_is_refused(wrong: RemovedList, says: str) -> None:

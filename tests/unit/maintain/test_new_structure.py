@@ -233,7 +233,7 @@ def test_it_is_kept_verified_repaired_and_rebuilt(declared: Any) -> None:
             "volume Room.size: Chats PK=ROOM#r, SK=ROOM: expected 11, found 99; "
             "shown by pointer RoomByTitle"
         ]
-        assert plan(report.drifts[0]) == "set it to what is expected"
+        assert plan(report.drifts[0]) == "set it to the expected value"
         assert repair(db, report).fixed == 1
         assert verify(db).clean
         corrupt()
@@ -259,7 +259,7 @@ def test_a_migration_that_adds_it_leaves_verify_clean(declared: Any, tmp_path: P
     fill(before.open(client), before)
     after = declared("chat_after", CHAT + VOLUMES)
     told = [change.words for change in diff(before.schema, after.schema)]
-    assert "volume Room.size is kept of Message, in size of Room" in told
+    assert "volume Room.size is maintained in size of Room" in told
     made = draft("volumes", before.schema, after.schema, design="chat_after:design")
     assert not made.open_questions
     migration = load(made.save(tmp_path))

@@ -157,7 +157,7 @@ def test_a_changed_pointer_is_found_and_overwritten(db: Db) -> None:
         {"title": {"S": "Picnic"}},
         {"title": {"S": "Wrong"}},
     )
-    assert plan(drift) == "overwrite it with what is expected"
+    assert plan(drift) == "overwrite it with the expected values"
     repaired(db)
     assert db.get(HangoutPointer.key(group_id="g", hangout_id="h")).title == "Picnic"
 

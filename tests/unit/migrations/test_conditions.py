@@ -116,7 +116,7 @@ def test_an_index_whose_condition_changed_is_named_everywhere_and_migrated(world
     assert 'when `status = "CANCELLED"`' in text
     (change,) = diff(load_snapshot(dump(old.schema)), new.schema)
     assert str(change) == (
-        'items of Event are in GSI1 where status = "CANCELLED", before where status = "PUBLISHED"'
+        'items of Event are in GSI1 where status = "CANCELLED" (before: where status = "PUBLISHED")'
     )
     assert "fill_indexes(" in world.plan("events_two", old, new)
     assert not world.is_clean(new)
@@ -137,7 +137,7 @@ def test_a_counter_whose_condition_changed_is_named_everywhere_and_recounted(wor
     assert 'number of Event where `status = "CANCELLED"`' in text
     (change,) = diff(load_snapshot(dump(old.schema)), new.schema)
     assert str(change) == (
-        'counter Host.shown: where status = "CANCELLED", before where status = "PUBLISHED"'
+        'counter Host.shown: where status = "CANCELLED" (before: where status = "PUBLISHED")'
     )
     assert 'recount(new, "Host.shown")' in world.plan("counted_two", old, new)
     assert not world.is_clean(new)
@@ -183,8 +183,8 @@ def test_a_snapshot_of_the_first_format_says_once_that_it_knows_no_condition(wor
     read = load_snapshot(orjson.dumps({**body, "format": 1}))
     words = [str(change) for change in diff(read, design.schema)]
     assert (
-        'items of Event are in GSI1 where status = "PUBLISHED", before by a condition that was not '
-        "noted down" in words
+        'items of Event are in GSI1 where status = "PUBLISHED" (before: by an unrecorded condition)'
+        in words
     )
     again = load_snapshot(dump(design.schema))
     assert diff(again, design.schema) == []
@@ -206,7 +206,7 @@ def test_the_commands_name_a_changed_condition(
     monkeypatch.delitem(sys.modules, "commanded")
     capsys.readouterr()
     assert cli.main(["migrations", "check"]) == 1
-    shown = 'where status = "CANCELLED", before where status = "PUBLISHED"'
+    shown = 'where status = "CANCELLED" (before: where status = "PUBLISHED")'
     assert shown in capsys.readouterr().out
     assert cli.main(["migrations", "plan", "cancelled"]) == 0
     (plan,) = (tmp_path / "migrations").glob("*_cancelled.py")

@@ -155,9 +155,9 @@ def test_changed_conditions_migrate_beside_every_structure(
     assert verify(old).clean
     after = declared(tmp_path, "rooms_after", public=False, active=False)
     assert [change.words for change in diff(before.schema, after.schema)] == [
-        "items of Room are in GSI1 where public = false, before where public = true",
-        "pointer RoomByTag: where public = false, before where public = true",
-        "counter Room.members: where active = false, before where active = true",
+        "items of Room are in GSI1 where public = false (before: where public = true)",
+        "pointer RoomByTag: where public = false (before: where public = true)",
+        "counter Room.members: where active = false (before: where active = true)",
     ]
     made = draft("conditions", before.schema, after.schema, design="rooms_after:design")
     migration = load(made.save(tmp_path))

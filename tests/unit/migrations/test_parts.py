@@ -130,7 +130,7 @@ def test_parts_without_an_item_to_go_into_are_named_before_they_are_lost(
     app.create(Profile(id="ada", address="here"))
     app.create(Profile(id="nobody", address="nowhere"))
     merging = Migration("merge", [merge(OldProfile, Whole, fields=["address"])])
-    with pytest.raises(VerifyFailed, match=r"PROFILE.*no item to be a part of"):
+    with pytest.raises(VerifyFailed, match=r"PROFILE.*no item to become a part of"):
         migrator(client, merging).apply("verify")
     app.delete(Profile.key(id="nobody"))
     migrator(client, merging).apply("contract")

@@ -52,8 +52,8 @@ def test_a_snapshot_keeps_the_regions_of_a_table() -> None:
 
 def test_other_regions_are_said_and_asked_for(tmp_path: Path) -> None:
     plan = draft("0001_abroad", schema(None), schema(TWO)).save(tmp_path)
-    assert "Users is in eu-west-1, us-east-1, before in one region" in plan.read_text()
-    with pytest.raises(MigrationError, match="Without a step it stays where it is"):
+    assert "the regions of Users change from one region to eu-west-1, us-east-1" in plan.read_text()
+    with pytest.raises(MigrationError, match="Without a step the table stays where it is"):
         load(plan)
     answer(plan, "AddReplica")
     assert load(plan).steps == (AddReplica("Users", "eu-west-1"),)
@@ -73,7 +73,7 @@ def test_a_table_that_refuses_conflicts_does_not_change_its_regions() -> None:
 
 def test_a_new_table_that_refuses_conflicts_is_asked_for(tmp_path: Path) -> None:
     plan = draft("0001_new", Schema("users"), schema(THREE)).save(tmp_path)
-    with pytest.raises(MigrationError, match="Is that seen to"):
+    with pytest.raises(MigrationError, match="Is that done"):
         load(plan)
 
 

@@ -14,8 +14,7 @@ from keyfold.design.template import Literal, Template
 from keyfold.review.check import RULES, Finding, check
 from keyfold.review.check.answer import returned_key
 from keyfold.review.check.evidence import steps_example, sum_example
-from keyfold.review.check.key_sets import Appearance
-from keyfold.review.check.keys import keys_of, templates_of
+from keyfold.review.check.key_sets import Appearance, templates_of
 from keyfold.review.check.page import page
 from keyfold.review.check.reach import Reach
 from keyfold.review.check.sample import text_of
@@ -61,12 +60,11 @@ def test_a_mistake_in_a_public_design_is_explained_by_keys_or_numbers(row: dict[
 @pytest.mark.parametrize("name", DESIGNS)
 def test_the_keys_of_examples_are_keys_that_the_design_renders(name: str) -> None:
     facts = Reach(loads(DESIGNS[name].read_text(encoding="utf-8")))
-    for entity in facts.schema.entities:
-        for _, key, _ in keys_of(entity):
-            for template in templates_of(key):
-                for n in (1, 2, 3):
-                    made = Space((text_of(template, entity, n),))
-                    assert any(meet(made, space) for space in facts.spaces(template, entity))
+    for entity, key, _ in facts.all_keys():
+        for template in templates_of(key):
+            for n in (1, 2, 3):
+                made = Space((text_of(template, entity, n),))
+                assert any(meet(made, space) for space in facts.spaces(template, entity))
 
 
 @pytest.mark.parametrize("name", DESIGNS)

@@ -178,7 +178,7 @@ def test_the_script_makes_the_replicas() -> None:
     [
         (Replication(("us-east-1",)), "is in the regions us-east-1"),
         (Replication(("us-east-1", "eu-west-1"), conflict="refused"), "refuses conflicts in 2"),
-        (Replication(("us-east-1", "eu-west-1"), home="eu-west-2"), "has its home in eu-west-2"),
+        (Replication(("us-east-1", "eu-west-1"), home="eu-west-2"), "has the home eu-west-2"),
     ],
     ids=["one", "strong", "home"],
 )

@@ -135,7 +135,7 @@ def test_a_condition_fails_in_memory_and_on_the_engine(db: Db, name: str) -> Non
     ("condition", "words"),
     [
         (lambda o: o.nope == 1, "names the field 'nope', which is not declared"),
-        (lambda o: o.parcel.weight == 1, "parcel.weight, which is not declared. Declared are: add"),
+        (lambda o: o.parcel.weight == 1, "parcel.weight, which is not declared. Declared: add"),
         (lambda o: o.note.startswith("x"), "looks at 'startswith' of note"),
         (lambda o: "x" in o.tags, r"Write contains\(field, element\)"),
         (lambda o: len(o.tags) > 1, "counts the elements of tags"),

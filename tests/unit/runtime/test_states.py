@@ -207,7 +207,7 @@ def test_design_files_snapshots_and_drafts_keep_the_steps() -> None:
     other = loads(dumps(schema).replace("sent: ship", "sent: ship, void: refund"))
     [change] = diff(before, other)
     assert change.kind == "states changed"
-    assert change.words == "state of Order takes other steps: paid to void is new"
+    assert change.words == "the transitions of state of Order change: paid to void is new"
     assert (
         'States({"new": {"paid"}, "paid": {"sent": "ship"}}, start={"new"})'
         in (declaration(loads(FILE.replace(", lost", "")))[0])

@@ -116,8 +116,9 @@ def test_what_keyfold_counts_is_not_set_by_hand(db: Db, field: str) -> None:
 
 def test_a_list_or_set_holds_at_most_what_it_declares(db: Db) -> None:
     three = ["a", "b", "c"]
-    with pytest.raises(ValueRefused, match=r"Order.tags would hold 3 elements.*AtMost\(2\)"):
+    with pytest.raises(ValueRefused, match=r"Order.tags would hold 3.*AtMost\(2\)") as refused:
         db.create(Order(order_id="2", tags=set(three)))
+    assert refused.value.fields == {"tags": "has more than 2 entries"}
     with pytest.raises(ValueRefused, match=r"Order\.lines would hold 3"):
         db.put(Order(order_id="1", lines=three))
     with pytest.raises(ValueRefused, match=r"Order\.lines would hold 3"):
@@ -204,5 +205,5 @@ def test_an_item_of_another_shape_is_named_with_its_attribute(db: Db) -> None:
     key = Order.key(order_id="1").wire()
     item = {**key, "orderId": {"S": "1"}, "weight": {"S": "heavy"}}
     db.client.call("PutItem", {"TableName": "Arguments", "Item": item})
-    with pytest.raises(Undecodable, match=r"the attribute weight is .*heavy.*, and no float"):
+    with pytest.raises(Undecodable, match=r"the attribute weight is .*heavy.*, not float"):
         db.get(Order.key(order_id="1"))

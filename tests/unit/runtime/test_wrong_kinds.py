@@ -150,7 +150,7 @@ def test_work_on_a_loop_is_to_be_awaited() -> None:
     async def attempt() -> None:
         work: Any = int
         async with await design.open_async(":memory:") as db:
-            with pytest.raises(PlanError, match="gave 0, which must be awaited"):
+            with pytest.raises(PlanError, match="returned 0, which cannot be awaited"):
                 await db.once("request", work, result=int)
 
     asyncio.run(attempt())

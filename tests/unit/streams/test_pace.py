@@ -54,7 +54,7 @@ def test_a_commit_ends_the_rest_of_a_consumer_in_the_same_process() -> None:
     alarm = WakeUp()
     with Engine.open() as engine, alarm.listening(EmbeddedClient(engine)):
         engine.call("CreateTable", TABLE)
-        alarm.wind()
+        alarm.reset()
         resting = threading.Thread(target=alarm.wait, args=(FOREVER,), daemon=True)
         resting.start()
         engine.call("PutItem", PUT)
@@ -65,7 +65,7 @@ def test_a_commit_ends_the_rest_of_a_consumer_in_the_same_process() -> None:
 def test_a_commit_after_the_poll_began_is_not_slept_through() -> None:
     alarm = WakeUp()
     with Engine.open() as engine, alarm.listening(EmbeddedClient(engine)):
-        alarm.wind()
+        alarm.reset()
         engine.call("CreateTable", TABLE)
         resting = threading.Thread(target=alarm.wait, args=(FOREVER,), daemon=True)
         resting.start()
@@ -86,7 +86,7 @@ async def test_a_commit_ends_the_rest_of_a_task() -> None:
     alarm = AsyncAlarm()
     client = AsyncEmbeddedClient(Engine.open())
     with alarm.listening(client):
-        alarm.wind()
+        alarm.reset()
         resting = asyncio.create_task(alarm.wait(FOREVER))
         await client.call("CreateTable", TABLE)
         await asyncio.wait_for(resting, 30)

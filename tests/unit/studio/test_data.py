@@ -224,7 +224,7 @@ def test_a_click_on_a_row_reads_that_item_and_not_its_list_again(
         asked = [one.operation for one in counted.requests[before:]]
         assert asked == ["GetItem", "BatchGetItem"]
     gone = browser.get(f"{CLUB}&ipk=CLUB%23c1&isk=gone", headers={"X-Part": "1"})
-    assert "Somebody deleted this item." in words(gone.text)
+    assert "This item was deleted." in words(gone.text)
 
 
 def test_items_of_an_entity_come_in_pages_and_none_is_lost(browser: TestClient, db: Db) -> None:
@@ -259,7 +259,7 @@ def test_a_table_that_is_not_there_is_named(browser: TestClient, db: Db) -> None
     answer = browser.get("/s/clubs/data?entity=Club")
     assert answer.status_code == 404
     assert "Clubs is not in clubs.db." in words(answer.text)
-    assert "Opening the design makes a table" in words(answer.text)
+    assert "Opening the design creates missing tables" in words(answer.text)
 
 
 def test_copies_that_the_backend_gives_later_are_not_missing(
@@ -289,7 +289,7 @@ def test_a_copy_that_differs_says_so_at_its_head_and_where_it_is_repaired(
     browser: TestClient, db: Db
 ) -> None:
     copy = "/s/clubs/data?table=Clubs&pk=CITY%23rome&isk=CLUB%23c2"
-    assert "Its canonical says something else" not in words(browser.get(copy).text)
+    assert "It differs from its canonical in" not in words(browser.get(copy).text)
     db.client.call(
         "UpdateItem",
         {
@@ -302,5 +302,5 @@ def test_a_copy_that_differs_says_so_at_its_head_and_where_it_is_repaired(
     )
     page = browser.get(copy).text
     told = words(page)
-    assert "Its canonical says something else: name . Verify and repair" in told
-    assert told.index("something else") < told.index("Sculling", told.index("Copy key"))
+    assert "It differs from its canonical in name . Verify and repair" in told
+    assert told.index("It differs") < told.index("Sculling", told.index("Copy key"))

@@ -84,7 +84,7 @@ def test_somebody_who_was_faster_is_shown_as_a_difference(browser: TestClient, d
     plan = planned(browser, name="Sculling")
     db.update(Club.key(club_id="c2"), city_ids={"rome", "oslo"})
     page = send(browser, plan)
-    assert "Nothing of yours was written" in words(page)
+    assert "Your change was not written" in words(page)
     assert "name Rowing Rowing Sculling keeps yours" in words(page)
     assert "city_ids rome oslo, rome rome takes theirs" in words(page)
     again = re.findall(r'<form action="/s/clubs/plan".*?</form>', page, re.DOTALL)[-1]
@@ -98,7 +98,7 @@ def test_without_a_version_the_changed_fields_must_be_as_read(browser: TestClien
     member = "/s/clubs/edit?table=Clubs&pk=CLUB%23c1&sk=MEMBER%23m1"
     plan = planned(browser, member, name="Grace")
     db.update(Member.key(club_id="c1", member_id="m1"), name="Alan")
-    assert "Nothing of yours was written" in words(send(browser, plan))
+    assert "Your change was not written" in words(send(browser, plan))
     assert db.get(Member.key(club_id="c1", member_id="m1")).name == "Alan"
 
 
@@ -111,7 +111,7 @@ def test_an_item_is_created_with_all_that_follows(browser: TestClient, db: Db) -
     send(browser, plan)
     assert db.get(Club.key(club_id="c2")).members == 1
     again = planned(browser, page, verb="create", club_id="c2", member_id="m9", name="x")
-    assert "exists already. Nothing of yours was written" in words(again)
+    assert "exists already. Your change was not written" in words(again)
 
 
 def test_an_item_is_deleted_with_its_copies_and_comes_back(browser: TestClient, db: Db) -> None:
@@ -151,7 +151,7 @@ def test_a_plan_that_changed_is_shown_again_instead_of_sent(browser: TestClient,
 
 def test_a_copy_is_edited_by_its_canonical(browser: TestClient) -> None:
     answer = browser.get("/s/clubs/edit?table=Clubs&pk=CITY%23rome&sk=CLUB%23c2")
-    assert "edit the Club" in words(answer.text)
+    assert "edit its canonical, the Club" in words(answer.text)
 
 
 @pytest.mark.parametrize("path", ["/s/clubs/plan", "/s/clubs/send"])

@@ -23,7 +23,7 @@ def test_findings_are_named_where_nothing_worse_is_and_the_worst_come_first(
     )
     system.review = replace(system.review, findings=found)
     page = words(browser.get("/").text)
-    assert "Nothing needs you" not in page
+    assert "Nothing to do" not in page
     assert "Club: one thing" in page, "backquotes mark code and are not shown"
     assert f"({some.code}), and 1 more" in page
     assert page.index("a grave thing") < page.index("one thing")

@@ -117,7 +117,7 @@ def test_numbers_that_are_not_there_yet_come_by_themselves(
     visitor = TestClient(create_studio([system], Gate(token=TOKEN)), base_url="http://localhost")
     visitor.get(f"/?token={TOKEN}", follow_redirects=False)
     early = visitor.get(f"/s/clubs/{page}").text
-    assert "The numbers come by themselves when it has." in words(early)
+    assert "The numbers appear when it does." in words(early)
     assert f'id="{part}" class="stack" data-live' in early
     slow.answers.set()
     system.survey.tables(60.0)

@@ -31,7 +31,7 @@ def test_a_drift_is_caused_found_shown_and_repaired(browser: TestClient, db: Db)
     found = post(browser, "/s/clubs/verify", form(page, "/s/clubs/verify")).text
     assert "Last verify 1 difference" in words(found)
     assert "(drifted) →" in words(found)
-    assert "overwrite it with what is expected" in words(found)
+    assert "overwrite it with the expected values" in words(found)
     assert "Wire request" in words(found)
     again = browser.get("/").text
     assert "1 difference in" in words(again)

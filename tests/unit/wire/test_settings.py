@@ -29,7 +29,7 @@ def test_any_other_address_needs_credentials_or_insistence(host: str) -> None:
     [
         ({"dialect": "klingon"}, "unknown dialect 'klingon'"),
         ({"port": 70000}, "port 70000"),
-        ({"workers": 0}, "--workers 1"),
+        ({"workers": 0}, "--workers must be at least 1"),
         ({"tls_key": Path("key.pem")}, "both --tls-cert and --tls-key"),
     ],
 )

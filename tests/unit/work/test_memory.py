@@ -19,7 +19,6 @@ from keyfold import (
     Counter,
     Db,
     Design,
-    Edge,
     Entity,
     Feed,
     Id,
@@ -27,8 +26,6 @@ from keyfold import (
     Key,
     On,
     Pointer,
-    Timestamp,
-    Ttl,
     Unique,
 )
 from keyfold.cli import main
@@ -38,6 +35,7 @@ from keyfold.engine import Engine
 from keyfold.engine.storage import file
 from keyfold.maintain import DriftReport, rebuild, verify
 from keyfold.migrations import Backend, CreateTable, DropTable, Migration, Migrator, ScanPace, move
+from tests.samples.network import ActivityFields, FeedItemFields, FollowFields, network_table
 
 Work = Callable[[], object]
 Case = Callable[[Path, int], AbstractContextManager[Work]]
@@ -91,34 +89,19 @@ class GroupPost(Pointer[Post], table=table, each="group_ids"):
 
 
 social = Design("memory-feed")
-network = social.table(
-    "network", ttl="ttl", stream="NEW_AND_OLD_IMAGES", indexes=[Index("GSI1", "GSI1PK", "GSI1SK")]
-)
+network = network_table(social)
 
 
-class Follow(Edge, table=network):
-    follower_id: Id
-    followee_id: Id
-    key = Key("USER#{follower_id}", "FOLLOWING#{followee_id}")
-    followers = On("GSI1", "USER#{followee_id}", "FOLLOWER#{follower_id}")
+class Follow(FollowFields, table=network):
+    pass
 
 
-class Activity(Entity, table=network):
-    actor_id: Id
-    created_at: Timestamp
-    activity_id: Id
-    text: str = ""
-    key = Key("ACTIVITY#{actor_id}", "TS#{created_at:iso}#{activity_id}")
+class Activity(ActivityFields, table=network):
+    pass
 
 
-class FeedItem(Entity, table=network):
-    follower_id: Id
-    actor_id: Id
-    created_at: Timestamp
-    activity_id: Id
-    text: str = ""
-    expires_at: Annotated[Timestamp | None, Ttl()] = None
-    key = Key("FEED#{follower_id}", "TS#{created_at:iso}#{activity_id}")
+class FeedItem(FeedItemFields, table=network):
+    pass
 
 
 feed = Feed("home", activity=Activity, edge=Follow, item=FeedItem)

@@ -14,16 +14,11 @@ from keyfold import (
     Counter,
     Db,
     Design,
-    Edge,
     Entity,
     Feed,
     Id,
-    Index,
     Key,
-    On,
     Pointer,
-    Timestamp,
-    Ttl,
     Unique,
 )
 from keyfold.api.auth import DevelopmentTokens
@@ -36,11 +31,16 @@ from keyfold.maintain.feed import page_samples
 from keyfold.streams import Consumer
 from keyfold_systems.inviter import design as inviter
 from keyfold_systems.inviter.service import Inviter
+from tests.samples.network import (
+    ActivityFields,
+    FeedItemFields,
+    FollowFields,
+    PromotionFields,
+    network_table,
+)
 
 design = Design("work")
-table = design.table(
-    "work", stream="NEW_AND_OLD_IMAGES", ttl="ttl", indexes=[Index("GSI1", "GSI1PK", "GSI1SK")]
-)
+table = network_table(design)
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 
@@ -80,33 +80,20 @@ class Note(Entity, table=table):
     key = Key("NOTE#{note_id}", "NOTE")
 
 
-class Follow(Edge, table=table):
-    follower_id: Id
-    followee_id: Id
-    key = Key("USER#{follower_id}", "FOLLOWING#{followee_id}")
-    followers = On("GSI1", "USER#{followee_id}", "FOLLOWER#{follower_id}")
+class Follow(FollowFields, table=table):
+    pass
 
 
-class Activity(Entity, table=table):
-    actor_id: Id
-    created_at: Timestamp
-    activity_id: Id
-    key = Key("ACTIVITY#{actor_id}", "TS#{created_at:iso}#{activity_id}")
+class Activity(ActivityFields, table=table):
+    pass
 
 
-class FeedItem(Entity, table=table):
-    follower_id: Id
-    actor_id: Id
-    created_at: Timestamp
-    activity_id: Id
-    expires_at: Annotated[Timestamp | None, Ttl()] = None
-    key = Key("FEED#{follower_id}", "TS#{created_at:iso}#{activity_id}")
+class FeedItem(FeedItemFields, table=table):
+    pass
 
 
-class Promotion(Entity, table=table):
-    user_id: Id
-    fanout_enabled: bool
-    key = Key("PROMO#{user_id}", "PROMO#{user_id}")
+class Promotion(PromotionFields, table=table):
+    pass
 
 
 feed = Feed(

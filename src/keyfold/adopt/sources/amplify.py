@@ -159,7 +159,7 @@ def _index(directive: Any, field: str, title: str, place: Place) -> Index:
         raise SourceError(
             place,
             f"{title}: the index {name} joins {', '.join(fields)} into one sort key, which is not "
-            "read yet; take it out and add its template to the design file",
+            "supported yet; remove it and add its template to the design file",
         )
     return Index(str(name), field, str(fields[0]) if fields else None)
 

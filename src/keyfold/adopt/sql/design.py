@@ -106,7 +106,7 @@ class _Draft:
         if self._read:
             unread = [entity_name(name) for name in self.tables if name not in self._read]
             if unread:
-                self.questions.append(f"No query reads {', '.join(unread)}. Who does?")
+                self.questions.append(f"No query reads {', '.join(unread)}. What does?")
         else:
             self.questions.append(
                 "Which queries does the application run? None of those given reads these tables."

@@ -32,7 +32,7 @@ class Model(BaseModel):
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, frozen=True)
 
     def model_post_init(self, _: object) -> None:
-        # What tells the kinds of a value apart is sent though nobody gave it.
+        # The discriminator of a union is sent even if it was not given.
         for name, field in type(self).model_fields.items():
             if get_origin(field.annotation) is Literal and len(get_args(field.annotation)) == 1:
                 self.__pydantic_fields_set__.add(name)
@@ -60,7 +60,7 @@ class Problem(Exception):
             given = answer.json()
         except ValueError:
             given = None
-        # What stands between may answer in its own way.
+        # A proxy may answer in its own format.
         body = given if isinstance(given, dict) else {{}}
         self.status = answer.status_code
         self.code = str(body.get("code", "UNKNOWN"))

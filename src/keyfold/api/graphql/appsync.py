@@ -24,6 +24,7 @@ SCALARS: Final = {
     "Time": "AWSTime",
     "JSON": "AWSJSON",
     "Long": "Float",
+    "Number": "Float",
     "Decimal": "String",
     "Duration": "String",
     "UUID": "String",

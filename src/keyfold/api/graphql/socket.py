@@ -50,7 +50,7 @@ class GraphQLSocket:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         socket = WebSocket(scope, receive, send)
-        if not self._is_welcome(socket):
+        if not self._is_allowed(socket):
             await socket.close()
             return
         if PROTOCOL not in scope["subprotocols"]:
@@ -70,7 +70,7 @@ class GraphQLSocket:
             finally:
                 await talk.end()
 
-    def _is_welcome(self, socket: WebSocket) -> bool:
+    def _is_allowed(self, socket: WebSocket) -> bool:
         """Whether the page that opened the socket is allowed: browsers let any page do so, and
         name it.
         """
@@ -160,6 +160,8 @@ class _Talk:
     async def _subscribe(self, id: str, payload: dict[str, Any]) -> None:
         if self._caller is None:
             raise _Closed(4401, "Unauthorized")
+        if self._caller.seconds_left == 0:
+            raise _Closed(4403, "The token has expired.")
         if id in self._running:
             raise _Closed(4409, f"Subscriber for {id} already exists")
         if len(self._running) >= OPERATIONS:

@@ -17,6 +17,7 @@ from graphql import (
     GraphQLBoolean,
     GraphQLEnumType,
     GraphQLEnumValue,
+    GraphQLError,
     GraphQLField,
     GraphQLFloat,
     GraphQLInputField,
@@ -29,6 +30,7 @@ from graphql import (
     GraphQLScalarType,
     GraphQLString,
     GraphQLUnionType,
+    assert_enum_value_name,
     get_nullable_type,
     is_input_object_type,
     is_list_type,
@@ -55,7 +57,17 @@ def _text(name: str, description: str) -> GraphQLScalarType:
     return GraphQLScalarType(name, description=description, coerce_output_value=to_jsonable_python)
 
 
-LONG = GraphQLScalarType("Long", description="A whole number.")
+def _number(value: Any) -> Any:
+    """As REST takes it: texts and booleans are no numbers."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise GraphQLError(f"Expected a number, found {value!r}.")
+    return value
+
+
+LONG = GraphQLScalarType("Long", description="A whole number.", coerce_input_value=_number)
+NUMBER = GraphQLScalarType(
+    "Number", description="A number, whole or not.", coerce_input_value=_number
+)
 JSON = _text("JSON", "Any JSON value.")
 SCALARS: dict[type, GraphQLScalarType] = {
     str: GraphQLString,
@@ -184,8 +196,8 @@ class TypeRegistry:
         self, annotation: Any, metadata: Iterable[Any], model: Callable[[type[BaseModel]], Any]
     ) -> Any:
         if get_origin(annotation) is Literal:
-            texts = all(isinstance(one, str) for one in get_args(annotation))
-            return GraphQLString if texts else JSON
+            kinds = {type(one) for one in get_args(annotation)}
+            return self._named_type(kinds.pop(), (), model) if len(kinds) == 1 else JSON
         if not isinstance(annotation, type):
             return JSON
         if issubclass(annotation, BaseModel):
@@ -209,6 +221,8 @@ class TypeRegistry:
             inner = self._type(present[0], metadata, model)
         elif model == self._object and all(_is_model(one) for one in present):
             inner = GraphQLNonNull(self._object_union(present))
+        elif set(present) == {int, float}:
+            inner = GraphQLNonNull(NUMBER)
         else:
             inner = GraphQLNonNull(JSON)
         return get_nullable_type(inner) if len(present) < len(parts) else inner
@@ -221,7 +235,7 @@ class TypeRegistry:
     def _enum(self, kind: type[Enum]) -> Any:
         def make() -> GraphQLEnumType:
             self._claim(kind.__name__, kind)
-            values = {one.name: GraphQLEnumValue(one) for one in kind}
+            values = {_enum_name(one): GraphQLEnumValue(one) for one in kind}
             return GraphQLEnumType(kind.__name__, values)
 
         return self._once("enum", kind, make)
@@ -277,7 +291,10 @@ class TypeRegistry:
             left_out = {
                 _public(model, field, info)
                 for field, info in model.model_fields.items()
-                if not info.is_required() and not takes_none(info.annotation)
+                # A field of a change without a default of its own refuses null, as in REST.
+                if info.default is not None
+                and not info.is_required()
+                and not takes_none(info.annotation)
             }
             return GraphQLInputObjectType(
                 name, fields, description=_doc(model), extensions={_NULL_LEFT_OUT: left_out}
@@ -325,6 +342,14 @@ def _list_of(item: Any) -> Any:
 
 def _plain_name(model: type[BaseModel]) -> str:
     return "".join(character for character in model.__name__ if character.isalnum())
+
+
+def _enum_name(one: Enum) -> str:
+    """Its value, as in REST, if GraphQL can spell it so."""
+    try:
+        return assert_enum_value_name(one.value)
+    except (GraphQLError, TypeError):
+        return one.name
 
 
 def _public(model: type[BaseModel], field: str, info: FieldInfo) -> str:

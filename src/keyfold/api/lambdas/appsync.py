@@ -91,7 +91,7 @@ class Resolver:
         if claims and claims.get("sub"):
             return Identity.from_claims(claims, admin_group=self._admin_group)
         if identity:
-            raise NotAuthenticated("This kind of identity is not known here.")
+            raise NotAuthenticated("This kind of identity is not supported.")
         headers = (event.get("request") or {}).get("headers") or {}
         return await authenticate(self._tokens, headers.get("authorization"))
 

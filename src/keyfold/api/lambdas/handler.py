@@ -134,7 +134,7 @@ class LambdaHandler:
                 allowed |= {operation.verb} | ({"HEAD"} if operation.verb == "GET" else set())
         if allowed:
             raise MethodNotAllowed(method, sorted(allowed))
-        raise Missing("There is nothing at this path.")
+        raise Missing("No operation has this path.")
 
     def _identity(self, event: HttpEvent) -> Identity | None:
         """The caller verified by the gateway; None if the bearer token decides."""
@@ -149,7 +149,7 @@ class MethodNotAllowed(Refused):
     default_code = "METHOD_NOT_ALLOWED"
 
     def __init__(self, method: str, allowed: list[str]) -> None:
-        super().__init__(f"{method} is not for this path; it takes {', '.join(allowed)}.")
+        super().__init__(f"{method} is not allowed on this path; use {', '.join(allowed)}.")
         self.allowed = allowed
 
 

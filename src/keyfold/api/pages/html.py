@@ -49,7 +49,7 @@ class DocumentedService:
     title: str
     pages: Sequence[Link]
     people: Sequence[Identity] = ()
-    """Whom one may sign in as."""
+    """A user to sign in as."""
     development: bool = False
 
 

@@ -40,7 +40,7 @@ def update_table_replica_auto_scaling(
 ) -> dict[str, Any]:
     def work(session: Session) -> TableDefinition:
         table = _table(database, session, request["TableName"])
-        wishes = list(_wishes(database, table, request))
+        wishes = list(_updates(database, table, request))
         kept = dict(table.definition.get("Scaling", {}))
         for dimension, wish in wishes:
             _check(database, table, dimension, wish)
@@ -60,7 +60,7 @@ def _table(database: Database, session: Session, name: str) -> TableDefinition:
     return table
 
 
-def _wishes(
+def _updates(
     database: Database, table: TableDefinition, request: dict[str, Any]
 ) -> Iterator[tuple[Dimension, dict[str, Any]]]:
     if (wish := request.get("ProvisionedWriteCapacityAutoScalingUpdate")) is not None:

@@ -168,7 +168,7 @@ def _search(
     """
     filters = {name: value for name, value in wanted.items() if name != index.hash}
     part = entries.part_of(wanted[index.hash] if index.hash is not None else None)
-    hidden, past = _past(database, session, table, index, part)
+    hidden, past = _lagging_rows(database, session, table, index, part)
     others = [entry for entry, _item in past.values()]
     kept = database.vectors.get(table.id, index, part)
     with kept.lock:
@@ -177,7 +177,7 @@ def _search(
     return [(each, past[each.row][1] if each.row in past else None) for each in found], examined
 
 
-def _past(
+def _lagging_rows(
     database: Database, session: Session, table: TableDefinition, index: VectorIndex, part: bytes
 ) -> tuple[frozenset[int], dict[int, tuple[StoredVector, Item]]]:
     """Rows whose last change has not reached the index, and their old state."""
@@ -191,7 +191,7 @@ def _past(
         entry = None if item is None else entries.entry(index, item)
         if item is None or entry is None or entry.part != part:
             continue
-        # A deleted item has no row any more.
+        # A deleted item no longer has a row.
         row = stored.row if stored is not None else -number
         filters = entry.filters(index)
         seen[row] = StoredVector(0, row, entry.size, filters, entry.vector), item

@@ -11,7 +11,7 @@ from keyfold.engine.keys import place_of_item, place_of_key
 from keyfold.engine.storage import Session
 from keyfold.engine.tables import TableDefinition
 from keyfold.engine.transactions import Part
-from keyfold.engine.update import ItemUpdate, refuse_dear
+from keyfold.engine.update import ItemUpdate, refuse_large_update
 from keyfold.engine.write import Change, ItemWrite, NewItem, Old, Prepared
 from keyfold.errors import ValidationError
 from keyfold.expressions import evaluate, parameters
@@ -102,7 +102,7 @@ def _check(database: Database, wish: dict[str, Any], _puts: Old) -> Part:
 def _update(database: Database, wish: dict[str, Any], _puts: Old) -> Part:
     expressions = _expressions(database, wish)
     if "TransactWriteItems" in database.dialect.charged:
-        refuse_dear(expressions)
+        refuse_large_update(expressions)
     key = check_item(wish["Key"])
     condition = expressions.test()
 

@@ -8,7 +8,7 @@ from keyfold.engine import answers, write
 from keyfold.engine.database import Database
 from keyfold.engine.keys import place_of_key
 from keyfold.engine.storage import Session
-from keyfold.engine.update import ItemUpdate, refuse_dear
+from keyfold.engine.update import ItemUpdate, refuse_large_update
 from keyfold.engine.write import ItemWrite, Prepared
 from keyfold.expressions import parameters
 from keyfold.expressions.projection import project
@@ -26,7 +26,7 @@ def update_item(database: Database, request: dict[str, Any]) -> dict[str, Any]:
     expressions = parameters.read(request, deeper="UpdateItem" in database.dialect.older)
     test = expressions.test()
     if "AttributeUpdates" not in request and "UpdateItem" in database.dialect.charged:
-        refuse_dear(expressions)
+        refuse_large_update(expressions)
     returns_item = request.get("ReturnValuesOnConditionCheckFailure") == "ALL_OLD"
 
     def work(session: Session) -> tuple[Prepared, ItemUpdate]:

@@ -80,7 +80,7 @@ def _statement(given: Any, resource: str, actions: frozenset[str]) -> dict[str, 
     if effect not in ("Allow", "Deny"):
         _refuse(f"Invalid effect: {given['Effect']}")
     principal = _principal(given["Principal"])
-    if effect == "Allow" and _names_everybody(principal) and "Condition" not in given:
+    if effect == "Allow" and _is_anyone(principal) and "Condition" not in given:
         raise ValidationError(
             "Resource-based policy grants unbounded access in one or more elements. Please revise "
             "the policy to ensure least-privilege form of access"
@@ -127,7 +127,7 @@ def _principal(value: Any) -> Any:
     return made
 
 
-def _names_everybody(principal: Any) -> bool:
+def _is_anyone(principal: Any) -> bool:
     return principal == "*" or "*" in _string_list(principal.get("AWS", []))
 
 

@@ -52,7 +52,7 @@ class WalIndex:
         return self._map[_HEADER]
 
     def close(self) -> None:
-        """No engine here reads it any more; call when its connections are closed.
+        """No engine here still reads it; call when its connections are closed.
 
         A process that closes a file loses all its locks on it, also those of SQLite.
         """

@@ -48,11 +48,11 @@ class LogFrames:
                 if not wait(attempt):
                     raise
                 attempt += 1
-        if last < 0 or self._began_anew():
+        if last < 0 or self._was_restarted():
             return 0
         return sum(commit > last for commit in self._commits)
 
-    def _began_anew(self) -> bool:
+    def _was_restarted(self) -> bool:
         with self._log.open("rb") as log:
             header = log.read(_LOG_HEADER)
         return _is_whole(header) and header[_SALTS] != self._salts

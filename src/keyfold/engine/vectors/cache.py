@@ -44,7 +44,7 @@ class VectorPartitions:
     def refresh(
         self, session: Session, table: int, index: VectorIndex, part: bytes, kept: VectorPartition
     ) -> None:
-        """Bring the cached partition up to date with the session."""
+        """Update the cached partition to the session's state."""
         count, last = session.vector_bounds(table, index.number, part)
         if (count, last) == (len(kept), kept.last):
             return

@@ -46,7 +46,7 @@ AND NOT EXISTS (SELECT 1 FROM removed r WHERE r.post = name_of(c.source, c.posit
 AND NOT EXISTS (SELECT 1 FROM edges e JOIN activities a USING (source)
     WHERE e.reader = c.reader AND e.source = c.source AND a.position = c.position)
 """
-# Copies without a subscription that brings new ones: the mark "push" does not help then.
+# Copies without a subscription, so that no new ones follow: the mark "push" does not help then.
 _UNMARKED: Final = f"""
 SELECT e.reader, e.source FROM edges e WHERE NOT {_LISTED}
 AND NOT EXISTS (SELECT 1 FROM marks m
@@ -130,7 +130,7 @@ class Audit:
         """Readers and sources without copies who do not pull either."""
         yield from self._scanned.select(_UNMARKED, {"all": HIGHEST})
 
-    def uneven(self) -> Iterator[tuple[str, int]]:
+    def differing_removals(self) -> Iterator[tuple[str, int]]:
         """Entries that differ between replicas of the removed list, and how many to check."""
         replicas = self.feed.removed.replicas if self.feed.removed else 0
         for post, seen in self._scanned.select(_UNEVEN, {"replicas": replicas}):

@@ -60,7 +60,7 @@ def glance(context: Context, refs: Sequence[Ref[Any]]) -> Flow[dict[int, Any | N
 
     Eventually consistent, for half the price.
     """
-    return glanced(context, refs, (yield from together(glances(context, refs))))
+    return read_glances(context, refs, (yield from run_concurrently(glances(context, refs))))
 
 
 def glances(context: Context, refs: Sequence[Ref[Any]], *, consistent: bool = False) -> list[Call]:
@@ -78,7 +78,7 @@ def glances(context: Context, refs: Sequence[Ref[Any]], *, consistent: bool = Fa
     ]
 
 
-def glanced(
+def read_glances(
     context: Context, refs: Sequence[Ref[Any]], answers: Iterable[Answer]
 ) -> dict[int, Any | None]:
     """The items in the answers to a glance."""
@@ -95,7 +95,7 @@ def glanced(
     return found
 
 
-def together(calls: Sequence[Call]) -> Flow[list[Answer]]:
+def run_concurrently(calls: Sequence[Call]) -> Flow[list[Answer]]:
     """The answers to concurrent requests, as many at once as a page may send."""
     answers: list[Answer] = []
     for start in range(0, len(calls), CONCURRENCY):

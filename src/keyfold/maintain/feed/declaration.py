@@ -37,10 +37,10 @@ class Feed(Generic[I]):
     the copy in a reader's partition, with the same sort key; `edge` is who follows whom, with a
     key `followers` that lists it from the source's side. Several kinds of edges, or another name
     of that key, are given as `edge={Follow: "followers", GroupMember: "key"}`. `policy` decides who
-    gets copies; with None only promotion flags do. `removed` says how what was removed is listed;
-    None is for those who look at the activities of a page anyway, and leave out what is gone.
-    `heads` is how many of a source's newest activities are kept in one item, at most, so that a
-    page reads those of a hundred pulled sources with one request; 0 keeps none.
+    gets copies; with None only promotion flags do. `removed` configures the list of removed
+    activities; None is for callers that read the activities of a page anyway, and skip missing
+    ones. `heads` is the maximum number of a source's newest activities in one item, so that a page
+    reads those of a hundred pulled sources with one request; 0 keeps none.
     """
 
     def __init__(
@@ -265,7 +265,7 @@ class Feed(Generic[I]):
         template = getattr(entity.__spec__.key.templates, part)
         if template is None or len(template.fields) != 1:
             self._refuse(
-                f"the {part} key of {entity.__name__} should have one field.",
+                f"the {part} key of {entity.__name__} must have one field.",
                 "A feed needs to know which field is the source and which the reader.",
             )
         found: str = template.fields[0]
@@ -277,7 +277,7 @@ class Feed(Generic[I]):
         if ours is None or theirs is None or ours.text != theirs.text:
             self._refuse(
                 f"{item.name} is sorted by {ours}, {activity.name} by {theirs}.",
-                "Give both one sort template, so that they stand in one order.",
+                "Give both the same sort template, so that they have the same order.",
             )
         if theirs is None or theirs.literal_prefix in RESERVED:
             self._refuse(
@@ -286,7 +286,7 @@ class Feed(Generic[I]):
             )
         if self.source_field not in self.copied:
             self._refuse(
-                f"{item.name} does not say where it comes from.",
+                f"{item.name} has no field for its source.",
                 f"Give it the field {self.source_field} of {activity.name}.",
             )
         if item.ttl is None:
@@ -298,23 +298,25 @@ class Feed(Generic[I]):
             self._refuse(self.removed.faults, "Give it as RemovedList(replicas=16, entries=40).")
         if type(self.heads) is not int or not 0 <= self.heads <= MOST_HEADS:
             self._refuse(
-                f"a head has 0 to {MOST_HEADS} activities, not {self.heads!r}.",
+                f"heads must be 0 to {MOST_HEADS}, not {self.heads!r}.",
                 "Twelve are enough for nearly all pages: heads=12.",
             )
         self._check_limits()
 
     def _check_limits(self) -> None:
         if type(self.cap) is not int or self.cap < 1:
-            self._refuse(f"a feed shows 1 item or more, not {self.cap!r}.", "Give cap=1000.")
+            self._refuse(f"cap must be at least 1, not {self.cap!r}.", "Give cap=1000.")
         if self.ttl <= timedelta(0):
-            self._refuse(f"nothing is kept for {self.ttl}.", "Give ttl=timedelta(days=30).")
+            self._refuse(
+                f"ttl must be greater than 0, not {self.ttl}.", "Give ttl=timedelta(days=30)."
+            )
         if self.policy is not None and not isinstance(self.policy, FeedPolicy):
             self._refuse(
-                f"a policy is a FeedPolicy, not {self.policy!r}.",
-                "Give policy=FeedPolicy(), or policy=None, with which only flags decide.",
+                f"policy must be a FeedPolicy or None, not {self.policy!r}.",
+                "Give policy=FeedPolicy(); with policy=None, only promotion flags decide.",
             )
         if self.policy is not None and self.policy.faults:
-            self._refuse(self.policy.faults, "FeedPolicy() has values that were measured.")
+            self._refuse(self.policy.faults, "FeedPolicy() has measured defaults.")
 
     def _refuse(self, message: str, suggestion: str) -> None:
         raise DeclarationError(

@@ -1,16 +1,16 @@
 """Heads: a source's newest activities in its hint, so that a page reads a hundred sources at once.
 
-A head is complete from its oldest entry on; what is older is in the source's own partition. It
-counts as long as nothing was announced since: who posts without heads lets it lapse. A post is
-acknowledged when it is in its head, so that a page that is asked for then has it. Every write of a
-head is made on the token of the one that was read: of two writers at once, one reads again. One who
-loses too often takes the head away, and pages ask the source until the stream has made it anew.
-What is taken back or changed leaves it as copies do: the removed list hides it at once, the stream
-takes it out.
+A head is complete from its oldest entry on; older activities are in the source's own partition. It
+is valid until something newer is announced, so a writer without heads invalidates it. A post is
+acknowledged when it is in its head, so that a later page has it. A write of a head is conditional
+on the token that was read: of two concurrent writers, one reads again. A writer that loses too
+often removes the head, and pages query the source until the stream has written it again. Deleted
+and changed activities leave a head as they leave copies: the removed list hides them at once, the
+stream removes them.
 
-Entries are compressed, and as many as a write unit holds, so that a head adds no write to what each
-post costs anyway. Where a page that is counted had to ask for more, the head may be twice as large
-for some months: only those sources pay for it that many pull.
+Entries are compressed, and fill at most one write unit, so that a head adds no cost to a post. If a
+counted page needs more, the head may be twice as large for some months: only sources that many
+readers pull pay for it.
 """
 
 from __future__ import annotations
@@ -81,14 +81,14 @@ class Head:
         return str(self.entries[-1][self.sort]["S"]) if self.entries else HIGHEST
 
     def with_entry(self, entry: Entry) -> Head:
-        """With one more, which stands once however often it comes."""
+        """With one more activity; a repeated one is added once."""
         place = entry[self.sort]["S"]
         others = [one for one in self.entries if one[self.sort]["S"] != place]
         ordered = sorted((entry, *others), key=lambda one: str(one[self.sort]["S"]), reverse=True)
         return replace(self, entries=tuple(ordered))
 
     def bounded(self, most: int, room: int) -> Head:
-        """The newest of it, no more than so many and so many bytes."""
+        """The newest activities, up to a number and a size."""
         kept = self if len(self.entries) <= most else self._first(most)
         while kept.entries and len(kept.packed) > room:
             kept = kept._first(len(kept.entries) - 1)
@@ -146,7 +146,7 @@ def note(context: Context, feed: Feed[Any], activity: Entity) -> Flow[None]:
 
 
 def refresh(context: Context, feed: Feed[Any], source: str) -> Flow[None]:
-    """Bring a source's head to what is in its partition now."""
+    """Update a source's head from its partition."""
     for _ in range(ATTEMPTS):
         # The token is read first: what changes after it lets the write fail.
         known = yield from find(context, feed.support.hint.key(source=source))
@@ -181,7 +181,7 @@ def forget(context: Context, feed: Feed[Any], source: str) -> Flow[None]:
 
 
 def head_of(feed: Feed[Any], hint: Any | None) -> Head | None:
-    """The head in a hint; none where nobody made it yet, or it was taken away."""
+    """The head in a hint; None if it was not written yet, or was removed."""
     if hint is None or hint.head is None:
         return None
     return unpacked(hint.head, _sort(feed), hint.last)
@@ -195,7 +195,7 @@ def _new_head(context: Context, feed: Feed[Any], source: str) -> Flow[Head]:
 
 def _room(context: Context, feed: Feed[Any], known: Any) -> int:
     """Bytes that a head may have beside what its hint has anyway."""
-    # Nobody counts where there is no policy, so that nobody would say that a head is too short.
+    # Without a policy, pages are not counted, so nothing would report that a head is too short.
     until = known.long_until
     is_long = feed.policy is None or (until is not None and until > context.now())
     rest = known.model_copy(update={"head": b"", "token": new_token()})

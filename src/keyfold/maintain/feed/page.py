@@ -1,10 +1,10 @@
 """A page of a feed: the reader's copies and the pulled sources, merged newest first.
 
-The activities themselves are always complete. Copies are read instead of them only for sources
-that have no `Source` item in the reader's partition. Those items and the removed list, which say
-what copies do not count for, are read first: copies are complete before anybody is told to rely on
-them, and gone before an entry is. Pulled sources are opened only when their newest activity can be
-on the page. Where there are heads, they come with the copies, and only what is older is asked for.
+The activities themselves are always complete. Copies replace them only for sources without a
+`Source` item in the reader's partition. Those items and the removed list say which copies do not
+count, and are read first: copies are complete before a reader relies on them, and deleted before
+their entry in the list is. Pulled sources are opened only when their newest activity can be on the
+page. Heads are read with the copies, and sources are queried only for what is older.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from keyfold.design.read import Page
 from keyfold.design.template import HIGHEST
 from keyfold.errors import PlanError
 from keyfold.maintain.feed import heads, removed_list
-from keyfold.maintain.feed.contents import glanced, glances, together
+from keyfold.maintain.feed.contents import glances, read_glances, run_concurrently
 from keyfold.maintain.feed.newest_first import (
     LOWEST,
     PartitionRead,
@@ -90,7 +90,7 @@ def read_page(
     if before is not None and before <= oldest:
         return Page([])
     copies = _copies(context, feed, reader, before or feed.prefix + HIGHEST, oldest, limit)
-    known = yield from _look_around(context, feed, reader, copies.bound)
+    known = yield from _read_known(context, feed, reader, copies.bound)
     pulled = yield from _pulled(context, feed, reader, known, copies, limit)
     streams = [copies, *pulled.at_hand, *pulled.sources.values()]
     page: list[I] = []
@@ -125,7 +125,7 @@ def read_page(
     return Page(page, seal(context.cursor_key, scope, [last, given]) if more else None)
 
 
-def _look_around(context: Context, feed: Feed[Any], reader: str, newest: str) -> Flow[_Known]:
+def _read_known(context: Context, feed: Feed[Any], reader: str, newest: str) -> Flow[_Known]:
     """One round: the reader with their sources, and the removed list."""
     sources = Walk("Query", _sources(context, feed, reader))
     first, *listed = yield Parallel([sources.call(), *removed_list.removed_query(context, feed)])
@@ -198,11 +198,11 @@ def _pulled(
     """
     bounds, at_hand, headed = dict(known.pulled), list[PartitionRead](), set[str]()
     busy: Mapping[str, int] = known.person.busy if known.person is not None else {}
-    hints = [feed.support.hint.key(source=s) for s in _glanced_at(feed, known, busy)]
+    hints = [feed.support.hint.key(source=s) for s in _hinted_sources(feed, known, busy)]
     # Hints are read eventually consistent: one that is a moment old only makes an activity of this
     # moment come with the next look. It never shows what is gone. Heads are what a page shows.
     glimpses = glances(context, hints, consistent=feed.heads > 0)
-    first, *answers = yield from together([copies.next_call(), *glimpses])
+    first, *answers = yield from run_concurrently([copies.next_call(), *glimpses])
     copies.take(first)
     if feed.heads:
         found = heads.opened(context, feed, reader, bounds, copies.oldest, answers)
@@ -211,7 +211,7 @@ def _pulled(
             headed.add(source)
             bounds[source] = older
     else:
-        for place, hint in glanced(context, hints, answers).items():
+        for place, hint in read_glances(context, hints, answers).items():
             source, last = hints[place].values["source"], "" if hint is None else hint.last
             bounds[source] = min(bounds[source], last + LOWEST)
     opened = [source for source, bound in bounds.items() if bound > copies.oldest]
@@ -235,7 +235,7 @@ def _pulled(
     return _Pulled(at_hand, asked)
 
 
-def _glanced_at(feed: Feed[Any], known: _Known, busy: Mapping[str, int]) -> list[str]:
+def _hinted_sources(feed: Feed[Any], known: _Known, busy: Mapping[str, int]) -> list[str]:
     """The pulled sources whose hints are read with the copies.
 
     Heads of all sources except those that had more on an earlier page than a head holds. Without

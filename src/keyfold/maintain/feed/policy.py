@@ -47,7 +47,7 @@ EARLY: Final = 3.0
 FEWEST_LOOKS: Final = 40.0
 """Looks at readers before it is known what they are like."""
 STANDS_FOR: Final = 10.0
-"""Pages that a counted one stands for, for a reader of whom none was counted."""
+"""Pages that a counted page represents, for a reader without counted pages."""
 NOTED: Final = 288
 """Copies for each one whose reader is noted, for what readers are like."""
 FIRST_NOTED: Final = 36
@@ -56,11 +56,11 @@ FIRST_NOTED: Final = 36
 
 @dataclass(frozen=True)
 class FeedPolicy:
-    """How a feed decides, and the bounds within which it may.
+    """How a feed chooses between push and pull, and the bounds of that choice.
 
-    `pages` and `days` are the first guess, until there were looks at enough readers: who has not
-    been counted is taken for a reader of that many pages a day, watched for as many days. Guess
-    high: too low a guess costs more.
+    `pages` and `days` are the first guess, until enough readers were sampled: an uncounted reader
+    is assumed to read that many pages a day, observed for that many days. Guess high: too low a
+    guess costs more.
     """
 
     pages: float = 8.0
@@ -85,7 +85,7 @@ class FeedPolicy:
 
     @property
     def faults(self) -> str:
-        """What cannot be decided like this; nothing where all is well."""
+        """Invalid settings; empty if all are valid."""
         bounds: dict[str, tuple[float | None, float]] = {
             "pages": (self.pages, 0.0),
             "days": (self.days, 0.0),
@@ -101,11 +101,11 @@ class FeedPolicy:
         }
         for name, (given, least) in bounds.items():
             if given is not None and not given >= least:
-                return f"{name} of its policy is at least {least:g}, not {given:g}."
+                return f"{name} of its policy must be at least {least:g}, not {given:g}."
         return ""
 
     def looks_at(self, days: float) -> int:
-        """Copies for each look, where a follow has been pushed for so many days."""
+        """Copies for each look, for a follow that has been pushed for this many days."""
         return max(1, self.looks // 3) if days < YOUNG else self.looks
 
 
@@ -178,7 +178,7 @@ class FadingCount:
         )
 
     def sampled(self, share: float) -> FadingCount:
-        """With one more event, which stands for all that were not sampled."""
+        """With one more event, which represents those that were not sampled."""
         more = 1 / share
         return FadingCount(self.seen + more, self.days, self.total + more, self.noise + more * more)
 
@@ -194,7 +194,7 @@ def post_count(seen: float, days: float, total: float) -> FadingCount:
 
 
 def unseen(days: float) -> FadingCount:
-    """Pages of a reader of whom none was counted for these days."""
+    """Pages of a reader without counted pages in these days."""
     return FadingCount(0.0, MEMORY * (1 - kept_share(days)))
 
 
@@ -204,7 +204,7 @@ class Crowd:
 
     pages: float
     days: float
-    """For a reader whose counted pages stand for `STANDS_FOR` each. For one whose pages are counted
+    """For a reader whose counted pages represent `STANDS_FOR` each. For one whose pages are counted
     more rarely, and are known less, it is as many times more."""
     known: bool = True
     """Whether there were looks at enough readers."""
@@ -261,7 +261,7 @@ class EdgeRates:
     page: int = 50
     prices: FeedPrices = field(default_factory=FeedPrices)
     switched: Snapshot | None = None
-    """The last switch; None where nobody counted."""
+    """The last switch; None if pages were not counted."""
     crowd: Crowd | None = None
     """What other readers are like, where the reader's own pages are too few to tell."""
 
@@ -285,8 +285,8 @@ class EdgeRates:
         posts = (self.posting.rate + 0.02) / (2 * self.posting.days)
         return sqrt(pages + self.prices.copy**2 * posts)
 
-    def regrets(self, mode: Mode) -> tuple[float, float]:
-        """What the other way would have saved since the last switch: all told, and lately."""
+    def missed_savings(self, mode: Mode) -> tuple[float, float]:
+        """What the other mode would have saved since the last switch: in total, and recently."""
         then = self.switched
         if then is None:
             return 0.0, 0.0
@@ -323,7 +323,7 @@ def decide(rates: EdgeRates, mode: Mode, policy: FeedPolicy) -> Decision:
     if bounded:
         switch, why = mode == "push", f"more than {policy.busiest:g} posts a day are pulled"
     else:
-        whole, lately = rates.regrets(mode)
+        whole, lately = rates.missed_savings(mode)
         trip = up + down
         pays = (better - policy.doubt * rates.error) * policy.horizon > price
         moved = rates.switched is not None and rates.switched.moved

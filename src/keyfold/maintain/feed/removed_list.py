@@ -54,13 +54,15 @@ class RemovedList:
     def faults(self) -> str:
         """Invalid settings; empty if all are valid."""
         if not 1 <= self.replicas <= MOST_REPLICAS:
-            return f"its removed list has 1 to {MOST_REPLICAS} replicas, not {self.replicas}."
+            return (
+                f"replicas of its removed list must be 1 to {MOST_REPLICAS}, not {self.replicas}."
+            )
         if not 1 <= self.served <= self.replicas:
-            return f"it reads {self.read} replicas of {self.replicas} of its removed list."
+            return f"read of its removed list must be 1 to {self.replicas}, not {self.read}."
         if self.settled_after < timedelta(0):
-            return "it settles removals before they are carried out."
+            return "settled_after of its removed list must be at least 0."
         if not 1 <= self.entries <= MOST_ENTRIES:
-            return f"a page reads 1 to {MOST_ENTRIES:,} entries of the list, not {self.entries}."
+            return f"entries of its removed list must be 1 to {MOST_ENTRIES:,}, not {self.entries}."
         return ""
 
 

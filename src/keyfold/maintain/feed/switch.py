@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from keyfold.maintain.feed.declaration import Feed
 
 PAGE = 50
-"""The most copies that a switch to push brings: what one page can show."""
+"""The most copies that a switch to push writes: what one page can show."""
 NOTHING: Mapping[str, Any] = {}
 
 
@@ -54,7 +54,9 @@ def push(
         **{feed.reader_field: reader}, source=source, token=new_token(), reason=reason, **switched
     )
     yield from commit(context, [Put(subscription, absent=False)])
-    since, expires_at = yield from _bring(context, feed, reader, source, max(1, min(count, PAGE)))
+    since, expires_at = yield from _copy_newest(
+        context, feed, reader, source, max(1, min(count, PAGE))
+    )
     same = _token(mark.token)
     try:
         if not since:
@@ -77,7 +79,7 @@ def push(
     return True
 
 
-def _bring(
+def _copy_newest(
     context: Context, feed: Feed[Any], reader: str, source: str, count: int
 ) -> Flow[tuple[str, datetime | None]]:
     """Copy the newest activities; returns the position they go back to, empty if that is all."""

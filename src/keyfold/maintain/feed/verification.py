@@ -56,7 +56,7 @@ class Verifying(Audit):
                 mark = feed.source_ref(reader, source)
                 expected = {"state": {"S": "pull"}}
                 yield from found(Drift("feed", label, table, mark.wire(), expected, None, mark))
-        for post, replicas in self.uneven():
+        for post, replicas in self.differing_removals():
             for entry in (yield from _entries(context, feed, post, replicas)):
                 if entry.wanted != entry.found:
                     expected, there = differences(entry.wanted, entry.found)

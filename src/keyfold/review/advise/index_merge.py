@@ -9,6 +9,7 @@ from itertools import combinations
 from keyfold.design.schema import Index, Schema, TableSchema
 from keyfold.review.advise.new_names import is_generic_index
 from keyfold.review.advise.proof import Proof
+from keyfold.review.advise.replacement import with_index
 
 
 def merge_indexes(schema: Schema) -> Schema:
@@ -56,23 +57,6 @@ def _move_into(schema: Schema, table: TableSchema, kept: Index, gone: Index) -> 
     def new_name(index: str | None) -> str | None:
         return kept.name if index == gone.name else index
 
-    home = schema.by_table[table.name]
-    slim = replace(home, indexes=tuple(i for i in home.indexes if i.name != gone.name))
-    entities = tuple(
-        replace(
-            entity,
-            placements=tuple(
-                replace(p, index=kept.name) if p.index == gone.name else p
-                for p in entity.placements
-            ),
-        )
-        if entity.table == table.name
-        else entity
-        for entity in schema.entities
-    )
-    patterns = tuple(
-        replace(p, index=new_name(p.index)) if p.table == table.name else p for p in schema.patterns
-    )
     consumers = tuple(
         replace(
             consumer,
@@ -92,12 +76,5 @@ def _move_into(schema: Schema, table: TableSchema, kept: Index, gone: Index) -> 
         for each in schema.follows
         if each.target in schema.by_entity or not each.target
     )
-    tables = tuple(slim if t.name == table.name else t for t in schema.tables)
-    return replace(
-        schema,
-        tables=tables,
-        entities=entities,
-        patterns=patterns,
-        consumers=consumers,
-        follows=follows,
-    )
+    made = with_index(schema, schema.by_table[table.name], gone, kept)
+    return replace(made, consumers=consumers, follows=follows)

@@ -16,6 +16,7 @@ from keyfold.design.schema import (
 )
 from keyfold.design.template import Literal, Template
 from keyfold.review.advise import new_names
+from keyfold.review.advise.replacement import with_parts
 from keyfold.review.cost.tally import bill
 from keyfold.review.cost.workload import Workload
 
@@ -68,9 +69,4 @@ def _with_listing(schema: Schema, pattern: PatternSchema, entity: EntitySchema) 
         paged=pattern.limit is None,
         consistent=False,
     )
-    return replace(
-        schema,
-        tables=tuple(table if one.name == table.name else one for one in schema.tables),
-        entities=tuple(placed if one.name == entity.name else one for one in schema.entities),
-        patterns=tuple(asked if one.name == pattern.name else one for one in schema.patterns),
-    )
+    return with_parts(schema, table, placed, asked)

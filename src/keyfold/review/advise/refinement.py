@@ -6,15 +6,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from keyfold.design.schema import (
-    EntitySchema,
     Index,
     PatternSchema,
-    Placement,
     Schema,
-    TableSchema,
 )
 from keyfold.review.advise import new_names
 from keyfold.review.advise.demand import Demands, written_through
+from keyfold.review.advise.replacement import with_index, with_parts
 from keyfold.review.cost.figures import Figures
 from keyfold.review.cost.tally import bill
 from keyfold.review.cost.workload import Workload
@@ -69,9 +67,12 @@ def _narrow(
     if today is not None and today.index(index.name) is not None:
         narrowed = replace(narrowed, name=new_names.free(f"{index.name}-narrow", today, table))
     made = with_index(schema, table, index, narrowed)
-    read = {pattern.name: need for pattern, need in zip(readers, needs, strict=True) if need}
-    patterns = tuple(replace(p, projection=read.get(p.name, p.projection)) for p in made.patterns)
-    yield replace(made, patterns=patterns)
+    read = [
+        replace(made.by_pattern[pattern.name], projection=need)
+        for pattern, need in zip(readers, needs, strict=True)
+        if need
+    ]
+    yield with_parts(made, *read)
 
 
 def _needs(figures: Figures, pattern: PatternSchema) -> tuple[str, ...] | None:
@@ -100,34 +101,5 @@ def _sparse(schema: Schema, workload: Workload, name: str, index: Index) -> Iter
         if asked and few and not others and all(demand.constant for demand in asked):
             read = ", ".join(demand.name for demand in asked)
             made = replace(placement, note=f"{fields[0]} is the value that {read} reads")
-            yield _with_placement(schema, entity, placement, made)
-
-
-def with_index(schema: Schema, table: TableSchema, old: Index, new: Index) -> Schema:
-    """The design with an index replaced by another, for all its entries."""
-    indexes = tuple(new if known.name == old.name else known for known in table.indexes)
-    tables = {**schema.by_table, table.name: replace(table, indexes=indexes)}
-    entities = tuple(
-        replace(
-            entity,
-            placements=tuple(
-                replace(p, index=new.name) if p.index == old.name else p for p in entity.placements
-            ),
-        )
-        if entity.table == table.name
-        else entity
-        for entity in schema.entities
-    )
-    patterns = tuple(
-        replace(p, index=new.name) if (p.table, p.index) == (table.name, old.name) else p
-        for p in schema.patterns
-    )
-    return replace(schema, tables=tuple(tables.values()), entities=entities, patterns=patterns)
-
-
-def _with_placement(schema: Schema, entity: EntitySchema, old: Placement, new: Placement) -> Schema:
-    placements = tuple(new if known == old else known for known in entity.placements)
-    changed = replace(entity, placements=placements)
-    return replace(
-        schema, entities=tuple(changed if e.name == entity.name else e for e in schema.entities)
-    )
+            placements = tuple(made if known == placement else known for known in entity.placements)
+            yield with_parts(schema, replace(entity, placements=placements))

@@ -20,7 +20,7 @@ from keyfold.design.schema import (
 from keyfold.design.template import DELIMITER, Template, parse_template
 from keyfold.review.advise import new_names
 from keyfold.review.advise.demand import Demands, written_through
-from keyfold.review.advise.refinement import with_index
+from keyfold.review.advise.replacement import with_index, with_parts
 from keyfold.review.cost.bill import WARM, Bill, HotKey
 from keyfold.review.cost.figures import Figures
 from keyfold.review.cost.tally import bill
@@ -82,18 +82,12 @@ def _spread_key(schema: Schema, entity: EntitySchema, shards: int) -> Schema:
     partition = _with_shard(entity.key.partition)
     numbered, shards = _numbered(entity, shards)
     changed = replace(numbered, key=KeyTemplates(partition, entity.key.sort))
-    moved = {
-        p.name: replace(p, partition=partition)
-        if p.kind == "get"
-        else _merge(p, None, partition, shards)
+    moved = (
+        replace(p, partition=partition) if p.kind == "get" else _merge(p, None, partition, shards)
         for p in readers
         if p.kind != "scan"
-    }
-    return replace(
-        schema,
-        entities=tuple(changed if e.name == entity.name else e for e in schema.entities),
-        patterns=tuple(moved.get(p.name, p) for p in schema.patterns),
     )
+    return with_parts(schema, changed, *moved)
 
 
 def _takes_number(entity: EntitySchema) -> bool:
@@ -147,7 +141,7 @@ def _spread(schema: Schema, entity: EntitySchema, placement: Placement, shards: 
     table = schema.by_table[entity.table]
     index = table.index(placement.index)
     assert index is not None, f"{table.name} has no index {placement.index}"
-    readers = {p.name for p in _readers(schema, entity, placement)}
+    readers = _readers(schema, entity, placement)
     others = [e for e, _ in schema.placed_on(table.name, index.name) if e is not entity]
     generic = new_names.is_generic_index(schema, table, index)
     # Shards are merged by sort key; without one, the id is used.
@@ -171,14 +165,8 @@ def _spread(schema: Schema, entity: EntitySchema, placement: Placement, shards: 
             replace(p, key=key) if p.index == placement.index else p for p in home.placements
         ),
     )
-    return replace(
-        now,
-        entities=tuple(changed if e.name == entity.name else e for e in now.entities),
-        patterns=tuple(
-            _merge(p, made.name, partition, shards) if p.name in readers else p
-            for p in now.patterns
-        ),
-    )
+    moved = (_merge(now.by_pattern[p.name], made.name, partition, shards) for p in readers)
+    return with_parts(now, changed, *moved)
 
 
 def _spread_index(index: Index, table: TableSchema, sort: str) -> Index:
@@ -207,12 +195,7 @@ def _move(
     changed = replace(
         entity, placements=tuple(moved if p == placement else p for p in entity.placements)
     )
-    tables = {**schema.by_table, table.name: replace(table, indexes=(*table.indexes, new))}
-    return replace(
-        schema,
-        tables=tuple(tables.values()),
-        entities=tuple(changed if e.name == entity.name else e for e in schema.entities),
-    )
+    return with_parts(schema, replace(table, indexes=(*table.indexes, new)), changed)
 
 
 def _with_shard(partition: Template) -> Template:

@@ -149,11 +149,11 @@ def _finding(rule: DesignRule, defects: list[Defect], severity: Mapping[str, Sev
         code=rule.code,
         name=rule.name,
         severity=stated or first.severity or rule.severity,
-        subject=first.subject,
+        subject=first.about,
         message=first.message,
         suggestion=first.suggestion,
         place=_place(first),
-        also=tuple(dict.fromkeys(d.subject for d in defects[1:] if d.subject != first.subject)),
+        also=tuple(dict.fromkeys(d.about for d in defects[1:] if d.about != first.about)),
         evidence=next((d.evidence for d in defects if d.evidence), None),
         fixes=tuple((_place(d), d.fix) for d in defects if d.fix is not None),
     )

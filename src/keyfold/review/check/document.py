@@ -20,10 +20,10 @@ def count_mismatch(facts: Reach) -> Iterator[Defect]:
             if counted is not None and str(counted) != stated.value:
                 yield Defect(
                     stated,
-                    f"{stated.about} {stage}".strip(),
                     f"the document says {stated.value}, but the design has {counted} "
                     f"({_detail(schema, stated.about)})",
                     "Correct the count, and whatever was concluded from it.",
+                    subject=f"{stated.about} {stage}".strip(),
                 )
 
 
@@ -57,20 +57,20 @@ def contradiction(facts: Reach) -> Iterator[Defect]:
             if others:
                 yield Defect(
                     entity,
-                    f"{entity.name}.{attribute.field}",
                     f"{attribute.field} is a {attribute.type} here and elsewhere a "
                     f"{', '.join(others)}",
                     "Choose one type, and state it once.",
+                    subject=f"{entity.name}.{attribute.field}",
                 )
         changed = facts.writes(entity.name, "update") if entity.immutable else ()
         for operation, effect in changed:
             fields = f" {', '.join(effect.fields)}" if effect.fields else ""
             yield Defect(
                 operation,
-                f"{operation.name} on {entity.name}",
                 f"{entity.name} is declared immutable, but this updates{fields}",
                 "Name the fields that may change.",
                 (entity,),
+                subject=f"{operation.name} on {entity.name}",
             )
 
 
@@ -85,7 +85,6 @@ def ttl_config_conflict(facts: Reach) -> Iterator[Defect]:
             source = f" ({stated.source})" if stated.source else ""
             yield Defect(
                 stated,
-                entity.name,
                 f"is kept {_days(days)} by its TTL, but {_days(stated.days)} is stated "
                 f"elsewhere{source}",
                 "State it once, in the entity's TTL.",
@@ -107,7 +106,6 @@ def claim_without_basis(facts: Reach) -> Iterator[Defect]:
         if _count(facts.schema, stated.about) is None and not (rated and sized):
             yield Defect(
                 stated,
-                stated.about,
                 f"claims “{stated.value}” without the rate or size behind it",
                 "State the rates and sizes that the claim rests on.",
             )
@@ -118,8 +116,8 @@ def types_stale(facts: Reach) -> Iterator[Defect]:
     for file in facts.schema.stale_types:
         yield Defect(
             facts.schema,
-            file,
             "the design has changed since its types were written, so type checkers refuse "
             "what is right or accept what is wrong",
             "Run `keyfold types`, and `keyfold types --check` in continuous integration.",
+            subject=file,
         )

@@ -35,7 +35,6 @@ def ttl_as_logic(facts: Reach) -> Iterator[Defect]:
             if entity.name in pattern.entities and not compared and not _only_keys(entity, pattern):
                 yield Defect(
                     pattern,
-                    pattern.name,
                     f"treats every {entity.name} it reads as valid, but expired items stay "
                     "readable for up to two days",
                     f"Compare {deadlines[0]} with the current time in the filter, or after "
@@ -51,7 +50,7 @@ def ttl_as_logic(facts: Reach) -> Iterator[Defect]:
 
 
 def _only_keys(entity: EntitySchema, pattern: PatternSchema) -> bool:
-    """Whether a pattern shows nothing but keys: those of what is to be deleted."""
+    """Whether a pattern shows only keys, such as those of items to delete."""
     keyed = entity.key.fields if entity.key else ()
     return bool(pattern.shows) and set(pattern.shows) <= set(keyed)
 
@@ -67,7 +66,6 @@ def ttl_never_expires(facts: Reach) -> Iterator[Defect]:
         if problem:
             yield Defect(
                 entity,
-                entity.name,
                 f"{problem}, so DynamoDB deletes nothing and reports nothing",
                 "Store epoch seconds as a number, in the attribute that the table's TTL is on.",
                 (table,),

@@ -21,7 +21,6 @@ def fan_out_amplification(facts: Reach) -> Iterator[Defect]:
             if effect.each and effect.action in ("put", "create") and fed:
                 yield Defect(
                     consumer,
-                    consumer.name,
                     f"writes one {effect.entity} for each member of an audience, and its size is "
                     "not limited",
                     "Copy to audiences below a stated size, and read the larger ones at query "
@@ -32,7 +31,6 @@ def fan_out_amplification(facts: Reach) -> Iterator[Defect]:
         if feed.mode != "fan_in" and feed.max_followers is None:
             yield Defect(
                 feed,
-                feed.name,
                 f"writes one {feed.item} for each follower of an author, and the number of "
                 "followers is not limited",
                 "Fan out below a stated number of followers, and read the posts of larger "
@@ -53,7 +51,6 @@ def audience_ambiguous(facts: Reach) -> Iterator[Defect]:
         if feed.mode == "hybrid" and not feed.recorded and not facts.schema.enforced:
             yield Defect(
                 feed,
-                feed.name,
                 "copies the posts of some authors and reads those of others, but does not say "
                 "what happens when an author changes groups: posts are lost or appear twice",
                 f"Record on each {feed.post} whether it was copied, read both ways, and drop "
@@ -81,11 +78,11 @@ def copy_incomplete(facts: Reach) -> Iterator[Defect]:
         if lacking:
             yield Defect(
                 feed,
-                f"{feed.item} of {feed.name}",
                 f"lacks {', '.join(lacking)}, which {feed.post} has: the same post looks "
                 "different, or needs a read for each row",
                 f"Copy {', '.join(lacking)} too.",
                 (item,),
+                subject=f"{feed.item} of {feed.name}",
                 evidence=keys_example(
                     "one post",
                     (item_name(post), f"has {', '.join(lacking)}"),
@@ -102,7 +99,6 @@ def copy_incomplete(facts: Reach) -> Iterator[Defect]:
             if absent:
                 yield Defect(
                     pattern,
-                    pattern.name,
                     f"shows {', '.join(absent)}, which {name} does not hold",
                     f"Copy {', '.join(absent)} from {copy.source}.",
                     (entity,),
@@ -127,7 +123,6 @@ def cap_without_mechanism(facts: Reach) -> Iterator[Defect]:
         if feed.cap is not None and not feed.trimmed_by:
             yield Defect(
                 feed,
-                feed.name,
                 f"keeps the last {feed.cap:,} items, but nothing removes older ones: TTL goes by "
                 "age, not by number",
                 "Declare what removes them, such as a consumer that deletes items beyond the cap.",

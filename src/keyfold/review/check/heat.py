@@ -14,7 +14,7 @@ from keyfold.limits import (
     WRITE_UNIT_BYTES,
 )
 from keyfold.review.check.evidence import Evidence, keys_example, sum_example
-from keyfold.review.check.keys import keys_of
+from keyfold.review.check.key_sets import keys_of
 from keyfold.review.check.reach import Reach, slots
 from keyfold.review.check.rule import Defect, rule
 from keyfold.review.check.sample import text_of
@@ -35,7 +35,6 @@ def hot_key(facts: Reach) -> Iterator[Defect]:
         if counter.peak is not None and counter.peak > PARTITION_WRITE_UNITS * counter.shards:
             yield Defect(
                 counter,
-                counter.name,
                 f"is changed {counter.peak:,.0f} times a second at its peak on "
                 f"{_keys(counter.shards)}; one takes {PARTITION_WRITE_UNITS:,}",
                 f"Use {_shards(counter.peak)} shards, and add them up when reading.",
@@ -49,7 +48,6 @@ def hot_key(facts: Reach) -> Iterator[Defect]:
         elif counter.peak is None and not facts.schema.enforced and counter.shards == 1:
             yield Defect(
                 counter,
-                counter.name,
                 f"how often does one {counter.target} change at its peak? One key takes "
                 f"{PARTITION_WRITE_UNITS:,} writes a second",
                 "State its peak; beyond that, shard it.",
@@ -60,7 +58,6 @@ def hot_key(facts: Reach) -> Iterator[Defect]:
         if feed.mode != "fan_out" and feed.max_followers is None:
             yield Defect(
                 feed,
-                feed.name,
                 f"how many readers ask for the {feed.post} of one author a second? They all read "
                 f"one partition, which serves {PARTITION_READ_UNITS:,} units",
                 "State the most followers of an author (max_followers), or cache the newest posts "
@@ -73,7 +70,6 @@ def hot_key(facts: Reach) -> Iterator[Defect]:
         if units > PARTITION_WRITE_UNITS:
             yield Defect(
                 entity,
-                entity.name,
                 f"writes {units:,.0f} units a second to one partition at its peak; a partition "
                 f"takes {PARTITION_WRITE_UNITS:,}",
                 f"Spread the partition key over {_shards(units)} shards.",
@@ -87,13 +83,12 @@ def _hot_writes(entity: EntitySchema) -> Iterator[Defect]:
     """Writes that a constant, a day or a frequent value concentrates in one partition."""
     if entity.rate is None or entity.peak is not None:
         return
-    for subject, key, placement in keys_of(entity):
+    for _, key, placement in keys_of(entity):
         share, why = _hottest(entity, key.partition)
         units = entity.rate * share * _units(entity)
         if units > PARTITION_WRITE_UNITS:
             yield Defect(
                 placement or entity,
-                subject,
                 f"`{key.partition}` {why}: {units:,.0f} units a second go to one partition, which "
                 f"takes {PARTITION_WRITE_UNITS:,}",
                 f"Spread it over {_shards(units)} shards, and read them together.",
@@ -146,7 +141,6 @@ def _hot_reads(facts: Reach) -> Iterator[Defect]:
         if load > PARTITION_READ_UNITS:
             yield Defect(
                 pattern,
-                pattern.name,
                 f"reads `{pattern.partition}` with {load:,.0f} units a second; one partition "
                 f"serves {PARTITION_READ_UNITS:,}",
                 "Keep several copies under different keys, or cache the answer.",
@@ -173,26 +167,24 @@ def _shards(peak: float) -> int:
 
 @rule("X8", "low-cardinality-partition", "warning", "A partition key has too few values")
 def low_cardinality_partition(facts: Reach) -> Iterator[Defect]:
-    for entity in facts.schema.entities:
-        for subject, key, placement in keys_of(entity):
-            count = _values(entity, key.partition)
-            if count is None or count >= FEW_PARTITIONS:
-                continue
-            if entity.rate is not None or _is_small(entity, placement):
-                continue
-            if placement is not None and entity.key and key.partition == entity.key.partition:
-                continue  # Already reported for the table.
-            yield Defect(
-                placement or entity,
-                subject,
-                f"`{key.partition}` has {count} value{'s' * (count > 1)}: all items share "
-                + ("one partition" if count == 1 else f"{count} partitions")
-                + " of 1,000 writes a second",
-                "Add a part that spreads the items, such as a month or a shard number, and read "
-                "the shards together; or say how few they are (per_partition, rate).",
-                (entity,),
-                evidence=_partitions_example(entity, key.partition, count),
-            )
+    for entity, key, placement in facts.all_keys():
+        count = _values(entity, key.partition)
+        if count is None or count >= FEW_PARTITIONS:
+            continue
+        if entity.rate is not None or _is_small(entity, placement):
+            continue
+        if placement is not None and entity.key and key.partition == entity.key.partition:
+            continue  # Already reported for the table.
+        yield Defect(
+            placement or entity,
+            f"`{key.partition}` has {count} value{'s' * (count > 1)}: all items share "
+            + ("one partition" if count == 1 else f"{count} partitions")
+            + " of 1,000 writes a second",
+            "Add a part that spreads the items, such as a month or a shard number, and read "
+            "the shards together; or say how few they are (per_partition, rate).",
+            (entity,),
+            evidence=_partitions_example(entity, key.partition, count),
+        )
 
 
 def _partitions_example(entity: EntitySchema, template: Template, count: int) -> Evidence:

@@ -28,7 +28,6 @@ def index_as_data_carrier(facts: Reach) -> Iterator[Defect]:
                     continue
                 yield Defect(
                     consumer,
-                    consumer.name,
                     f"uses {name}, a key attribute of {index.name}, only as data: the index is "
                     "paid for to store one value",
                     "Store the id in an ordinary attribute, and read that.",
@@ -66,7 +65,6 @@ def allocation_rule_violated(facts: Reach) -> Iterator[Defect]:
             better = others[0] if others else f"an index with `holds: {held}`"
             yield Defect(
                 placement,
-                f"{entity.name} on {index.name}",
                 f"the design keeps {index.name} for lookups by {words}, but "
                 f"`{example(placement.key.partition)}` finds {entity.name} by {_FOUND_BY[held]}",
                 f"Move it to {better}, or let {index.name} say `holds: {index.holds}, {held}`.",
@@ -117,12 +115,12 @@ def shared_index_attribute(facts: Reach) -> Iterator[Defect]:
                 continue
             yield Defect(
                 second,
-                f"{first.name} and {second.name}",
                 f"both have {first.partition} as partition key: an item with both sort keys "
                 "appears in both, in the same partition",
                 "Give each index its own partition attribute, or make sure that only the "
                 "intended entities set each sort key.",
                 (first, table),
+                subject=f"{first.name} and {second.name}",
                 evidence=_shared_entries_example(facts, table, first, second),
             )
 

@@ -33,7 +33,6 @@ def projection_mismatch(facts: Reach) -> Iterator[Defect]:
             if unseen:
                 yield Defect(
                     pattern,
-                    pattern.name,
                     f"filters by {', '.join(unseen)}, which {index.name} ({index.projection}) does "
                     "not project: no item passes the filter",
                     "Include these attributes in the index.",
@@ -44,7 +43,6 @@ def projection_mismatch(facts: Reach) -> Iterator[Defect]:
             elif missing:
                 yield Defect(
                     pattern,
-                    pattern.name,
                     f"shows {', '.join(missing)}, which {index.name} ({index.projection}) does not "
                     "project: every row needs a second read",
                     "Include these attributes in the index.",
@@ -54,7 +52,6 @@ def projection_mismatch(facts: Reach) -> Iterator[Defect]:
             elif index.projection == "KEYS_ONLY" and _reads_whole(facts, table, index, pattern):
                 yield Defect(
                     pattern,
-                    pattern.name,
                     f"reads items through {index.name}, which holds only their keys: every row "
                     "needs another read from the table",
                     "Project what the list shows, or state that it shows only keys (`shows`).",
@@ -66,7 +63,6 @@ def projection_mismatch(facts: Reach) -> Iterator[Defect]:
             included = ", ".join(sorted(narrow))
             yield Defect(
                 index,
-                index.name,
                 f"projects ALL, but its patterns read only {included}",
                 f"Project INCLUDE {included}: changes of other attributes then cost nothing in "
                 "this index.",
@@ -188,7 +184,6 @@ def collection_too_large(facts: Reach) -> Iterator[Defect]:
                 if facts.is_growing(entity):
                     yield Defect(
                         entity,
-                        entity.name,
                         f"how large can one partition of {table.name} get? With "
                         f"{local[0].name}, which is local, it must stay under 10 GB",
                         "State per_partition and bytes, or make the index a global one.",
@@ -200,7 +195,6 @@ def collection_too_large(facts: Reach) -> Iterator[Defect]:
             if held > ITEM_COLLECTION_BYTES:
                 yield Defect(
                     entity,
-                    entity.name,
                     f"{entity.per_partition:,} items of {entity.bytes:,} bytes with their entries "
                     f"in {', '.join(index.name for index in local)} are {held / GB:,.0f} GB in one "
                     "partition; a table with a local index allows 10 GB, and then rejects writes",
@@ -227,7 +221,6 @@ def consistent_index_read(facts: Reach) -> Iterator[Defect]:
             if pattern.consistent and not index.local:
                 yield Defect(
                     pattern,
-                    pattern.name,
                     f"asks for a consistent read of {index.name}, which DynamoDB refuses: a global "
                     "index lags behind its table",
                     "Read the table by its key, or use an eventually consistent read.",
@@ -252,7 +245,6 @@ def index_repeats_key(facts: Reach) -> Iterator[Defect]:
             if (index.partition, index.sort) == (table.partition, table.sort):
                 yield Defect(
                     index,
-                    index.name,
                     f"has the same key as {table.name}: every item is stored and written twice",
                     f"Drop the index, and read {table.name}.",
                     (table,),
@@ -262,11 +254,11 @@ def index_repeats_key(facts: Reach) -> Iterator[Defect]:
             if (first.partition, first.sort) == (second.partition, second.sort):
                 yield Defect(
                     second,
-                    f"{first.name} and {second.name}",
                     f"both have the key {' and '.join(first.key_attributes)}: "
                     "every write pays for both",
                     f"Keep {first.name}, and let it project what both project.",
                     (first, table),
+                    subject=f"{first.name} and {second.name}",
                     evidence=_same_key_example(facts, table, first.name, second.name),
                 )
 
@@ -289,7 +281,6 @@ def table_refused(facts: Reach) -> Iterator[Defect]:
         for message, suggestion in key_problems(table):
             yield Defect(
                 table,
-                table.name,
                 message.rstrip("."),
                 suggestion,
                 evidence=keys_example(
@@ -331,11 +322,11 @@ def index_key_not_written(facts: Reach) -> Iterator[Defect]:
                 keys = ", ".join(f"{name} (`{template}`)" for name, template in stale.items())
                 yield Defect(
                     operation,
-                    f"{operation.name} on {entity.name}",
                     f"writes {', '.join(written)} and not {keys}: {placement.index} still lists "
                     "the item under the old key",
                     f"Write {' and '.join(stale)} in the same update.",
                     (placement, entity),
+                    subject=f"{operation.name} on {entity.name}",
                     evidence=_stale_key_example(entity, *next(iter(stale.items())), written[0]),
                 )
 

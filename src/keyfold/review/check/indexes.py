@@ -41,11 +41,11 @@ def two_values_one_index(facts: Reach) -> Iterator[Defect]:
                 values = " and ".join(f"`{template}`" for template in held)
                 yield Defect(
                     entity,
-                    f"{entity.name}.{attribute}",
                     f"{attribute} of one {entity.name} would have to be {values} at once, but an "
                     "attribute has one value",
                     "Use another index, or a second item, for one of them.",
                     entity.placements,
+                    subject=f"{entity.name}.{attribute}",
                     evidence=keys_example(
                         f"one {entity.name} needs",
                         *((f"{attribute} =", f"`{text_of(one, entity)}`") for one in held),
@@ -75,11 +75,11 @@ def redundant_index(facts: Reach) -> Iterator[Defect]:
                 continue
             yield Defect(
                 second,
-                f"{entity.name} on {first.index} and {second.index}",
                 f"both list `{first.key.partition}` by the same fields: every write pays for two "
                 "indexes that answer the same query",
                 f"Keep {first.index} and read everything from it.",
                 (entity,),
+                subject=f"{entity.name} on {first.index} and {second.index}",
                 evidence=keys_example(
                     f"one {entity.name} is written to",
                     *((key_of(each.key, entity), f"in {each.index}") for each in (first, second)),
@@ -129,7 +129,6 @@ def index_unused(facts: Reach) -> Iterator[Defect]:
         if not readers and not any(index.name == via for _, via in followed):
             yield Defect(
                 index,
-                index.name,
                 "no access pattern reads it, and every write of its items pays for it",
                 "Drop it, or declare the pattern that needs it.",
                 (table,),
@@ -147,7 +146,6 @@ def index_unused(facts: Reach) -> Iterator[Defect]:
             if not used and not _is_unavoidable(table, index, entity):
                 yield Defect(
                     placement,
-                    f"{entity.name} on {index.name}",
                     f"no access pattern reads `{placement.key}`",
                     f"Leave {index.name}'s attributes off {entity.name}, or declare the pattern.",
                     (entity, index),
@@ -189,7 +187,6 @@ def not_sparse(facts: Reach) -> Iterator[Defect]:
         if all(entity.name in whole for entity in entities):
             yield Defect(
                 index,
-                index.name,
                 f"is declared sparse, but every item of {table.name} has its key attributes",
                 "Set the key attributes only on the items that the index should list, or remove "
                 "`sparse`.",
@@ -218,7 +215,6 @@ def consistency_regression(facts: Reach) -> Iterator[Defect]:
         if was is not None and was.index is None and pattern.index is not None:
             yield Defect(
                 pattern,
-                pattern.name,
                 f"was read from {was.table} by its key and is now read through {pattern.index}, "
                 "which lags behind",
                 "Give callers the whole key so that they can read the table, or tell them that "
@@ -255,7 +251,6 @@ def mutable_index_key(facts: Reach) -> Iterator[Defect]:
             fields = ", ".join(dict.fromkeys(changing))
             yield Defect(
                 placement,
-                f"{entity.name} on {placement.index}",
                 f"{fields} changes and is part of `{placement.key}`: each change deletes one "
                 "index entry and writes another",
                 f"Count two index writes for each change of {fields}.",
@@ -274,7 +269,6 @@ def _may_change(entity: EntitySchema, placement: Placement, fields: list[str]) -
         if attribute.states or named in _STATES or (named == "state" and attribute.values):
             yield Defect(
                 placement,
-                f"{entity.name} on {placement.index}",
                 f"what changes {field}? It is part of `{placement.key}`, and each change deletes "
                 "one index entry and writes another",
                 f"Declare the operation that changes {field}, or declare {field} as fixed.",
@@ -309,7 +303,6 @@ def same_partition_as_base(facts: Reach) -> Iterator[Defect]:
         if placement.key.partition == entity.key.partition:
             yield Defect(
                 placement,
-                f"{entity.name} on {placement.index}",
                 f"`{placement.key.partition}` is the table's own partition: only the order differs",
                 "Consider a local index, or a sort key that serves both orders.",
                 (entity, index),

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from keyfold.design.schema import AttributeSchema, EntitySchema, KeyTemplates, Placement
 from keyfold.design.template import Slot, Template
 from keyfold.review.check.evidence import Evidence, keys_example, steps_example
-from keyfold.review.check.keys import keys_of
 from keyfold.review.check.reach import RANGES, Reach, slots
 from keyfold.review.check.rule import Defect, Fix, rule
 from keyfold.review.check.sample import key_of, text_of
@@ -58,7 +57,6 @@ def timestamp_no_tiebreak(facts: Reach) -> Iterator[Defect]:
             refused = _is_refused(facts, entity)
             yield Defect(
                 entity,
-                entity.name,
                 f"`{entity.key}` is unique only by {moments[-1].field}: "
                 + (
                     f"the second of two items with the same {same} is refused"
@@ -123,58 +121,54 @@ def _is_own(facts: Reach, entity: EntitySchema, slot: Slot) -> bool:
 def timestamp_unsortable(facts: Reach) -> Iterator[Defect]:
     if facts.schema.enforced:
         return
-    for entity in facts.schema.entities:
-        for subject, key, placement in keys_of(entity):
-            if key.sort is None or set(key.sort.fields) <= set(key.partition.fields):
-                continue  # No order, or one item per partition.
-            numbers = _number_fields(facts, entity, key, placement)
-            for slot in slots(key.sort):
-                if slot.field in numbers:
-                    continue
-                attribute = entity.by_field.get(slot.field)
-                if attribute is None or slot.format.sortable or attribute.stored:
-                    continue
-                where, within = placement or entity, (entity,)
-                if attribute.type == "timestamp":
-                    yield Defect(
-                        where,
-                        subject,
-                        f"which precision and zone does {slot.field} have in `{key.sort}`? Text "
-                        "sorts in order of time only if both are fixed",
-                        f"Fix it, as {{{slot.field}:iso_ms}} (UTC, milliseconds).",
-                        within,
-                        severity="question",
-                        cause="the format of times in keys",
-                        evidence=_sort_example(entity, key.sort, slot.field, _LATER_FIRST),
-                    )
-                elif attribute.type in ("number", "decimal") and not _sorts_anyway(attribute):
-                    yield Defect(
-                        where,
-                        subject,
-                        f"{slot.field} in `{key.sort}` is an unpadded number: 10 sorts before 9",
-                        f"Pad it, as {{{slot.field}:012d}}.",
-                        within,
-                        cause=f"{slot.field} of {entity.name}",
-                        fix=Fix(slot.text, f"{{{slot.field}:012d}}"),
-                        evidence=_sort_example(entity, key.sort, slot.field, _LARGER_FIRST),
-                    )
-                elif _is_amount(attribute):
-                    read = _is_read_in_order(facts, entity, slot.field)
-                    yield Defect(
-                        where,
-                        subject,
-                        f"{slot.field} in `{key.sort}` is text that holds amounts: "
-                        "150.00 sorts after 1000.00"
-                        if read
-                        else f"is {slot.field} in `{key.sort}` an amount? It is stored as text, "
-                        "and 150.00 sorts after 1000.00",
-                        f"Make it a number, padded as {{{slot.field}:012d}}, or store the text "
-                        "with leading zeros.",
-                        within,
-                        severity=None if read else "question",
-                        cause=f"{slot.field} of {entity.name}",
-                        evidence=_sort_example(entity, key.sort, slot.field, _TEXT_AMOUNTS),
-                    )
+    for entity, key, placement in facts.all_keys():
+        if key.sort is None or set(key.sort.fields) <= set(key.partition.fields):
+            continue  # No order, or one item per partition.
+        numbers = _number_fields(facts, entity, key, placement)
+        for slot in slots(key.sort):
+            if slot.field in numbers:
+                continue
+            attribute = entity.by_field.get(slot.field)
+            if attribute is None or slot.format.sortable or attribute.stored:
+                continue
+            where, within = placement or entity, (entity,)
+            if attribute.type == "timestamp":
+                yield Defect(
+                    where,
+                    f"which precision and zone does {slot.field} have in `{key.sort}`? Text "
+                    "sorts in order of time only if both are fixed",
+                    f"Fix it, as {{{slot.field}:iso_ms}} (UTC, milliseconds).",
+                    within,
+                    severity="question",
+                    cause="the format of times in keys",
+                    evidence=_sort_example(entity, key.sort, slot.field, _LATER_FIRST),
+                )
+            elif attribute.type in ("number", "decimal") and not _sorts_anyway(attribute):
+                yield Defect(
+                    where,
+                    f"{slot.field} in `{key.sort}` is an unpadded number: 10 sorts before 9",
+                    f"Pad it, as {{{slot.field}:012d}}.",
+                    within,
+                    cause=f"{slot.field} of {entity.name}",
+                    fix=Fix(slot.text, f"{{{slot.field}:012d}}"),
+                    evidence=_sort_example(entity, key.sort, slot.field, _LARGER_FIRST),
+                )
+            elif _is_amount(attribute):
+                read = _is_read_in_order(facts, entity, slot.field)
+                yield Defect(
+                    where,
+                    f"{slot.field} in `{key.sort}` is text that holds amounts: "
+                    "150.00 sorts after 1000.00"
+                    if read
+                    else f"is {slot.field} in `{key.sort}` an amount? It is stored as text, "
+                    "and 150.00 sorts after 1000.00",
+                    f"Make it a number, padded as {{{slot.field}:012d}}, or store the text "
+                    "with leading zeros.",
+                    within,
+                    severity=None if read else "question",
+                    cause=f"{slot.field} of {entity.name}",
+                    evidence=_sort_example(entity, key.sort, slot.field, _TEXT_AMOUNTS),
+                )
 
 
 def _is_amount(attribute: AttributeSchema) -> bool:

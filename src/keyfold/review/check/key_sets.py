@@ -6,7 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from keyfold.design.formats import PLAIN
-from keyfold.design.schema import EntitySchema, KeyTemplates, Placement, Schema
+from keyfold.design.schema import (
+    AttributeSchema,
+    EntitySchema,
+    KeyTemplates,
+    Placement,
+    Schema,
+)
 from keyfold.design.template import Slot, Template
 from keyfold.review.keyspace import Space, is_formless, spaces, witness
 
@@ -61,6 +67,15 @@ class KeySets:
         )
         return len(set(formless)) == 2
 
+    def all_keys(self) -> Iterator[tuple[EntitySchema, KeyTemplates, Placement | None]]:
+        """Every key of every entity: of its table first, then on its indexes."""
+        for entity in self.schema.entities:
+            yield from keys_of(entity)
+
+    def all_attributes(self) -> Iterator[tuple[EntitySchema, AttributeSchema]]:
+        for entity in self.schema.entities:
+            yield from ((entity, attribute) for attribute in entity.attributes)
+
     def appearances(self, table: str, index: str | None) -> tuple[Appearance, ...]:
         """Every way in which items of a table appear in it, or in one of its indexes."""
         known = (table, index)
@@ -105,6 +120,19 @@ class KeySets:
         for attribute in (one for one in entity.attributes if one.is_stored):
             held.setdefault(attribute.name, [_bare(attribute.field)])
         return held
+
+
+def keys_of(
+    entity: EntitySchema,
+) -> Iterator[tuple[EntitySchema, KeyTemplates, Placement | None]]:
+    if entity.key is not None:
+        yield entity, entity.key, None
+    for placement in entity.placements:
+        yield entity, placement.key, placement
+
+
+def templates_of(key: KeyTemplates) -> tuple[Template, ...]:
+    return (key.partition,) if key.sort is None else (key.partition, key.sort)
 
 
 def _bare(field: str) -> Template:

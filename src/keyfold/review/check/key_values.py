@@ -8,7 +8,7 @@ from keyfold.design.schema import AttributeSchema, EntitySchema, Placement
 from keyfold.design.template import DELIMITER, Slot, Template
 from keyfold.limits import PARTITION_KEY_BYTES, SORT_KEY_BYTES
 from keyfold.review.check.evidence import Evidence, keys_example, sum_example
-from keyfold.review.check.keys import keys_of, templates_of
+from keyfold.review.check.key_sets import templates_of
 from keyfold.review.check.reach import UNSORTED, Reach, slots
 from keyfold.review.check.rule import Defect, Fix, rule
 from keyfold.review.check.sample import field_value, text_of
@@ -18,19 +18,17 @@ from keyfold.review.check.sample import field_value, text_of
 def delimiter_in_value(facts: Reach) -> Iterator[Defect]:
     if facts.schema.enforced:
         return
-    for entity in facts.schema.entities:
-        for subject, key, placement in keys_of(entity):
-            for template in templates_of(key):
-                free = [s for s in slots(template) if facts.is_free_text(entity, s)]
-                inner = [slot for slot in free if slot is not template.parts[-1]]
-                if template.escape or not inner:
-                    continue
-                yield _ambiguous(entity, subject, placement, template, free, inner[0])
+    for entity, key, placement in facts.all_keys():
+        for template in templates_of(key):
+            free = [s for s in slots(template) if facts.is_free_text(entity, s)]
+            inner = [slot for slot in free if slot is not template.parts[-1]]
+            if template.escape or not inner:
+                continue
+            yield _ambiguous(entity, placement, template, free, inner[0])
 
 
 def _ambiguous(
     entity: EntitySchema,
-    subject: str,
     placement: Placement | None,
     template: Template,
     free: list[Slot],
@@ -44,7 +42,6 @@ def _ambiguous(
     if len(free) < 2:
         return Defect(
             placement or entity,
-            subject,
             f"can {slot.field} hold {delimiter!r}? It is inside `{template}`",
             remedy,
             (entity,),
@@ -57,7 +54,6 @@ def _ambiguous(
     alike = text_of(template, entity, 1, {one: "a", other: f"b{delimiter}c"})
     return Defect(
         placement or entity,
-        subject,
         f"{one} and {other} are free text inside `{template}`; a {delimiter!r} in one of them "
         "makes two different items have one key",
         remedy,
@@ -96,8 +92,7 @@ def _split_example(
 def lookup_not_normalised(facts: Reach) -> Iterator[Defect]:
     lowered = {
         slot.field
-        for entity in facts.schema.entities
-        for _, key, _ in keys_of(entity)
+        for _, key, _ in facts.all_keys()
         for template in templates_of(key)
         for slot in slots(template)
         if slot.format.name == "lower"
@@ -105,66 +100,61 @@ def lookup_not_normalised(facts: Reach) -> Iterator[Defect]:
     lowered |= {
         f for e in facts.schema.entities for u in e.uniques if u.normalise for f in u.fields
     }
-    for entity in facts.schema.entities:
+    for entity, key, placement in facts.all_keys():
         if entity.role in ("counter", "support"):
             continue
-        for subject, key, placement in keys_of(entity):
-            for slot in slots(key.partition):
-                attribute = entity.by_field.get(slot.field)
-                if attribute is None or attribute.normalise or slot.format.name == "lower":
-                    continue
-                if not facts.is_free_text(entity, slot):
-                    continue
-                mixed = slot.field in lowered
-                yield Defect(
-                    placement or entity,
-                    subject,
-                    f"{slot.field} is stored in lower case elsewhere, but as typed in "
-                    f"`{key.partition}`: the lookup misses"
-                    if mixed
-                    else f"how is {slot.field} in `{key.partition}` normalised? A lookup with "
-                    "other case or spacing misses the item",
-                    f"Normalise it when storing and when looking up, as {{{slot.field}:lower}}.",
-                    (entity,),
-                    severity=None if mixed else "question",
-                    cause="" if mixed else "the spelling of what is looked up",
-                    fix=Fix(slot.text, f"{{{slot.field}:lower}}") if mixed else None,
-                    evidence=keys_example(
-                        "two partitions",
-                        (
-                            f"`{text_of(key.partition, entity, 1, {slot.field: 'Ann'})}`",
-                            "as stored",
-                        ),
-                        (f"`{text_of(key.partition, entity, 1, {slot.field: 'ann'})}`", "as asked"),
-                        so="the lookup finds nothing",
+        for slot in slots(key.partition):
+            attribute = entity.by_field.get(slot.field)
+            if attribute is None or attribute.normalise or slot.format.name == "lower":
+                continue
+            if not facts.is_free_text(entity, slot):
+                continue
+            mixed = slot.field in lowered
+            yield Defect(
+                placement or entity,
+                f"{slot.field} is stored in lower case elsewhere, but as typed in "
+                f"`{key.partition}`: the lookup misses"
+                if mixed
+                else f"how is {slot.field} in `{key.partition}` normalised? A lookup with "
+                "other case or spacing misses the item",
+                f"Normalise it when storing and when looking up, as {{{slot.field}:lower}}.",
+                (entity,),
+                severity=None if mixed else "question",
+                cause="" if mixed else "the spelling of what is looked up",
+                fix=Fix(slot.text, f"{{{slot.field}:lower}}") if mixed else None,
+                evidence=keys_example(
+                    "two partitions",
+                    (
+                        f"`{text_of(key.partition, entity, 1, {slot.field: 'Ann'})}`",
+                        "as stored",
                     ),
-                )
+                    (f"`{text_of(key.partition, entity, 1, {slot.field: 'ann'})}`", "as asked"),
+                    so="the lookup finds nothing",
+                ),
+            )
 
 
 @rule("K15", "key-too-long", "error", "A key can exceed DynamoDB's length limit")
 def key_too_long(facts: Reach) -> Iterator[Defect]:
-    for entity in facts.schema.entities:
-        for subject, key, placement in keys_of(entity):
-            for template, most, kind in (
-                (key.partition, PARTITION_KEY_BYTES, "partition"),
-                (key.sort, SORT_KEY_BYTES, "sort"),
-            ):
-                longest = 0 if template is None else _longest(entity, template)
-                if template is not None and longest > most:
-                    yield Defect(
-                        placement or entity,
-                        subject,
-                        f"`{template}` can be {longest:,} bytes long, but a {kind} key allows "
-                        f"{most:,}",
-                        "Put a hash or an id of the long value into the key.",
-                        (entity,),
-                        evidence=sum_example(
-                            "the longest one",
-                            _lengths(entity, template),
-                            f"a {kind} key takes {most:,}",
-                            "bytes",
-                        ),
-                    )
+    for entity, key, placement in facts.all_keys():
+        for template, most, kind in (
+            (key.partition, PARTITION_KEY_BYTES, "partition"),
+            (key.sort, SORT_KEY_BYTES, "sort"),
+        ):
+            longest = 0 if template is None else _longest(entity, template)
+            if template is not None and longest > most:
+                yield Defect(
+                    placement or entity,
+                    f"`{template}` can be {longest:,} bytes long, but a {kind} key allows {most:,}",
+                    "Put a hash or an id of the long value into the key.",
+                    (entity,),
+                    evidence=sum_example(
+                        "the longest one",
+                        _lengths(entity, template),
+                        f"a {kind} key takes {most:,}",
+                        "bytes",
+                    ),
+                )
 
 
 def _longest(entity: EntitySchema, template: Template) -> int:
@@ -185,32 +175,30 @@ def _lengths(entity: EntitySchema, template: Template) -> Iterator[tuple[str, in
 @rule("K9", "id-format-mismatch", "error", "An id has a prefix in one place and none in another")
 def id_format_mismatch(facts: Reach) -> Iterator[Defect]:
     at_home: dict[str, tuple[EntitySchema, AttributeSchema]] = {}
-    for entity in facts.schema.entities:
-        for attribute in entity.attributes:
-            if attribute.looks_like and not attribute.refers:
-                at_home.setdefault(entity.name, (entity, attribute))
-    for entity in facts.schema.entities:
-        for attribute in entity.attributes:
-            home = at_home.get(attribute.refers)
-            if not attribute.looks_like or home is None:
-                continue
-            owner, origin = home
-            if origin.looks_like != attribute.looks_like:
-                yield Defect(
-                    entity,
-                    f"{entity.name}.{attribute.field}",
-                    f"{attribute.field} is `{attribute.looks_like}` here and {owner.name}."
-                    f"{origin.field} is `{origin.looks_like}`: a key built from one misses the "
-                    "other",
-                    f"Store one form, `{origin.looks_like}`, everywhere.",
-                    (owner,),
-                    evidence=keys_example(
-                        f"one {owner.name} is",
-                        (f"`{field_value(attribute, attribute.field)}`", f"in {entity.name}"),
-                        (f"`{field_value(origin, origin.field)}`", f"in {owner.name} itself"),
-                        so="a get by the first finds nothing",
-                    ),
-                )
+    for entity, attribute in facts.all_attributes():
+        if attribute.looks_like and not attribute.refers:
+            at_home.setdefault(entity.name, (entity, attribute))
+    for entity, attribute in facts.all_attributes():
+        home = at_home.get(attribute.refers)
+        if not attribute.looks_like or home is None:
+            continue
+        owner, origin = home
+        if origin.looks_like != attribute.looks_like:
+            yield Defect(
+                entity,
+                f"{attribute.field} is `{attribute.looks_like}` here and {owner.name}."
+                f"{origin.field} is `{origin.looks_like}`: a key built from one misses the "
+                "other",
+                f"Store one form, `{origin.looks_like}`, everywhere.",
+                (owner,),
+                subject=f"{entity.name}.{attribute.field}",
+                evidence=keys_example(
+                    f"one {owner.name} is",
+                    (f"`{field_value(attribute, attribute.field)}`", f"in {entity.name}"),
+                    (f"`{field_value(origin, origin.field)}`", f"in {owner.name} itself"),
+                    so="a get by the first finds nothing",
+                ),
+            )
 
 
 @rule(
@@ -220,22 +208,20 @@ def id_format_mismatch(facts: Reach) -> Iterator[Defect]:
     "A key attribute has a type that DynamoDB does not allow in keys",
 )
 def key_type_invalid(facts: Reach) -> Iterator[Defect]:
-    for entity in facts.schema.entities:
+    for entity, key, placement in facts.all_keys():
         table = facts.schema.by_table[entity.table]
-        for subject, key, placement in keys_of(entity):
-            index = table.index(placement.index) if placement else None
-            owner = index or table
-            for _, type_, template in owner.templates(key):
-                problem = _wrong_type(entity, template, type_)
-                if problem:
-                    yield Defect(
-                        placement or entity,
-                        subject,
-                        problem,
-                        "Only strings, numbers and binary values can be keys; store a string form.",
-                        (entity,),
-                        evidence=_type_example(entity, template, type_),
-                    )
+        index = table.index(placement.index) if placement else None
+        owner = index or table
+        for _, type_, template in owner.templates(key):
+            problem = _wrong_type(entity, template, type_)
+            if problem:
+                yield Defect(
+                    placement or entity,
+                    problem,
+                    "Only strings, numbers and binary values can be keys; store a string form.",
+                    (entity,),
+                    evidence=_type_example(entity, template, type_),
+                )
 
 
 _WIRE = {"boolean": "BOOL", "list": "L", "map": "M", "model": "M", "any": "M"}

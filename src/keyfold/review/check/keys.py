@@ -6,51 +6,39 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 from itertools import combinations
 
-from keyfold.design.schema import EntitySchema, KeyTemplates, Placement
+from keyfold.design.schema import EntitySchema
 from keyfold.design.template import DELIMITER, Template
 from keyfold.review.check.evidence import Evidence, keys_example, steps_example
+from keyfold.review.check.key_sets import templates_of
 from keyfold.review.check.reach import Reach, example, has_intent
 from keyfold.review.check.rule import Defect, rule
 from keyfold.review.check.sample import field_value, key_of, text_of, value_of
 from keyfold.review.keyspace import Space, meet, witness
 
 
-def keys_of(entity: EntitySchema) -> Iterator[tuple[str, KeyTemplates, Placement | None]]:
-    if entity.key is not None:
-        yield entity.name, entity.key, None
-    for placement in entity.placements:
-        yield f"{entity.name} on {placement.index}", placement.key, placement
-
-
-def templates_of(key: KeyTemplates) -> tuple[Template, ...]:
-    return (key.partition,) if key.sort is None else (key.partition, key.sort)
-
-
 @rule("K1", "template-field-undeclared", "error", "A key names a field that is not declared")
 def template_field_undeclared(facts: Reach) -> Iterator[Defect]:
-    for entity in facts.schema.entities:
+    for entity, key, placement in facts.all_keys():
         if not entity.attributes:
             continue
-        for subject, key, placement in keys_of(entity):
-            roots = (slot.path.partition(".")[0] or slot.field for slot in key.slots)
-            missing = [field for field in roots if field not in entity.by_field]
-            if missing:
-                close = get_close_matches(missing[0], entity.by_field, 1, 0.8)
-                yield Defect(
-                    placement or entity,
-                    subject,
-                    f"the key `{key}` uses {_list(missing)}, which {entity.name} does not "
-                    "declare" + (f" (it has {close[0]})" if close else ""),
-                    f"Declare {_list(missing)} as an attribute, or correct the name.",
-                    (entity,),
-                    severity=None if close else "warning",
-                    cause=f"{_list(missing)} of {entity.name}",
-                    evidence=keys_example(
-                        f"a new {entity.name} has",
-                        *((f"{f} =", f"`{field_value(a, f)}`") for f, a in entity.by_field.items()),
-                        so=f"nothing fills {missing[0]} in its key",
-                    ),
-                )
+        roots = (slot.path.partition(".")[0] or slot.field for slot in key.slots)
+        missing = [field for field in roots if field not in entity.by_field]
+        if missing:
+            close = get_close_matches(missing[0], entity.by_field, 1, 0.8)
+            yield Defect(
+                placement or entity,
+                f"the key `{key}` uses {_list(missing)}, which {entity.name} does not "
+                "declare" + (f" (it has {close[0]})" if close else ""),
+                f"Declare {_list(missing)} as an attribute, or correct the name.",
+                (entity,),
+                severity=None if close else "warning",
+                cause=f"{_list(missing)} of {entity.name}",
+                evidence=keys_example(
+                    f"a new {entity.name} has",
+                    *((f"{f} =", f"`{field_value(a, f)}`") for f, a in entity.by_field.items()),
+                    so=f"nothing fills {missing[0]} in its key",
+                ),
+            )
 
 
 @rule("K2", "base-key-missing", "error", "An entity has no complete primary key")
@@ -64,7 +52,6 @@ def base_key_missing(facts: Reach) -> Iterator[Defect]:
         if entity.key is None:
             yield Defect(
                 entity,
-                entity.name,
                 f"{entity.name} has no primary key, so its items cannot be read or written",
                 f"Give its {' and '.join(table.key_attributes)} in {table.name}.",
                 severity=None if known else "question",
@@ -73,7 +60,6 @@ def base_key_missing(facts: Reach) -> Iterator[Defect]:
         elif table.sort is not None and entity.key.sort is None:
             yield Defect(
                 entity,
-                entity.name,
                 f"{table.name} has the sort key {table.sort}, but {entity.name} has no template "
                 "for it",
                 f"Give {table.sort} a template; a literal such as METADATA will do.",
@@ -100,11 +86,9 @@ def index_template_missing(facts: Reach) -> Iterator[Defect]:
         held = facts.templates(entity)
         for placement in entity.placements:
             index = table.index(placement.index)
-            subject = f"{entity.name} on {placement.index}"
             if index is None:
                 yield Defect(
                     placement,
-                    subject,
                     f"{table.name} has no index {placement.index}",
                     "Declare the index, or remove the placement.",
                     (entity,),
@@ -114,7 +98,6 @@ def index_template_missing(facts: Reach) -> Iterator[Defect]:
             if unset and placement.key.sort is None:
                 yield Defect(
                     placement,
-                    subject,
                     f"{unset} is never set, so no {entity.name} appears in {index.name}",
                     f"Give {unset} a template: an index holds only items with all of its "
                     "key attributes.",
@@ -130,7 +113,6 @@ def index_template_missing(facts: Reach) -> Iterator[Defect]:
             if optional and not placement.is_partial:
                 yield Defect(
                     placement,
-                    subject,
                     f"{_list(optional)} is optional: an item without it is missing from "
                     f"{index.name}",
                     f"Make it required, or, if this is intended, add when: {optional[0]}.",
@@ -163,21 +145,21 @@ def key_collision(facts: Reach) -> Iterator[Defect]:
             if _is_by_chance(facts, first, second):
                 yield Defect(
                     silent,
-                    f"{first.name} and {second.name}",
                     f"can `{first.key}` and `{second.key}` be the same key? One of them has a text "
                     "without a prefix",
                     "Give it a prefix of its own.",
+                    subject=f"{first.name} and {second.name}",
                     severity="question",
                     evidence=_collision_example(facts, first, second),
                 )
                 continue
             yield Defect(
                 silent,
-                f"{first.name} and {second.name}",
                 f"`{first.key}` and `{second.key}` can render the same key, so one item "
                 "overwrites the other",
                 "Give one of them a prefix of its own, or say `on_purpose: {shared key: REASON}` "
                 "at both.",
+                subject=f"{first.name} and {second.name}",
                 evidence=_collision_example(facts, first, second),
             )
 
@@ -262,11 +244,11 @@ def prefix_overlap(facts: Reach) -> Iterator[Defect]:
             if any(s.least.startswith(prefix) for s in facts.spaces(other, long)):
                 yield Defect(
                     short,
-                    f"{short.name} and {long.name}",
                     f"begins_with(`{prefix}`) for {short.name} also returns {long.name} "
                     f"(`{example(other)}`)",
                     f"End {short.name}'s prefix with {DELIMITER!r}, or give {long.name} another.",
                     (long,),
+                    subject=f"{short.name} and {long.name}",
                     evidence=keys_example(
                         f"begins_with `{prefix}` returns",
                         (f"`{text_of(one, short)}`", short.name),
@@ -297,12 +279,12 @@ def mutable_primary_key(facts: Reach) -> Iterator[Defect]:
             if changed:
                 yield Defect(
                     operation,
-                    f"{operation.name} on {entity.name}",
                     f"{_list(changed)} is part of the primary key `{entity.key}`, and DynamoDB "
                     "cannot update a key in place",
                     "Delete and put in one transaction, or use an id that never changes as the "
                     "key.",
                     (entity,),
+                    subject=f"{operation.name} on {entity.name}",
                     evidence=_move_example(entity, changed[0]),
                 )
 
@@ -331,8 +313,8 @@ def prefix_registry_drift(facts: Reach) -> Iterator[Defect]:
             continue
         used = dict.fromkeys(
             template.literal_prefix.partition(DELIMITER)[0] + DELIMITER
-            for entity in facts.schema.entities_of(table.name)
-            for _, key, _ in keys_of(entity)
+            for entity, key, _ in facts.all_keys()
+            if entity.table == table.name
             for template in templates_of(key)
             if DELIMITER in template.literal_prefix
         )
@@ -341,15 +323,17 @@ def prefix_registry_drift(facts: Reach) -> Iterator[Defect]:
         if missing:
             yield Defect(
                 table,
-                table.name,
                 f"the list of prefixes does not name {_list([f'`{p}`' for p in missing])}",
                 "Add them to the list, so that no later entity reuses one by accident.",
                 evidence=keys_example(
                     "keys in use",
                     *(
-                        (f"`{text_of(template, entity)}`", subject)
-                        for entity in facts.schema.entities_of(table.name)
-                        for subject, key, _ in keys_of(entity)
+                        (
+                            f"`{text_of(template, entity)}`",
+                            f"{entity.name} on {placement.index}" if placement else entity.name,
+                        )
+                        for entity, key, placement in facts.all_keys()
+                        if entity.table == table.name
                         for template in templates_of(key)
                         if template.literal_prefix.startswith(tuple(missing))
                     ),

@@ -27,7 +27,6 @@ def table_differs(facts: Reach) -> Iterator[Defect]:
         if live is None:
             yield Defect(
                 table,
-                table.name,
                 f"{table.name} does not exist",
                 "Create it: keyfold migrations plan shows how.",
             )
@@ -35,7 +34,6 @@ def table_differs(facts: Reach) -> Iterator[Defect]:
         for difference in _differences(table, live):
             yield Defect(
                 table,
-                table.name,
                 difference,
                 "Migrate the table, or correct the design.",
             )
@@ -74,10 +72,10 @@ def item_undeclared(facts: Reach) -> Iterator[Defect]:
             share = f" ({seen.description})" if seen.description else ""
             yield Defect(
                 table,
-                f"{seen.name} in {table.name}",
                 f"items with keys like {shown} are in the table{share}, and no entity has such "
                 "keys",
                 "Declare the entity, or delete these items.",
+                subject=f"{seen.name} in {table.name}",
                 evidence=keys_example(
                     f"a key in {table.name}", (key_of(seen.key, seen), "is of no entity")
                 ),
@@ -93,9 +91,9 @@ def live_ttl_ignored(facts: Reach) -> Iterator[Defect]:
             if problem:
                 yield Defect(
                     table,
-                    f"{seen.name} in {table.name}",
                     f"in its items {problem}: they never expire",
                     "Write epoch seconds as a number, and correct what is there.",
+                    subject=f"{seen.name} in {table.name}",
                 )
 
 
@@ -138,7 +136,6 @@ def attribute_undeclared(facts: Reach) -> Iterator[Defect]:
                 named = ", ".join(f"`{name}`" for name in foreign)
                 yield Defect(
                     entities[0],
-                    entities[0].name,
                     f"items in {table.name} have {named}, which no entity of their key declares",
                     "Declare them, or leave them: updates keep attributes that the design does "
                     "not know.",

@@ -31,7 +31,6 @@ def key_change_in_place(facts: Reach) -> Iterator[Defect]:
         change = f" from {_key(old)} to {_key(new)}" if old and new else ""
         yield Defect(
             step,
-            step.name,
             f"changes the key of {step.table}{change} in place; a table's key is fixed when it is "
             "created, and a deployment tool replaces the table with an empty one",
             "Make a new table, copy, compare, switch over, then drop the old one.",
@@ -57,7 +56,6 @@ def multi_gsi_step(facts: Reach) -> Iterator[Defect]:
         if len(changes) > INDEX_CHANGES_PER_UPDATE:
             yield Defect(
                 step,
-                step.name,
                 f"changes {len(changes)} indexes of {step.table} at once ({', '.join(changes)}), "
                 "but UpdateTable changes one",
                 "Make one update for each, and wait until the index is active.",
@@ -87,11 +85,11 @@ def index_never_created(facts: Reach) -> Iterator[Defect]:
             if definer is not None:
                 yield Defect(
                     definer,
-                    f"{index.name} in {definer.name}",
                     f"defines {index.partition_text} and never creates {index.name}: deployment "
                     "ignores the definition without an error",
                     f"Add an update that creates {index.name}.",
                     (index,),
+                    subject=f"{index.name} in {definer.name}",
                 )
 
 
@@ -109,7 +107,6 @@ def destroy_before_export(facts: Reach) -> Iterator[Defect]:
             later = any(s.action == "export" and s.table == step.table for s in facts.schema.steps)
             yield Defect(
                 step,
-                step.name,
                 f"replaces or drops {step.table} before its data is exported"
                 + ("; the later export finds nothing" if later else ""),
                 "Export and verify first; drop last.",
@@ -135,11 +132,11 @@ def no_safeguards(facts: Reach) -> Iterator[Defect]:
     if moved and missing:
         yield Defect(
             next(step for step in steps if step.table == moved[0]),
-            "the steps",
             f"move {', '.join(moved)} without {', '.join(missing)}: writes during the move are "
             "lost, and nothing shows it",
             "Write to both, copy, compare, switch reads, and keep the old table until the new "
             "one is verified.",
+            subject="the steps",
             evidence=_steps_of(steps),
         )
 
@@ -150,7 +147,6 @@ def backfill_unguarded(facts: Reach) -> Iterator[Defect]:
         if step.action in ("backfill", "import") and not step.guarded:
             yield Defect(
                 step,
-                step.name,
                 f"writes what was read earlier to {step.table} without a condition: it undoes "
                 "changes made since, and brings deleted items back",
                 "Write on the condition that the item is still as it was read, or does not exist.",
@@ -177,7 +173,6 @@ def backfill_not_resumable(facts: Reach) -> Iterator[Defect]:
         if step.action in ("backfill", "import") and not step.resumable:
             yield Defect(
                 step,
-                step.name,
                 f"reads all of {step.table} in one run: after an interruption it starts over",
                 "Store a checkpoint for each segment, and resume from it.",
             )
@@ -202,11 +197,11 @@ def transform_incomplete(facts: Reach) -> Iterator[Defect]:
             if old.looks_like != attribute.looks_like and attribute.field not in step.transforms:
                 yield Defect(
                     step,
-                    f"{entity.name}.{attribute.field}",
                     f"{step.name} moves {attribute.field} as it is: old items keep "
                     f"`{old.looks_like}` where the design has `{attribute.looks_like}`",
                     f"Rewrite {attribute.field} in the same step.",
                     (entity,),
+                    subject=f"{entity.name}.{attribute.field}",
                     evidence=keys_example(
                         f"after {step.name}, {attribute.field} is",
                         (f"`{field_value(old, attribute.field)}`", "in items that were moved"),

@@ -27,7 +27,6 @@ def fan_in_unbounded(facts: Reach) -> Iterator[Defect]:
             over = pattern.partitions or "its partitions"
             yield Defect(
                 pattern,
-                pattern.name,
                 f"makes one query for each of {over}, and their number is not limited",
                 "State max_partitions and what happens beyond it, or keep a copy per reader.",
                 evidence=_queries_example(pattern),
@@ -54,7 +53,6 @@ def merge_no_dedupe(facts: Reach) -> Iterator[Defect]:
             if copy is not None:
                 yield Defect(
                     pattern,
-                    pattern.name,
                     f"merges partitions that hold copies of one {copy.source}: an item in two of "
                     "them is returned twice",
                     f"Drop duplicates by the id of {copy.source} while merging.",
@@ -92,7 +90,6 @@ def pattern_unserved(facts: Reach) -> Iterator[Defect]:
             where = pattern.index or pattern.table
             yield Defect(
                 pattern,
-                pattern.name,
                 f"reads {where}, which the design does not have",
                 "Declare it, or read from an index that exists.",
             )
@@ -100,7 +97,6 @@ def pattern_unserved(facts: Reach) -> Iterator[Defect]:
         if pattern.partition is None and pattern.kind != "scan":
             yield Defect(
                 pattern,
-                pattern.name,
                 "gives no partition key, so only a scan could serve it",
                 "Give the key or index that serves it, or drop the pattern.",
                 evidence=_keys_to_find_example(facts, pattern),
@@ -110,7 +106,6 @@ def pattern_unserved(facts: Reach) -> Iterator[Defect]:
         if pattern.kind == "get" and table.sort and not whole:
             yield Defect(
                 pattern,
-                pattern.name,
                 f"gets one item and gives no {table.sort}, but GetItem needs the whole key",
                 f"Add {table.sort} to the condition, or make it a query.",
                 evidence=_keys_to_find_example(facts, pattern),
@@ -140,7 +135,6 @@ def _unwritten_partitions(facts: Reach, pattern: PatternSchema) -> Iterator[Defe
             continue
         yield Defect(
             pattern,
-            pattern.name,
             f"no {name} has a key in {where} that matches `{pattern.partition}`"
             + (f", `{condition_words(pattern)}`" if pattern.condition.template else ""),
             f"Give {name} this key, or query by the key that it has.",
@@ -162,7 +156,6 @@ def _unwritten_partitions(facts: Reach, pattern: PatternSchema) -> Iterator[Defe
         if not served:
             yield Defect(
                 pattern,
-                pattern.name,
                 f"reads the partition `{shape}` of {where}, but no {', '.join(pattern.entities)} "
                 "is written there",
                 "Write items with this key, or remove the partition from the pattern.",
@@ -197,7 +190,6 @@ def pattern_name_drift(facts: Reach) -> Iterator[Defect]:
         if unknown:
             yield Defect(
                 pattern,
-                pattern.name,
                 f"reads {', '.join(unknown)}, which the design does not declare"
                 + _suggestion(unknown, known),
                 "Declare the entity, or correct the name.",
@@ -213,7 +205,6 @@ def pattern_name_drift(facts: Reach) -> Iterator[Defect]:
         if names:
             yield Defect(
                 operation,
-                operation.name,
                 f"names {', '.join(dict.fromkeys(names))}, which the design does not declare"
                 + _suggestion(names, {**known, **facts.schema.by_pattern}),
                 "Declare the pattern or entity, or correct the name.",
@@ -221,17 +212,16 @@ def pattern_name_drift(facts: Reach) -> Iterator[Defect]:
                 if _suggestion(names, {**known, **facts.schema.by_pattern})
                 else None,
             )
-    for entity in facts.schema.entities:
-        for attribute in entity.attributes:
-            meant = _suggestion([attribute.refers], known)
-            if attribute.refers and attribute.refers not in known and meant:
-                yield Defect(
-                    entity,
-                    f"{entity.name}.{attribute.field}",
-                    f"holds ids of {attribute.refers}, which the design does not declare{meant}",
-                    "Correct the name.",
-                    severity="warning",
-                )
+    for entity, attribute in facts.all_attributes():
+        meant = _suggestion([attribute.refers], known)
+        if attribute.refers and attribute.refers not in known and meant:
+            yield Defect(
+                entity,
+                f"holds ids of {attribute.refers}, which the design does not declare{meant}",
+                "Correct the name.",
+                subject=f"{entity.name}.{attribute.field}",
+                severity="warning",
+            )
 
 
 def _unknown_fields(
@@ -247,7 +237,6 @@ def _unknown_fields(
     if meant := _suggestion(unknown, known):
         yield Defect(
             element,
-            element.name,
             f"names {', '.join(unknown)}, which {', '.join(e.name for e in held)} does not "
             f"declare{meant}",
             "Correct the name.",
@@ -278,7 +267,6 @@ def _drift(facts: Reach, pattern: PatternSchema) -> Iterator[Defect]:
         pairs = ", ".join(f"{mine} where the key has {theirs}" for mine, theirs in swapped.items())
         yield Defect(
             pattern,
-            pattern.name,
             f"queries by {pairs}, a different field of {', '.join(pattern.entities)}",
             "Query by the field in the key, or put the queried field into the key.",
             severity="warning",
@@ -288,7 +276,6 @@ def _drift(facts: Reach, pattern: PatternSchema) -> Iterator[Defect]:
         pairs = ", ".join(f"{mine} for {theirs}" for mine, theirs in drifted.items())
         yield Defect(
             pattern,
-            pattern.name,
             f"its key condition uses {pairs}",
             "Use the entity's own names.",
             cause="names in key conditions",

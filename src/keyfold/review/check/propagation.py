@@ -21,7 +21,6 @@ def propagation_missing(facts: Reach) -> Iterator[Defect]:
             if not copied and facts.copy(entity) and not _is_written_with(facts, entity, source):
                 yield Defect(
                     entity,
-                    entity.name,
                     f"what does it copy from {source.name}, and what updates the copy?",
                     "Name the fields, and update the copies whenever they change.",
                     severity="question",
@@ -38,7 +37,6 @@ def propagation_missing(facts: Reach) -> Iterator[Defect]:
             changed = [f for f in stale if _is_updated(facts, source, f)]
             yield Defect(
                 entity,
-                entity.name,
                 f"copies {', '.join(stale)} from {source.name}, but no operation updates the copy"
                 if changed or facts.copy(entity)
                 else f"holds {', '.join(stale)} of {source.name}: what updates it when "
@@ -164,7 +162,6 @@ def cascade_incomplete(facts: Reach) -> Iterator[Defect]:
             below = [f"{name} (below {parent})" if parent else name for name, parent in orphans]
             yield Defect(
                 operation,
-                operation.name,
                 f"deletes {entity.name} but leaves {', '.join(below)} behind",
                 "Delete them too, in the operation or from the stream.",
                 (entity,),

@@ -40,7 +40,6 @@ def range_bleed(facts: Reach) -> Iterator[Defect]:
         if strangers:
             yield Defect(
                 pattern,
-                pattern.name,
                 f"`{condition_words(pattern)}` also returns {_names_and_keys(strangers)}",
                 _range_remedy(pattern),
                 evidence=page(facts, pattern, strangers),
@@ -59,7 +58,6 @@ def _strangers(facts: Reach, pattern: PatternSchema) -> tuple[list[Appearance], 
 def _chance_question(pattern: PatternSchema, unlikely: list[Appearance]) -> Defect:
     return Defect(
         pattern,
-        pattern.name,
         f"can `{pattern.partition}` also be a key of {_names_and_keys(unlikely)}? "
         "One of them is text without a prefix",
         "Give it a prefix of its own.",
@@ -97,7 +95,6 @@ def partition_unscoped(facts: Reach) -> Iterator[Defect]:
         if strangers:
             yield Defect(
                 pattern,
-                pattern.name,
                 f"asks for {', '.join(pattern.entities)} and also returns "
                 f"{_names_and_keys(strangers)}",
                 _scope_remedy(facts, pattern, strangers),
@@ -141,7 +138,6 @@ def unbounded_result(facts: Reach) -> Iterator[Defect]:
         grows = [a.entity.name for a in reached if facts.is_growing(a.entity)]
         yield Defect(
             pattern,
-            pattern.name,
             f"reads every {grows[0]} of a partition; they accumulate, and the cost grows with them"
             if grows
             else "how many items can it return? It has neither a limit nor pages",
@@ -159,7 +155,6 @@ def _many_pages(facts: Reach, pattern: PatternSchema, most: int) -> Iterator[Def
     if pattern.requests is not None and pages > pattern.requests:
         yield Defect(
             pattern,
-            pattern.name,
             f"may make {pattern.requests} request{'s' * (pattern.requests > 1)}, and {most:,} "
             f"items of {size:,} bytes fill {pages} pages",
             "Give it a limit and a cursor, or keep less in one partition.",
@@ -189,7 +184,6 @@ def budget_too_small(facts: Reach) -> Iterator[Defect]:
             if read is not None and read > budget:
                 yield Defect(
                     pattern,
-                    pattern.name,
                     f"{may}, but reads {read} partitions, each with at least one request",
                     "Allow a request for each partition, or read fewer.",
                     evidence=sum_example(
@@ -202,7 +196,6 @@ def budget_too_small(facts: Reach) -> Iterator[Defect]:
         elif most_requests(facts.schema, pattern) is None and pattern.filter is not None:
             yield Defect(
                 pattern,
-                pattern.name,
                 f"{may}, but its filter may have to read any number of other items first",
                 "Put the filtered field into a key, use a sparse index, or return a page at a "
                 "time.",

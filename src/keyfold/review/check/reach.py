@@ -27,7 +27,7 @@ from keyfold.review.references import References
 
 UNSORTED = ("list", "map", "model", "any", "boolean", "string_set", "number_set", "binary_set")
 _MACHINE_MADE = re.compile(r"(?:^|[a-z]_|[a-z](?=[A-Z]))(?:id|Id|uuid|Uuid|code|Code|token|Token)$")
-"""Names of values that programs make up, so that nobody types them in another case."""
+"""Names of values that programs generate, so that people do not type them in another case."""
 NAMES_ONE = re.compile(r"e-?mail|user_?name|nick_?name|handle|login|slug|phone", re.I)
 """Names of fields that are meant to be one of a kind."""
 RANGES = ("gt", "ge", "lt", "le", "between")
@@ -104,7 +104,7 @@ class Reach(KeySets):
         return any(
             self.meet(shape, whose, appearance.key.partition, appearance.entity)
             for shape, whose in (
-                self._as_wanted(pattern, one, "partition")
+                self._typed_template(pattern, one, "partition")
                 for one in (pattern.partition, *pattern.other_partitions)
             )
         )
@@ -113,10 +113,10 @@ class Reach(KeySets):
         """Whether a pattern reads another entity's partition only by chance."""
         if pattern.partition is None:
             return False
-        shape, whose = self._as_wanted(pattern, pattern.partition, "partition")
+        shape, whose = self._typed_template(pattern, pattern.partition, "partition")
         return self.is_by_chance(shape, whose, stranger.key.partition, stranger.entity)
 
-    def _as_wanted(
+    def _typed_template(
         self, pattern: PatternSchema, asked: Template, side: str
     ) -> tuple[Template, EntitySchema | None]:
         """What is asked, with the types of what it asks for: a time is given for a time."""
@@ -139,7 +139,7 @@ class Reach(KeySets):
         if sort is None:
             return False
         theirs = self.spaces(sort, appearance.entity)
-        asked = self.spaces(*self._as_wanted(pattern, condition.template, "sort"))
+        asked = self.spaces(*self._typed_template(pattern, condition.template, "sort"))
         if condition.operator == "eq":
             return any(meet(a, b) for a in asked for b in theirs)
         if condition.operator == "begins_with" or is_confined(condition):
@@ -159,7 +159,7 @@ class Reach(KeySets):
             same = [a == b for a, b in zip(low.parts, high.parts, strict=False)]
             shared = next((n for n, equal in enumerate(same) if not equal), len(same))
             (first, whose), (last, _) = (
-                self._as_wanted(pattern, one, "sort") for one in (low, high)
+                self._typed_template(pattern, one, "sort") for one in (low, high)
             )
             heads = self.spaces(Template(first.parts[:shared]), whose)
             ends = (self.spaces(Template(one.parts[shared:]), whose) for one in (first, last))
@@ -247,7 +247,7 @@ class Reach(KeySets):
         return sum(known) if found and len(known) == len(found) else None
 
     def size(self, pattern: PatternSchema) -> int:
-        """The bytes of the largest item that a pattern returns, or 1 KB where nothing is said."""
+        """The bytes of the largest item that a pattern returns, or 1 KB if unstated."""
         found = [self.schema.by_entity.get(name) for name in pattern.entities]
         sizes = [entity.bytes for entity in found if entity is not None and entity.bytes]
         return max(sizes, default=1024)
@@ -295,7 +295,9 @@ class Reach(KeySets):
             if (name := field.casefold().replace("_", "")) in fields or f"{own}{name}" in fields
         )
 
-    def way_to(self, rows: list[EntitySchema], target: EntitySchema) -> PatternSchema | None:
+    def lookup_pattern(
+        self, rows: list[EntitySchema], target: EntitySchema
+    ) -> PatternSchema | None:
         """The pattern that finds one item of an entity by something that rows hold."""
         for pattern in self.schema.patterns:
             if pattern.entities != (target.name,) or pattern.partition is None:

@@ -24,11 +24,10 @@ def n_plus_one(facts: Reach) -> Iterator[Defect]:
             target = facts.schema.by_entity.get(name)
             if target is None or name in pattern.entities or _has_key(facts, rows, target):
                 continue
-            way = facts.way_to(rows, target)
+            way = facts.lookup_pattern(rows, target)
             how = f", a query of {way.index} that no batch can hold" if way and way.index else ""
             yield Defect(
                 pattern,
-                pattern.name,
                 f"returns {name} but reads {', '.join(pattern.entities)}, which do not contain "
                 f"its whole key (`{target.key}`): each row needs another read{how}",
                 f"Copy the fields of {name} that the list shows onto its rows, or store the whole "
@@ -73,7 +72,6 @@ def scan(facts: Reach) -> Iterator[Defect]:
         sparse = _is_sparse(facts, pattern) and not pattern.rate
         yield Defect(
             pattern,
-            pattern.name,
             f"how many items does {store} hold? Every call reads all of them"
             if sparse
             else f"reads all of {store} on every call, however little it returns{_price(pattern)}",
@@ -134,7 +132,6 @@ def filter_instead_of_key(facts: Reach) -> Iterator[Defect]:
         few = facts.most(pattern)
         yield Defect(
             pattern,
-            pattern.name,
             f"filters by {', '.join(equal or ranged)} after reading: you pay for every item of "
             "the partition, and a page can come back empty",
             f"Put {equal[0]} before the rest of the sort key of an index, or create a sparse index "
@@ -187,7 +184,6 @@ def prefix_cut(facts: Reach) -> Iterator[Defect]:
                 field = slots(sort)[len(prefix.fields) - 1].field
                 yield Defect(
                     pattern,
-                    pattern.name,
                     f"`{condition_words(pattern)}` ends in the middle of {field} in `{sort}`: "
                     f"it also returns every longer {field} with the same beginning"
                     if inside

@@ -44,11 +44,11 @@ def unique_in_each_region(facts: Reach) -> Iterator[Defect]:
             for fields in dict.fromkeys(claims):
                 yield Defect(
                     entity,
-                    f"{entity.name}.{', '.join(fields)}",
                     f"must be unique across {len(spread.regions)} regions: two regions can both "
                     "accept the same value, and the later write silently wins",
                     f"{_HOME}, or put the region into the value.",
                     (table,),
+                    subject=f"{entity.name}.{', '.join(fields)}",
                     evidence=_double_claim_example(entity, fields, spread.regions),
                 )
 
@@ -77,11 +77,11 @@ def count_in_two_regions(facts: Reach) -> Iterator[Defect]:
             entity = inside[each.target or each.source]
             yield Defect(
                 entity,
-                each.name,
                 f"is stored on {entity.name}, which every region writes: of two concurrent "
                 "changes only the later one survives, and the other count is lost",
                 f"{_HOME}, or keep one number for each region and add them up when reading.",
                 (table,),
+                subject=each.name,
                 evidence=_lost_update_example(
                     entity,
                     spread.regions,
@@ -112,12 +112,12 @@ def lock_in_one_region(facts: Reach) -> Iterator[Defect]:
             for name in filter(None, (entity.version, *steps)):
                 yield Defect(
                     entity,
-                    f"{entity.name}.{name}",
                     "is checked only in the region of the write: two regions can both advance "
                     "from the same value, and one overwrites the other",
                     f"{_HOME}, or use a strongly consistent global table (replication: conflict: "
                     "refused).",
                     (table,),
+                    subject=f"{entity.name}.{name}",
                     evidence=_lost_update_example(
                         entity, spread.regions, name, *_step_words(entity, name)
                     ),
@@ -155,7 +155,6 @@ def consumer_in_each_region(facts: Reach) -> Iterator[Defect]:
         if names:
             yield Defect(
                 table,
-                table.name,
                 f"{', '.join(dict.fromkeys(names))} follow its stream, and each of "
                 f"{', '.join(spread.regions)} has a stream with all changes: a consumer in each "
                 "region repeats the work",
@@ -197,7 +196,6 @@ def strong_without(facts: Reach) -> Iterator[Defect]:
             if names:
                 yield Defect(
                     table,
-                    table.name,
                     f"is a strongly consistent global table and uses {what} "
                     f"({', '.join(dict.fromkeys(names))}), which DynamoDB does not support there",
                     "Avoid them, or let the last writer win.",
@@ -226,7 +224,6 @@ def transaction_in_parts(facts: Reach) -> Iterator[Defect]:
         if names:
             yield Defect(
                 table,
-                table.name,
                 f"{', '.join(dict.fromkeys(names))} join the transaction of their item; other "
                 "regions receive the items one by one, and a reader there can see one without "
                 "the other",

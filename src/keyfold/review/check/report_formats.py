@@ -127,7 +127,7 @@ def as_markdown(report: Review) -> str:
     lines = [f"# Findings on {report.design}", ""]
     if not report.findings:
         return "\n".join([*lines, "Nothing to report.", ""])
-    titles = {"error": "Errors", "warning": "Warnings", "note": "Notes", "question": "Not said"}
+    titles = {"error": "Errors", "warning": "Warnings", "note": "Notes", "question": "Questions"}
     ordered = sorted(report.findings, key=lambda f: list(titles).index(f.severity))
     for severity, group in groupby(ordered, key=lambda finding: finding.severity):
         lines += [f"## {titles[severity]}", "", "| Rule | Where | What | What to do |"]

@@ -38,7 +38,6 @@ def latest_without_desc(facts: Reach) -> Iterator[Defect]:
         first = f"the first {limit} " if limit else ""
         yield Defect(
             pattern,
-            pattern.name,
             f"promises the newest, but reads {first}in ascending order, which returns the oldest"
             if promised
             else f"reads {first}by {moment} in ascending order: it returns the oldest and never "
@@ -94,7 +93,6 @@ def order_not_in_key(facts: Reach) -> Iterator[Defect]:
             promised = "was ordered" if not pattern.order else "promises the order"
             yield Defect(
                 pattern,
-                pattern.name,
                 f"{promised} by {order}, but the sort key is `{appearance.key.sort or 'absent'}`, "
                 "so items come in another order",
                 f"Put {order} first in the sort key, or read an index that sorts by it.",
@@ -141,7 +139,6 @@ def boundary_inclusivity(facts: Reach) -> Iterator[Defect]:
             again = pattern.condition.operator == "gt"
             yield Defect(
                 pattern,
-                pattern.name,
                 f"`{condition_words(pattern)}` compares with only part of `{appearance.key.sort}`: "
                 + (
                     "items with exactly that value are returned again"
@@ -195,7 +192,6 @@ def head_not_first(facts: Reach) -> Iterator[Defect]:
             order = "descending" if pattern.descending else "ascending"
             yield Defect(
                 pattern,
-                pattern.name,
                 f"reads {order}, so every {row.entity.name} (`{other}…`) comes before the "
                 f"{head.entity.name} (`{one}`): the first page does not have it",
                 f"Give {row.entity.name} a prefix that puts {head.entity.name} first, or read the "

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Protocol
 
-from keyfold.design.schema import Place, Silence
+from keyfold.design.schema import Place, Placement, Silence
 from keyfold.review.check.evidence import Evidence
 from keyfold.review.check.reach import Reach
 from keyfold.review.check.report import SEVERITIES as SEVERITIES
@@ -17,6 +17,9 @@ from keyfold.review.check.report import Severity
 
 class Element(Protocol):
     """Any part of a design that a finding can concern."""
+
+    @property
+    def name(self) -> str: ...
 
     @property
     def place(self) -> Place: ...
@@ -30,7 +33,6 @@ class Defect:
     """What a rule found wrong with an element; `within` are its parents."""
 
     element: Element
-    subject: str
     message: str
     suggestion: str
     within: tuple[Element, ...] = ()
@@ -41,6 +43,15 @@ class Defect:
     evidence: Evidence | None = None
     """A concrete example."""
     fix: Fix | None = None
+    subject: str = ""
+    """If not the element's name."""
+
+    @property
+    def about(self) -> str:
+        """The subject: `Order`, or `Order on ByCustomer` for a placement."""
+        if isinstance(self.element, Placement) and not self.subject:
+            return f"{self.within[0].name} on {self.element.index}"
+        return self.subject or self.element.name
 
 
 Check = Callable[[Reach], Iterator[Defect]]

@@ -26,10 +26,9 @@ ELEMENT = 40
 
 def _collections(facts: Reach) -> Iterator[tuple[EntitySchema, AttributeSchema]]:
     """Lists and sets with one element for each of something unbounded."""
-    for entity in facts.schema.entities:
-        for attribute in entity.attributes:
-            if attribute.type in GROWING and attribute.mutable and attribute.refers:
-                yield entity, attribute
+    for entity, attribute in facts.all_attributes():
+        if attribute.type in GROWING and attribute.mutable and attribute.refers:
+            yield entity, attribute
 
 
 @rule("W6", "unbounded-attribute", "error", "A list, set or map can grow without bound")
@@ -38,10 +37,10 @@ def unbounded_attribute(facts: Reach) -> Iterator[Defect]:
         if attribute.max_items is None:
             yield Defect(
                 entity,
-                f"{entity.name}.{attribute.field}",
                 f"{attribute.field} gains an element for each {attribute.refers}, and nothing "
                 "limits it; an item ends at 400 KB, and every write pays for the whole item",
                 f"Keep one item for each {attribute.refers}, or state the maximum (max N).",
+                subject=f"{entity.name}.{attribute.field}",
                 evidence=sum_example(
                     f"one {entity.name}",
                     [(f"ids of {attribute.refers}", ITEM_BYTES // ELEMENT, ELEMENT)],
@@ -50,31 +49,30 @@ def unbounded_attribute(facts: Reach) -> Iterator[Defect]:
                 ),
             )
 
-    for entity in () if facts.schema.enforced else facts.schema.entities:
-        for attribute in entity.attributes:
-            if not _is_pile(attribute):
-                continue
-            yield Defect(
-                entity,
-                f"{entity.name}.{attribute.field}",
-                f"how many elements can {attribute.field} have? An item ends at 400 KB, and every "
-                "write pays for the whole item",
-                "State the maximum (max N), or keep one item for each element.",
-                severity="question",
-                cause="how many elements lists hold",
-            )
+    for entity, attribute in () if facts.schema.enforced else facts.all_attributes():
+        if not _is_pile(attribute):
+            continue
+        yield Defect(
+            entity,
+            f"how many elements can {attribute.field} have? An item ends at 400 KB, and every "
+            "write pays for the whole item",
+            "State the maximum (max N), or keep one item for each element.",
+            subject=f"{entity.name}.{attribute.field}",
+            severity="question",
+            cause="how many elements lists hold",
+        )
     for entity, attribute, period in _growing_attributes(facts):
         said = bool(_EACH_TIME.search(attribute.description))
         a_year = _A_YEAR[period]
         yield Defect(
             entity,
-            f"{entity.name}.{attribute.field}",
             f"{attribute.field} gains an entry each {period}, and every write pays for the whole "
             "item"
             if said
             else f"does {attribute.field} gain an entry each {period}? Then every write pays for "
             "the whole item",
             f"Keep one item for each {period}, or state the maximum number of entries.",
+            subject=f"{entity.name}.{attribute.field}",
             severity="warning" if said else "question",
             evidence=sum_example(
                 f"one {entity.name} after a year",
@@ -115,15 +113,14 @@ _EACH_TIME = re.compile(r"\b(?:each|every|per|an?)\s+(hour|day|week)\b", re.I)
 
 def _growing_attributes(facts: Reach) -> Iterator[tuple[EntitySchema, AttributeSchema, str]]:
     """Unbounded maps and lists that grow over time, by name or description."""
-    for entity in facts.schema.entities:
-        for attribute in entity.attributes:
-            if attribute.type not in ("map", "list") or attribute.max_items or attribute.refers:
-                continue
-            said = _EACH_TIME.search(attribute.description)
-            named = (_PERIODS[word] for word in words(attribute.field) if word in _PERIODS)
-            period = said[1].lower() if said else next(named, "")
-            if period and attribute.mutable:
-                yield entity, attribute, period
+    for entity, attribute in facts.all_attributes():
+        if attribute.type not in ("map", "list") or attribute.max_items or attribute.refers:
+            continue
+        said = _EACH_TIME.search(attribute.description)
+        named = (_PERIODS[word] for word in words(attribute.field) if word in _PERIODS)
+        period = said[1].lower() if said else next(named, "")
+        if period and attribute.mutable:
+            yield entity, attribute, period
 
 
 @rule("W7", "list-as-set", "warning", "Concurrent additions to a list are lost")
@@ -133,10 +130,10 @@ def list_as_set(facts: Reach) -> Iterator[Defect]:
         if attribute.type == "list" and attribute.max_items is None:
             yield Defect(
                 entity,
-                f"{entity.name}.{attribute.field}",
                 f"{attribute.field} is a list of ids: an addition reads, changes and writes the "
                 "whole list, and two concurrent additions lose one or store it twice",
                 "Use a string set with ADD and DELETE.",
+                subject=f"{entity.name}.{attribute.field}",
                 evidence=steps_example(
                     f"A reads {attribute.field} of {item_name(entity)}: [x]",
                     "B reads it: [x]",
@@ -162,7 +159,6 @@ def item_too_large(facts: Reach) -> Iterator[Defect]:
         )
         yield Defect(
             entity,
-            entity.name,
             f"an item can be {whole:,} bytes ({why}), but DynamoDB allows {ITEM_BYTES:,}",
             "Keep the elements as items of their own, or the large value in S3 with its key here.",
             evidence=sum_example(
@@ -195,7 +191,6 @@ def request_too_large(facts: Reach) -> Iterator[Defect]:
         if operation.batch is not None and operation.batch > BATCH_WRITE_ITEMS:
             yield Defect(
                 operation,
-                operation.name,
                 f"writes {operation.batch:,} items in one BatchWriteItem, which allows "
                 f"{BATCH_WRITE_ITEMS}",
                 f"Send batches of {BATCH_WRITE_ITEMS}, and send unprocessed items again.",
@@ -227,13 +222,11 @@ def _transaction(facts: Reach, operation: OperationSchema) -> Iterator[Defect]:
         counted.append((f"{effect.action} {effect.entity}", count, 1))
         weighed.append((f"{effect.action} {effect.entity}", count, each))
     remedy = (
-        "Write the main item in the transaction and let the stream bring the rest about, in steps "
-        "that can be repeated."
+        "Write the main item in the transaction, and the rest from the stream, in repeatable steps."
     )
     if items > TRANSACTION_ITEMS or size > TRANSACTION_BYTES:
         yield Defect(
             operation,
-            operation.name,
             f"writes up to {items:,} items{f' and {size / MB:,.1f} MB' if size else ''} in one "
             f"transaction, which allows {TRANSACTION_ITEMS} items and 4 MB",
             remedy,
@@ -248,7 +241,6 @@ def _transaction(facts: Reach, operation: OperationSchema) -> Iterator[Defect]:
     elif open_:
         yield Defect(
             operation,
-            operation.name,
             f"how many {open_} can there be? One transaction allows {TRANSACTION_ITEMS} items",
             f"State per_partition of {open_}, or: {remedy[:1].lower()}{remedy[1:]}",
             severity="question",

@@ -21,9 +21,9 @@ def state_unreachable(facts: Reach) -> Iterator[Defect]:
             begin = " or ".join(attribute.start or (attribute.states[0].before,))
             yield Defect(
                 entity,
-                f"{entity.name}.{attribute.field}",
                 f"a new item is {begin}, and no step leads to {', '.join(lost)}",
                 "Add the missing step, or remove the state.",
+                subject=f"{entity.name}.{attribute.field}",
                 evidence=_reach_example(attribute, set(reached)),
             )
 
@@ -40,9 +40,9 @@ def state_without_way_out(facts: Reach) -> Iterator[Defect]:
         if stuck:
             yield Defect(
                 entity,
-                f"{entity.name}.{attribute.field}",
                 f"from {', '.join(stuck)} no step leads to an end",
                 "Add the missing step, or name the state in final=.",
+                subject=f"{entity.name}.{attribute.field}",
                 evidence=_reach_example(attribute, ends),
             )
 
@@ -64,8 +64,7 @@ def _reach_example(attribute: AttributeSchema, ends: set[str]) -> Evidence:
 
 
 def _with_states(facts: Reach) -> Iterator[tuple[EntitySchema, AttributeSchema]]:
-    for entity in facts.schema.entities:
-        yield from ((entity, one) for one in entity.attributes if one.states)
+    return ((entity, one) for entity, one in facts.all_attributes() if one.states)
 
 
 def _ends(attribute: AttributeSchema) -> set[str]:

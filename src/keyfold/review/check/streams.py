@@ -76,9 +76,9 @@ def _recount_example(facts: Reach, counted: str, target: str, field: str) -> Evi
 def _counted_twice(element: Element, subject: str, message: str, evidence: Evidence) -> Defect:
     return Defect(
         element,
-        subject,
         message,
         "Change it in one transaction with the item it counts, or with a marker for the record.",
+        subject=subject,
         evidence=evidence,
     )
 
@@ -103,7 +103,6 @@ def remove_unhandled(facts: Reach) -> Iterator[Defect]:
         if going:
             yield Defect(
                 consumer,
-                consumer.name,
                 f"does not act when {', '.join(going)} is removed: whatever it created stays "
                 "behind",
                 "Handle REMOVE records too; expired items also arrive as REMOVE, sent by the "
@@ -126,7 +125,6 @@ def remove_unhandled(facts: Reach) -> Iterator[Defect]:
             if feed.mode != "fan_in" and feed.item and feed.item not in touched:
                 yield Defect(
                     feed,
-                    feed.name,
                     f"what removes the {feed.item} of a {feed.post} when {operation.name} deletes "
                     f"the {feed.edge} it came by?",
                     f"Delete the {feed.item}, leave it out when reading, or say that it stays.",
@@ -157,7 +155,6 @@ def _missed_decrements(facts: Reach, entity: EntitySchema) -> Iterator[Defect]:
                 continue
             yield Defect(
                 operation,
-                operation.name,
                 f"deletes {entity.name}, which counts in {field} of {target}: the number stays as "
                 "it was",
                 f"Decrement {field} of {target} in the same transaction.",
@@ -181,7 +178,6 @@ def no_dead_letter(facts: Reach) -> Iterator[Defect]:
             bound = "" if consumer.attempts else " and no bound on its attempts"
             yield Defect(
                 consumer,
-                consumer.name,
                 f"has no dead-letter queue{bound}: one record that it cannot process blocks the "
                 "shard until the record expires after 24 hours",
                 "Limit the attempts, and send failed records to a queue from which they can be "
@@ -213,7 +209,6 @@ def stream_image_missing(facts: Reach) -> Iterator[Defect]:
         if lost:
             yield Defect(
                 consumer,
-                consumer.name,
                 f"handles {', '.join(lost)}, but the stream of {table.name} is {stream}: these "
                 "records hold only the key, and the item may have changed or be gone",
                 f"Set the stream of {table.name} to NEW_AND_OLD_IMAGES.",
@@ -228,21 +223,18 @@ def stream_image_missing(facts: Reach) -> Iterator[Defect]:
 
 @rule("S9", "expiring-value-stored", "warning", "A signed URL is stored longer than it is valid")
 def expiring_value_stored(facts: Reach) -> Iterator[Defect]:
-    for entity in facts.schema.entities:
-        for attribute in entity.attributes:
-            if "signed_url" in (attribute.type, *attribute.also):
-                yield Defect(
-                    entity,
-                    f"{entity.name}.{attribute.field}",
-                    f"{attribute.field} stores a signed URL, which expires long before the item "
-                    "does",
-                    "Store the object's key, and sign the URL when reading.",
-                    evidence=steps_example(
-                        f"1 March: {item_name(entity)} is written with a URL signed for "
-                        "at most 7 days",
-                        f"8 March at the latest: {attribute.field} answers 403",
-                    ),
-                )
+    for entity, attribute in facts.all_attributes():
+        if "signed_url" in (attribute.type, *attribute.also):
+            yield Defect(
+                entity,
+                f"{attribute.field} stores a signed URL, which expires long before the item does",
+                "Store the object's key, and sign the URL when reading.",
+                subject=f"{entity.name}.{attribute.field}",
+                evidence=steps_example(
+                    f"1 March: {item_name(entity)} is written with a URL signed for at most 7 days",
+                    f"8 March at the latest: {attribute.field} answers 403",
+                ),
+            )
 
 
 @rule(
@@ -264,7 +256,6 @@ def sharding_breaks_pattern(facts: Reach) -> Iterator[Defect]:
                     continue
                 yield Defect(
                     placement,
-                    f"{entity.name} on {placement.index}",
                     f"with `{placement.key.partition}`, {pattern.name} (`{pattern.partition}`) "
                     "finds nothing",
                     "Read all shards and merge them; move the existing items first.",
@@ -284,7 +275,6 @@ def sharding_breaks_pattern(facts: Reach) -> Iterator[Defect]:
         if shards:
             yield Defect(
                 pattern,
-                pattern.name,
                 f"reads one of {shards} shards (`{pattern.partition}`), and no pattern reads them "
                 "all",
                 "Read all shards and merge them (`merge`, with max_partitions).",

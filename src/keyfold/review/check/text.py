@@ -72,7 +72,7 @@ def _questions(report: Review, paint: Painter, width: int, *, explain: bool) -> 
     """What the design does not say, as one list for its author."""
     if not report.questions:
         return
-    yield paint("quote", "Not said: questions for the author")
+    yield paint("quote", "Questions for the author")
     yield ""
     for number, finding in enumerate(report.questions, 1):
         head = f"{number:>4}. {paint('note', f'{finding.code:<4}')}"

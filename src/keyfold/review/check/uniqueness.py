@@ -32,12 +32,12 @@ def unique_via_index(facts: Reach) -> Iterator[Defect]:
             elif got or any(NAMES_ONE.fullmatch(field) for field in fields):
                 yield Defect(
                     placement,
-                    f"{entity.name}.{', '.join(fields)}",
                     f"must {', '.join(fields)} be unique? {placement.index} finds items by it but "
                     "does not prevent duplicates",
                     "If so, write a marker item keyed by it in the same transaction, on the "
                     "condition that it does not exist.",
                     (entity,),
+                    subject=f"{entity.name}.{', '.join(fields)}",
                     severity="question",
                     evidence=_race_example(entity, fields, placement.index),
                 )
@@ -49,11 +49,11 @@ def _race_defect(
     named = ", ".join(fields)
     return Defect(
         element,
-        f"{entity.name}.{named}",
         f"{named} is kept unique by a lookup in an index: two concurrent writers both find nothing",
         f"Write a marker item keyed by {named} in the same transaction, on the condition that it "
         "does not exist.",
         (entity,),
+        subject=f"{entity.name}.{named}",
         evidence=_race_example(entity, fields, index),
     )
 
@@ -150,7 +150,6 @@ def read_after_write_index(facts: Reach) -> Iterator[Defect]:
                 continue
             yield Defect(
                 made[0],
-                made[0].name,
                 f"creates {entity.name}, but {pattern.name}, the only pattern that reads a single "
                 f"one, uses {pattern.index}: a new item may not be there yet",
                 "Return the item from the write itself, or give callers the whole key so that "
@@ -185,7 +184,6 @@ def integrity_via_index(facts: Reach) -> Iterator[Defect]:
                 continue
             yield Defect(
                 operation,
-                operation.name,
                 f"decides by {name}, read from {pattern.index}: the index may be behind, and "
                 "another writer can act between the read and the write",
                 "Use a condition in the same transaction, on a counter or a marker item.",

@@ -19,11 +19,11 @@ def vector_unsearched(facts: Reach) -> Iterator[Defect]:
             if vector.name not in searched:
                 yield Defect(
                     vector,
-                    f"{table.name}.{vector.name}",
                     f"every write of {vector.attribute} pays for its entry of "
                     f"{4 * vector.dimensions:,} bytes and more, and no search reads it",
                     "Declare the search, or drop the index.",
                     (table,),
+                    subject=f"{table.name}.{vector.name}",
                     evidence=sum_example(
                         "one entry",
                         [("dimensions", vector.dimensions, 4)],
@@ -45,7 +45,6 @@ def search_of_everything(facts: Reach) -> Iterator[Defect]:
             continue
         yield Defect(
             search,
-            search.name,
             f"compares every vector of {search.entity} on each call, although its items are "
             f"grouped by {', '.join(shared)}",
             f"Search within one {shared[0]} (within: {entity.by_field[shared[0]].name}); if a "

@@ -24,12 +24,12 @@ def put_unguarded(facts: Reach) -> Iterator[Defect]:
             said = effect.guarded is False
             yield Defect(
                 operation,
-                f"{operation.name} on {effect.entity}",
                 f"creates {effect.entity} without a condition: it overwrites an existing item with "
                 "the same key"
                 if said
                 else f"what happens if the {effect.entity} that it creates already exists?",
                 "Add the condition attribute_not_exists on the partition key.",
+                subject=f"{operation.name} on {effect.entity}",
                 severity=None if said else "question",
                 cause="" if said else "conditions of creates",
                 evidence=steps_example(
@@ -44,7 +44,6 @@ def put_unguarded(facts: Reach) -> Iterator[Defect]:
             said = effect.guarded is False
             yield Defect(
                 element,
-                f"{element.name} on {effect.entity}",
                 f"puts {effect.entity} without a condition, and other writes add to it: a put "
                 "takes their sum back to its first value"
                 if said
@@ -52,6 +51,7 @@ def put_unguarded(facts: Reach) -> Iterator[Defect]:
                 "already?",
                 "Add the condition attribute_not_exists on the partition key, or let the first "
                 "ADD create the item.",
+                subject=f"{element.name} on {effect.entity}",
                 severity=None if said else "question",
                 cause="" if said else "conditions of creates",
                 evidence=steps_example(
@@ -79,13 +79,13 @@ def _uncounted_repeats(facts: Reach, operation: OperationSchema) -> Iterator[Def
         there = "there" if effect.action == "put" else "gone"
         yield Defect(
             operation,
-            f"{operation.name} on {effect.entity}",
             f"counts {effect.entity} in {added[0].entity} even if it is {there} already"
             if said
             else f"is {effect.entity} counted in {added[0].entity} if it is {there} already?",
             "Put the condition that it is "
             f"{'not ' * (effect.action == 'put')}there on the {effect.action}, in one transaction "
             "with the number.",
+            subject=f"{operation.name} on {effect.entity}",
             severity=None if said else "question",
             cause="" if said else "conditions of what is counted",
             evidence=steps_example(
@@ -133,12 +133,12 @@ def update_unguarded(facts: Reach) -> Iterator[Defect]:
             said = effect.guarded is False
             yield Defect(
                 operation,
-                f"{operation.name} on {effect.entity}",
                 f"updates {effect.entity} without a condition: after a delete it creates an item "
                 "with only these attributes"
                 if said
                 else f"what happens if the {effect.entity} that it updates no longer exists?",
                 "Add the condition attribute_exists on the partition key.",
+                subject=f"{operation.name} on {effect.entity}",
                 severity=None if said else "question",
                 cause="" if said else "conditions of updates",
                 evidence=steps_example(
@@ -163,7 +163,6 @@ def multi_write_not_atomic(facts: Reach) -> Iterator[Defect]:
         said = operation.atomic is False
         yield Defect(
             operation,
-            operation.name,
             f"writes one after the other ({', '.join(parts)}): a failure in between leaves them "
             "inconsistent"
             if said
@@ -205,7 +204,6 @@ def no_retention(facts: Reach) -> Iterator[Defect]:
         if moments and entity.per_partition is None and not _is_trimmed(facts, entity):
             yield Defect(
                 entity,
-                entity.name,
                 f"how long is it kept? There is a new item for each {moments[0]}, and nothing "
                 "removes old ones",
                 "Give it a TTL, or say how many a partition keeps (per_partition).",
@@ -237,7 +235,6 @@ def retry_not_idempotent(facts: Reach) -> Iterator[Defect]:
             what = ", ".join(dict.fromkeys(f"{e.action} {e.entity}" for e in twice))
             yield Defect(
                 operation,
-                operation.name,
                 f"is retried, and {what} happens again each time",
                 "Write a record of the request id in the same transaction, on the condition that "
                 "it does not exist.",
@@ -298,10 +295,10 @@ def read_then_create(facts: Reach) -> Iterator[Defect]:
             if looked:
                 yield Defect(
                     operation,
-                    f"{operation.name} on {effect.entity}",
                     f"reads {looked[0]} to check that the key is free, and then writes: two "
                     "concurrent callers both find nothing, and one overwrites the other",
                     "Write with the condition attribute_not_exists, and skip the read.",
+                    subject=f"{operation.name} on {effect.entity}",
                     evidence=steps_example(
                         f"A reads {looked[0]}: nothing",
                         f"B reads {looked[0]}: nothing",
@@ -331,10 +328,10 @@ def support_entity_missing(facts: Reach) -> Iterator[Defect]:
     for name, users in relying.items():
         yield Defect(
             users[0],
-            name,
             f"{', '.join(user.name for user in users)} relies on it, but no entity models it",
             "Declare it: its key, what it holds, and when it expires.",
             tuple(users[1:]),
+            subject=name,
         )
 
 
@@ -352,9 +349,9 @@ def write_needs_index_read(facts: Reach) -> Iterator[Defect]:
             what = f"its key in {via}" if via else f"{', '.join(missing)} of its key"
             yield Defect(
                 operation,
-                f"{operation.name} on {effect.entity}",
                 f"must first look up {what}: one more read, from an eventually consistent index",
                 "Let the caller pass the whole key, or build the key from what the caller has.",
+                subject=f"{operation.name} on {effect.entity}",
                 evidence=steps_example(
                     f"{operation.name} is given {', '.join(operation.parameters) or 'no key'}",
                     f"it looks up {what}"

@@ -181,15 +181,15 @@ class Bill:
     @property
     def provisioned_dollars(self) -> float:
         """Dollars per month, provisioned for the peak of every table and index."""
-        return sum(line.provisioned for line in self.paths) + self._beside
+        return sum(line.provisioned for line in self.paths) + self._fixed_dollars
 
     @property
     def scaled_dollars(self) -> float:
         """Dollars per month, provisioned with auto scaling."""
-        return sum(line.scaled for line in self.paths) + self._beside
+        return sum(line.scaled for line in self.paths) + self._fixed_dollars
 
     @property
-    def _beside(self) -> float:
+    def _fixed_dollars(self) -> float:
         return self.storage_dollars + self.upkeep_dollars
 
     @cached_property

@@ -173,8 +173,7 @@ def _entry_bytes(figures: Figures, feed: FeedSchema) -> int:
 
 def _head_bytes(figures: Figures, feed: FeedSchema) -> int:
     """With its hint one write unit at most, if few pull it; a stated size includes both."""
-    hint = figures.support(feed, "Hint")
-    assert hint is not None, f"the feed {feed.name} keeps no hints"
+    hint = _support(figures, feed, "Hint")
     if (stated := figures.load(hint).bytes) is not None:
         return stated
     entries = (feed.heads or 0) * _entry_bytes(figures, feed)
@@ -185,15 +184,13 @@ def _head_reads(
     figures: Figures, feed: FeedSchema, count: float = 1.0, *, consistent: bool = True
 ) -> Part:
     """Hints with their heads, read by key."""
-    hint = figures.support(feed, "Hint")
-    assert hint is not None, f"the feed {feed.name} keeps no hints"
+    hint = _support(figures, feed, "Hint")
     units = count * read_units(_head_bytes(figures, feed), consistent=consistent)
     return Part(Store(hint.table), hint.name, units, "feed", True)
 
 
 def _head_write(figures: Figures, feed: FeedSchema) -> Part:
-    hint = figures.support(feed, "Hint")
-    assert hint is not None, f"the feed {feed.name} keeps no hints"
+    hint = _support(figures, feed, "Hint")
     units = write_units(_head_bytes(figures, feed))
     return Part(Store(hint.table), hint.name, units, "feed")
 
@@ -231,16 +228,19 @@ def _copies(figures: Figures, item: EntitySchema) -> Iterator[Part]:
     return item_write(figures, item, Effect("put", item.name), "feed")
 
 
-def _one(figures: Figures, feed: FeedSchema, kind: str, *, gone: bool = False) -> Part:
+def _support(figures: Figures, feed: FeedSchema, kind: str) -> EntitySchema:
     entity = figures.support(feed, kind)
-    assert entity is not None, f"the feed {feed.name} keeps no {kind}"
-    return item_read(figures, entity, "feed", gone=gone)
+    assert entity is not None, f"the feed {feed.name} has no {kind}"
+    return entity
+
+
+def _one(figures: Figures, feed: FeedSchema, kind: str, *, gone: bool = False) -> Part:
+    return item_read(figures, _support(figures, feed, kind), "feed", gone=gone)
 
 
 def _eventual_read(figures: Figures, feed: FeedSchema, kind: str, count: float = 1.0) -> Part:
     """An eventually consistent read of small items."""
-    entity = figures.support(feed, kind)
-    assert entity is not None, f"the feed {feed.name} keeps no {kind}"
+    entity = _support(figures, feed, kind)
     units = count * figures.read_units(entity, consistent=False)
     return Part(Store(entity.table), entity.name, units, "feed", True)
 
@@ -264,8 +264,7 @@ def _post(
     figures: Figures, feed: FeedSchema, post: EntitySchema, item: EntitySchema, effect: Effect
 ) -> Iterator[Part]:
     """Reads the hint, and copies to all subscribers; some look back."""
-    hint = figures.support(feed, "Hint")
-    assert hint is not None, f"the feed {feed.name} keeps no hints"
+    hint = _support(figures, feed, "Hint")
     if feed.heads:
         yield _head_write(figures, feed)
         if effect.action in APPEARS:
@@ -297,8 +296,7 @@ def _remove(figures: Figures, feed: FeedSchema, item: EntitySchema) -> Iterator[
     if feed.heads:
         yield from times(_refresh(figures, feed, figures.schema.by_entity[feed.post]), 2)
         yield _head_write(figures, feed)
-    settlement, removed = figures.support(feed, "Settlement"), figures.support(feed, "Removed")
-    assert settlement is not None, f"the feed {feed.name} settles nothing"
+    settlement, removed = _support(figures, feed, "Settlement"), figures.support(feed, "Removed")
     yield from item_write(figures, settlement, Effect("put", settlement.name), "feed")
     yield items_query(figures, settlement, 1, "feed")
     yield from item_write(figures, settlement, Effect("delete", settlement.name), "feed")
@@ -312,8 +310,7 @@ def _follow(
 ) -> Iterator[Part]:
     """Reads and decides a follow, or cleans up after an unfollow."""
     pushed = pushed_share(figures, feed)
-    source = figures.support(feed, "Source")
-    assert source is not None, f"the feed {feed.name} keeps no sources"
+    source = _support(figures, feed, "Source")
     post = figures.schema.by_entity[feed.post]
     posts = min(float(feed.cap or 1000), figures.matched(post, _partition(post)))
     if effect.action == "delete":
@@ -340,8 +337,7 @@ def _follow(
     yield from item_write(figures, source, Effect("update", source.name), "feed")
     if not pushed:
         return
-    subscription = figures.support(feed, "Subscription")
-    assert subscription is not None, f"the feed {feed.name} keeps no subscriptions"
+    subscription = _support(figures, feed, "Subscription")
     shown = min(posts, figures.feed(feed).page / max(1.0, figures.sources(feed)))
     settled = [*item_write(figures, subscription, Effect("put", subscription.name), "feed")]
     settled += times([items_query(figures, post, shown, "feed", page=posts + 1)], 2)

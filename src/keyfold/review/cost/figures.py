@@ -61,20 +61,14 @@ class Figures(Holdings):
     def rate(self, pattern: PatternSchema) -> Rate:
         if pattern.name in self.workload.views:
             return Rate(0.0, 0.0)
-        load = self.pattern(pattern)
-        average = load.rate if load.rate is not None else pattern.rate
-        if average is None:
-            self.assume(f"{pattern.name} is called {RATE:g} time a second")
-            average = RATE
-        return self._rate(average, load.peak)
+        return self._read_rate(pattern)
 
     def search_rate(self, search: SearchSchema) -> Rate:
-        load = self.workload.patterns.get(search.name, PatternLoad())
-        average = load.rate if load.rate is not None else search.rate
-        if average is None:
-            self.assume(f"{search.name} is called {RATE:g} time a second")
-            average = RATE
-        return self._rate(average, load.peak)
+        return self._read_rate(search)
+
+    def _read_rate(self, read: PatternSchema | SearchSchema) -> Rate:
+        load = self.workload.patterns.get(read.name, PatternLoad())
+        return self._call_rate(read.name, read.rate if load.rate is None else load.rate, load.peak)
 
     @property
     def writes(self) -> tuple[WriteLoad, ...]:
@@ -188,11 +182,13 @@ class Figures(Holdings):
         return self.schema.by_entity.get(dict(feed.support).get(kind.lower(), ""))
 
     def write_rate(self, write: WriteLoad) -> Rate:
-        average = write.rate
+        return self._call_rate(write.name, write.rate, write.peak)
+
+    def _call_rate(self, name: str, average: float | None, peak: float | None) -> Rate:
         if average is None:
-            self.assume(f"{write.name} is called {RATE:g} time a second")
+            self.assume(f"{name} is called {RATE:g} time a second")
             average = RATE
-        return self._rate(average, write.peak)
+        return self._rate(average, peak)
 
     def _rate(self, average: float, peak: float | None) -> Rate:
         if peak is not None:

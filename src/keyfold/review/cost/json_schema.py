@@ -11,34 +11,27 @@ from typing import Any
 
 from keyfold.design.schema import Schema
 from keyfold.prices import regions
-from keyfold.review.cost.workload_file import PRICE_NAMES
+from keyfold.review.cost import workload_words as words
+from keyfold.review.cost.workload_words import schemas
 
 Json = dict[str, Any]
 
 TEXT: Json = {"type": "string"}
-FLAG: Json = {"type": "boolean"}
-NUMBER: Json = {"type": "number"}
-AMOUNT: Json = {"type": "number", "minimum": 0}
-POSITIVE: Json = {"type": "number", "exclusiveMinimum": 0}
-BYTES: Json = {"type": "integer", "minimum": 1}
-SIZES: Json = {
-    "type": "object",
-    "patternProperties": {r"^p\d+(\.\d+)?$": BYTES},
-    "additionalProperties": False,
-    "minProperties": 1,
-    "description": "bytes by quantiles: {p50: 300, p90: 2000, p99: 12000}",
-}
-SHARE: Json = {"type": "number", "minimum": 0, "maximum": 1}
-HOUR: Json = {"type": "number", "minimum": 0, "exclusiveMaximum": 24}
-RATE: Json = {"type": ["number", "string"], "description": "20 (a second), 300/hour, 5 a minute"}
+AMOUNT, SHARE = words.AMOUNT.schema, words.SHARE.schema
 NAMES: Json = {"type": "array", "items": TEXT}
-_AT: Json = {"rate": RATE, "peak": RATE}
 
 
 def workload_file_schema(schema: Schema | None = None) -> Json:
     """The JSON Schema of a workload file, of any design or of one."""
     patterns = schema.by_pattern if schema else None
     feeds = [feed.name for feed in schema.feeds] if schema else None
+    by_name = dict.fromkeys(("attributes", "distinct"), _under_names(AMOUNT))
+    by_name |= dict.fromkeys(("hottest", "share"), _under_names(SHARE))
+    entity = _record({**schemas(words.ENTITY), **by_name})
+    pattern = _record({**schemas(words.PATTERN), "needs": NAMES})
+    consumer = {"reads": _list(patterns), "writes": NAMES, **schemas(words.CONSUMER)}
+    burst = _record({"calls": NAMES, **schemas(words.BURST), "on": NAMES})
+    popular = {"zipf": _under_names(AMOUNT), "bursts": _under_names(burst)}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "keyfold workload file",
@@ -47,77 +40,20 @@ def workload_file_schema(schema: Schema | None = None) -> Json:
                 "$schema": TEXT,
                 "design": {"const": schema.name} if schema and schema.name else TEXT,
                 "region": {"enum": list(regions())},
-                "prices": _record(dict.fromkeys(PRICE_NAMES, AMOUNT)),
-                "stale_read": AMOUNT,
-                "peak_factor": AMOUNT,
-                "recovery": FLAG,
-                "backups": AMOUNT,
-                "stream": _record({"workers": AMOUNT, "shards": AMOUNT, "poll": POSITIVE}),
-                "entities": _under_names(_entity(), schema.by_entity if schema else None),
-                "patterns": _under_names(_pattern(), patterns),
-                "writes": _under_names(_record({**_AT, "each": AMOUNT, "once": FLAG})),
-                "consumers": _under_names(_consumer(patterns)),
-                "feeds": _under_names(_feed(), feeds),
-                "views": _under_names(_record({**_AT, "reads": _list(patterns)})),
-                "users": POSITIVE,
-                "arrival": _arrival(),
+                "prices": _record(dict.fromkeys(words.PRICES, AMOUNT)),
+                **schemas(words.COSTS),
+                "stream": _record(schemas(words.STREAM)),
+                "entities": _under_names(entity, schema.by_entity if schema else None),
+                "patterns": _under_names(pattern, patterns),
+                "writes": _under_names(_record(schemas(words.WRITE))),
+                "consumers": _under_names(_record(consumer)),
+                "feeds": _under_names(_record(schemas(words.FEED)), feeds),
+                "views": _under_names(_record({**schemas(words.CALLS), "reads": _list(patterns)})),
+                "users": words.POSITIVE.schema,
+                "arrival": _record({**schemas(words.ARRIVAL), **popular}),
             }
         ),
     }
-
-
-def _entity() -> Json:
-    return _record(
-        {
-            "items": AMOUNT,
-            "bytes": BYTES,
-            "sizes": SIZES,
-            "growth": NUMBER,
-            "copies": AMOUNT,
-            "attributes": _under_names(AMOUNT),
-            "distinct": _under_names(AMOUNT),
-            "hottest": _under_names(SHARE),
-            "share": _under_names(SHARE),
-        }
-    )
-
-
-def _pattern() -> Json:
-    return _record({**_AT, "page": AMOUNT, "partitions": AMOUNT, "needs": NAMES})
-
-
-def _consumer(patterns: Iterable[str] | None) -> Json:
-    return _record({"reads": _list(patterns), "writes": NAMES, "events": AMOUNT, "share": SHARE})
-
-
-def _feed() -> Json:
-    amounts = dict.fromkeys(("page", "sources", "followers"), AMOUNT)
-    return _record({**_AT, **amounts, "pushed": SHARE})
-
-
-def _arrival() -> Json:
-    burst = _record(
-        {
-            "calls": NAMES,
-            "factor": POSITIVE,
-            "seconds": POSITIVE,
-            "day": AMOUNT,
-            "hour": HOUR,
-            "focus": SHARE,
-            "on": NAMES,
-        }
-    )
-    return _record(
-        {
-            "peak_hour": HOUR,
-            "trough": SHARE,
-            "zones": POSITIVE,
-            "growth": NUMBER,
-            "largest": SHARE,
-            "zipf": _under_names(AMOUNT),
-            "bursts": _under_names(burst),
-        }
-    )
 
 
 def _record(words: Json) -> Json:
@@ -125,7 +61,7 @@ def _record(words: Json) -> Json:
 
 
 def _under_names(inner: Json, names: Iterable[str] | None = None) -> Json:
-    """What stands under names: any, or those of a design."""
+    """The values under names: any, or those of a design."""
     if names is None:
         return {"type": "object", "additionalProperties": inner}
     return _record(dict.fromkeys(names, inner))

@@ -120,6 +120,13 @@ def positive(value: Node) -> float:
     return found
 
 
+def hour(value: Node) -> float:
+    found = amount(value)
+    if found >= 24:
+        value.refuse(f"expected an hour of the day, less than 24, found {found:g}")
+    return found
+
+
 def numbers(value: Node, what: str, known: Iterable[str]) -> dict[str, float]:
     found = {}
     for name, inner in value.items(f"{what} with numbers"):

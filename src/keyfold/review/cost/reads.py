@@ -117,7 +117,7 @@ def _fetch_units(figures: Figures, pattern: PatternSchema, rows: float) -> tuple
         if target is None or name in pattern.entities:
             continue
         fields = set(target.key.fields if target.key else ())
-        way = figures.facts.way_to(held, target)
+        way = figures.facts.lookup_pattern(held, target)
         if way is None or all(
             fields <= set(figures.facts.held_key_fields(row, target)) for row in held
         ):

@@ -29,7 +29,7 @@ def document(bill: Bill) -> Document:
         Section("Writes", "writes", tuple(_writes(bill))),
         Section("Writes by purpose", "purposes", tuple(_purposes(bill))),
         Section("Tables and indexes", "paths", tuple(_paths(bill))),
-        Section("Other costs", "beside", tuple(_beside(bill))),
+        Section("Other costs", "beside", tuple(_other_costs(bill))),
         Section("Hot keys", "hot", tuple(_hot(bill))),
         Section("Assumed", "assumed", tuple(_assumptions(bill))),
     ]
@@ -186,7 +186,7 @@ def _purposes(bill: Bill) -> list[Block]:
     return [Grid(head, rows)] if rows else [Paragraph("The workload states no writes.")]
 
 
-def _beside(bill: Bill) -> list[Block]:
+def _other_costs(bill: Bill) -> list[Block]:
     if not bill.upkeep:
         return [Paragraph("Nothing.")]
     head = ("What", "How much", "Per month")

@@ -141,12 +141,12 @@ def _jobs(
                 figures, child, job_effect(job), "cascade", gone | {entity.name}
             )
             yield from times(for_purpose(parts, "cascade"), count)
-        if _is_looked_for_again(figures, job):
+        if _is_rechecked(figures, job):
             yield item_read(figures, entity, "cascade", gone=True)
             yield items_query(figures, child, 0.0, "cascade", job.found or "")
 
 
-def _is_looked_for_again(figures: Figures, job: Follows) -> bool:
+def _is_rechecked(figures: Figures, job: Follows) -> bool:
     """Whether neither a stream nor a number reveals concurrent additions."""
     schema = figures.schema
     counted = any(

@@ -8,28 +8,22 @@ from __future__ import annotations
 import fnmatch
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from keyfold.design import shorthand
 from keyfold.design.nodes import DesignFileError, Node, compose
 from keyfold.design.schema import Effect, Place, Schema
 from keyfold.errors import KeyfoldError
 from keyfold.prices import prices, regions
+from keyfold.review.cost import workload_words as words
 from keyfold.review.cost.numbers import (
     Words,
-    amount,
     byte_sizes,
-    flag,
     known_name,
-    number,
     numbers,
-    positive,
-    rate,
     read_words,
     refuse_low_peak,
-    share,
     shares,
-    sizes,
-    whole,
 )
 from keyfold.review.cost.workload import (
     ArrivalLoad,
@@ -43,21 +37,8 @@ from keyfold.review.cost.workload import (
     Workload,
     WriteLoad,
 )
+from keyfold.review.cost.workload_words import readers
 from keyfold.settings import nearest
-
-PRICE_NAMES = (
-    "write",
-    "read",
-    "write_hour",
-    "read_hour",
-    "storage",
-    "recovery",
-    "backup",
-    "stream",
-    "vector_write",
-    "vector_search",
-    "vector_storage",
-)
 
 EXPIRE = "expire "
 """The file's word for items that expire."""
@@ -89,11 +70,8 @@ def loads(text: str, schema: Schema, *, file: str = "workload.yaml") -> Workload
             "design": reader.design,
             "$schema": lambda v: v.text("the address of a JSON Schema"),
             "region": _region,
-            "prices": lambda v: numbers(v, "prices", PRICE_NAMES),
-            "stale_read": amount,
-            "peak_factor": amount,
-            "recovery": flag,
-            "backups": amount,
+            "prices": lambda v: numbers(v, "prices", words.PRICES),
+            **readers(words.COSTS),
             "stream": _stream,
             "entities": reader.entities,
             "patterns": reader.patterns,
@@ -101,7 +79,7 @@ def loads(text: str, schema: Schema, *, file: str = "workload.yaml") -> Workload
             "consumers": reader.consumers,
             "feeds": reader.feeds,
             "views": reader.views,
-            "users": positive,
+            "users": words.POSITIVE.read,
             "arrival": reader.arrival,
         },
     )
@@ -131,11 +109,7 @@ class _Reader:
                 inner,
                 f"the entity {word}",
                 {
-                    "items": amount,
-                    "bytes": whole,
-                    "sizes": sizes,
-                    "growth": number,
-                    "copies": amount,
+                    **readers(words.ENTITY),
                     "attributes": partial(byte_sizes, names=names),
                     "distinct": partial(numbers, what="fields", known=fields),
                     "hottest": partial(shares, what="fields", known=fields),
@@ -150,28 +124,17 @@ class _Reader:
         return found
 
     def patterns(self, value: Node) -> dict[str, PatternLoad]:
+        searches = [search.name for search in self.schema.searches]
+        known = [*self.schema.by_pattern, *searches]
         found = {}
         for name, inner in value.items("access patterns with their rates"):
-            searches = [search.name for search in self.schema.searches]
-            word = known_name(name, [*self.schema.by_pattern, *searches], "access pattern")
-            if word in searches:
-                called = read_words(inner, f"the search {word}", {"rate": rate, "peak": rate})
-                refuse_low_peak(inner, called)
-                found[word] = PatternLoad(**called)
-                continue
-            stated = read_words(
-                inner,
-                f"the access pattern {word}",
-                {
-                    "rate": rate,
-                    "peak": rate,
-                    "page": amount,
-                    "partitions": amount,
-                    "needs": partial(self._fields_of, word),
-                },
-            )
-            refuse_low_peak(inner, stated)
-            found[word] = PatternLoad(**stated)
+            word = known_name(name, known, "access pattern")
+            what, accepted = f"the search {word}", readers(words.CALLS)
+            if word not in searches:
+                what = f"the access pattern {word}"
+                needs = partial(self._fields_of, word)
+                accepted = {**readers(words.PATTERN), "needs": needs}
+            found[word] = PatternLoad(**_read_calls(inner, what, accepted))
         return found
 
     def _fields_of(self, pattern: str, value: Node) -> tuple[str, ...]:
@@ -189,12 +152,7 @@ class _Reader:
         for name, inner in value.items("writes with their rates"):
             word = name.text("a write")
             effects, atomic = self._effects(name, word)
-            stated = read_words(
-                inner,
-                f"the write {word}",
-                {"rate": rate, "peak": rate, "each": amount, "once": flag},
-            )
-            refuse_low_peak(inner, stated)
+            stated = _read_calls(inner, f"the write {word}", readers(words.WRITE))
             expired = word.startswith(EXPIRE)
             found.append(WriteLoad(word, effects, atomic=atomic, expired=expired, **stated))
         return tuple(found)
@@ -203,15 +161,14 @@ class _Reader:
         known = [consumer.name for consumer in self.schema.consumers]
         several: dict[str, ConsumerLoad] = {}
         found: dict[str, ConsumerLoad] = {}
-        readers = {
+        accepted = {
             "reads": self._pattern_names,
             "writes": self._effects_of_all,
-            "events": amount,
-            "share": share,
+            **readers(words.CONSUMER),
         }
         for name, inner in value.items("consumers with what they do"):
             word = name.text("the name of a consumer")
-            load = ConsumerLoad(**read_words(inner, f"the consumer {word}", readers))
+            load = ConsumerLoad(**read_words(inner, f"the consumer {word}", accepted))
             matched = fnmatch.filter(known, word) if "*" in word else []
             several |= dict.fromkeys(matched, load)
             if not matched:
@@ -223,28 +180,15 @@ class _Reader:
         found = {}
         for name, inner in value.items("feeds with their rates"):
             word = known_name(name, known, "feed")
-            stated = read_words(
-                inner,
-                f"the feed {word}",
-                {
-                    "rate": rate,
-                    "peak": rate,
-                    "page": amount,
-                    "sources": amount,
-                    "followers": amount,
-                    "pushed": share,
-                },
-            )
-            refuse_low_peak(inner, stated)
-            found[word] = FeedLoad(**stated)
+            found[word] = FeedLoad(**_read_calls(inner, f"the feed {word}", readers(words.FEED)))
         return found
 
     def views(self, value: Node) -> dict[str, ViewLoad]:
         found = {}
         for name, inner in value.items("views with what they read"):
             word = name.text("the name of a view")
-            readers = {"reads": self._pattern_names, "rate": rate, "peak": rate}
-            stated = read_words(inner, f"the view {word}", readers)
+            accepted = {"reads": self._pattern_names, **readers(words.CALLS)}
+            stated = read_words(inner, f"the view {word}", accepted)
             if len(set(stated.get("reads", ()))) < 2:
                 inner.refuse(f"the view {word} must name at least two patterns that it reads")
             refuse_low_peak(inner, stated)
@@ -253,31 +197,23 @@ class _Reader:
 
     def arrival(self, value: Node) -> ArrivalLoad:
         fields = {field for entity in self.schema.entities for field in entity.by_field}
-        readers: Words = {
-            "peak_hour": _hour,
-            "trough": share,
-            "zones": positive,
-            "growth": number,
-            "largest": share,
+        accepted: Words = {
+            **readers(words.ARRIVAL),
             "zipf": partial(numbers, what="fields", known=fields),
             "bursts": self._bursts,
         }
-        return ArrivalLoad(**read_words(value, "the arrival", readers))
+        return ArrivalLoad(**read_words(value, "the arrival", accepted))
 
     def _bursts(self, value: Node) -> tuple[BurstLoad, ...]:
         found = []
-        readers: Words = {
+        accepted: Words = {
             "calls": self._burst_calls,
-            "factor": positive,
-            "seconds": positive,
-            "day": amount,
-            "hour": _hour,
-            "focus": share,
+            **readers(words.BURST),
             "on": self._any_fields,
         }
         for name, inner in value.items("bursts with the calls that come"):
             word = name.text("the name of a burst")
-            stated = read_words(inner, f"the burst {word}", readers)
+            stated = read_words(inner, f"the burst {word}", accepted)
             if not stated.get("calls"):
                 inner.refuse(f"the burst {word} must name its calls")
             if stated.get("focus") and not stated.get("on"):
@@ -339,18 +275,15 @@ class _Reader:
         return (effect,), False
 
 
+def _read_calls(value: Node, what: str, accepted: Words) -> dict[str, Any]:
+    """What is known of a call; its peak is at least its average."""
+    stated = read_words(value, what, accepted)
+    refuse_low_peak(value, stated)
+    return stated
+
+
 def _stream(value: Node) -> StreamLoad:
-    stated = read_words(
-        value, "the stream", {"workers": amount, "shards": amount, "poll": positive}
-    )
-    return StreamLoad(**stated)
-
-
-def _hour(value: Node) -> float:
-    found = amount(value)
-    if found >= 24:
-        value.refuse(f"expected an hour of the day, less than 24, found {found:g}")
-    return found
+    return StreamLoad(**read_words(value, "the stream", readers(words.STREAM)))
 
 
 def _region(value: Node) -> str:

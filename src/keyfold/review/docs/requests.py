@@ -26,7 +26,7 @@ def request(schema: Schema, pattern: PatternSchema) -> str:
     body = _get(schema, pattern) if operation == "GetItem" else _query(schema, pattern)
     if pattern.kind == "scan":
         operation, body = "Scan", {"TableName": pattern.table}
-    return f"{operation} {_laid_out(body)}"
+    return f"{operation} {_json_lines(body)}"
 
 
 def search_request(schema: Schema, search: SearchSchema) -> str:
@@ -52,10 +52,10 @@ def search_request(schema: Schema, search: SearchSchema) -> str:
         body["SearchConditionExpression"] = " AND ".join(f"{n} = {v}" for n, v in pairs)
         body["ExpressionAttributeNames"] = names
         body["ExpressionAttributeValues"] = values
-    return f"SearchVectors {_laid_out(body)}"
+    return f"SearchVectors {_json_lines(body)}"
 
 
-def _laid_out(body: dict[str, Any]) -> str:
+def _json_lines(body: dict[str, Any]) -> str:
     """JSON with one parameter to a line."""
     lines = (f"  {json.dumps(k)}: {json.dumps(v, ensure_ascii=False)}" for k, v in body.items())
     return "{\n" + ",\n".join(lines) + "\n}"
@@ -77,9 +77,9 @@ def _several(schema: Schema, pattern: PatternSchema) -> str:
     key = _get(schema, pattern)["Key"]
     if pattern.at_once == "together":
         one = {"Get": {"TableName": pattern.table, "Key": key}}
-        return f"TransactGetItems {_laid_out({'TransactItems': [one, '…']})}"
+        return f"TransactGetItems {_json_lines({'TransactItems': [one, '…']})}"
     asked = {pattern.table: {"Keys": [key, "…"], "ConsistentRead": True}}
-    return f"BatchGetItem {_laid_out({'RequestItems': asked})}"
+    return f"BatchGetItem {_json_lines({'RequestItems': asked})}"
 
 
 def _query(schema: Schema, pattern: PatternSchema) -> dict[str, Any]:

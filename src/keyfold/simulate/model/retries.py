@@ -130,10 +130,10 @@ class RetryPool:
         for attempt in range(rules.attempts):
             failed = waiting[attempt] * (1 - passed)
             if failed:
-                self._put_off(at, attempt, failed, rules)
+                self._schedule_retry(at, attempt, failed, rules)
         return asked * passed
 
-    def _put_off(self, at: int, attempt: int, failed: float, rules: RetryRules) -> None:
+    def _schedule_retry(self, at: int, attempt: int, failed: float, rules: RetryRules) -> None:
         if attempt == rules.attempts - 1:
             self.lost += failed
             return

@@ -48,7 +48,7 @@ def run_with_index(
     return run(model, Schedule(), seconds, assumptions, step=5.0)
 
 
-def _lab(assumptions: Assumptions, index: float = 1.0) -> RunOutcome:
+def _run_workshop(assumptions: Assumptions, index: float = 1.0) -> RunOutcome:
     return run_with_index(
         325,
         table=Provisioned(1000, 1000),
@@ -60,21 +60,21 @@ def _lab(assumptions: Assumptions, index: float = 1.0) -> RunOutcome:
 
 
 def _minute(assumptions: Assumptions) -> float:
-    first = _lab(assumptions).first
+    first = _run_workshop(assumptions).first
     return first.at if first else 300.0
 
 
 def _culprit(assumptions: Assumptions) -> float:
-    first = _lab(assumptions).first
+    first = _run_workshop(assumptions).first
     return float(first is not None and first.place == INDEX and first.store == TABLE)
 
 
 def _refused_without_entry(assumptions: Assumptions) -> float:
-    return 100 * _lab(assumptions).calls["without host"].lost_share
+    return 100 * _run_workshop(assumptions).calls["without host"].lost_share
 
 
 def _lost_percent_after_cure(assumptions: Assumptions) -> float:
-    return 100 * _lab(assumptions, 1000.0).lost_share
+    return 100 * _run_workshop(assumptions, 1000.0).lost_share
 
 
 def _counter_check(assumptions: Assumptions) -> float:

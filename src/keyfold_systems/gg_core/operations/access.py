@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterable
 from typing import Any
 
-from keyfold.api import Arguments, Identity, NotAllowed, Service, Trail, rule
+from keyfold.api import Arguments, Identity, Missing, NotAllowed, Service, Trail, rule
 from keyfold.runtime import Intent
 from keyfold_systems.gg_core.entities import Activity, Block, Group, GroupMember, Role, User
 from keyfold_systems.gg_core.oversight import AuditEntry, Report
@@ -32,6 +32,19 @@ class Part(Service):
         wanted = sorted({one for one in ids if one is not None})
         found = await self.db.get_many([User.key(id=one) for one in wanted])
         return {user.id: user for user in found if user is not None}
+
+    async def present(self, user_id: str) -> User:
+        """Somebody with a profile who is not leaving."""
+        user = await self.db.find(User.key(id=user_id))
+        if user is None or user.leaving:
+            raise Missing.of("user", user_id)
+        return user
+
+    async def sees(self, actor_id: str, caller: Identity) -> bool:
+        """Whether somebody sees what a user or a group does."""
+        if await self.role(actor_id, caller.id) is not None:
+            return True
+        return not await self.is_group(actor_id) and not await self.are_apart(actor_id, [caller.id])
 
     async def are_apart(self, one: str, others: Iterable[str]) -> bool:
         """Whether somebody blocked one of the others, or was blocked by one."""

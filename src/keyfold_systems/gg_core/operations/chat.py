@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from itertools import chain
 from typing import Annotated
 
 from pydantic import StringConstraints
@@ -92,7 +93,7 @@ class Chat(Part):
     async def add_to_room(self, room_id: str, user_id: str, caller: Identity) -> Room:
         """Bring somebody into a room."""
         room = await self._open_room(room_id)
-        await self.db.get(User.key(id=user_id))
+        await self.present(user_id)
         await self.refuse_blocked(caller.id, {user_id})
         if len(room.members | {user_id}) > MOST_MEMBERS_OF_A_ROOM:
             raise Invalid("userId", f"a room has at most {MOST_MEMBERS_OF_A_ROOM} members")
@@ -170,7 +171,7 @@ class Chat(Part):
         message = await self.db.find(ref)
         if message is None:
             raise Missing.of("message", message_id)
-        entry = self.audited(caller, "delete message", f"{room_id}/{message_id}")
+        entry = self.audited(caller, "remove", f"message {room_id}/{message_id}")
         decided = [] if message.user_id == caller.id else [entry]
         await self.db.transact(delete(ref), *decided)
 
@@ -190,7 +191,11 @@ class Chat(Part):
         try:
             made: Room = (await self.db.transact(create(room), *guards))[0]
         except AlreadyExists:
-            return await self.db.get(room.ref())
+            found = await self.db.get(room.ref())
+            if found.members == room.members:
+                return found
+            # Who left for good and came back is let in again.
+            return await self.db.update(room.ref(), members=add(room.members))
         except ConditionFailed:
             raise NotAllowed("One of you blocked the other.", code="BLOCKED") from None
         return made
@@ -201,7 +206,7 @@ class Chat(Part):
             [RoomMark.key(user_id=user_id, room_id=room.room_id) for room in rooms]
         )
         others = {room.room_id: sorted(room.members - {user_id})[:NAMED] for room in rooms}
-        people = await self.users(one for named in others.values() for one in named)
+        people = await self.users(chain(*others.values(), (room.last_by for room in rooms)))
         ids = sorted({room.group_id for room in rooms if room.group_id is not None})
         groups = await self.db.get_many([Group.key(group_id=one) for one in ids])
         names = {group.group_id: group.name for group in groups if group is not None}
@@ -209,11 +214,13 @@ class Chat(Part):
         for room, mark in zip(rooms, marks, strict=True):
             known = [people[one] for one in others[room.room_id] if one in people]
             title = ", ".join(one.full_name for one in known)
+            speaker = people.get(room.last_by or "")
             read = mark is not None and room.last_at is not None and mark.read_at >= room.last_at
             views.append(
                 RoomView(
                     title=names.get(room.group_id or "", title),
                     people=[person_view(one) for one in known],
+                    last_by_name=None if speaker is None else speaker.full_name,
                     unread=room.last_at is not None and room.last_by != user_id and not read,
                     **room.model_dump(include=_ROOM),
                 )
@@ -230,13 +237,15 @@ class Chat(Part):
         members = input.members | {user_id}
         if input.scope == "dm" and len(members) != 2:
             raise Invalid("members", "a direct conversation has two people")
+        if len(members) == 1:
+            raise Invalid("members", "name somebody else")
         if len(members) > MOST_MEMBERS_OF_A_ROOM:
             raise Invalid("members", f"a room has at most {MOST_MEMBERS_OF_A_ROOM} members")
         named = sorted(members)
         found = await self.db.get_many([User.key(id=one) for one in named])
-        unknown = [one for one, user in zip(named, found, strict=True) if user is None]
-        if unknown:
-            raise Invalid("members", f"there is no {', '.join(unknown)}")
+        pairs = zip(named, found, strict=True)
+        if unknown := [one for one, user in pairs if user is None or user.leaving]:
+            raise Invalid("members", f"unknown: {', '.join(unknown)}")
         await self.refuse_blocked(user_id, members)
         return members
 

@@ -89,7 +89,7 @@ class Feeds(Part):
     ) -> None:
         """Take an activity back; it leaves every feed at once, and its comments go with it."""
         ref = Activity.key(actor_id=actor_id, activity_id=activity_id, created_at=created_at)
-        entry = self.audited(caller, "delete activity", f"{actor_id}/{activity_id}")
+        entry = self.audited(caller, "remove", f"activity {actor_id}/{activity_id}")
         try:
             activity: Activity = await self.db.get(ref)
             own = caller.id in (actor_id, activity.author_id)
@@ -117,7 +117,7 @@ class Feeds(Part):
         self, actor_id: str, activity_id: str, page: PageRequest, caller: Identity
     ) -> Page[Entry]:
         """What was said about an activity, oldest first, to those who see it."""
-        if not await self._is_visible(actor_id, caller):
+        if not await self.sees(actor_id, caller):
             raise NotAllowed("You do not see this activity.")
         found = await comments_of.after(page.cursor)(self.db, activity_id, limit=page.limit)
         kept = [one for one in found if one.post_actor_id == actor_id]
@@ -164,23 +164,24 @@ class Feeds(Part):
     async def _about(
         self, input: NewActivity, actor: str, caller: Identity
     ) -> dict[str, str | datetime | None]:
-        """What an activity belongs to, if it is a comment or tells of a goal; it must be there."""
-        if input.verb == "post" and not input.preview_text.strip() and input.media is None:
+        """What an activity belongs to: the post that it is a comment on, or the author's goal."""
+        verb, kind = input.verb, input.object_type
+        if verb == "post" and not input.preview_text.strip() and input.media is None:
             raise Invalid("previewText", "a post has text or media")
-        if input.verb not in ("comment", "goal_update"):
+        if verb in ("comment", "goal_update") and actor != caller.id:
+            raise Invalid("actorId", f"a {verb} is your own, not a group's")
+        if verb == "goal_update" and kind != "Goal":
+            raise Invalid("objectType", "a goal_update is about a goal")
+        if kind == "Post" and verb != "comment":
             return {}
         if input.object_id is None:
-            raise Invalid("objectId", f"a {input.verb} is about something")
-        if actor != caller.id:
-            raise Invalid("actorId", f"a {input.verb} is your own, not a group's")
-        if input.verb == "goal_update" and input.object_type != "Goal":
-            raise Invalid("objectType", "a goal_update is about a goal")
-        if input.object_type == "Post":
+            raise Invalid("objectId", f"say which {kind.lower()} it is about")
+        if kind == "Post":
             return await self._about_post(input, input.object_id, caller)
         if not await self._is_ones_own(input, input.object_id, caller.id):
-            kind = input.object_type.lower()
-            raise Invalid("objectId", f'you have no {kind} "{input.object_id}"')
-        return {"goal_id": input.object_id} if input.object_type == "Goal" else {}
+            raise Invalid("objectId", f'you have no {kind.lower()} "{input.object_id}"')
+        goals = {"Goal": input.object_id, "Task": input.object_actor_id}
+        return {"goal_id": goals.get(kind)}
 
     async def _about_post(
         self, input: NewActivity, post_id: str, caller: Identity
@@ -191,7 +192,7 @@ class Feeds(Part):
         if actor_id is None or created_at is None:
             raise Invalid("objectActorId", "say whose post it is, and when it was made")
         ref = Activity.key(actor_id=actor_id, activity_id=post_id, created_at=created_at)
-        if await self.db.find(ref) is None or not await self._is_visible(actor_id, caller):
+        if await self.db.find(ref) is None or not await self.sees(actor_id, caller):
             raise Invalid("objectId", f'post "{post_id}" does not exist')
         return {"post_id": post_id, "post_actor_id": actor_id, "post_created_at": created_at}
 
@@ -206,12 +207,6 @@ class Feeds(Part):
         ref = Task.key(goal_id=input.object_actor_id, task_id=object_id)
         task = await self.db.find(ref)
         return task is not None and task.user_id == user_id
-
-    async def _is_visible(self, actor_id: str, caller: Identity) -> bool:
-        """Whether somebody sees what a user or a group does."""
-        if await self.role(actor_id, caller.id) is not None:
-            return True
-        return not await self.is_group(actor_id) and not await self.are_apart(actor_id, [caller.id])
 
     async def _timeline(self, actor_id: str, page: PageRequest, caller: Identity) -> Page[Entry]:
         found = await activities_of.after(page.cursor)(self.db, actor_id, limit=page.limit)

@@ -153,7 +153,7 @@ class Groups(Part):
             raise Conflict("A community stays; leave it instead.", code="PERSISTENT")
         await self.db.transact(
             delete(group.ref(), must_exist=True),
-            *([self.audited(caller, "delete group", group_id)] if caller.is_admin else []),
+            *([self.audited(caller, "remove", f"group {group_id}")] if caller.is_admin else []),
         )
 
     def _member(self, group: Group, user_id: str, role: Role) -> GroupMember:

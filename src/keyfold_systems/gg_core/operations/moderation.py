@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, Final
+from collections.abc import Collection, Mapping
+from itertools import chain
+from typing import Any, ClassVar, Final
 
-from pydantic import Field
-
-from keyfold import Page, Timestamp, delete, missing, new_ulid, put, update
+from keyfold import Page, delete, missing, new_ulid, put, update
 from keyfold.api import (
     Conflict,
     Identity,
@@ -21,11 +21,10 @@ from keyfold.api import (
 from keyfold.errors import AlreadyExists, ConditionFailed, NotFound
 from keyfold_systems.gg_core.entities import Activity, Group, User, home
 from keyfold_systems.gg_core.notices import Notice
-from keyfold_systems.gg_core.operations.access import Part, registered, trail
+from keyfold_systems.gg_core.operations.access import Part, in_room, registered, trail
 from keyfold_systems.gg_core.oversight import (
     LOCKED_FOR,
     SUSPENDED_HOURS,
-    AuditEntry,
     Decision,
     Lock,
     Report,
@@ -33,12 +32,11 @@ from keyfold_systems.gg_core.oversight import (
     SubjectType,
     Suspension,
 )
-from keyfold_systems.gg_core.patterns import audit_trail, reports_by_status
-from keyfold_systems.gg_core.payloads import NewReport, ReportView
+from keyfold_systems.gg_core.patterns import reports_by_status
+from keyfold_systems.gg_core.payloads import NewReport, Note, ReportView
 from keyfold_systems.gg_core.rooms import Message
 
 ONE: Final = "/reports/{reporter_id}/{subject_type}/{subject_id}"
-Note = Annotated[str, Field(max_length=1000)]
 EXCERPT: Final = 200
 
 
@@ -47,10 +45,13 @@ class Moderation(Suspending, Part):
 
     trail: ClassVar[Trail] = trail
     suspension = Suspension
-    while_suspended = Suspending.while_suspended | {"deleteUser", "readNotice", "readNotices"}
+    while_suspended = Suspending.while_suspended | {"deleteUser"}
 
     def person_ref(self, user_id: str) -> Any:
         return User.key(id=user_id)
+
+    async def names_of(self, ids: Collection[str]) -> Mapping[str, str]:
+        return {id: user.full_name for id, user in (await self.users(ids)).items()}
 
     @mutation(
         "/reports",
@@ -70,9 +71,15 @@ class Moderation(Suspending, Part):
             reason=input.reason,
             created_at=self.db.context.now(),
         )
-        if await self.db.find(_subject(report)) is None:
+        subject: Any = await self.db.find(_subject(report))
+        if subject is None or not await self._is_seen(subject, caller):
             kind, id = input.subject_type, input.subject_id
             raise Invalid("subjectId", f'{kind} "{id}" does not exist')
+        owner, _ = _quoted(subject)
+        if owner == caller.id:
+            raise Invalid("subjectId", "this is your own")
+        if not isinstance(subject, Group):
+            report = report.model_copy(update={"owner_id": owner})
         try:
             return await self.db.create(report)
         except AlreadyExists:
@@ -84,16 +91,17 @@ class Moderation(Suspending, Part):
         found = await reports_by_status.after(page.cursor)(self.db, status, limit=page.limit)
         about: list[Any] = await self.db.get_many([_subject(one) for one in found])
         quoted = [_quoted(one) for one in about]
-        ids = [*(one.reporter_id for one in found), *(owner for owner, _ in quoted)]
-        people = await self.users(ids)
-        names = {id: user.full_name for id, user in people.items()}
+        people = [(one.reporter_id, one.handled_by) for one in found]
+        ids = {*chain(*people), *(owner for owner, _ in quoted)}
+        names = await self.names_of({one for one in ids if one is not None})
         rows = [
             ReportView(
-                **one.model_dump(),
-                owner_id=owner,
+                **one.model_dump(exclude={"owner_id"}),
+                owner_id=owner or one.owner_id,
                 excerpt=words[:EXCERPT],
                 owner_name=names.get(owner or ""),
                 reporter_name=names.get(one.reporter_id),
+                handled_by_name=names.get(one.handled_by or ""),
             )
             for one, (owner, words) in zip(found, quoted, strict=True)
         ]
@@ -141,11 +149,14 @@ class Moderation(Suspending, Part):
             raise Conflict("It was handled just now.", code="HANDLED") from None
         return await self.db.get(report.ref())
 
-    @query("/audit", allow=moderator)
-    async def audit(self, page: PageRequest, month: Timestamp | None = None) -> Page[AuditEntry]:
-        """What was decided in the month of a time, which is now by default; newest first."""
-        at = month or self.db.context.now()
-        return await audit_trail.after(page.cursor)(self.db, at, limit=page.limit)
+    async def _is_seen(self, subject: Any, caller: Identity) -> bool:
+        """Whether somebody sees what they report."""
+        match subject:
+            case Message():
+                return await in_room.allows(self, caller, {"room_id": subject.room_id})
+            case Activity():
+                return await self.sees(subject.actor_id, caller)
+        return True
 
     async def _hold(self, report: Report, caller: Identity) -> Lock:
         """The lock on a report, unless another moderator holds it; one that is over is nobody's."""

@@ -47,6 +47,7 @@ from keyfold_systems.gg_core.payloads import (
     Counts,
     Followed,
     NewUser,
+    Note,
     Person,
     Profile,
     UserChange,
@@ -60,8 +61,8 @@ class People(Part):
 
     async def welcome(self, caller: Identity) -> None:
         """A first sign-in makes the profile, if the issuer knows an address."""
-        email = caller.claims.get("email")
-        if not isinstance(email, str) or await self.db.find(User.key(id=caller.id)) is not None:
+        email = caller.email
+        if email is None or await self.db.find(User.key(id=caller.id)) is not None:
             return
         known = str(caller.claims.get("preferred_username") or email.partition("@")[0])
         wanted = re.sub(r"[^A-Za-z0-9_.-]", "", known)[:20] or "user"
@@ -102,12 +103,14 @@ class People(Part):
         return await self.db.update(ref, **changed) if changed else await self.db.get(ref)
 
     @mutation("/users/{user_id}/tier", name="changeTier", method="PUT", allow=admin)
-    async def change_tier(self, user_id: str, tier: Tier, caller: Identity, note: str = "") -> User:
+    async def change_tier(
+        self, user_id: str, tier: Tier, caller: Identity, note: Note = ""
+    ) -> User:
         """Put somebody on another plan."""
-        entry = self.audited(caller, f"tier {tier}", user_id, note)
-        ref = User.key(id=user_id)
-        await self.db.transact(update(ref, tier=tier), entry)
-        return await self.db.get(ref)
+        user = await self.present(user_id)
+        entry = self.audited(caller, f"tier {tier}", f"user {user_id}", note)
+        await self.db.transact(update(user.ref(), tier=tier), entry)
+        return await self.db.get(user.ref())
 
     @query("/users/{user_id}", allow=authenticated)
     async def user(self, user_id: str, caller: Identity) -> Profile:
@@ -152,7 +155,7 @@ class People(Part):
         """Follow somebody; their recent activities come into your feed."""
         if followee_id == caller.id:
             raise Invalid("followeeId", "you cannot follow yourself")
-        await self.db.get(User.key(id=followee_id))
+        await self.present(followee_id)
         edge = Follow(follower_id=caller.id, followee_id=followee_id)
         guards = [
             check(block, where=lambda b: missing(b.user_id))
@@ -180,7 +183,7 @@ class People(Part):
         """Neither of you follows the other any more, until you unblock them."""
         if blocked_id == caller.id:
             raise Invalid("blockedId", "you cannot block yourself")
-        await self.db.get(User.key(id=blocked_id))
+        await self.present(blocked_id)
         block = Block(user_id=caller.id, blocked_id=blocked_id)
         for _ in range(ATTEMPTS):
             apart = [
@@ -198,7 +201,10 @@ class People(Part):
     async def unblock_user(self, blocked_id: str, caller: Identity) -> None:
         """Let somebody follow you again."""
         ref = Block.key(user_id=caller.id, blocked_id=blocked_id)
-        await self.db.delete(ref, must_exist=True)
+        try:
+            await self.db.delete(ref, must_exist=True)
+        except NotFound:
+            raise Missing("You have not blocked them.") from None
 
     @query("/users/{user_id}/blocks", allow=itself("user_id"))
     async def blocks(self, user_id: str, page: PageRequest) -> Page[Blocked]:

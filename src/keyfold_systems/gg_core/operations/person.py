@@ -79,7 +79,7 @@ class Persons(PersonalData, Part):
         """
         departure = Departure(user_id=user_id, asked_at=self.db.context.now())
         own = caller.id == user_id
-        decided = [] if own else [self.audited(caller, "delete user", user_id)]
+        decided = [] if own else [self.audited(caller, "remove", f"user {user_id}")]
         try:
             await self.db.transact(
                 update(User.key(id=user_id), leaving=True), create(departure), *decided

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from keyfold import Page, check, create, delete, missing, new_ulid
@@ -51,7 +51,7 @@ class Quests(Part):
         """
         now = self.db.context.now()
         _check_kind(input)
-        _check_deadline(input, now)
+        _check_time(input, now)
         tasks = {one.task_id for one in input.linked_tasks}
         quest = Quest(
             user_id=caller.id,
@@ -89,7 +89,7 @@ class Quests(Part):
     async def delete_quest(self, user_id: str, quest_id: str, caller: Identity) -> None:
         """Delete a quest; what was awarded stays."""
         gone = delete(Quest.key(user_id=user_id, id=quest_id), must_exist=True)
-        await self.db.transact(gone, self.audited(caller, "delete quest", f"{user_id}/{quest_id}"))
+        await self.db.transact(gone, self.audited(caller, "remove", f"quest {user_id}/{quest_id}"))
 
     @query("/users/{user_id}/quests", allow=itself("user_id"))
     async def quests(self, user_id: str, page: PageRequest) -> Page[Quest]:
@@ -142,10 +142,13 @@ def _check_kind(input: NewQuest) -> None:
         raise Invalid("difficulty", f"a quest that is {input.difficulty} has {least} steps or more")
 
 
-def _check_deadline(input: NewQuest, now: datetime) -> None:
+def _check_time(input: NewQuest, now: datetime) -> None:
     start = max(now, input.start_at or now)
     if input.deadline is not None and input.deadline <= start:
         raise Invalid("deadline", "nothing could be done before it; choose a later one")
+    past = now - timedelta(seconds=input.period_seconds or 0)
+    if input.period_seconds is not None and (input.start_at or now) <= past:
+        raise Invalid("periodSeconds", "the period is over already")
 
 
 def _room(user_id: str) -> Any:

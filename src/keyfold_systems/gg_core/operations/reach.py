@@ -6,9 +6,10 @@ from typing import Literal
 
 from keyfold import delete, put
 from keyfold.api import Identity, Missing, admin, mutation, query
+from keyfold.errors import NotFound
 from keyfold_systems.gg_core.entities import Follow, GroupMember, Promotion, User, home
 from keyfold_systems.gg_core.operations.access import Part
-from keyfold_systems.gg_core.payloads import Reach, Reason, Way
+from keyfold_systems.gg_core.payloads import Reach, Reason, Thresholds, Way
 
 
 class Reaches(Part):
@@ -21,20 +22,34 @@ class Reaches(Part):
         fanout_enabled: bool,
         caller: Identity,
         reason: Literal["followers", "volume", "manual"] = "manual",
+        thresholds: Thresholds | None = None,
     ) -> Promotion:
-        """Decide whether the activities of a user or group are copied to their followers."""
+        """Decide whether the activities of a user or group are copied to their followers.
+
+        Thresholds are what the decision was made by; they are kept with it.
+        """
         if await self.db.find(User.key(id=actor_id)) is None and not await self.is_group(actor_id):
             raise Missing.of("user or group", actor_id)
-        flag = Promotion(user_id=actor_id, fanout_enabled=fanout_enabled, reason=reason)
-        entry = self.audited(caller, f"promote {'on' if fanout_enabled else 'off'}", actor_id)
+        flag = Promotion(
+            user_id=actor_id,
+            fanout_enabled=fanout_enabled,
+            reason=reason,
+            thresholds=thresholds or {},
+        )
+        action = f"promote {'on' if fanout_enabled else 'off'}"
+        entry = self.audited(caller, action, f"source {actor_id}", reason)
         made: Promotion = (await self.db.transact(put(flag), entry))[0]
         return made
 
     @mutation("/promotions/{actor_id}", name="endPromotion", method="DELETE", allow=admin)
     async def end_promotion(self, actor_id: str, caller: Identity) -> None:
         """Let the policy decide again how somebody's activities reach their followers."""
-        entry = self.audited(caller, "end promotion", actor_id)
-        await self.db.transact(delete(Promotion.key(user_id=actor_id)), entry)
+        entry = self.audited(caller, "end promotion", f"source {actor_id}")
+        over = delete(Promotion.key(user_id=actor_id), must_exist=True)
+        try:
+            await self.db.transact(over, entry)
+        except NotFound:
+            raise Missing(f'"{actor_id}" has no promotion.') from None
 
     @query("/promotions/{actor_id}/explanation", allow=admin)
     async def explain_reach(self, actor_id: str) -> Reach:

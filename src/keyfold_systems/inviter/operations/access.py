@@ -16,8 +16,8 @@ class Part(Service):
 
     async def person(self, user_id: str) -> User:
         """Somebody with a profile who is not leaving."""
-        user = await self.db.get(User.key(user_id=user_id))
-        if user.leaving:
+        user = await self.db.find(User.key(user_id=user_id))
+        if user is None or user.leaving:
             raise Missing.of("user", user_id)
         return user
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from keyfold import Page, check, create, delete, new_ulid, not_, put, update
+from keyfold import Page, check, create, delete, new_ulid, not_, update
 from keyfold.api import (
     Conflict,
     Identity,
@@ -34,8 +34,8 @@ from keyfold_systems.inviter.patterns import (
     members_of_group,
     membership,
 )
-from keyfold_systems.inviter.payloads import GroupCard, Stated
-from keyfold_systems.inviter.removal import finish
+from keyfold_systems.inviter.payloads import GroupCard, GroupName, Stated
+from keyfold_systems.inviter.removal import begin, finish
 
 
 class Groups(Part):
@@ -63,6 +63,21 @@ class Groups(Part):
         if found.closing:
             raise Missing("The group is being closed.")
         return found
+
+    @query("/groups/{group_id}/link", allow=authenticated)
+    async def linked_group(self, group_id: str, caller: Identity) -> GroupName:
+        """A group as somebody sees it who has its link; a private one only who was asked in."""
+        keys: list[Any] = [
+            Group.key(group_id=group_id),
+            Membership.key(group_id=group_id, user_id=caller.id),
+            GroupInvitation.key(group_id=group_id, user_id=caller.id),
+        ]
+        group, *own = await self.db.get_many(keys)
+        if group is None or group.closing:
+            raise Missing.of("group", group_id)
+        if group.private and not any(own):
+            raise private_group()
+        return GroupName(group_id=group_id, name=group.name, members=group.members)
 
     @mutation("/groups/{group_id}", method="PATCH", allow=group_owner)
     async def rename_group(self, group_id: str, name: Stated) -> Group:
@@ -102,9 +117,8 @@ class Groups(Part):
         It can be called again after an interruption, and then goes on; the stream does so anyway.
         """
         removal = Removal(kind="group", removed_id=group_id)
-        mark = update(Group.key(group_id=group_id), closing=True)
         try:
-            await self.db.transact(mark, put(removal))
+            await self.db.transact(*begin(removal))
         except NotFound:
             return  # somebody else closed it just now
         await finish(self.db, removal)
@@ -119,7 +133,7 @@ class Groups(Part):
         invited = GroupInvitation.key(group_id=group_id, user_id=caller.id)
         asked = await self.db.find(invited) is not None
         if group.private and not asked:
-            raise NotAllowed("The group is private; ask a member to invite you.", code="PRIVATE")
+            raise private_group()
         joins: list[Any] = [
             create(member_of(group, user)),
             check(group.ref(), where=is_open if asked else is_public),
@@ -167,11 +181,13 @@ class Groups(Part):
         found = await groups_of_user.after(page.cursor)(self.db, user_id, limit=page.limit)
         keys = [Group.key(group_id=one.group_id) for one in found]
         groups = await self.db.get_many(keys)
+        names = await self.names_of({one.owner_id for one in groups if one is not None})
         cards = [
             GroupCard(
                 group_id=one.group_id,
                 group_name=group.name,
                 owner_id=group.owner_id,
+                owner_name=names.get(group.owner_id),
                 private=group.private,
                 members=group.members,
                 joined_at=one.joined_at,
@@ -207,7 +223,9 @@ class Groups(Part):
         except AlreadyExists:
             raise Conflict("They were asked already.", code="ALREADY_INVITED") from None
         except ConditionFailed:
-            raise Conflict("The group is being closed.", code="CLOSING") from None
+            raise Conflict(
+                "The group is being closed, or they are leaving.", code="CLOSING"
+            ) from None
         return made
 
     @mutation(
@@ -233,6 +251,10 @@ class Groups(Part):
 
 def already_member() -> Conflict:
     return Conflict("You are a member already.", code="ALREADY_MEMBER")
+
+
+def private_group() -> NotAllowed:
+    return NotAllowed("The group is private; ask a member to invite you.", code="PRIVATE")
 
 
 def too_many() -> Conflict:

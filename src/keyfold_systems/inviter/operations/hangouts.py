@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
 from datetime import timedelta
 from typing import Any
 
@@ -143,22 +143,26 @@ class Hangouts(Part):
     async def guests(self, hangout_id: str, caller: Identity) -> GuestList:
         """Who is invited, by name, and what you answered."""
         hangout = await self.db.get(Hangout.key(hangout_id=hangout_id))
-        groups = await self.db.get_many([Group.key(group_id=g) for g in sorted(hangout.group_ids)])
-        ids = sorted(hangout.user_ids)
-        users = await self.db.get_many([User.key(user_id=one) for one in ids])
-        answers = await self._answers(hangout_id, {*ids, caller.id})
+        ids = hangout.user_ids
+        keys: list[Any] = [
+            *(Group.key(group_id=one) for one in sorted(hangout.group_ids)),
+            *(User.key(user_id=one) for one in sorted(ids)),
+            *(Response.key(hangout_id=hangout_id, user_id=one) for one in {*ids, caller.id}),
+        ]
+        found = await self.db.get_many(keys)
+        answers = {one.user_id: one.answer for one in found if isinstance(one, Response)}
         return GuestList(
             host_id=hangout.host_id,
             host_name=hangout.host_name,
             groups=[
                 GroupName(group_id=one.group_id, name=one.name, members=one.members)
-                for one in groups
-                if one is not None
+                for one in found
+                if isinstance(one, Group)
             ],
             users=[
                 InvitedPerson(user_id=one.user_id, name=one.name, answer=answers.get(one.user_id))
-                for one in users
-                if one is not None
+                for one in found
+                if isinstance(one, User)
             ],
             my_answer=answers.get(caller.id),
         )
@@ -169,15 +173,18 @@ class Hangouts(Part):
     ) -> Hangout:
         """Change a hangout; every list that shows it follows."""
         hangout = await self.db.get(Hangout.key(hangout_id=hangout_id))
+        changes = input.given()
+        if not changes:
+            return hangout
+        starts_at = changes.get("starts_at", hangout.starts_at)
+        self._check_times(
+            starts_at,
+            changes.get("ends_at", hangout.ends_at),
+            moved=starts_at != hangout.starts_at,
+        )
         if expected_version is not None:
             hangout = hangout.model_copy(update={"version": expected_version})
-        changes = input.changes()
-        self._check_times(
-            changes.get("starts_at", hangout.starts_at),
-            changes.get("ends_at", hangout.ends_at),
-            moved=bool(changes.keys() & {"starts_at", "ends_at"}),
-        )
-        return await self.db.update(hangout, **changes) if changes else hangout
+        return await self.db.update(hangout, **changes)
 
     @mutation("/hangouts/{hangout_id}", method="DELETE", allow=host)
     async def delete_hangout(self, hangout_id: str) -> None:
@@ -240,7 +247,7 @@ class Hangouts(Part):
         """Who answered what."""
         return await responses_to.after(page.cursor)(self.db, hangout_id, limit=page.limit)
 
-    async def _groups(self, user_id: str) -> Any:
+    async def _groups(self, user_id: str) -> AsyncIterator[Membership]:
         """All groups of a user, in as many pages as there are."""
         cursor: str | None = None
         while True:
@@ -254,19 +261,23 @@ class Hangouts(Part):
     async def _cards(
         self, listed: Iterable[Listed], user_id: str, names: dict[str, str] | None = None
     ) -> list[HangoutCard]:
-        """Hangouts as a list shows them, with what the reader answered: one request for all."""
-        found = list(listed)
-        keys = [Response.key(hangout_id=one.hangout_id, user_id=user_id) for one in found]
-        mine = await self.db.get_many(keys)
-        return [
-            _card(one, None if answer is None else answer.answer, names or {})
-            for one, answer in zip(found, mine, strict=True)
-        ]
+        """Hangouts as a list shows them, with what the reader answered: one request for all.
 
-    async def _answers(self, hangout_id: str, users: set[str]) -> dict[str, Answer]:
-        keys = [Response.key(hangout_id=hangout_id, user_id=one) for one in sorted(users)]
-        found = await self.db.get_many(keys)
-        return {one.user_id: one.answer for one in found if one is not None}
+        Names of groups that are not known already come from the reader's memberships.
+        """
+        found, names = list(listed), names or {}
+        groups = {one.group_id for one in found if isinstance(one, GroupHangout)} - names.keys()
+        keys: list[Any] = [
+            *(Response.key(hangout_id=one.hangout_id, user_id=user_id) for one in found),
+            *(Membership.key(group_id=one, user_id=user_id) for one in sorted(groups)),
+        ]
+        mine = await self.db.get_many(keys)
+        answers, memberships = mine[: len(found)], mine[len(found) :]
+        names |= {one.group_id: one.group_name for one in memberships if one is not None}
+        return [
+            _card(one, None if answer is None else answer.answer, names)
+            for one, answer in zip(found, answers, strict=True)
+        ]
 
     async def _guests_there(
         self, group_ids: set[str], user_ids: set[str], caller: Identity

@@ -22,11 +22,11 @@ from keyfold_systems.inviter.payloads import GroupNews, HangoutNews, UserNews
 class Live(Part):
     """Subscriptions: each says what changed, and whoever shows it reads it again."""
 
-    @subscription(GroupHangout, Membership, Group, allow=member)
+    @subscription(GroupHangout, Membership, GroupInvitation, Group, allow=member)
     async def group_changed(
-        self, change: Change[GroupHangout | Membership | Group], group_id: str
+        self, change: Change[GroupHangout | Membership | GroupInvitation | Group], group_id: str
     ) -> GroupNews:
-        """A group, its members and its hangouts."""
+        """A group, its members, who is asked in, and its hangouts."""
         found = change.new or change.old
         hangout_id = found.hangout_id if isinstance(found, GroupHangout) else None
         return GroupNews(group_id=group_id, hangout_id=hangout_id)

@@ -4,24 +4,21 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from keyfold import create, new_ulid, put, update
+from keyfold import create, new_ulid
 from keyfold.api import Removed, Subject, Suspensions, Trail, authenticated
 from keyfold.runtime import Intent
 from keyfold_systems.inviter.entities import Group, Hangout, NoticeKind, Notification, Removal, User
 from keyfold_systems.inviter.operations.access import Part, guest, member
 from keyfold_systems.inviter.oversight import Suspension, trail
+from keyfold_systems.inviter.removal import begin
 
 
 def close(group: Group) -> list[Intent]:
-    """The stream takes away what is the group's."""
-    removal = Removal(kind="group", removed_id=group.group_id)
-    return [update(group.ref(), closing=True), put(removal)]
+    return begin(Removal(kind="group", removed_id=group.group_id))
 
 
 def expel(user: User) -> list[Intent]:
-    """The stream takes away what is the user's; their groups go or are handed over before."""
-    removal = Removal(kind="user", removed_id=user.user_id)
-    return [update(user.ref(), leaving=True, where=lambda u: u.owned_groups == 0), put(removal)]
+    return begin(Removal(kind="user", removed_id=user.user_id))
 
 
 class Moderation(Suspensions, Part):
@@ -30,7 +27,8 @@ class Moderation(Suspensions, Part):
     trail: ClassVar[Trail] = trail
     suspension = Suspension
     names_of = Part.names_of
-    while_suspended = Suspensions.while_suspended | {"deleteUser"}
+    # Who owns a group leaves after it.
+    while_suspended = Suspensions.while_suspended | {"deleteUser", "deleteGroup", "handOverGroup"}
     subjects = {
         "hangout": Subject(Hangout, ["hangout_id"], allow=guest, owner="host_id", shown="title"),
         "group": Subject(

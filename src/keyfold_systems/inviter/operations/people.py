@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from keyfold import Page, put, update
+from keyfold import Page
 from keyfold.api import (
     Belonging,
     Conflict,
@@ -30,7 +30,7 @@ from keyfold_systems.inviter.operations.inbox import inbox
 from keyfold_systems.inviter.oversight import Suspension, trail
 from keyfold_systems.inviter.patterns import people_named
 from keyfold_systems.inviter.payloads import Person, Stated
-from keyfold_systems.inviter.removal import finish
+from keyfold_systems.inviter.removal import begin, finish
 from keyfold_systems.inviter.spelling import folded, spelt
 
 
@@ -110,13 +110,11 @@ class People(PersonalData, Part):
         by the stream, and the profile last; until then nobody can take its id. It can be called
         again after an interruption, and then goes on.
         """
-        ref = User.key(user_id=user_id)
-        if await self.db.find(ref) is None:
+        if await self.db.find(User.key(user_id=user_id)) is None:
             return
         removal = Removal(kind="user", removed_id=user_id)
-        mark = update(ref, leaving=True, where=lambda u: u.owned_groups == 0)
         try:
-            await self.db.transact(mark, put(removal))
+            await self.db.transact(*begin(removal))
         except NotFound:
             return
         except ConditionFailed:

@@ -1,6 +1,6 @@
 /* Inviter for people: what comes up, groups, one hangout, news. Each view loads by REST and loads
    again when a subscription tells of a change. */
-import { $, become, count, day, doing, face, form, h, list, live, me, onPerson, path, redraw, rest, route, say, show, subscribe, welcome, when } from "../../assets/app.js";
+import { $, become, count, day, doing, face, form, gone, h, list, live, me, onPerson, path, redraw, rest, route, say, show, subscribe, valuesOf, welcome, when } from "../../assets/app.js";
 import { account } from "../../assets/account.js";
 import { countNews, news } from "../../assets/news.js";
 import { moderation, reportButton } from "../../assets/oversight.js";
@@ -21,6 +21,12 @@ const go = (hash) => { location.hash = hash; };
 const clock = (moment) => new Date(moment).toLocaleTimeString(undefined, { hour: "numeric", minute: "2-digit" });
 const over = (hangout) => new Date(hangout.endsAt) <= new Date();
 
+/** From when to when; the day on which it ends where that is not the first night. */
+function span({ startsAt, endsAt }) {
+  const far = new Date(endsAt) - new Date(startsAt) >= 864e5;
+  return `${clock(startsAt)} – ${far ? day(endsAt, { timeStyle: "short" }) : clock(endsAt)}`;
+}
+
 function leaf(moment, size = "") {
   const date = new Date(moment), part = (options) => date.toLocaleDateString(undefined, options);
   return h(`.leaf${size}`, { "aria-hidden": "true" }, h("span", part({ month: "short" })), h("b", date.getDate()), h("small", part({ weekday: "short" })));
@@ -30,7 +36,28 @@ function dayOf(moment) {
   const date = new Date(moment), today = new Date();
   const days = Math.round((new Date(date).setHours(0, 0, 0, 0) - today.setHours(0, 0, 0, 0)) / 864e5);
   if (days <= 0) return days ? "Running" : "Today";
-  return days === 1 ? "Tomorrow" : date.toLocaleDateString(undefined, { weekday: "long", day: "numeric", month: "long" });
+  const year = date.getFullYear() === new Date().getFullYear() ? {} : { year: "numeric" };
+  return days === 1 ? "Tomorrow" : date.toLocaleDateString(undefined, { weekday: "long", day: "numeric", month: "long", ...year });
+}
+
+const nearby = (moment) => (["Today", "Tomorrow"].includes(dayOf(moment)) ? dayOf(moment) : when(moment));
+
+/** The beginning of a list, and a button that shows as much again: `again` draws what `read` finds. */
+function paged(url, size, again) {
+  let most = size;
+  const button = h("button.btn.wide", { type: "button", hidden: true, onclick: doing(() => { most += size; return again(); }) }, "Show more");
+  const read = async () => {
+    const items = [];
+    let cursor = "";
+    do {
+      const page = await rest.get(`${url}?limit=${Math.min(most - items.length, 200)}${cursor && `&cursor=${encodeURIComponent(cursor)}`}`);
+      items.push(...page.items);
+      cursor = page.cursor;
+    } while (cursor && items.length < most);
+    button.hidden = !cursor;
+    return items;
+  };
+  return { read, button };
 }
 
 /* ---------- answering ---------- */
@@ -61,9 +88,25 @@ function hangoutCard(hangout, answered) {
   const coming = [count(hangout.going, "going", "going"), hangout.maybe && `${hangout.maybe} maybe`];
   return h(`article.hangout${hangout.cancelled ? ".off" : ""}`, leaf(hangout.startsAt),
     h(".what", h("h3", h("a", { href: path`#/hangouts/${hangout.hangoutId}` }, hangout.title)),
-      h("p.meta", [`${clock(hangout.startsAt)} – ${clock(hangout.endsAt)}`, hangout.place].filter(Boolean).join(" · ")),
+      h("p.meta", [span(hangout), hangout.place].filter(Boolean).join(" · ")),
       h("p.meta", [...from, ...coming].filter(Boolean).join(" · "))),
     answers(hangout, answered));
+}
+
+/** Hangouts in a container, under their days with `byDay`; returns what shows others. */
+function hangouts(container, nothing, { byDay = false } = {}) {
+  let items = [];
+  const draw = () => {
+    const rows = [];
+    for (const one of items) {
+      const label = byDay ? dayOf(one.startsAt) : "";
+      if (byDay && rows.at(-1)?.label !== label) rows.push({ label, head: true });
+      rows.push({ label, ...one });
+    }
+    const changed = (one) => { items = items.map((each) => (each.hangoutId === one.hangoutId ? one : each)); draw(); };
+    list(container, rows, (one) => (one.head ? `day ${one.label}` : one.hangoutId), (one) => (one.head ? h("h2.when", one.label) : hangoutCard(one, changed)), nothing);
+  };
+  return (found) => { items = found; draw(); };
 }
 
 /* ---------- choosing people ---------- */
@@ -83,10 +126,11 @@ function picker(container, label) {
     const found = await rest.get(`/people?limit=6&name=${encodeURIComponent(name)}`).catch(() => ({ items: [] }));
     if (mine !== turn) return undefined;
     const others = found.items.filter((one) => one.userId !== me()?.id && !chosen.has(one.userId));
-    return matches.replaceChildren(...others.map((one) => h("button", {
+    matches.replaceChildren(...others.map((one) => h("button", {
       type: "button",
       onclick: () => { chosen.set(one.userId, one.name); input.value = ""; matches.replaceChildren(); draw(); input.focus(); },
     }, face(one.name, { size: "small" }), h("span.what", one.name))));
+    return matches.scrollIntoView({ block: "nearest" });
   });
   container.replaceChildren(h("label", { htmlFor: id }, label), chips, input, matches);
   return { ids: () => [...chosen.keys()] };
@@ -96,7 +140,7 @@ const choice = (group, checked = false) => h("label.check", h("input", { type: "
 
 /* ---------- planning ---------- */
 
-let invited = null, planned = null;
+let invited = null, planned = null, before = {};
 const local = (date) => new Date(date - date.getTimezoneOffset() * 6e4).toISOString().slice(0, 16);
 
 /** Open the form, empty or with a hangout that its host changes. */
@@ -106,7 +150,9 @@ async function plan({ groupId = null, hangout = null } = {}) {
   element.reset();
   $("#plan-title").textContent = hangout ? "Change the hangout" : "Plan a hangout";
   $("#plan .btn.main").textContent = hangout ? "Save" : "Invite them";
-  const soon = new Date(Math.ceil(Date.now() / 36e5 + 20) * 36e5);
+  const soon = new Date();
+  soon.setDate(soon.getDate() + 1);
+  soon.setHours(18, 0, 0, 0);
   field("startsAt").value = local(hangout ? new Date(hangout.startsAt) : soon);
   field("endsAt").value = local(hangout ? new Date(hangout.endsAt) : new Date(+soon + 72e5));
   for (const name of ["title", "place", "description"]) field(name).value = hangout?.[name] ?? "";
@@ -116,6 +162,7 @@ async function plan({ groupId = null, hangout = null } = {}) {
     $("#plan-groups .choices").replaceChildren(...items.map((one) => choice(one, one.groupId === groupId)), ...(items.length ? [] : [h("span.muted", "You are in no group yet.")]));
     invited = picker($("#plan-people"), "Who else, by name?");
   }
+  before = valuesOf(element);
   $("#plan").showModal();
 }
 
@@ -124,10 +171,12 @@ $("#starts").addEventListener("change", ({ target }) => {
   if (target.value && (!ends.value || ends.value <= target.value)) ends.value = local(new Date(+new Date(target.value) + 72e5));
 });
 form($("#plan form"), async (values) => {
-  if (planned) await rest.patch(path`/hangouts/${planned.hangoutId}`, (({ groupIds, ...rest }) => rest)(values));
+  // What they did not touch stays as it is, whoever changes it meanwhile.
+  const touched = Object.entries(values).filter(([name, value]) => name !== "groupIds" && value !== before[name]);
+  if (planned) await rest.patch(path`/hangouts/${planned.hangoutId}`, Object.fromEntries(touched));
   else go(path`#/hangouts/${(await rest.post("/hangouts", { ...values, userIds: invited.ids() })).hangoutId}`);
   $("#plan").close();
-  say(planned ? "Saved" : "They are invited");
+  say(planned ? "Saved" : "Planned");
 });
 
 /* ---------- inviting into what is there ---------- */
@@ -155,7 +204,7 @@ let renamed = null;
 function name(group = null) {
   renamed = group;
   $("#found-title").textContent = group ? "Rename the group" : "A new group";
-  $("#found .btn.main").textContent = group ? "Rename it" : "Found it";
+  $("#found .btn.main").textContent = group ? "Rename it" : "Create it";
   $("#found .check").hidden = Boolean(group);
   $("#group-name").value = group?.name ?? "";
   $("#found").showModal();
@@ -176,27 +225,16 @@ function signedOut() {
 async function home() {
   if (!me()) return signedOut();
   const found = h(".stack.tight", { id: "coming", "aria-live": "polite" });
-  view.replaceChildren(h(".head", h("div", h("h1", "Coming up"), h("p", "What you host, and what you and your groups are invited to.")),
-    h(".acts", h("button.btn.main", { type: "button", dataset: { keyPress: "n" }, onclick: doing(() => plan()) }, "Plan a hangout"))), found);
-  let items = [];
-  const draw = () => {
-    const rows = [];
-    for (const one of items) {
-      const label = dayOf(one.startsAt);
-      if (rows.at(-1)?.label !== label) rows.push({ label, head: true }, { label, ...one });
-      else rows.push({ label, ...one });
-    }
-    list(found, rows, (one) => (one.head ? `day ${one.label}` : one.hangoutId), (one) => (one.head
-      ? h("h2.when", one.label)
-      : hangoutCard(one, (changed) => { items = items.map((each) => (each.hangoutId === one.hangoutId ? changed : each)); draw(); })),
-    () => h(".empty", h("b", "Nothing planned yet"), h("p", "Plan something, and invite your friends.")));
-  };
-  return live(async () => {
-    const own = path`/users/${me().id}`, [planned, groups] = await Promise.all([rest.get(`${own}/hangouts?limit=50`), rest.get(`${own}/groups?limit=${MOST_GROUPS}`)]);
-    items = planned.items;
-    draw();
+  const draw = hangouts(found, () => h(".empty", h("b", "Nothing planned yet"), h("p", "Plan something, and invite your friends.")), { byDay: true });
+  const load = async () => {
+    const [items, groups] = await Promise.all([coming.read(), rest.get(path`/users/${me().id}/groups?limit=${MOST_GROUPS}`)]);
+    draw(items);
     return groups.items.map((one) => [GROUP, { id: one.groupId }]);
-  }, mine());
+  };
+  const coming = paged(path`/users/${me().id}/hangouts`, 50, load);
+  view.replaceChildren(h(".head", h("div", h("h1", "Coming up"), h("p", "What you host, and what you and your groups are invited to.")),
+    h(".acts", h("button.btn.main", { type: "button", dataset: { keyPress: "n" }, onclick: doing(() => plan()) }, "Plan a hangout"))), found, coming.button);
+  return live(load, mine());
 }
 
 /* ---------- groups ---------- */
@@ -215,18 +253,20 @@ async function groups() {
       h("button.btn.small.quiet", { type: "button", onclick: doing(() => rest.delete(path`/groups/${one.groupId}/invitations/${me().id}`)) }, "No")));
     list(joined, found.items, (one) => one.groupId, (one) => h("a", { href: path`#/groups/${one.groupId}` }, face(one.groupName),
       h("span.what", h("b", one.groupName), h("small", count(one.members, "member"))), one.ownerId === me().id && h("span.tag.on", "Yours"), one.private && h("span.tag", "Private")),
-    () => h(".empty", h("b", "No group yet"), h("p", "Found one, and ask your friends in.")));
+    () => h(".empty", h("b", "No group yet"), h("p", "Create one, and ask your friends in.")));
   }, mine());
 }
 
-/** The link of a group: members get to it, anybody else may join. */
+/** The link of a group: members get to it, anybody else sees what they would join. */
 async function join({ id }) {
   if (!me()) return signedOut();
-  const at = path`#/groups/${id}`;
-  const join = h("button.btn.main", { type: "button", hidden: true, onclick: doing(async () => { await rest.post(path`/groups/${id}/members`); go(at); }) }, "Join the group");
-  view.replaceChildren(h(".panel", h(".empty", h("h1", "A friend sent you the link of a group"), h("p", "Join it to see what it plans. A private group needs an invitation."), join)));
-  if (await rest.get(path`/groups/${id}`).catch(() => null)) return location.replace(at);
-  join.hidden = false;
+  const url = path`/groups/${id}`, at = `#${url}`;
+  if (await rest.get(url).catch(() => null)) return location.replace(at);
+  try {
+    const { name: called, members } = await rest.get(`${url}/link`);
+    const join = h("button.btn.main", { type: "button", onclick: doing(async () => { await rest.post(`${url}/members`); go(at); }) }, "Join the group");
+    view.replaceChildren(h(".panel", h(".empty", face(called), h("h1", called), h("p", `${count(members, "member")}. Join to see what they plan.`), join)));
+  } catch (error) { gone(error, error.code === "PRIVATE" ? "A private group" : "This group is not here"); }
   return undefined;
 }
 
@@ -238,18 +278,11 @@ async function copyLink(id) {
 
 async function group({ id }) {
   if (!me()) return signedOut();
-  const head = h(".head", h("div", h("h1", "A group"))), feed = h(".stack.tight", { "aria-live": "polite" }), members = h(".rows"), asked = h(".rows");
-  const footer = h("footer");
-  view.replaceChildren(head, h(".cols", feed, h(".stack", h("section.panel", h("header", h("h2", "Members"),
-    h("button.btn.small", { type: "button", onclick: () => ask("Ask into the group", (ids) => Promise.all(ids.map((userId) => rest.post(path`/groups/${id}/invitations`, { userId })))) }, "Ask in")), members, asked, footer))));
-  const url = path`/groups/${id}`;
-  let items = [];
-  const draw = () => list(feed, items, (one) => one.hangoutId, (one) => hangoutCard(one, (changed) => {
-    items = items.map((each) => (each.hangoutId === one.hangoutId ? changed : each));
-    draw();
-  }), () => h(".empty", h("b", "Nothing planned"), h("p", "Plan the first hangout of this group.")));
+  const url = path`/groups/${id}`, head = h(".head", h("div", h("h1", "A group"))), feed = h(".stack.tight", { "aria-live": "polite" });
+  const members = h(".rows.members"), asked = h(".rows.members"), footer = h("footer");
+  const draw = hangouts(feed, () => h(".empty", h("b", "Nothing planned"), h("p", "Plan the first hangout of this group.")));
   const load = async () => {
-    const [found, people, waiting, planned] = await Promise.all([rest.get(url), rest.get(`${url}/members?limit=200`), rest.get(`${url}/invitations`), rest.get(`${url}/feed?limit=30`)]);
+    const [found, people, waiting, planned] = await Promise.all([rest.get(url), everybody.read(), rest.get(`${url}/invitations?limit=200`), all.read()]);
     const owner = found.ownerId === me().id;
     redraw(head, h("div", h("h1", found.name), h("p", count(found.members, "member"), found.private ? " · private" : "")),
       h(".acts", h("button.btn.main", { type: "button", dataset: { keyPress: "n" }, onclick: doing(() => plan({ groupId: id })) }, "Plan a hangout"),
@@ -257,18 +290,21 @@ async function group({ id }) {
         owner && h("button.btn", { type: "button", onclick: () => name(found) }, "Rename"),
         owner ? h("button.btn", { type: "button", onclick: doing(() => rest.put(`${url}/privacy`, { private: !found.private }).then(load)) }, found.private ? "Open to all" : "Make private")
           : reportButton("group", id)));
-    list(members, people.items.map((one) => ({ ...one, owner, first: one.userId === found.ownerId })), (one) => one.userId, (one) => h("div", face(one.userName, { size: "small" }),
+    list(members, people.map((one) => ({ ...one, owner, first: one.userId === found.ownerId })), (one) => one.userId, (one) => h("div", face(one.userName, { size: "small" }),
       h("span.what", one.userName), one.first && h("span.tag.on", "Owner"),
-      owner && !one.first && h("span.acts", h("button.btn.small.quiet", { type: "button", ariaLabel: `Make ${one.userName} the owner`, onclick: doing(() => sure(`Hand the group over to ${one.userName}?`) && rest.put(`${url}/owner`, { userId: one.userId })) }, "Hand over"),
+      owner && !one.first && h("span.acts", h("button.btn.small.quiet", { type: "button", ariaLabel: `Hand over to ${one.userName}`, onclick: doing(() => sure(`Hand the group over to ${one.userName}?`) && rest.put(`${url}/owner`, { userId: one.userId })) }, "Hand over"),
       h("button.icon", { type: "button", ariaLabel: `Take ${one.userName} out`, onclick: doing(() => sure(`Take ${one.userName} out of the group?`) && rest.delete(`${url}/members/${encodeURIComponent(one.userId)}`)) }, "✕"))));
     list(asked, waiting.items, (one) => one.userId, (one) => h("div", face(one.userName, { size: "small" }), h("span.what.muted", one.userName), h("span.tag", "Asked"),
       h("button.icon", { type: "button", ariaLabel: `Take the invitation of ${one.userName} back`, onclick: doing(() => rest.delete(path`/groups/${id}/invitations/${one.userId}`).then(load)) }, "✕")));
     redraw(footer, owner
       ? h("button.btn.small.danger", { type: "button", onclick: doing(async () => { if (sure("Close this group for everybody?")) { await rest.delete(url); go("#/groups"); } }) }, "Close the group")
       : h("button.btn.small.quiet", { type: "button", onclick: doing(async () => { if (sure("Leave this group?")) { await rest.delete(`${url}/members/${encodeURIComponent(me().id)}`); go("#/groups"); } }) }, "Leave the group"));
-    items = planned.items;
-    draw();
+    draw(planned.map((one) => ({ ...one, groupName: null })));
   };
+  const all = paged(`${url}/feed`, 30, load), everybody = paged(`${url}/members`, 50, load);
+  view.replaceChildren(head, h(".cols", h(".stack.tight", feed, all.button), h(".stack", h("section.panel", h("header", h("h2", "Members"),
+    h("button.btn.small", { type: "button", onclick: () => ask("Ask into the group", (ids) => Promise.all(ids.map((userId) => rest.post(`${url}/invitations`, { userId })))) }, "Ask in")),
+  members, everybody.button, asked, footer))));
   return live(load, [GROUP, { id }], mine());
 }
 
@@ -281,21 +317,20 @@ async function hangout({ id }) {
   const url = path`/hangouts/${id}`, head = h(".head", h("div", h("h1", "A hangout"))), body = h(".cols");
   view.replaceChildren(head, body);
   const load = async () => {
-    const [found, guests, given] = await Promise.all([rest.get(url), rest.get(`${url}/guests`), rest.get(`${url}/responses?limit=200`)]);
+    const [found, guests, given] = await Promise.all([rest.get(url), rest.get(`${url}/guests`), answered.read()]);
     const shown = { ...found, myAnswer: guests.myAnswer ?? null }, host = found.hostId === me().id;
     const change = (words, values) => h("button.btn", { type: "button", onclick: doing(() => rest.patch(url, values).then(load)) }, words);
     redraw(head, h(".title", leaf(found.startsAt, ".large"), h("div", h("h1", found.title),
-      h("p", [`${day(found.startsAt)}, ${clock(found.startsAt)} – ${clock(found.endsAt)}`, found.place].filter(Boolean).join(" · ")),
-      h("p", over(found) ? "It is over" : new Date(found.startsAt) <= new Date() ? "Going on now" : when(found.startsAt), ` · ${host ? "You host" : `${found.hostName} hosts`}`))), h(".acts", answers(shown, load)));
-    const answered = new Map(given.items.map((one) => [one.userId, one]));
-    const open = guests.users.filter((one) => !answered.has(one.userId) && one.userId !== found.hostId);
+      h("p", [`${day(found.startsAt)}, ${span(found)}`, found.place].filter(Boolean).join(" · ")),
+      h("p", over(found) ? "It is over" : new Date(found.startsAt) <= new Date() ? "Going on now" : nearby(found.startsAt), ` · ${host ? "You host" : `${found.hostName} hosts`}`))), h(".acts", answers(shown, load)));
+    const open = guests.users.filter((one) => !one.answer && one.userId !== found.hostId);
     redraw(body,
       h(".stack", found.description && h("p.card.words", found.description),
         h("section.panel", h("header", h("h2", "Who comes")), h(".pad", h(".tally", { id: "tally" },
           h("div", h("b.big", found.going), h("small", "going")), h("div", h("b.big", found.maybe), h("small", "maybe")), h("div", h("b.big", found.notGoing), h("small", "can’t")))),
-        h(".rows", given.items.map((one) => h("div", face(one.userName, { size: "small" }), h("span.what", one.userName),
+        h(".rows", given.map((one) => h("div", face(one.userName, { size: "small" }), h("span.what", one.userName),
           h(`span.tag${one.answer === "going" ? ".ok" : one.answer === "maybe" ? ".warn" : ""}`, ANSWERS.find(([answer]) => answer === one.answer)[1]))),
-        open.map((one) => h("div", face(one.name, { size: "small" }), h("span.what.muted", one.name), h("span.tag", "No answer yet")))))),
+        open.map((one) => h("div", face(one.name, { size: "small" }), h("span.what.muted", one.name), h("span.tag", "No answer yet")))), answered.button)),
       h(".stack", h("section.panel", h("header", h("h2", "Invited"), host && !over(found) && !found.cancelled && h("button.btn.small", {
         type: "button", onclick: doing(async () => {
           const { items } = await rest.get(path`/users/${me().id}/groups?limit=200`);
@@ -310,6 +345,7 @@ async function hangout({ id }) {
         h("button.btn.danger", { type: "button", onclick: doing(async () => { if (sure("Delete this hangout and all its answers? Nobody is told: cancel it to tell those who come.")) { await rest.delete(url); go("#/"); } }) }, "Delete")),
       !host && h(".acts", reportButton("hangout", id))));
   };
+  const answered = paged(`${url}/responses`, 50, load);
   return live(load, [HANGOUT, { id }], mine());
 }
 

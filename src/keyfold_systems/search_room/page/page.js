@@ -1,100 +1,38 @@
-import { $, $$, become, count, doing, face, form, gone, h, list, live, me, onPerson, path, redraw, rest, route, say, show, subscribe, valuesOf, welcome, when } from "../../assets/app.js";
+import { $, $$, become, count, day, doing, face, form, gone, h, list, live, me, onPerson, path, redraw, rest, route, say, show, subscribe, valuesOf, welcome, when } from "../../assets/app.js";
 import { account } from "../../assets/account.js";
 import { countNews, news } from "../../assets/news.js";
 import { moderation, reportButton } from "../../assets/oversight.js";
+import { MODE, STATUS, figure, happened, pictureOf, price, stepName, wish } from "./words.js";
 
 const ROOM = "subscription ($id: String!) { roomChanged(roomId: $id) { changed } }";
 const MINE = "subscription ($id: String!) { myListsChanged(userId: $id) { changed } }";
-const STATUS = {
-  UNSEEN: ["New", "on"], SEEN: ["Seen", ""], VISIT_PLANNED: ["Visit planned", "warn"], VISITED: ["Visited", ""],
-  APPLIED: ["Applied", "warn"], REJECTED: ["Dropped", "bad"], ACCEPTED: ["Ours!", "ok"],
-};
-const STEP = {
-  SEEN: { VISIT_PLANNED: "Call the visit off", REJECTED: "Reconsider", "": "Seen" },
-  VISIT_PLANNED: { "": "Plan a visit" }, VISITED: { "": "Visited" }, APPLIED: { "": "Apply" }, REJECTED: { "": "Drop" }, ACCEPTED: { "": "We got it" },
-};
 const views = ["hello", "home", "news", "welcome", "room", "moderation", "you"];
 const open = (name) => { for (const one of views) $(`#${one}`).hidden = one !== name; };
 
-let place = null, room = null, shown = { listings: [], wishes: null };
-
-/* ---------- words ---------- */
-
-const number = new Intl.NumberFormat("de-CH");
-const figure = (amount) => number.format(amount >= 1000 ? Math.round(amount) : amount);
-const price = (amount) => `CHF ${figure(amount)}`;
-
-function wish(value) {
-  if (value === true) return "yes";
-  if (value === false) return "no";
-  if (Array.isArray(value)) return value.join(", ");
-  if (value && typeof value === "object") {
-    if (value.min != null && value.max != null) return `${figure(value.min)}–${figure(value.max)}`;
-    if (value.max != null) return `up to ${figure(value.max)}`;
-    if (value.min != null) return `from ${figure(value.min)}`;
-    return JSON.stringify(value);
-  }
-  return typeof value === "number" ? figure(value) : String(value);
-}
+const SOME = 60;
+let place = null, room = null, wishes = null, most = { listings: SOME, talk: SOME };
 
 const owns = () => room?.mine?.role === "owner";
 const memberName = (id) => room?.members.find((one) => one.userId === id)?.userName || (id === me()?.id ? "You" : "Somebody");
-const titleOf = (id) => shown.listings.find((one) => one.listingId === id)?.title || "a home";
+const nameOf = (one) => one.userName || "Somebody";
 
-function happened(one) {
-  const who = one.senderName || "Somebody";
-  const said = {
-    RoomCreated: () => `${who} opened the room`,
-    RoomRenamed: () => `${who} renamed the room to “${one.text}”`,
-    RoomChanged: () => `${who} changed the room`,
-    MemberInvited: () => `${who} asked ${memberName(one.about)}`,
-    MemberJoined: () => `${who} joined`,
-    MemberLeft: () => `${who} left`,
-    MemberRemoved: () => `${who} took somebody out`,
-    InvitationDeclined: () => `${who} does not come`,
-    InvitationWithdrawn: () => `${who} took an invitation back`,
-    LinkCreated: () => `${who} made a link`,
-    LinkRevoked: () => `${who} took a link back`,
-    RoleChanged: () => `${who} made ${memberName(one.about)} ${one.text === "owner" ? "an owner" : "a member"}`,
-    ListingPinned: () => `${who} added “${one.text}”`,
-    ListingChanged: () => `${who} changed “${one.text}”`,
-    ListingMoved: () => `${who}: ${titleOf(one.about)} → ${STATUS[one.text]?.[0] || one.text}`,
-    ListingRemoved: () => `${who} removed “${one.text}”`,
-    CriteriaSaved: () => `${who} said what matters: ${one.text}`,
-    CriteriaCombined: () => `${who} combined the wishes (${one.text})`,
-    ContentRemoved: () => `A moderator removed ${one.text}`,
-    CompatibilityComputed: () => `The wishes fit ${one.text}`,
-  }[one.type];
-  return said ? said() : `${who}: ${one.text || one.type}`;
-}
-
-/** A house in a colour of its own, for homes without a picture that can be shown. */
-function shape(of) {
-  let sum = 0;
-  for (const one of of) sum = (sum * 31 + one.codePointAt(0)) % 100003;
-  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
-  svg.setAttribute("viewBox", "0 0 92 92");
-  svg.setAttribute("class", `shape e${1 + (sum % 8)}`);
-  svg.setAttribute("aria-hidden", "true");
-  const drawn = document.createElementNS("http://www.w3.org/2000/svg", "path");
-  drawn.setAttribute("d", [
-    "M46 22 20 44v28h18V54h16v18h18V44z", "M26 26h40v46H54V60H38v12H26zm8 8v8h8v-8zm16 0v8h8v-8z", "M18 48 36 32l18 16v24H18zm40-20h16v44H58z",
-  ][sum % 3]);
-  svg.append(drawn);
-  return svg;
-}
-
-function pictureOf(home) {
-  // Pictures of this server alone are loaded: nobody else learns who looks at what.
-  if (home.picture && new URL(home.picture).origin === location.origin) return h("img.picture", { src: home.picture, alt: "", loading: "lazy" });
-  return shape(home.listingId);
+/** The items of a list, page by page, until there are enough, and whether there are more. */
+async function pages(url, most = Infinity) {
+  const items = [], at = url.includes("?") ? "&" : "?";
+  let cursor = "";
+  do {
+    const page = await rest.get(`${url}${at}limit=${SOME}${cursor && `&cursor=${encodeURIComponent(cursor)}`}`);
+    items.push(...page.items);
+    cursor = page.cursor ?? "";
+  } while (cursor && items.length < most);
+  return { items, more: Boolean(cursor) };
 }
 
 /* ---------- your rooms ---------- */
 
 async function loadHome() {
   const id = me().id;
-  const [rooms, asked] = await Promise.all([rest.get(path`/users/${id}/rooms?limit=100`), rest.get(path`/users/${id}/invitations?limit=50`)]);
+  const [rooms, asked] = await Promise.all([pages(path`/users/${id}/rooms`), pages(path`/users/${id}/invitations`)]);
   list($("#invitations"), asked.items, (one) => one.roomId, (one) => h(".note.line.wrap.apart",
     h("span.what", h("b", one.invitedByName || "Somebody"), ` asks you into “${one.roomName}”`),
     h("span.acts",
@@ -119,28 +57,51 @@ async function loadRoom(id) {
   if (place !== id) return;
   room = { ...view.room, members: view.members, mine: view.members.find((one) => one.userId === me().id) };
   $("#room-name").textContent = room.name;
+  $("#room-context").textContent = room.context.description ?? "";
+  $("#room-context").hidden = !room.context.description;
   $("#room-about").replaceChildren(h("span.tag", room.searchType === "buy" ? "to buy" : "to rent"), h("span", count(room.listingCount, "home")), ...(owns() ? [] : [reportButton("room", id)]));
-  $("#show-members").replaceChildren(h("span.faces", room.members.slice(0, 5).map((one) => face(one.userName || one.userId, { size: "small" }))), ` ${room.members.length}`);
-  list($("#member-rows"), room.members, (one) => one.userId, (one) => h("div", face(one.userName || one.userId),
-    h("span.what", h("b", one.userName || one.userId), h("small", one.role)),
-    owns() && one.role !== "owner" && h("button.btn.small", { type: "button", onclick: doing(() => rest.put(path`/rooms/${id}/members/${one.userId}/role`, { role: "owner" })) }, "Make an owner"),
-    owns() && one.role !== "owner" && h("button.icon", { type: "button", ariaLabel: `Remove ${one.userName || one.userId}`, onclick: doing(() => confirm(`Remove ${one.userName || one.userId} from the room?`) && rest.delete(path`/rooms/${id}/members/${one.userId}`)) }, "✕")));
+  $("#show-members").replaceChildren(h("span.faces", room.members.slice(0, 5).map((one) => face(nameOf(one), { size: "small" }))), ` ${room.members.length}`);
+  const others = owns() ? room.members.filter((one) => one !== room.mine).map((one) => one.userId) : [];
+  // What can be done with somebody is part of what is drawn: it changes with one's own role.
+  list($("#member-rows"), room.members.map((one) => ({ ...one, manage: others.includes(one.userId) })), (one) => one.userId, (one) => h("div", face(nameOf(one)),
+    h("span.what", h("b", nameOf(one)), h("small", one.role)),
+    one.manage && h("button.btn.small", { type: "button", onclick: doing(() => rest.put(path`/rooms/${id}/members/${one.userId}/role`, { role: one.role === "owner" ? "member" : "owner" })) }, one.role === "owner" ? "Make a member" : "Make an owner"),
+    one.manage && h("button.icon", { type: "button", ariaLabel: `Remove ${nameOf(one)}`, onclick: doing(() => confirm(`Remove ${nameOf(one)} from the room?`) && rest.delete(path`/rooms/${id}/members/${one.userId}`)) }, "✕")));
   $("#invite .write").hidden = $("#make-link").hidden = $("#settings").hidden = !owns();
+  await loadLinks(id);
 }
 
+const ask = (id, userId) => rest.post(path`/rooms/${id}/invitations`, { userId });
+
 async function loadInvitations(id) {
-  const { items } = await rest.get(path`/rooms/${id}/invitations`);
-  list($("#invited-rows"), items, (one) => one.userId, (one) => h("div", face(one.userName || one.userId, { size: "small" }), h("span.what.muted", one.userName || one.userId), h("span.tag", "Asked"),
-    owns() && h("button.icon", { type: "button", ariaLabel: `Withdraw the invitation of ${one.userName || one.userId}`, onclick: doing(() => rest.delete(path`/rooms/${id}/invitations/${one.userId}`)) }, "✕")));
+  const { items } = await pages(path`/rooms/${id}/invitations`);
+  if (place !== id) return;
+  list($("#invited-rows"), items.map((one) => ({ ...one, manage: owns() })), (one) => one.userId, (one) => {
+    const declined = one.status === "declined";
+    return h("div", face(nameOf(one), { size: "small" }), h("span.what.muted", nameOf(one)), h("span.tag", declined ? "Declined" : "Asked"),
+      one.manage && (declined
+        ? h("button.btn.small", { type: "button", onclick: doing(() => ask(id, one.userId)) }, "Ask again")
+        : h("button.icon", { type: "button", ariaLabel: `Withdraw the invitation of ${nameOf(one)}`, onclick: doing(() => rest.delete(path`/rooms/${id}/invitations/${one.userId}`)) }, "✕")));
+  });
+}
+
+/** The links into a room, for its owners. */
+async function loadLinks(id) {
+  const { items } = owns() ? await pages(path`/rooms/${id}/links`) : { items: [] };
+  if (place !== id) return;
+  list($("#link-rows"), items, (one) => one.linkId, (one) => h("div", h("span.what.muted", `Link by ${one.invitedByName || "somebody"}`, h("small", `until ${day(one.expiresAt)}`)),
+    h("button.icon", { type: "button", ariaLabel: "Take the link back", onclick: doing(async () => { await rest.delete(path`/rooms/${id}/links/${one.linkId}`); $("#link").hidden = true; await loadLinks(id); }) }, "✕")));
 }
 
 async function loadListings(id) {
-  const wanted = new URLSearchParams({ limit: "100" });
-  for (const [name, value] of Object.entries(valuesOf($("#filters")))) wanted.set(name, value);
-  const { items } = await rest.get(`/rooms/${encodeURIComponent(id)}/listings?${wanted}`);
+  const wanted = new URLSearchParams(valuesOf($("#filters")));
+  const { items, more } = await pages(`${path`/rooms/${id}/listings`}?${wanted}`, most.listings);
   if (place !== id) return;
-  shown.listings = items.reverse();
-  list($("#listings"), shown.listings, (one) => one.listingId, card, () => h(".empty", h("b", "No homes here"), h("p", "Add what you found, or look wider.")));
+  const filtered = [...wanted].length > 0;
+  list($("#listings"), items, (one) => one.listingId, card, () => (filtered
+    ? h(".empty", h("b", "Nothing fits"), h("p", "Look wider."))
+    : h(".empty", h("b", "No homes yet"), h("p", "Add what you found."))));
+  $("#more-listings").hidden = !more;
 }
 
 function voting(id, home, vote, sign, people) {
@@ -164,15 +125,16 @@ function card(home) {
 async function details(home) {
   const id = home.roomId, at = path`/rooms/${id}/listings/${home.listingId}`;
   const now = home.seen ? home : await rest.post(`${at}/seen`);
+  const names = (ids) => ids.map(memberName).join(", ");
   const move = (step) => doing(async () => { await rest.patch(at, { status: step }); $("#details").close(); say("Moved"); await loadListings(id); });
   $("#details-title").textContent = now.title;
   $("#details-body").replaceChildren(
     pictureOf(now),
     h("dl.kv", [["Status", STATUS[now.status][0]], ["Price", now.price == null ? null : price(now.price)], ["Place", now.location], ["Rooms", now.rooms], ["Square metres", now.surface], ["Found on", now.sourceBrand],
-      ["Seen by", now.seenBy.map(memberName).join(", ")], ["Liked by", now.likedBy.map(memberName).join(", ")]]
+      ["Added by", now.addedByName], ["Seen by", names(now.seenBy)], ["Liked by", names(now.likedBy)], ["Not liked by", names(now.dislikedBy)]]
       .filter(([, value]) => value != null && value !== "").map(([name, value]) => [h("dt", name), h("dd", value)])),
     now.link ? h("p", h("a", { href: now.link, target: "_blank", rel: "noreferrer noopener" }, "See it there")) : null,
-    h(".steps", { role: "group", ariaLabel: "What next" }, now.nextSteps.map((step) => h("button.btn.small", { type: "button", onclick: move(step) }, STEP[step][now.status] || STEP[step][""]))),
+    h(".steps", { role: "group", ariaLabel: "What next" }, now.nextSteps.map((step) => h("button.btn.small", { type: "button", onclick: move(step) }, stepName(step, now.status)))),
     h(".acts", h("button.btn.small", { type: "button", onclick: () => { $("#details").close(); editListing(now); } }, "Edit"), h("button.btn.danger.small", { type: "button", onclick: doing(async () => { if (!confirm(`Remove “${now.title}” for everybody?`)) return; await rest.delete(at); $("#details").close(); await loadListings(id); }) }, "Remove it"),
       now.addedBy !== me().id && reportButton("listing", `${id}/${now.listingId}`)));
   $("#details").showModal();
@@ -182,7 +144,7 @@ async function details(home) {
 async function loadWishes(id) {
   const found = await rest.get(path`/rooms/${id}/wishes`);
   if (place !== id) return;
-  shown.wishes = found;
+  wishes = found;
   const names = [...new Set(found.criteria.flatMap((one) => Object.keys(one.criteria)))].sort();
   const score = found.compatibility;
   redraw($("#fit"), score
@@ -195,14 +157,15 @@ async function loadWishes(id) {
     return h("td", wish(one.criteria[name]), weight);
   };
   redraw($("#wishes"), names.length
-    ? h("table", h("thead", h("tr", h("th", "Criterion"), found.criteria.map((one) => h("th", one.userName || one.userId)), found.combined ? h("th", "Together") : null)),
+    ? h("table", h("thead", h("tr", h("th", "Criterion"), found.criteria.map((one) => h("th", nameOf(one))), found.combined ? h("th", "Together") : null)),
       h("tbody", names.map((name) => h("tr", h("th", name), found.criteria.map((one) => cell(one, name)), found.combined ? h("td.ours", name in found.combined.criteria ? wish(found.combined.criteria[name]) : "open") : null))))
     : "");
 }
 
 async function loadTalk(id) {
-  const found = await rest.get(path`/rooms/${id}/activities?limit=60`);
+  const found = await pages(path`/rooms/${id}/activities`, most.talk);
   if (place !== id) return;
+  $("#more-talk").hidden = !found.more;
   const talk = $("#talk"), down = talk.scrollHeight - talk.scrollTop - talk.clientHeight < 60;
   list(talk, found.items.reverse(), (one) => one.activityId, (one) => {
     if (one.senderType === "system") return h("p.happened", happened(one), " · ", when(one.createdAt));
@@ -231,9 +194,12 @@ function following(id) {
 
 /** What stood here of another room is not shown for this one. */
 function emptied() {
-  room = null;
-  for (const one of ["#room-about", "#show-members", "#member-rows", "#invited-rows", "#listings", "#fit", "#wishes", "#talk"]) $(one).replaceChildren();
+  room = wishes = null;
+  most = { listings: SOME, talk: SOME };
+  $("#filters").reset();
+  for (const one of ["#room-about", "#show-members", "#member-rows", "#invited-rows", "#link-rows", "#listings", "#fit", "#wishes", "#talk"]) $(one).replaceChildren();
   $("#room-name").textContent = "A room";
+  $("#room-context").hidden = true;
 }
 
 async function roomView({ id }) {
@@ -248,7 +214,11 @@ async function roomView({ id }) {
 
 /* ---------- what one does in a room ---------- */
 
+for (const [name, label] of Object.entries(MODE)) $("#mode").append(h("option", { value: name }, label));
 for (const [name, [label]] of Object.entries(STATUS)) $("#filters select").append(h("option", { value: name }, label));
+for (const [button, what, load] of [["#more-listings", "listings", loadListings], ["#more-talk", "talk", loadTalk]]) {
+  $(button).addEventListener("click", doing(async () => { most[what] += SOME; await load(place); }));
+}
 $("#filters").addEventListener("submit", (event) => event.preventDefault());
 $("#filters").addEventListener("input", () => { clearTimeout($("#filters").timer); $("#filters").timer = setTimeout(() => loadListings(place).catch(show), 200); });
 for (const one of $$("#parts button")) {
@@ -268,11 +238,16 @@ function editRoom(now = null) {
   $("#delete-room").hidden = !now;
   fields.name.value = now?.name ?? "";
   fields.searchType.value = now?.searchType ?? "rent";
+  fields.description.value = now?.context.description ?? "";
+  fields.hasCopilot.checked = now?.hasCopilot ?? false;
+  fields.hasCopilot.disabled = fields.hasCopilot.closest("label").hidden = !now;
   $("#new-room").showModal();
 }
 $("#open-room").addEventListener("click", () => editRoom());
 $("#settings").addEventListener("click", () => editRoom(room));
-form($("#new-room form"), async (values) => {
+form($("#new-room form"), async ({ description, ...values }) => {
+  const { description: _, ...others } = changed?.context ?? {};
+  values.context = description ? { ...others, description } : others;
   if (changed) await rest.patch(path`/rooms/${changed.roomId}`, values);
   else location.hash = `#/rooms/${(await rest.post("/rooms", values)).roomId}`;
   $("#new-room").close();
@@ -305,23 +280,26 @@ form($("#say"), async ({ text }) => { await rest.post(path`/rooms/${place}/messa
 
 const isMust = ([, value]) => value === true;
 const isOther = ([name, value]) => typeof value === "string" && name !== "location";
+/** The end of a range that a field shows; undefined where it shows none. */
+const bound = (value, end) => value?.[end] ?? undefined;
+
+const placesOf = ({ location }) => [location].flat().filter((one) => typeof one === "string");
 
 /** What somebody stated elsewhere and this form cannot show stays as it is. */
 function beyondForm({ criteria }) {
   const other = Object.entries(criteria).find(isOther)?.[0];
-  const rest = Object.entries(criteria).filter((one) => !["price", "rooms", "location", other].includes(one[0]) && !isMust(one));
-  return Object.fromEntries(rest);
+  const inForm = { price: bound(criteria.price, "max"), rooms: bound(criteria.rooms, "min"), location: placesOf(criteria)[0], [other]: true };
+  return Object.fromEntries(Object.entries(criteria).filter((one) => inForm[one[0]] === undefined && !isMust(one)));
 }
 
 const words = (text) => (text || "").split(",").map((one) => one.trim()).filter(Boolean);
 $("#my-wishes").addEventListener("click", () => {
-  const mine = shown.wishes?.criteria.find((one) => one.userId === me().id), field = $("#wish form").elements;
+  const mine = wishes?.criteria.find((one) => one.userId === me().id), field = $("#wish form").elements;
   $("#wish form").reset();
   if (mine) {
-    const { price: most, rooms, location: places } = mine.criteria;
-    field.price.value = most?.max ?? "";
-    field.rooms.value = rooms?.min ?? "";
-    field.location.value = [places ?? []].flat().join(", ");
+    field.price.value = bound(mine.criteria.price, "max") ?? "";
+    field.rooms.value = bound(mine.criteria.rooms, "min") ?? "";
+    field.location.value = placesOf(mine.criteria).join(", ");
     field.musts.value = Object.entries(mine.criteria).filter(isMust).map(([name]) => name).join(", ");
     const other = Object.entries(mine.criteria).find(isOther);
     if (other) [field.otherName.value, field.otherValue.value] = other;
@@ -330,9 +308,11 @@ $("#my-wishes").addEventListener("click", () => {
   $("#wish").showModal();
 });
 form($("#wish form"), async (values) => {
-  const mine = shown.wishes?.criteria.find((one) => one.userId === me().id), before = mine?.criteria ?? {};
+  const mine = wishes?.criteria.find((one) => one.userId === me().id), before = mine?.criteria ?? {};
   const criteria = mine ? beyondForm(mine) : {};
   const range = (name, end) => ({ ...(before[name]?.constructor === Object ? before[name] : {}), [end]: values[name] });
+  // What is taken out of a range leaves its other end.
+  for (const [name, end] of [["price", "min"], ["rooms", "max"]]) if (!(name in criteria) && bound(before[name], end) !== undefined) criteria[name] = { [end]: before[name][end] };
   if (values.price !== undefined) criteria.price = range("price", "max");
   if (values.rooms !== undefined) criteria.rooms = range("rooms", "min");
   if (words(values.location).length) criteria.location = words(values.location);
@@ -346,17 +326,18 @@ form($("#wish form"), async (values) => {
 }, { done: "The others see it now" });
 $("#combine").addEventListener("click", doing(async () => {
   await rest.post(path`/rooms/${place}/combined-criteria`, { mode: $("#mode").value });
-  if (shown.wishes?.criteria.length > 1) await rest.post(path`/rooms/${place}/compatibility`);
+  if (wishes?.criteria.length > 1) await rest.post(path`/rooms/${place}/compatibility`);
   await loadWishes(place);
 }));
 
 $("#show-members").addEventListener("click", () => $("#members").showModal());
-form($("#invite"), async ({ userId }) => { await rest.post(path`/rooms/${place}/invitations`, { userId }); }, { done: "Asked" });
+form($("#invite"), async ({ userId }) => { await ask(place, userId); }, { done: "Asked" });
 $("#make-link").addEventListener("click", doing(async () => {
   const made = await rest.post(path`/rooms/${place}/links`);
   const link = new URL(`#/join/${made.roomId}/${made.linkId}`, location.href).href;
   $("#link").textContent = link;
   $("#link").hidden = false;
+  await loadLinks(place);
   await navigator.clipboard?.writeText(link).then(() => say("Copied. Whoever opens it can join."), () => {});
 }));
 $("#leave").addEventListener("click", doing(async () => {
@@ -374,7 +355,7 @@ $("#hello").replaceChildren(welcome("Find a home together", "Save what you find,
 async function ownDetails() {
   const profile = await rest.get(path`/users/${me().id}`);
   return form(h("form.panel", h("header", h("h2", "Your profile")), h(".pad.stack",
-    h(".field", h("label", { htmlFor: "own-name" }, "Name"), h("input", { id: "own-name", name: "name", value: profile.name, required: true, maxLength: 120, autocomplete: "name" })),
+    h(".field", h("label", { htmlFor: "own-name" }, "Name"), h("input", { id: "own-name", name: "name", value: profile.name, required: true, maxLength: 120, autocomplete: "name" }), h("span.hint", "Your user id is ", h("b", me().id), ". Tell it to whoever wants to ask you into a room.")),
     h(".acts", h("button.btn.main", "Save")))), async ({ name }) => {
     await rest.put(path`/users/${me().id}`, { name });
     become({ ...me(), name });
@@ -390,7 +371,8 @@ function you() {
 /** Who is here for the first time is called as they signed in. */
 async function introduce({ id, name }) {
   const known = await rest.get(path`/users/${id}`);
-  if (known.name === id && name && name !== id) await rest.put(path`/users/${id}`, { name });
+  if (known.name !== id && known.name !== name) return become({ ...me(), name: known.name });
+  if (name && name !== known.name) await rest.put(path`/users/${id}`, { name });
 }
 
 onPerson((person) => person && introduce(person).catch(show));

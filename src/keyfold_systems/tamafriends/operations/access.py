@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any, TypeVar
 
 from keyfold import Entity, Ref, check, create, missing
 from keyfold.api import Arguments, Identity, Invalid, Missing, NotAllowed, Service, rule
-from keyfold.errors import ConditionFailed
+from keyfold.errors import ConditionFailed, KeyValueRefused
 from keyfold.runtime import Intent
-from keyfold_systems.tamafriends.addresses import post_address
-from keyfold_systems.tamafriends.entities import Block, Image, Post, UserProfile
-from keyfold_systems.tamafriends.patterns import post_by_id
+from keyfold_systems.tamafriends.addresses import block_addresses, post_address
+from keyfold_systems.tamafriends.entities import Image, Post, UserProfile
+from keyfold_systems.tamafriends.patterns import post_by_id, profile_by_handle
 from keyfold_systems.tamafriends.payloads import NewImage
 from keyfold_systems.tamafriends.views import Views
 
@@ -31,6 +32,12 @@ class Part(Service):
             found = await self.db.find(address)
         return found
 
+    async def find_handle(self, handle: str) -> UserProfile | None:
+        """Who has a handle, with or without the @; nobody has one that no key can contain."""
+        with suppress(KeyValueRefused):
+            return await profile_by_handle(self.db, handle.removeprefix("@"))
+        return None
+
     async def get_post(self, post_id: str) -> Post:
         found = await self.find_post(post_id)
         if found is None:
@@ -39,15 +46,15 @@ class Part(Service):
 
     async def add(self, new: E, target: Ref[Any], *more: Intent, between: tuple[str, str]) -> E:
         """Write something of the second user's about the first's, if it is there and they may."""
-        first, second = between
-        pairs = dict.fromkeys([(first, second), (second, first)])
-        blocks = [Block.key(user_id=one, blocked_id=other) for one, other in pairs]
         try:
             results = await self.db.transact(
                 create(new),
                 check(target),
-                check(UserProfile.key(user_id=second)),
-                *(check(block, where=lambda b: missing(b.user_id)) for block in blocks),
+                check(UserProfile.key(user_id=between[1])),
+                *(
+                    check(block, where=lambda b: missing(b.user_id))
+                    for block in block_addresses(*between)
+                ),
                 *more,
             )
         except ConditionFailed:
@@ -58,13 +65,14 @@ class Part(Service):
 
 def own_image(user_id: str, image: NewImage) -> Image:
     """A picture that this user uploaded."""
-    if not image.key.startswith(folder_of(user_id)):
+    folder, _, name = image.key.rpartition("/")
+    if folder != folder_of(user_id) or name in ("", ".", ".."):
         raise Invalid("key", "this is not a picture that you uploaded")
     return Image(key=image.key, alt=image.alt)
 
 
 def folder_of(user_id: str) -> str:
-    return f"users/{user_id}/"
+    return f"users/{user_id}"
 
 
 @rule

@@ -27,14 +27,13 @@ from keyfold.api import (
     mutation,
     query,
 )
-from keyfold.errors import AlreadyExists, NotFound, RequestReused, UniqueTaken
+from keyfold.errors import AlreadyExists, KeyValueRefused, NotFound, RequestReused, UniqueTaken
 from keyfold_systems.tamafriends import sessions
 from keyfold_systems.tamafriends.entities import Credential, Session, UserProfile
 from keyfold_systems.tamafriends.mail import Mail, from_environment
 from keyfold_systems.tamafriends.operations.access import Part
 from keyfold_systems.tamafriends.patterns import (
     profile_by_email,
-    profile_by_handle,
     profile_by_username,
     sessions_of,
 )
@@ -69,10 +68,8 @@ class Accounts(Part):
 
     async def welcome(self, caller: Identity) -> None:
         """Who comes with a token of an issuer has a profile from their first request on."""
-        email = caller.claims.get("email")
-        if not isinstance(email, str) or caller.claims.get("email_verified") is False:
-            return
-        if await self.db.find(UserProfile.key(user_id=caller.id)) is not None:
+        email = caller.email
+        if email is None or await self.db.find(UserProfile.key(user_id=caller.id)) is not None:
             return
         name = _NO_NAME.sub("_", email.partition("@")[0])[:24].ljust(3, "_")
         said = str(caller.claims.get("name") or name)[:80]
@@ -271,14 +268,13 @@ class Accounts(Part):
 
     async def _find(self, login: str) -> UserProfile | None:
         """Who has this login: `@name` is a handle, `a@b` an email, others a username or handle."""
-        if "#" in login or login == "@":
-            return None
-        if login.startswith("@"):
-            return await profile_by_handle(self.db, login[1:])
-        if "@" in login:
-            return await profile_by_email(self.db, login)
-        by_username = await profile_by_username(self.db, login)
-        return by_username or await profile_by_handle(self.db, login)
+        found = None
+        with suppress(KeyValueRefused):  # nobody has a name that no key can contain
+            if "@" not in login:
+                found = await profile_by_username(self.db, login)
+            elif not login.startswith("@"):
+                return await profile_by_email(self.db, login)
+        return found or await self.find_handle(login)
 
     async def _send(self, to: str, subject: str, text: str) -> None:
         assert self.mail is not None, "asked only where there is one"

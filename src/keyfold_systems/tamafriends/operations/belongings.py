@@ -22,6 +22,7 @@ from keyfold_systems.tamafriends.entities import (
 from keyfold_systems.tamafriends.operations.access import Part
 from keyfold_systems.tamafriends.operations.notifications import inbox
 from keyfold_systems.tamafriends.oversight import Suspension
+from keyfold_systems.tamafriends.payloads import OwnReport
 
 
 class SessionRecord(BaseModel):
@@ -44,7 +45,9 @@ class Belongings(PersonalData, Part):
         Belonging("followers", lambda id: Follow.by_followee.query(followee_id=id), kept=True),
         Belonging("blocks", lambda id: Block.key.query(user_id=id), kept=True),
         inbox.belonging(),
-        Belonging("reports", lambda id: Report.by_user.query(user_id=id), kept=True),
+        Belonging(
+            "reports", lambda id: Report.by_user.query(user_id=id).only(OwnReport), kept=True
+        ),
         Belonging("suspension", lambda id: Suspension.key(user_id=id), kept=True),
         Belonging(
             "sessions", lambda id: Session.key.query(user_id=id).only(SessionRecord), kept=True

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from typing import ClassVar
 
-from keyfold import Page, Ref, Timestamp, create, delete, new_ulid, put, update
+from keyfold import Page, Ref, create, delete, new_ulid, put, update
 from keyfold.api import (
     Identity,
     Invalid,
@@ -33,7 +34,12 @@ from keyfold_systems.tamafriends.operations.accounts import Accounts
 from keyfold_systems.tamafriends.operations.reactions import Reactions
 from keyfold_systems.tamafriends.oversight import AuditEntry, Suspension
 from keyfold_systems.tamafriends.patterns import audit_of_month, open_reports
-from keyfold_systems.tamafriends.payloads import Grounds, NewReport
+from keyfold_systems.tamafriends.payloads import (
+    Grounds,
+    NewReport,
+    OwnReport,
+    ReportView,
+)
 
 EXCERPT = 200
 
@@ -50,6 +56,11 @@ class Moderation(Suspending, Accounts, Reactions):
     def person_ref(self, user_id: str) -> Ref[UserProfile]:
         return UserProfile.key(user_id=user_id)
 
+    async def names_of(self, ids: Collection[str]) -> Mapping[str, str]:
+        """Moderators see names whoever blocks whom."""
+        found = await self.db.get_many([self.person_ref(one) for one in ids])
+        return {one.user_id: one.display_name for one in found if one is not None}
+
     @mutation(
         "/reports",
         name="report",
@@ -57,7 +68,7 @@ class Moderation(Suspending, Accounts, Reactions):
         status=201,
         example={"input": {"kind": "user", "targetId": "omar", "reason": "spam"}},
     )
-    async def report(self, input: NewReport, caller: Identity) -> Report:
+    async def report(self, input: NewReport, caller: Identity) -> OwnReport:
         """Ask moderators to look at something; who said it does not learn who asked."""
         if input.kind == "post":
             post = await self.get_post(input.target_id)
@@ -71,8 +82,8 @@ class Moderation(Suspending, Accounts, Reactions):
             profile = await self.db.get(UserProfile.key(user_id=input.target_id))
             author_id, excerpt = profile.user_id, profile.bio
         if author_id == caller.id:
-            raise Invalid("targetId", "this is your own")
-        return await self.db.put(
+            raise Invalid("targetId", "you cannot report your own content")
+        report = await self.db.put(
             Report(
                 **dict(input),
                 user_id=caller.id,
@@ -81,11 +92,22 @@ class Moderation(Suspending, Accounts, Reactions):
                 created_at=self.db.context.now(),
             )
         )
+        return OwnReport.model_validate(report, from_attributes=True)
 
     @query("/reports", allow=moderator)
-    async def reports(self, page: PageRequest) -> Page[Report]:
+    async def reports(self, page: PageRequest) -> Page[ReportView]:
         """What waits for a decision, by what it is about."""
-        return await open_reports.after(page.cursor)(self.db, limit=page.limit)
+        found = await open_reports.after(page.cursor)(self.db, limit=page.limit)
+        names = await self.names_of({id for one in found for id in (one.user_id, one.author_id)})
+        shown = [
+            ReportView(
+                **dict(one),
+                user_name=names.get(one.user_id),
+                author_name=names.get(one.author_id),
+            )
+            for one in found
+        ]
+        return Page(shown, found.cursor)
 
     @mutation(
         "/reports/{kind}/{target_id}/dismissal",
@@ -97,9 +119,11 @@ class Moderation(Suspending, Accounts, Reactions):
         self, kind: Reportable, target_id: str, reason: Grounds, caller: Identity
     ) -> None:
         """Decide that nothing is wrong with it."""
-        if not await self._close(kind, target_id):
-            raise Missing(f'Nobody reported {kind} "{target_id}".')
+        if await self.db.read(Report.key.query(kind=kind, target_id=target_id).first()) is None:
+            raise Missing(f'There are no reports of {kind} "{target_id}".')
+        # First: no report goes without a trace.
         await self.db.transact(self._entry(caller, "dismiss", kind, target_id, reason))
+        await self._close(kind, target_id)
 
     @mutation(
         "/moderation/posts/{post_id}/removal",
@@ -139,12 +163,6 @@ class Moderation(Suspending, Accounts, Reactions):
             self._entry(caller, "role", "user", user_id, f"{role}: {reason}"),
         )
 
-    @query("/audit", allow=moderator)
-    async def audit(self, page: PageRequest, month: Timestamp | None = None) -> Page[AuditEntry]:
-        """What moderators did in the month of a time, which is now by default; newest first."""
-        at = month or self.db.context.now()
-        return await audit_of_month.after(page.cursor)(self.db, at, limit=page.limit)
-
     async def finish_suspension(self, user_id: str) -> None:
         """The reports about somebody are decided with it."""
         await self._close("user", user_id)
@@ -168,10 +186,9 @@ class Moderation(Suspending, Accounts, Reactions):
         )
         await self._close(kind, target_id)
 
-    async def _close(self, kind: Reportable, target_id: str) -> int:
+    async def _close(self, kind: Reportable, target_id: str) -> None:
         """Take the reports about something off the list; what was decided is in the audit."""
-        about = Report.key.query(kind=kind, target_id=target_id)
-        return await self.db.delete_collection(about)
+        await self.db.delete_collection(Report.key.query(kind=kind, target_id=target_id))
 
     def _entry(
         self,

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import secrets
-from typing import Any
 
 from keyfold.api import (
     Conflict,
     Identity,
-    Invalid,
     Missing,
     authenticated,
     itself,
@@ -17,7 +15,6 @@ from keyfold.api import (
 )
 from keyfold_systems.tamafriends.entities import UserProfile
 from keyfold_systems.tamafriends.operations.access import Part, folder_of, member, own_image
-from keyfold_systems.tamafriends.patterns import profile_by_handle
 from keyfold_systems.tamafriends.payloads import Profile, ProfileChange, Upload
 
 
@@ -37,7 +34,7 @@ class Profiles(Part):
     @query("/handles/{handle}", allow=authenticated)
     async def user_by_handle(self, handle: str, caller: Identity) -> Profile:
         """A profile by its handle, with or without the @."""
-        found = await profile_by_handle(self.db, handle.removeprefix("@") or handle)
+        found = await self.find_handle(handle)
         if found is None:
             raise Missing.of("user", handle)
         return await self.views(caller).profile(found.user_id)
@@ -56,7 +53,9 @@ class Profiles(Part):
         profile = await self.db.get(UserProfile.key(user_id=user_id))
         if expected_version is not None:
             profile = profile.model_copy(update={"version": expected_version})
-        changes = _changes(user_id, input)
+        changes = input.given()
+        if input.picture is not None:
+            changes["picture"] = own_image(user_id, input.picture)
         return await self.db.update(profile, **changes) if changes else profile
 
     @mutation("/users/{user_id}", name="deleteAccount", method="DELETE", allow=itself("user_id"))
@@ -77,19 +76,6 @@ class Profiles(Part):
         """A link to send a picture to; its key goes into a post or your profile."""
         if self.media is None:
             raise Conflict("This server keeps no files.", code="NO_MEDIA")
-        key = f"{folder_of(caller.id)}{(request_id or secrets.token_hex(16))[:32]}"
+        key = f"{folder_of(caller.id)}/{(request_id or secrets.token_hex(16))[:32]}"
         link = self.media.upload(key, content_type=content_type)
         return Upload(key=key, **dict(link))
-
-
-def _changes(user_id: str, input: ProfileChange) -> dict[str, Any]:
-    """What was said; null takes bio and picture away, the rest cannot be taken away."""
-    changes = {name: getattr(input, name) for name in input.model_fields_set}
-    for name in ("email", "username", "handle", "display_name"):
-        if name in changes and changes[name] is None:
-            raise Invalid(name, "cannot be taken away")
-    if "bio" in changes:
-        changes["bio"] = changes["bio"] or ""
-    if input.picture is not None:
-        changes["picture"] = own_image(user_id, input.picture)
-    return changes

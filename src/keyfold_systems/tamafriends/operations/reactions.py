@@ -124,6 +124,7 @@ class Reactions(Part):
         said = await self.get_comment(post_id, comment_id)
         if caller.id != said.user_id:
             raise NotAllowed("This is somebody else's comment.")
+        await self.views(caller).admit(said.post_user_id)
         if expected_version is not None:
             said = said.model_copy(update={"version": expected_version})
             return await self._shown_comment(await self.db.update(said, text=text), caller)

@@ -16,8 +16,9 @@ from keyfold.api import (
     query,
 )
 from keyfold.errors import AlreadyExists
-from keyfold_systems.tamafriends.entities import Block, Follow, UserProfile, home
+from keyfold_systems.tamafriends.entities import Block, Follow, Notification, UserProfile, home
 from keyfold_systems.tamafriends.operations.access import Part, member
+from keyfold_systems.tamafriends.operations.notifications import inbox
 from keyfold_systems.tamafriends.patterns import blocks_of, followers, following
 from keyfold_systems.tamafriends.payloads import PersonSince
 
@@ -84,6 +85,8 @@ class Relations(Part):
             check(UserProfile.key(user_id=user_id)),
             check(UserProfile.key(user_id=blocked_id)),
         )
+        for reader, actor in ((user_id, blocked_id), (blocked_id, user_id)):
+            await self._read_notices(reader, actor)
         made: Block = results[0]
         return made
 
@@ -110,6 +113,14 @@ class Relations(Part):
             if profile is not None and one.created_at is not None
         ]
         return Page(listed, found.cursor)
+
+    async def _read_notices(self, reader: str, actor: str) -> None:
+        """What a block hides is not counted as unread."""
+        hidden = Notification.key.query(user_id=reader).where(
+            lambda n: (n.actor_id == actor) & (n.state == "unread")
+        )
+        async for page in self.db.pages(hidden):
+            await inbox.mark(self.db, reader, {one.notification_id for one in page})
 
     async def _listed(self, caller: Identity, found: Page[Any], end: str) -> Page[PersonSince]:
         known = [(getattr(one, end), one.created_at) for one in found]

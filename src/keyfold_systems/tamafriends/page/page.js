@@ -1,9 +1,11 @@
 import {
-  $, $$, Problem, become, chooseWho, doing, face, form, gone, h, list, me, onPerson, onSignIn, onSignOut, path, redraw, rest, route, say, show, subscribe, welcome, when,
+  $, $$, become, chooseWho, doing, form, gone, h, list, me, onPerson, path, redraw, rest, route, say, show, subscribe, welcome, when,
 } from "../../assets/app.js";
-import { dataPanel } from "../../assets/account.js";
 import { countNews, news } from "../../assets/news.js";
 import { moderation } from "../../assets/oversight.js";
+import { account, openSettings } from "./account.js";
+import { followButton, growing, peopleList, portrait, profileOf, showPeople } from "./people.js";
+import { pictureChoice } from "./pictures.js";
 
 const HOME = "subscription ($readerId: String!) { homeChanged(readerId: $readerId) { postId userId what } }";
 const FILLED = "subscription ($readerId: String!) { homeFilled(readerId: $readerId) { postId userId what } }";
@@ -11,9 +13,6 @@ const POST = "subscription ($postId: String!) { postChanged(postId: $postId) { p
 const view = $("#view");
 
 /* ---------- parts ---------- */
-
-const profileOf = (person) => `#/people/${encodeURIComponent(person.handle)}`;
-const portrait = (person, size = "") => face(person.displayName, { picture: person.picture?.url || "", size });
 
 /** Text in which @handles lead to people. */
 function words(text) {
@@ -61,30 +60,6 @@ function editing(card, post, change) {
   $("textarea", made).focus();
 }
 
-function followButton(person, changed) {
-  if (!me() || person.userId === me().id) return null;
-  const press = doing(async () => {
-    const all = path`/users/${me().id}/following`;
-    if (person.followed) await rest.delete(all + path`/${person.userId}`);
-    else await rest.post(all, { followeeId: person.userId });
-    changed();
-  });
-  return h(person.followed ? "button.btn.small" : "button.btn.main.small", { type: "button", onclick: press }, person.followed ? "Following" : "Follow");
-}
-
-async function showPeople(title, url) {
-  const load = async () => {
-    const { items } = await rest.get(url);
-    list($("#people-rows"), items, (one) => one.user.userId, ({ user, since }) => h("div",
-      portrait(user), h("a.what", { href: profileOf(user), onclick: () => $("#people-list").close() }, h("b", user.displayName), h("small", `@${user.handle} · `, when(since))), followButton(user, load)),
-    () => h(".empty", h("p", "Nobody yet.")));
-  };
-  $("#list-title").textContent = title;
-  $("#people-rows").replaceChildren();
-  await load();
-  $("#people-list").showModal();
-}
-
 let reported = null;
 function report(what) {
   reported = what;
@@ -94,14 +69,6 @@ form($("#why"), async (values) => {
   await rest.post("/reports", { ...reported, ...values });
   $("#ask-why").close();
 }, { done: "Thank you. A moderator will look at it." });
-
-async function upload(file) {
-  const link = await rest.post("/images", { contentType: file.type });
-  const body = Object.keys(link.fields).length ? Object.entries({ ...link.fields, file }).reduce((all, [name, value]) => (all.append(name, value), all), new FormData()) : file;
-  const sent = await fetch(link.url, { method: link.method, headers: link.headers, body });
-  if (!sent.ok) throw new Problem({ status: sent.status, detail: "The picture could not be sent." });
-  return link.key;
-}
 
 /* ---------- lists of posts ---------- */
 
@@ -160,18 +127,14 @@ const signedOut = () => view.replaceChildren(welcome("Small news of those you li
 [h("button.btn.main", { type: "button", onclick: () => account("join") }, "Join"), h("button.btn", { type: "button", onclick: () => chooseWho() }, "Sign in")]));
 
 function composer(posted) {
-  const chosen = h(".chosen"), files = h("input", { type: "file", id: "pictures", ariaLabel: "Choose pictures", tabIndex: -1, multiple: true, accept: "image/png,image/jpeg,image/webp,image/gif", onchange: () => {
-    chosen.replaceChildren(...[...files.files].slice(0, 4).map((one) => h("img", { src: URL.createObjectURL(one), alt: one.name })));
-  } });
+  const { chosen, files, send, clear } = pictureChoice();
   const made = h("form.card.compose", { dataset: { reset: "" } },
     h(".field", h("label.hide", { htmlFor: "say" }, "What is new?"), h("textarea", { id: "say", name: "text", maxLength: 2000, placeholder: "What is new?", dataset: { keyPress: "n" } })), chosen,
     h(".line.wrap.apart", h(".line.wrap", files, h("button.btn.small", { type: "button", onclick: () => files.click() }, "Pictures"),
       h("label.check", h("input", { type: "checkbox", name: "short" }), "For a day only")), h("button.btn.main", "Post")));
   return form(made, async ({ text = "", short }) => {
-    const images = [];
-    for (const file of [...files.files].slice(0, 4)) images.push({ key: await upload(file), alt: "" });
-    posted(await rest.post("/posts", { text, images, ...(short ? { hours: 24 } : {}) }));
-    chosen.replaceChildren();
+    posted(await rest.post("/posts", { text, images: await send(), ...(short ? { hours: 24 } : {}) }));
+    clear();
   }, { done: "Posted" });
 }
 
@@ -180,21 +143,23 @@ function home() {
   const posts = timeline(path`/users/${me().id}/home`, { also: path`/users/${me().id}/posts`, empty: nothing("It is quiet here", "Follow somebody, and what they post appears here by itself.", h("a.btn.main", { href: "#/find" }, "Find people")) });
   view.replaceChildren(h("h1.hide", "Home"), composer((post) => posts.add(post)), posts.element);
   const mine = { readerId: me().id };
-  // Copies first: one that comes before the posts are loaded is among them.
-  const ends = [subscribe(FILLED, mine, { next: ({ homeFilled }) => posts.changed(homeFilled) }),
-    subscribe(HOME, mine, { open: () => posts.load().catch(show), next: ({ homeChanged }) => posts.changed(homeChanged) })];
+  // Either may begin last, or anew: what came before it is among the posts that are loaded then.
+  const open = () => posts.load().catch(show);
+  const ends = [subscribe(FILLED, mine, { open, next: ({ homeFilled }) => posts.changed(homeFilled) }),
+    subscribe(HOME, mine, { open, next: ({ homeChanged }) => posts.changed(homeChanged) })];
   return () => ends.forEach((end) => end());
 }
 
-function commentRow(postId, said, change) {
-  const mine = said.userId === me()?.id, url = path`/posts/${postId}/comments/${said.commentId}`;
+function commentRow(post, said, change) {
+  const mine = said.userId === me()?.id, { postId } = post, url = path`/posts/${postId}/comments/${said.commentId}`;
   const row = h(".comment", portrait(said.author, "small"), h(".what", h(".line.wrap", h("a", { href: profileOf(said.author) }, h("b", said.author.displayName)), h("small", when(said.createdAt), said.version > 1 ? " · edited" : "")), words(said.text),
     h(".line.wrap.react", mine && h("button.btn.quiet.small", { type: "button", onclick: () => {
-      const made = form(h("form.write", h("textarea.one", { name: "text", required: true, ariaLabel: "Your comment" }, said.text), h("button.btn.small", "Save")), async (values) => { await rest.patch(url, values); change(); });
+      const made = form(h("form.write", h("textarea.one", { name: "text", required: true, maxLength: 2000, ariaLabel: "Your comment" }, said.text), h("button.btn.small", "Save"),
+        h("button.btn.quiet.small", { type: "button", onclick: () => made.replaceWith(words(said.text)) }, "Leave it")), async (values) => change(said, await rest.patch(url, values)));
       $(".words", row).replaceWith(made);
       $("textarea", made).focus();
     } }, "Edit"),
-    mine && h("button.btn.quiet.small", { type: "button", onclick: doing(async () => { await rest.delete(url); change(); }) }, "Delete"),
+    (mine || post.userId === me()?.id) && h("button.btn.quiet.small", { type: "button", onclick: doing(async () => { if (!confirm("Delete this comment?")) return; await rest.delete(url); await change(said); }) }, "Delete"),
     !mine && me() && h("button.btn.quiet.small", { type: "button", onclick: () => report({ kind: "comment", targetId: said.commentId, postId }) }, "Report"))));
   return row;
 }
@@ -202,29 +167,37 @@ function commentRow(postId, said, change) {
 function post({ id }) {
   const card = h(".posts"), comments = h(".panel"), likers = h("button.btn.quiet.small", { type: "button", onclick: doing(() => showPeople("Who likes it", path`/posts/${id}/likes`)) }, "Who likes it");
   const write = form(h("form.write", { dataset: { reset: "" } }, h("textarea.one", { name: "text", required: true, maxLength: 2000, ariaLabel: "Your comment", placeholder: "Say something nice" }), h("button.btn.main", "Send")),
-    async (values) => { await rest.post(path`/posts/${id}/comments`, values); await load(); });
+    // The form is emptied at once: whoever goes on typing while it is loaded loses nothing.
+    async (values) => { own.push(await rest.post(path`/posts/${id}/comments`, values)); load(); });
+  let shown = null, own = [];
+  const change = (before, now = []) => { own = own.filter((one) => one.commentId !== before.commentId).concat(now); return load(); };
+  const said = growing(path`/posts/${id}/comments`, (items) => {
+    // What one says oneself is shown, also before the page that it is on.
+    const late = said.more.hidden ? [] : own.filter((one) => !items.some((other) => other.commentId === one.commentId));
+    list(comments, [...items, ...late], (one) => one.commentId, (one) => commentRow(shown, one, change), () => h(".empty", h("p", "Nobody has said anything yet.")));
+  });
   async function load() {
     try {
-      const [shown, said] = await Promise.all([rest.get(path`/posts/${id}`), rest.get(path`/posts/${id}/comments?limit=${200}`)]);
+      shown = await rest.get(path`/posts/${id}`);
       list(card, [shown], (one) => one.postId, (one) => postCard(one, (now) => (now ? load() : location.replace("#/"))));
-      list(comments, said.items, (one) => one.commentId, (one) => commentRow(id, one, load), () => h(".empty", h("p", "Nobody has said anything yet.")));
+      await said.load();
     } catch (error) { gone(error); }
   }
-  view.replaceChildren(h("h1.hide", "A post"), card, h(".line.apart", h("h2", "Comments"), likers), comments, write);
+  view.replaceChildren(h("h1.hide", "A post"), card, h(".line.apart", h("h2", "Comments"), likers), comments, said.more, write);
   return subscribe(POST, { postId: id }, { open: () => load().catch(show), next: () => load().catch(show) });
 }
 
 async function person({ handle }) {
   view.replaceChildren(h("section.card", h("h1", `@${handle}`)));
-  return profile(handle);
+  return profile(path`/handles/${handle}`);
 }
 
-async function profile(handle) {
+async function profile(url) {
   // An answer that comes when somebody went on elsewhere is not shown.
   const here = location.hash;
-  const shown = await rest.get(path`/handles/${handle}`).catch((error) => gone(error, error.status === 403 ? "Out of sight" : "Nobody is called so"));
+  const shown = await rest.get(url).catch((error) => gone(error, error.status === 403 ? "Out of sight" : "Nobody is called so"));
   if (!shown || location.hash !== here) return undefined;
-  const mine = shown.userId === me()?.id, again = () => (location.hash === here ? profile(handle) : undefined);
+  const mine = shown.userId === me()?.id, again = () => (location.hash === here ? profile(url) : undefined);
   const posts = timeline(path`/users/${shown.userId}/posts`, { empty: nothing("No posts yet", mine ? "Say what is new." : "Come back later.") });
   const liked = mine && timeline(path`/users/${shown.userId}/likes`, { empty: nothing("Nothing yet", "What you like is kept here."), take: (one) => one.post });
   const places = h("div", posts.element);
@@ -236,7 +209,7 @@ async function profile(handle) {
   const count = (number, title, url) => h("button", { type: "button", onclick: doing(() => showPeople(title, url)) }, h("b", String(number)), ` ${number === 1 ? title.toLowerCase().replace(/s$/, "") : title.toLowerCase()}`);
   redraw(view,
     h("section.card", h(".person", portrait(shown, "large"), h(".what", h("h1", shown.displayName), h("p.muted", `@${shown.handle}`, shown.followsYou ? h("span", " · follows you") : "", shown.role !== "member" ? h("span.tag.on", shown.role) : "")),
-      h(".acts", followButton(shown, again), mine && h("button.btn", { type: "button", onclick: doing(openSettings) }, "Settings"),
+      h(".acts", followButton(shown, again), mine && h("button.btn", { type: "button", onclick: doing(() => openSettings(() => (here === "#/you" ? again() : location.assign("#/you")))) }, "Settings"),
         !mine && me() && h("button.btn.quiet.small", { type: "button", onclick: () => report({ kind: "user", targetId: shown.userId }) }, "Report"),
         !mine && me() && h("button.btn.quiet.small", { type: "button", onclick: doing(async () => { await rest.post(path`/users/${me().id}/blocks`, { blockedId: shown.userId }); say(`@${shown.handle} is kept away`); location.hash = "#/"; }) }, "Block"))),
     shown.bio && words(shown.bio),
@@ -249,8 +222,7 @@ async function profile(handle) {
 async function you() {
   if (!me()) return signedOut();
   view.replaceChildren(h("h1", "You"));
-  const account = await rest.get(path`/users/${me().id}/account`);
-  return profile(account.handle);
+  return profile(path`/users/${me().id}`);
 }
 
 const KINDS = { like: "likes your post", comment: "says", follow: "follows you", removal: "A moderator removed something of yours:" };
@@ -266,29 +238,24 @@ const activity = () => (me() ? news(view, { title: "Activity", words: "Who likes
 function find() {
   const made = form(h("form.card.stack", h(".field", h("label", { htmlFor: "handle" }, "Who?"), h("input", { id: "handle", name: "handle", required: true, placeholder: "@yuki", autocapitalize: "none", autocomplete: "off" }), h("span.hint", "Their handle, with or without the @."))
     , h(".acts", h("button.btn.main", "Show me"))), async ({ handle }) => { location.hash = `#/people/${encodeURIComponent(handle.replace(/^@/, ""))}`; });
-  const known = h(".rows.panel");
   view.replaceChildren(h("h1", "Find people"), made);
   if (!me()) return;
-  view.append(h("h2", "You follow"), known);
-  rest.get(path`/users/${me().id}/following`).then(({ items }) => list(known, items, (one) => one.user.userId, ({ user }) => h("a", { href: profileOf(user) }, portrait(user), h("span.what", h("b", user.displayName), h("small", `@${user.handle}`))), () => h(".empty", h("p", "Nobody yet.")))).catch(show);
+  const known = peopleList(path`/users/${me().id}/following`, ({ user }) => h("a", { href: profileOf(user) }, portrait(user), h("span.what", h("b", user.displayName), h("small", `@${user.handle}`))));
+  view.append(h("h2", "You follow"), h("section.panel", known.element));
+  known.load().catch(show);
 }
 
 /* ---------- for moderators ---------- */
 
 const WRONG = { spam: "Spam", abuse: "Abuse", other: "Something else" };
-const names = new Map();
-async function named(id) {
-  if (!names.has(id)) names.set(id, await rest.get(path`/users/${id}`).then((one) => one.displayName, () => "Somebody"));
-  return names.get(id);
-}
 const REMOVAL = { post: (one) => path`/moderation/posts/${one.subjectId}/removal`, comment: (one) => path`/moderation/posts/${one.postId}/comments/${one.subjectId}/removal` };
 const keepingOrder = {
   async reports() {
     const { items } = await rest.get("/reports?limit=100");
-    return Promise.all(items.map(async (one) => ({
+    return items.map((one) => ({
       ...one, subjectId: one.targetId, reason: one.text ? `${WRONG[one.reason]}. ${one.text}` : WRONG[one.reason],
-      reporterName: await named(one.userId), ownerId: one.authorId, ownerName: await named(one.authorId),
-    })));
+      reporterName: one.userName, ownerId: one.authorId, ownerName: one.authorName,
+    }));
   },
   decide(about, decision, reason) {
     if (decision === "dismiss") return rest.post(path`/reports/${about.kind}/${about.subjectId}/dismissal`, { reason });
@@ -297,64 +264,10 @@ const keepingOrder = {
   },
   async trail(month) {
     const { items } = await rest.get(path`/audit?limit=100&month=${month.toISOString()}`);
-    return Promise.all(items.map(async (one) => ({ ...one, byName: await named(one.by), note: one.excerpt ? `${one.note} “${one.excerpt}”` : one.note })));
+    return items.map((one) => ({ ...one, byName: one.byName || (one.by === "machine" ? "The machine" : "Somebody who left"), note: one.excerpt ? `${one.note} “${one.excerpt}”` : one.note }));
   },
   removal: ({ kind }) => (kind === "user" ? "Suspend for a day" : "Remove it"),
 };
-
-/* ---------- accounts ---------- */
-
-function account(what) {
-  for (const one of ["join", "enter", "forgot"]) $(`#${one}`).hidden = one !== what;
-  for (const one of $$("[data-show]")) one.setAttribute("aria-pressed", String(one.dataset.show === what));
-  if (!$("#account").open) $("#account").showModal();
-}
-for (const one of $$("[data-show]")) one.addEventListener("click", () => account(one.dataset.show));
-onSignIn(() => account("enter"));
-onSignOut(async ({ id, sessionId }) => { if (sessionId) await rest.delete(path`/users/${id}/sessions/${sessionId}`); });
-
-async function enter(signed) {
-  const { userId: id, sessionId, token } = signed;
-  become({ id, sessionId, name: "", token });
-  const mine = await rest.get(path`/users/${id}/account`);
-  become({ id, sessionId, name: mine.displayName, groups: mine.role === "member" ? [] : [mine.role], token });
-  $("#account").close();
-}
-/** Who may not come in is told where the password stands. */
-function atPassword(error) {
-  throw new Problem({ code: error.code, errors: error.errors.length ? error.errors : [{ path: "password", message: error.message }] });
-}
-const device = navigator.userAgent.slice(0, 200);
-form($("#join"), async (values) => enter(await rest.post("/accounts", { ...values, device })));
-form($("#enter"), async (values) => enter(await rest.post("/sessions", { ...values, device }).catch(atPassword)));
-form($("#ask"), (values) => rest.post("/password-resets", values), { done: "If there is such an account, a code is on its way." });
-form($("#renew"), async (values) => { await rest.post("/password-resets/completion", values); account("enter"); }, { done: "Now sign in with it." });
-
-async function openSettings() {
-  const mine = await rest.get(path`/users/${me().id}/account`), fields = $("#profile").elements;
-  for (const name of ["displayName", "handle", "bio"]) fields[name].value = mine[name];
-  $("#settings").showModal();
-}
-form($("#profile"), async (values) => {
-  const [file] = $("#profile-picture").files;
-  if (file) values.picture = { key: await upload(file), alt: "" };
-  const mine = await rest.patch(path`/users/${me().id}`, values);
-  $("#settings").close();
-  become({ ...me(), name: mine.displayName });
-}, { done: "Saved" });
-form($("#password"), async (values) => {
-  const signed = await rest.put(path`/users/${me().id}/password`, values);
-  become({ ...me(), sessionId: signed.sessionId, token: signed.token });
-}, { done: "Changed. You are signed out everywhere else." });
-$("#everywhere").addEventListener("click", doing(async () => { await rest.delete(path`/users/${me().id}/sessions`); $("#settings").close(); become(null); }));
-$("#own-data").append(dataPanel("Your posts, comments, likes and follows go with your account."));
-$("#blocked").addEventListener("toggle", async function load() {
-  if (!this.open || !me()) return;
-  const all = path`/users/${me().id}/blocks`, { items } = await rest.get(all);
-  list($("#blocks"), items, (one) => one.user.userId, ({ user }) => h("div", portrait(user, "small"), h("span.what", h("b", user.displayName), h("small", `@${user.handle}`)),
-    h("button.btn.small", { type: "button", onclick: doing(async () => { await rest.delete(all + path`/${user.userId}`); await load.call(this); }) }, "Let near again")),
-  () => h("p.muted", "Nobody."));
-});
 
 /** A development server lets one be anybody; who has no account here is asked to join. */
 onPerson(async (one) => {

@@ -513,7 +513,7 @@ Resources:
     assert (design.tables[0].ttl, design.tables[0].type_attribute) == ("expires", "__edb_e__")
     assert [p.index for p in design.entities[0].placements] == ["gsi1pk-gsi1sk-index"]
     text = made.read_text()
-    assert "is taken to be the table production-app." in text
+    assert "is assumed to be the table production-app." in text
     assert "# ? Task is placed on gsi2pk-gsi2sk-index, which production-app does not have" in text
     python = tmp_path / "design.py"
     assert main(["new", str(made), "--output", str(python)]) == 0

@@ -9,36 +9,13 @@ from typing import Any
 
 import pytest
 
-from keyfold import Design, Entity, Get, Index, Key, On, Query, get
 from keyfold.cli import main
 from keyfold.errors import KeyfoldError
 from keyfold.review.cost import Workload, bill, draft, load, loads, observed_workload, report
 from keyfold.review.cost.observed_workload import Scrape
 from keyfold.review.cost.text import text
-
-design = Design("shop")
-table = design.table("shop", indexes=[Index("ByUser", "userPK", "userSK")])
-
-
-class Order(Entity, table=table):
-    order_id: str
-    user_id: str
-    notes: str = ""
-    key = Key("ORDER#{order_id}", "ORDER")
-    by_user = On("ByUser", "USER#{user_id}", "ORDER#{order_id}")
-
-
-@design.pattern(requests=1)
-def order(order_id: str) -> Get[Order]:
-    """An order."""
-    return get(Order.key(order_id=order_id))
-
-
-@design.pattern(requests=1)
-def orders_of(user_id: str, limit: int = 20) -> Query[Order]:
-    """The orders of a user."""
-    return Order.by_user.query(user_id=user_id).limit(limit)
-
+from tests.samples import shop
+from tests.samples.shop import Order, design, orders_of
 
 SCHEMA = design.schema
 GOOD = """
@@ -351,27 +328,4 @@ def test_record_writes_what_a_service_and_its_items_show(
     assert "has none of the design's tables" in capsys.readouterr().err
 
 
-SHOP = """
-from keyfold import Design, Entity, Get, Index, Key, On, Query, get
-
-design = Design("shop")
-table = design.table("shop", indexes=[Index("ByUser", "userPK", "userSK")])
-
-
-class Order(Entity, table=table):
-    order_id: str
-    user_id: str
-    notes: str = ""
-    key = Key("ORDER#{order_id}", "ORDER")
-    by_user = On("ByUser", "USER#{user_id}", "ORDER#{order_id}")
-
-
-@design.pattern()
-def order(order_id: str) -> Get[Order]:
-    return get(Order.key(order_id=order_id))
-
-
-@design.pattern()
-def orders_of(user_id: str, limit: int = 20) -> Query[Order]:
-    return Order.by_user.query(user_id=user_id).limit(limit)
-"""
+SHOP = Path(shop.__file__).read_text()

@@ -168,7 +168,8 @@ function lost(words, title = "It is not here") {
 /** What was asked for is not there, or not for them: say so in its place. */
 export function gone(error, title) {
   if (![403, 404].includes(error.status) && !["NOT_ALLOWED", "NOT_FOUND"].includes(error.code)) return show(error);
-  return lost(error.message, title);
+  // A refusal does not tell what is not there from what is not for them.
+  return lost(error.code === "NOT_ALLOWED" ? "It was deleted, or it is not shared with you." : error.message, title);
 }
 
 async function send(url, options, again = true) {

@@ -38,6 +38,8 @@ const shared = {
   suspend: ({ ownerId }, reason) => rest.put(path`/users/${ownerId}/suspension`, { hours: 24, reason }),
   removal: () => "Remove it",
   suspension: "Suspend them for a day",
+  /* What was done, by the last word of an action of the service's own. */
+  did: {},
   /* What reports are decided together. */
   key: ({ kind, subjectId }) => `${kind} ${subjectId}`,
 };
@@ -82,8 +84,8 @@ export function moderation(view, service = {}) {
     title.textContent = month.toLocaleDateString(undefined, { month: "long", year: "numeric" });
     later.hidden = month >= new Date(new Date().setDate(1));
     list(decided, await ways.trail(month), (one) => one.entryId, (one) => {
-      const [kind] = one.subject.split(" "), by = one.byName || one.by, did = DID[one.action.split(" ").at(-1)];
-      return h("div", face(by, { size: "small" }), h("span.what", h("span", { title: one.subject }, h("b", one.by === me()?.id ? "You" : by), did ? ` ${did} a ${kind}` : `: ${one.action} ${one.subject}`),
+      const [kind] = one.subject.split(" "), by = one.byName || one.by, word = one.action.split(" ").at(-1), did = DID[word] || ways.did[word];
+      return h("div", face(by, { size: "small" }), h("span.what", h("span", { title: one.subject }, h("b", one.by === me()?.id ? "You" : by), did ? ` ${did} ${/^[aeio]/.test(kind) ? "an" : "a"} ${kind}` : `: ${one.action} ${one.subject}`),
         one.note && h("small.words", one.note), h("small", when(one.at))));
     }, () => h(".empty", h("p", "Nothing was decided in this month.")));
   }
