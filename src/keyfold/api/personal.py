@@ -68,7 +68,7 @@ class Belonging:
     inside: Sequence[Belonging] = ()
     """What is exported after each of these; deleted with them or by their cascades."""
     listed: bool = True
-    """Whether it is exported itself, or only leads to what is inside."""
+    """Whether it is exported itself; if not, only what is inside is."""
 
 
 Place = list[tuple[NonNegativeInt, str | None, str]]
@@ -137,13 +137,13 @@ class PersonalData:
         if index >= len(kinds):
             raise CursorRefused("the cursor belongs to another export; start again without one")
         one = kinds[index]
+        after: Place | None = [(index + 1, None, "")] if index + 1 < len(kinds) else None
+        if not one.listed and not one.inside:
+            return [], after
         # Things that contain others come one by one, each before its contents.
         found, following = await self._page_of(one, owner, 1 if one.inside else limit, cursor)
-        after: Place | None = None
         if following is not None:
             after = [(index, following, "")]
-        elif index + 1 < len(kinds):
-            after = [(index + 1, None, "")]
         if not one.inside or not found:
             return [_export_item(one, each) for each in found], after
         (thing,) = found

@@ -151,11 +151,15 @@ def _stable(value: Any) -> Any:
 
 
 def support_table(context: Context) -> Table:
-    """The table that holds keyfold's own items for a design."""
-    for table in context.design.tables.values():
-        if table.schema.partition_type == "S" and table.schema.sort_type == "S":
-            return table
-    raise PlanError(f"the design {context.design.name} has no table with text keys")
+    """The table that holds keyfold's own items for a design; if possible one that expires them."""
+    suitable = [
+        table
+        for table in context.design.tables.values()
+        if table.schema.partition_type == "S" and table.schema.sort_type == "S"
+    ]
+    if not suitable:
+        raise PlanError(f"the design {context.design.name} has no table with text keys")
+    return next((table for table in suitable if table.schema.ttl is not None), suitable[0])
 
 
 def _key(table: Table, request_id: str) -> dict[str, Any]:

@@ -155,3 +155,12 @@ async def test_a_repeated_request_has_one_effect_and_one_answer(
         for _ in "ab":
             left = await web["olga"].request("DELETE", "/accounts/me", headers=key)
             assert left.status_code == 204
+
+
+async def test_what_was_done_is_forgotten_after_a_day(world: World, client: Recorder) -> None:
+    begun = int(world.db.context.clock.now())
+    async with served(world.service) as web:
+        key = {"idempotency-key": "k"}
+        await web["olga"].post("/accounts", json={"email": "olga@x.org"}, headers=key)
+    answer = await client.call("Scan", {"TableName": "SellersShares"})
+    assert [int(one["expiresAt"]["N"]) - begun for one in answer["Items"]] == [24 * 3600]

@@ -238,6 +238,7 @@ class Library(PersonalData, Service):
             ),
             listed=False,
         ),
+        Belonging("secret", lambda id: Shelf.key.query(user_id=id), listed=False),
         Belonging("person", lambda id: Person.key(user_id=id)),
     )
 
@@ -273,6 +274,15 @@ async def test_what_is_inside_a_thing_comes_after_it_whatever_the_pages(
         for line in (f"shelves {shelf}", *(f"books {shelf}{n}" for n in range(books)))
     ]
     assert found == [*inside, "first a0", "first c0", "person "]
+
+
+async def test_what_is_not_listed_is_not_exported_and_goes_with_the_rest(
+    library: Library,
+) -> None:
+    page = await library.personal_data("mia", PageRequest(50, None))
+    assert "secret" not in {one.kind for one in page}
+    going = {one.name async for one, _ in library.belongings("mia")}
+    assert "secret" in going
 
 
 async def test_an_export_goes_on_when_the_thing_that_it_was_in_is_gone(

@@ -657,6 +657,17 @@ class TestOnce:
         clock.advance(61)
         assert db.once("q1", lambda: 1, result=int) == 1
 
+    def test_requests_are_kept_in_a_table_that_forgets_them(self) -> None:
+        apart = Design("apart")
+        apart.table("lasting")
+        apart.table("passing", ttl="until")
+        with Engine.open(":memory:") as engine:
+            opened = apart.open(EmbeddedClient(engine))
+            opened.once("request", lambda: 1, result=int)
+            (kept,) = opened.client.call("Scan", {"TableName": "passing"})["Items"]
+            assert int(kept["until"]["N"]) > opened.context.clock.now()
+            assert opened.client.call("Scan", {"TableName": "lasting"})["Items"] == []
+
 
 def test_sync_and_async_handles_have_the_same_methods() -> None:
     def signatures(handle: type) -> dict[str, list[str]]:
