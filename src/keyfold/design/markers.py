@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, get_args
 
 from pydantic import AfterValidator
+from pydantic_core import PydanticCustomError
 
 from keyfold.design import codes
 from keyfold.design.place import caller
@@ -162,8 +163,13 @@ def _aware(value: datetime) -> datetime:
     if value.tzinfo is UTC:
         return value
     if value.tzinfo is None:
-        raise ValueError("a timestamp needs a time zone, as datetime.now(UTC)")
-    return value.astimezone(UTC)
+        raise PydanticCustomError(
+            "timezone_aware", "a timestamp needs a time zone, as datetime.now(UTC)"
+        )
+    try:
+        return value.astimezone(UTC)
+    except OverflowError:
+        raise ValueError("must be in the years 1 to 9999 of UTC") from None
 
 
 Id = Annotated[str, "id"]

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 import pytest
 from pydantic import AwareDatetime, Field, ValidationError, field_validator
 
+from keyfold import Timestamp
 from keyfold.api import Payload
 from keyfold.api.problems import invalid_input
 
@@ -20,6 +21,7 @@ class Order(Payload):
     price: Annotated[Decimal, Field(gt=0, decimal_places=2)] = Decimal(1)
     kind: Literal["gift", "sale"] = "gift"
     at: AwareDatetime | None = None
+    sent: Timestamp | None = None
     day: date | None = None
     tags: Annotated[list[str], Field(max_length=1)] = []
     paid: bool = False
@@ -54,6 +56,9 @@ class Order(Payload):
         ({"kind": "loan"}, "must be 'gift' or 'sale'"),
         ({"at": "soon"}, "must be a time, as 2026-01-31T12:00:00Z"),
         ({"at": "2026-01-31T12:00:00"}, "must have a time zone, as 2026-01-31T12:00:00Z"),
+        ({"sent": "2026-01-31T12:00:00"}, "must have a time zone, as 2026-01-31T12:00:00Z"),
+        ({"sent": "0001-01-01T00:00:00+14:00"}, "must be in the years 1 to 9999 of UTC"),
+        ({"sent": "9999-12-31T23:59:59-14:00"}, "must be in the years 1 to 9999 of UTC"),
         ({"day": "soon"}, "must be a date, as 2026-01-31"),
         ({"tags": ["a", "b"]}, "has more than 1 entries"),
         ({"paid": "perhaps"}, "must be true or false"),
