@@ -23,6 +23,8 @@ PYTEST = $(BIN)/pytest -q -n $(PYTEST_WORKERS) --dist loadfile --no-loadscope-re
 PYTHONS := $(or $(PYTHON),python3 python3.13 python3.12 python3.11)
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# Without compiled modules each process that a test starts compiles everything again.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help run test test-long check check-mypy check-pyright audit bench docs scale dist peers browser fault soak fuzz migration-full pythons ci ci-tools clean
 

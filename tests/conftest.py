@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -60,6 +61,7 @@ settings.register_profile(
 settings.load_profile("keyfold")
 
 
+@cache
 def _is_long(path: Path) -> bool:
     return any(path.is_relative_to(HERE / place) for place in LONG)
 
