@@ -9,11 +9,12 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import StringConstraints
 
 from keyfold import AsyncDb, Page, Ref, Timestamp, check, create, new_ulid
-from keyfold.api import Identity, PageRequest, mutation, query
+from keyfold.api import Identity, NotAllowed, PageRequest, mutation, query
+from keyfold.errors import NotFound
 from keyfold.runtime import Intent
 from keyfold_systems.search_room.access import copilot, member, reader
-from keyfold_systems.search_room.entities import Activity, Listing, Notification, Person
-from keyfold_systems.search_room.patterns import activities_after, room_activities
+from keyfold_systems.search_room.entities import Activity, Listing, Member, Notification, Person
+from keyfold_systems.search_room.patterns import activities_after, membership, room_activities
 from keyfold_systems.search_room.people import PeopleOperations
 
 CHAT = "ChatMessage"
@@ -38,7 +39,8 @@ class ActivityOperations(PeopleOperations):
     async def say(self, room_id: str, text: Message, caller: Identity) -> Activity:
         """Say something in a room."""
         said = self._activity(room_id, CHAT, caller.id, text, sender_type="user")
-        return (await with_names(self.db, [await self.db.create(said)]))[0]
+        made: Activity = (await self._written(room_id, caller, create(said)))[0]
+        return (await with_names(self.db, [made]))[0]
 
     @mutation(
         "/rooms/{room_id}/copilot-messages",
@@ -69,6 +71,16 @@ class ActivityOperations(PeopleOperations):
             later = activities_after.after(page.cursor)
             found = await later(self.db, room_id, since, limit=page.limit)
         return Page(await with_names(self.db, found.items), found.cursor)
+
+    async def _written(self, room_id: str, caller: Identity, *writes: Intent) -> list[Any]:
+        """Writes of a member, all or none: who leaves at the same time leaves nothing behind."""
+        there = check(Member.key(room_id=room_id, user_id=caller.id))
+        try:
+            return list(await self.db.transact(*writes, there))
+        except NotFound:
+            if await membership(self.db, room_id, caller.id) is None:
+                raise NotAllowed("You are not in this room any more.") from None
+            raise
 
     def _now(self) -> datetime:
         """This moment, as exact as it is stored."""

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
+from typing import Any
 
-from keyfold import Page, check, create, new_ulid, put, update
+from keyfold import Entity, Page, check, create, new_ulid, put, update
 from keyfold.api import Conflict, Identity, Missing, PageRequest, mutation, query
-from keyfold.errors import AlreadyExists, ConditionFailed
+from keyfold.errors import AlreadyExists, ConditionFailed, NotFound
 from keyfold.runtime import Intent
 from keyfold_systems.search_room.access import member, reader
 from keyfold_systems.search_room.combination import Combination, Mode, combine
 from keyfold_systems.search_room.entities import (
     SUPERSEDED_CRITERIA_DAYS,
+    Activity,
     CombinedCriteria,
     Compatibility,
     LatestCriteria,
@@ -60,7 +63,6 @@ class CriteriaOperations(ListingOperations):
         )
         latest = LatestCriteria.model_validate(said.model_dump(exclude={"expires_at"}))
         note = self._activity(room_id, "CriteriaSaved", caller.id, ", ".join(input.criteria))
-        there = check(Member.key(room_id=room_id, user_id=caller.id))
         for _ in range(ATTEMPTS):
             before = await self.db.find(latest.ref())
             if before is None:
@@ -71,7 +73,9 @@ class CriteriaOperations(ListingOperations):
                 said = said.model_copy(update={"expires_at": self._end_of_superseded()})
                 replaces = []
             try:
-                written = await self.db.transact(create(said), create(note), there, *replaces)
+                written = await self._written(
+                    room_id, caller, create(said), create(note), *replaces
+                )
             except (AlreadyExists, ConditionFailed):
                 continue  # they said something else at the same time
             made: UserCriteria = written[0]
@@ -112,19 +116,22 @@ class CriteriaOperations(ListingOperations):
         self, room_id: str, mode: Mode, caller: Identity
     ) -> CombinedCriteria:
         """Merge what everybody looks for."""
-        criteria = await self._stated(room_id)
-        found = combine(_voices(criteria), mode)
-        combined = CombinedCriteria(
-            room_id=room_id,
-            timestamp=self._now(),
-            combined_id=new_ulid(),
-            criteria=found.wishes,
-            weights=found.weights,
-            from_user_ids=[one.user_id for one in criteria],
-            combine_mode=mode,
-        )
-        note = self._activity(room_id, "CriteriaCombined", caller.id, _outcome(found, mode))
-        made: CombinedCriteria = (await self.db.transact(create(combined), create(note)))[0]
+
+        def computed(criteria: list[LatestCriteria]) -> list[Activity | CombinedCriteria]:
+            found = combine(_voices(criteria), mode)
+            combined = CombinedCriteria(
+                room_id=room_id,
+                timestamp=self._now(),
+                combined_id=new_ulid(),
+                criteria=found.wishes,
+                weights=found.weights,
+                from_user_ids=[one.user_id for one in criteria],
+                combine_mode=mode,
+            )
+            outcome = _outcome(found, mode)
+            return [combined, self._activity(room_id, "CriteriaCombined", caller.id, outcome)]
+
+        made: CombinedCriteria = await self._of_members(room_id, caller, computed)
         return await self._with_names(made)
 
     @query("/rooms/{room_id}/combined-criteria", allow=reader)
@@ -138,26 +145,27 @@ class CriteriaOperations(ListingOperations):
     @mutation("/rooms/{room_id}/compatibility", allow=member, status=201)
     async def compute_compatibility(self, room_id: str, caller: Identity) -> Compatibility:
         """Compute how well the members' wishes fit."""
-        criteria = await self._stated(room_id)
-        found = fit(_voices(criteria))
-        if found is None:
-            raise Conflict(
-                "No two of you state the same criterion, so there is nothing to compare yet.",
-                code="NOTHING_TO_COMPARE",
+
+        def computed(criteria: list[LatestCriteria]) -> list[Activity | Compatibility]:
+            found = fit(_voices(criteria))
+            if found is None:
+                raise Conflict(
+                    "No two of you state the same criterion, so there is nothing to compare yet.",
+                    code="NOTHING_TO_COMPARE",
+                )
+            snapshot = Compatibility(
+                room_id=room_id,
+                timestamp=self._now(),
+                compatibility_id=new_ulid(),
+                score_percent=found.percent,
+                level=found.level,
+                comment=found.comment,
+                criteria_refs=[one.criteria_id for one in criteria],
             )
-        snapshot = Compatibility(
-            room_id=room_id,
-            timestamp=self._now(),
-            compatibility_id=new_ulid(),
-            score_percent=found.percent,
-            level=found.level,
-            comment=found.comment,
-            criteria_refs=[one.criteria_id for one in criteria],
-        )
-        note = self._activity(
-            room_id, "CompatibilityComputed", caller.id, f"{found.percent}% ({found.level})"
-        )
-        made: Compatibility = (await self.db.transact(create(snapshot), create(note)))[0]
+            outcome = f"{found.percent}% ({found.level})"
+            return [snapshot, self._activity(room_id, "CompatibilityComputed", caller.id, outcome)]
+
+        made: Compatibility = await self._of_members(room_id, caller, computed)
         return made
 
     @query("/rooms/{room_id}/compatibility", allow=reader)
@@ -173,6 +181,28 @@ class CriteriaOperations(ListingOperations):
         """Scores over time, newest first."""
         history = compatibility_history.after(page.cursor)
         return await history(self.db, room_id, limit=page.limit)
+
+    async def _of_members(
+        self,
+        room_id: str,
+        caller: Identity,
+        computed: Callable[[list[LatestCriteria]], Sequence[Entity]],
+    ) -> Any:
+        """What is computed of everybody's criteria, stored if all of them are still in the room."""
+        for _ in range(ATTEMPTS):
+            criteria = (await all_users_criteria(self.db, room_id)).items
+            if not criteria:
+                raise Conflict("Nobody has said what they look for.", code="NO_CRITERIA")
+            others = [one.user_id for one in criteria if one.user_id != caller.id]
+            there = [check(Member.key(room_id=room_id, user_id=one)) for one in others]
+            try:
+                made = await self._written(
+                    room_id, caller, *map(create, computed(criteria)), *there
+                )
+            except NotFound:
+                continue  # somebody left at the same time
+            return made[0]
+        raise Conflict("The members change all the time; try again.", code="BUSY")
 
     async def _with_names(self, combined: CombinedCriteria) -> CombinedCriteria:
         names = await names_of(self.db, set(combined.from_user_ids))
@@ -191,12 +221,6 @@ class CriteriaOperations(ListingOperations):
 
     def _end_of_superseded(self) -> datetime:
         return self._now() + timedelta(days=SUPERSEDED_CRITERIA_DAYS)
-
-    async def _stated(self, room_id: str) -> list[LatestCriteria]:
-        found = (await all_users_criteria(self.db, room_id)).items
-        if not found:
-            raise Conflict("Nobody has said what they look for.", code="NO_CRITERIA")
-        return found
 
 
 def _outcome(found: Combination, mode: Mode) -> str:

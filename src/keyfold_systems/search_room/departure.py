@@ -9,7 +9,6 @@ from keyfold import Query
 from keyfold.api import Belonging, Identity, PersonalData, itself, mutation
 from keyfold.errors import AlreadyExists
 from keyfold_systems.search_room.entities import (
-    Activity,
     AskedRoom,
     FormerRoom,
     Listing,
@@ -22,7 +21,7 @@ from keyfold_systems.search_room.entities import (
 from keyfold_systems.search_room.notifications import inbox
 from keyfold_systems.search_room.oversight import Suspension, trail
 from keyfold_systems.search_room.people import PeopleOperations
-from keyfold_systems.search_room.removal import concerns, finish
+from keyfold_systems.search_room.removal import activities_of, concerns, finish
 
 
 async def depart(service: DepartureOperations, person: Person, _: Identity) -> None:
@@ -34,9 +33,8 @@ def _criteria(entry: UserRoom | FormerRoom) -> Query[Any]:
     return UserCriteria.key.query(room_id=entry.room_id, user_id=entry.user_id)
 
 
-def _activities_by(entry: UserRoom | FormerRoom | AskedRoom) -> Query[Any]:
-    activities = Activity.key.query(room_id=entry.room_id)
-    return activities.where(lambda x: x.sender_id == entry.user_id)
+def _activities(entry: UserRoom | FormerRoom | AskedRoom) -> Query[Any]:
+    return activities_of(entry.room_id, entry.user_id)
 
 
 def _listings(entry: UserRoom | FormerRoom) -> Query[Any]:
@@ -46,12 +44,12 @@ def _listings(entry: UserRoom | FormerRoom) -> Query[Any]:
 
 _IN_ROOM = (
     Belonging("UserCriteria", _criteria),
-    Belonging("Activity", _activities_by),
+    Belonging("Activity", _activities),
     Belonging("Listing", _listings),
 )
 
 
-_ASKED = (Belonging("Activity", _activities_by),)
+_ASKED = (Belonging("Activity", _activities),)
 
 
 class DepartureOperations(PersonalData, PeopleOperations):

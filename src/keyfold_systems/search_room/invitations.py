@@ -31,7 +31,6 @@ from keyfold_systems.search_room.entities import (
     InvitationLink,
     InvitationStatus,
     Member,
-    Person,
     Role,
     Room,
     UserInvitation,
@@ -40,12 +39,12 @@ from keyfold_systems.search_room.patterns import (
     invitation,
     invitation_link,
     membership,
-    person,
     room_invitations,
     room_links,
     user_invitations,
 )
 from keyfold_systems.search_room.people import named_one, named_page
+from keyfold_systems.search_room.removal import no_profile, staying, stays
 from keyfold_systems.search_room.rooms import RoomOperations
 
 UserId = Annotated[str, Field(min_length=1, max_length=120)]
@@ -60,6 +59,8 @@ class InvitationOperations(RoomOperations):
     ) -> Invitation:
         """Ask somebody who has a profile; who declined, or let it expire, may be asked again."""
         room = await self.db.get(Room.key(room_id=room_id))
+        if user_id == caller.id:
+            raise _member_already()
         now = self._now()
         asked = Invitation(
             room_id=room_id,
@@ -70,24 +71,21 @@ class InvitationOperations(RoomOperations):
             invited_at=now,
         )
         note = self._activity(room_id, "MemberInvited", caller.id, about=user_id)
-        known = check(Person.key(user_id=user_id))
         outside = check(
             Member.key(room_id=room_id, user_id=user_id), where=lambda m: missing(m.user_id)
         )
         sent = put(asked, where=lambda i: missing(i.user_id) | ~_open(i, now))
-        writes: list[Intent] = [sent, create(note), outside, known]
+        writes: list[Intent] = [sent, create(note), outside, *staying(user_id)]
         if await self.db.find(FormerRoom.key(user_id=user_id, room_id=room_id)) is None:
             writes.append(put(AskedRoom(user_id=user_id, room_id=room_id, asked_at=now)))
         try:
-            made: Invitation = (await self.db.transact(*writes))[0]
-        except ConditionFailed:
+            made: Invitation = (await self._written(room_id, caller, *writes))[0]
+        except (ConditionFailed, NotFound):
+            if not await stays(self.db, user_id):
+                raise Missing("Nobody here has this id; give them a link.", code="NOBODY") from None
             if await membership(self.db, room_id, user_id) is not None:
                 raise _member_already() from None
             raise Conflict("They are invited already.", code="ALREADY_INVITED") from None
-        except NotFound:
-            if await person(self.db, user_id) is None:
-                raise Missing("Nobody here has this id; give them a link.", code="NOBODY") from None
-            raise
         return await named_one(self.db, made, user_name="user_id", invited_by_name="invited_by")
 
     @query("/rooms/{room_id}/invitations", allow=member)
@@ -103,7 +101,8 @@ class InvitationOperations(RoomOperations):
         now = self._now()
         note = self._activity(room_id, "InvitationWithdrawn", caller.id, about=user_id)
         try:
-            await self.db.transact(delete(ref, where=lambda i: _open(i, now)), create(note))
+            withdrawn = delete(ref, where=lambda i: _open(i, now))
+            await self._written(room_id, caller, withdrawn, create(note))
         except (ConditionFailed, NotFound):
             raise Missing("They have no open invitation to this room.") from None
 
@@ -158,7 +157,7 @@ class InvitationOperations(RoomOperations):
             invited_at=self._now(),
         )
         note = self._activity(room_id, "LinkCreated", caller.id)
-        made: InvitationLink = (await self.db.transact(create(link), create(note)))[0]
+        made: InvitationLink = (await self._written(room_id, caller, create(link), create(note)))[0]
         return await named_one(self.db, made, invited_by_name="invited_by")
 
     @query("/rooms/{room_id}/links", allow=owner)
@@ -182,7 +181,7 @@ class InvitationOperations(RoomOperations):
         if found is None:
             raise _no_link()
         note = self._activity(room_id, "LinkRevoked", caller.id)
-        await self.db.transact(delete(found.ref()), create(note))
+        await self._written(room_id, caller, delete(found.ref()), create(note))
 
     @mutation("/rooms/{room_id}/links/{link_id}/members", allow=authenticated, status=201)
     async def join_by_link(self, room_id: str, link_id: str, caller: Identity) -> Member:
@@ -199,12 +198,16 @@ class InvitationOperations(RoomOperations):
         place = check(room.ref(), where=lambda r: r.member_count < MOST_MEMBERS)
         writes = create(joined), delete(asked), create(note), valid, place
         try:
-            made = await self.db.transact(*writes, *_traces(room_id, caller.id))
+            made = await self.db.transact(
+                *writes, *_traces(room_id, caller.id), *staying(caller.id)
+            )
         except (AlreadyExists, NotFound, ConditionFailed):
             if await membership(self.db, room_id, caller.id) is not None:
-                raise _member_already() from None
+                raise _you_are_in() from None
             if await invitation_link(self.db, room_id, link_id) is None:
                 raise _no_link() from None
+            if not await stays(self.db, caller.id):
+                raise no_profile() from None
             raise _full() from None
         new_member: Member = made[0]
         return await named_one(self.db, new_member, user_name="user_id")
@@ -212,7 +215,7 @@ class InvitationOperations(RoomOperations):
     async def _refusal(self, room_id: str, caller: Identity) -> Refused:
         """Why somebody cannot join: they have just done so, the room is full, nobody asked them."""
         if await membership(self.db, room_id, caller.id) is not None:
-            return _member_already()
+            return _you_are_in()
         asked = await invitation(self.db, room_id, caller.id)
         room = await self.db.find(Room.key(room_id=room_id))
         if asked is None or asked.status != InvitationStatus.PENDING or room is None:
@@ -250,3 +253,7 @@ def _no_link() -> Missing:
 
 def _member_already() -> Conflict:
     return Conflict("They are a member already.", code="ALREADY_MEMBER")
+
+
+def _you_are_in() -> Conflict:
+    return Conflict("You are a member already.", code="ALREADY_MEMBER")

@@ -50,9 +50,10 @@ class ListingOperations(ActivityOperations):
             room_id, "ListingPinned", caller.id, listing.title, about=listing.listing_id
         )
         try:
-            made: Listing = (await self.db.transact(create(listing), create(note)))[0]
+            written = await self._written(room_id, caller, create(listing), create(note))
         except UniqueTaken:
             raise Conflict("This listing is in the room already.", code="DUPLICATE") from None
+        made: Listing = written[0]
         return (await self._listing_views([made], caller))[0]
 
     @query("/rooms/{room_id}/listings", allow=reader)
@@ -133,7 +134,9 @@ class ListingOperations(ActivityOperations):
         if status := changes.get("status"):
             notes.append(self._activity(room_id, "ListingMoved", caller.id, status, listing_id))
         try:
-            written = await self.db.transact(update(listing, **changes), *map(create, notes))
+            written = await self._written(
+                room_id, caller, update(listing, **changes), *map(create, notes)
+            )
         except StepRefused as refused:
             raise _wrong_step(refused.state or listing.status) from None
         changed: Listing = written[0]
@@ -153,7 +156,7 @@ class ListingOperations(ActivityOperations):
             room_id, "ListingMoved", caller.id, Status.SEEN.value, about=listing_id
         )
         try:
-            await self.db.transact(first, create(note))
+            await self._written(room_id, caller, first, create(note))
             seen = await self.db.get(ref)
         except (ConditionFailed, StepRefused, ValueRefused):
             seen = await self._marked(room_id, listing_id, caller, seen_by=True)
@@ -183,7 +186,7 @@ class ListingOperations(ActivityOperations):
         """Take a listing out of a room."""
         listing = await self.db.get(Listing.key(room_id=room_id, listing_id=listing_id))
         note = self._activity(room_id, "ListingRemoved", caller.id, listing.title, about=listing_id)
-        await self.db.transact(delete(listing.ref(), must_exist=True), create(note))
+        await self._written(room_id, caller, delete(listing.ref(), must_exist=True), create(note))
 
     async def _marked(
         self, room_id: str, listing_id: str, caller: Identity, **marks: bool
@@ -195,14 +198,15 @@ class ListingOperations(ActivityOperations):
             for name, there in marks.items()
         }
         try:
-            return await self.db.update(ref, **changes)
+            await self._written(room_id, caller, update(ref, **changes))
         except ValueRefused:
             # There are as many as members at most, so some of them have left the room.
             members = {one.user_id for one in await room_members(self.db, room_id)}
             found = await self.db.get(ref)
             gone: dict[str, Any] = {name: remove(getattr(found, name) - members) for name in marks}
             await self.db.update(ref, **gone)
-            return await self.db.update(ref, **changes)
+            await self._written(room_id, caller, update(ref, **changes))
+        return await self.db.get(ref)
 
     async def _listing_views(self, listings: Sequence[Listing], caller: Identity) -> list[Listing]:
         """Listings with who added them, what the caller did with each, and what can follow."""

@@ -10,7 +10,22 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
-from keyfold import AsyncDb, Query, add, check, clear, contains, delete, get, put, remove, update
+from keyfold import (
+    AsyncDb,
+    Query,
+    Ref,
+    add,
+    check,
+    clear,
+    contains,
+    delete,
+    get,
+    missing,
+    put,
+    remove,
+    update,
+)
+from keyfold.api import Conflict
 from keyfold.errors import ConditionFailed, NotFound
 from keyfold.runtime import Intent
 from keyfold.streams import Delivery
@@ -69,6 +84,26 @@ async def finish(db: AsyncDb, removal: Removal) -> None:
         if missed == ATTEMPTS:
             return  # the stream goes on
     await db.transact(*_end(removal))
+
+
+def staying(user_id: str) -> list[Intent]:
+    """Somebody has a profile and is not leaving: who leaves for good leaves nothing new behind."""
+    leaving = Removal.key(user_id=user_id)
+    return [
+        check(Person.key(user_id=user_id)),
+        check(leaving, where=lambda r: missing(r.user_id)),
+    ]
+
+
+async def stays(db: AsyncDb, user_id: str) -> bool:
+    """Whether somebody has a profile and is not leaving for good."""
+    refs = Person.key(user_id=user_id), Removal.key(user_id=user_id)
+    person, removal = await db.get_many(list[Ref[Any]](refs))
+    return person is not None and removal is None
+
+
+def no_profile() -> Conflict:
+    return Conflict("You have no profile any more; sign in again.", code="NO_PROFILE")
 
 
 def _end(removal: Removal) -> list[Intent]:
@@ -139,9 +174,7 @@ async def _in_room(db: Reader, room_id: str, user_id: str) -> list[Intent]:
         return [update(room.ref(), created_by_user_id=NOBODY)]
     criteria = UserCriteria.key.query(room_id=room_id, user_id=user_id)
     links = InvitationLink.key.query(room_id=room_id).where(lambda x: x.invited_by == user_id)
-    activities = Activity.key.query(room_id=room_id)
-    activities = activities.where(lambda x: (x.sender_id == user_id) | (x.about == user_id))
-    theirs: tuple[Query[Any], ...] = (criteria, links, activities)
+    theirs: tuple[Query[Any], ...] = (criteria, links, activities_of(room_id, user_id))
     for query in theirs:
         if found := await _some(db, query):
             return [delete(one.ref()) for one in found]
@@ -159,6 +192,12 @@ async def _in_room(db: Reader, room_id: str, user_id: str) -> list[Intent]:
 def another_owner(room_id: str) -> Intent:
     """The last owner of a room stays one."""
     return check(Room.key(room_id=room_id), where=lambda r: r.owner_count > 1)
+
+
+def activities_of(room_id: str, user_id: str) -> Query[Activity]:
+    """What somebody did in a room, and what others did that is about them."""
+    activities = Activity.key.query(room_id=room_id)
+    return activities.where(lambda x: (x.sender_id == user_id) | (x.about == user_id))
 
 
 def _listings(room_id: str, user_id: str) -> Query[Listing]:
@@ -186,7 +225,10 @@ def _combined(room_id: str, user_id: str) -> Query[CombinedCriteria]:
 
 
 def _forget_combined(combined: CombinedCriteria, user_id: str) -> Intent:
+    """What was combined of several stays; what was theirs alone goes."""
     others = [one for one in combined.from_user_ids if one != user_id]
+    if not others:
+        return delete(combined.ref())
     return update(combined.ref(), from_user_ids=others)
 
 

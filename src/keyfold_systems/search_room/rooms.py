@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from pydantic.alias_generators import to_camel
 
 from keyfold import Page, check, create, delete, missing, new_ulid, put, update
@@ -38,7 +40,7 @@ from keyfold_systems.search_room.patterns import (
 )
 from keyfold_systems.search_room.payloads import NewRoom, RoomChange, RoomView
 from keyfold_systems.search_room.people import named, named_one, named_page
-from keyfold_systems.search_room.removal import another_owner
+from keyfold_systems.search_room.removal import another_owner, no_profile, staying
 from keyfold_systems.search_room.versions import at_version, changes_of
 
 ATTEMPTS = 5
@@ -60,7 +62,10 @@ class RoomOperations(CriteriaOperations):
             room_id=room.room_id, user_id=caller.id, role=Role.OWNER, room_name=room.name
         )
         note = self._activity(room.room_id, "RoomCreated", caller.id, room.name)
-        await self.db.transact(create(room), create(first), create(note))
+        try:
+            await self.db.transact(create(room), create(first), create(note), *staying(caller.id))
+        except (NotFound, ConditionFailed):
+            raise no_profile() from None
         return await self.db.get(room.ref())
 
     @query("/rooms/{room_id}", allow=reader)
@@ -98,7 +103,8 @@ class RoomOperations(CriteriaOperations):
             notes.append(self._activity(room_id, "RoomRenamed", caller.id, changes["name"]))
         if others := sorted(map(to_camel, changes.keys() - {"name"})):
             notes.append(self._activity(room_id, "RoomChanged", caller.id, ", ".join(others)))
-        changed: Room = (await self.db.transact(update(room, **changes), *map(create, notes)))[0]
+        writes = [update(room, **changes), *map(create, notes)]
+        changed: Room = (await self._written(room_id, caller, *writes))[0]
         return changed
 
     @mutation("/rooms/{room_id}", method="DELETE", allow=owner)
@@ -148,7 +154,7 @@ class RoomOperations(CriteriaOperations):
         if role != Role.OWNER:
             writes.append(another_owner(room_id))
         try:
-            changed: Member = (await self.db.transact(*writes))[0]
+            changed: Member = (await self._about(user_id, room_id, caller, *writes))[0]
         except ConditionFailed:
             raise _last_owner() from None
         return await named_one(self.db, changed, user_name="user_id")
@@ -170,7 +176,8 @@ class RoomOperations(CriteriaOperations):
             if found.role == Role.OWNER:
                 writes.append(another_owner(room_id))
             try:
-                await self.db.transact(*writes, *await self._wishes_end(room_id, user_id))
+                writes += await self._wishes_end(room_id, user_id)
+                await self._about(user_id, room_id, caller, *writes)
             except ConditionFailed:
                 room = await room_by_id(self.db, room_id)
                 if found.role == Role.OWNER and room is not None and room.owner_count < 2:
@@ -180,6 +187,14 @@ class RoomOperations(CriteriaOperations):
                 continue  # they are out already
             return
         raise Conflict("This member is changing all the time; try again.", code="BUSY")
+
+    async def _about(
+        self, user_id: str, room_id: str, caller: Identity, *writes: Intent
+    ) -> list[Any]:
+        """Writes about a member, by another one or by themselves."""
+        if caller.id == user_id:
+            return list(await self.db.transact(*writes))
+        return await self._written(room_id, caller, *writes)
 
     async def _wishes_end(self, room_id: str, user_id: str) -> list[Intent]:
         """What somebody looks for goes with them, and nothing that they say meanwhile stays."""

@@ -3,28 +3,32 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
 
 from keyfold import AsyncDb
-from keyfold.api import Identity, PageRequest
+from keyfold.api import Identity, PageRequest, Refused
 from keyfold.clock import ManualClock
+from keyfold.errors import ConditionFailed, ItemError
 from keyfold.maintain import verification
 from keyfold.streams import AsyncConsumer
 from keyfold_systems.search_room.entities import (
+    CombinedCriteria,
     Invitation,
     Member,
     Person,
     Role,
     Room,
 )
-from keyfold_systems.search_room.payloads import NewListing
+from keyfold_systems.search_room.payloads import ListingChange, NewListing, NewRoom, RoomChange
 from tests.systems.conftest import Recorder
 
 from .conftest import INES, JONAS, MIA, Home
 
 LOFT = NewListing(source_brand="flatfox", title="Loft")
+ROOM = NewRoom(name="Another", search_type="buy")
 
 
 async def lived(home: Home, db: AsyncDb) -> None:
@@ -153,6 +157,109 @@ async def test_nothing_stays_of_somebody_who_was_only_asked(
     await service.delete_person(INES.id)
     await AsyncConsumer(db).drain()
     assert await traces(client, INES.id) == []
+
+
+WRITES: dict[str, Callable[[Home, str], Awaitable[object]]] = {
+    "say": lambda home, _: home.service.say(home.room.room_id, "Hi", JONAS),
+    "addListing": lambda home, _: home.service.add_listing(home.room.room_id, LOFT, JONAS),
+    "updateListing": lambda home, flat: home.service.update_listing(
+        home.room.room_id, flat, ListingChange(title="Loft"), JONAS
+    ),
+    "deleteListing": lambda home, flat: home.service.delete_listing(home.room.room_id, flat, JONAS),
+    "markSeen": lambda home, flat: home.service.mark_seen(home.room.room_id, flat, JONAS),
+    "vote": lambda home, flat: home.service.vote(home.room.room_id, flat, JONAS, "like"),
+    "saveCriteria": lambda home, _: home.wish(JONAS, price=3),
+    "combineCriteria": lambda home, _: home.service.combine_criteria(home.room.room_id, "all", MIA),
+    "computeCompatibility": lambda home, _: home.service.compute_compatibility(
+        home.room.room_id, JONAS
+    ),
+    "updateRoom": lambda home, _: home.service.update_room(
+        home.room.room_id, RoomChange(name="Hers"), JONAS
+    ),
+    "changeRole": lambda home, _: home.service.change_role(
+        home.room.room_id, MIA.id, Role.MEMBER, JONAS
+    ),
+    "leave": lambda home, _: home.service.leave(home.room.room_id, JONAS.id, MIA),
+    "invite": lambda home, _: home.service.invite(home.room.room_id, INES.id, JONAS),
+    "be invited": lambda home, _: home.service.invite(home.room.room_id, JONAS.id, MIA),
+    "createLink": lambda home, _: home.service.create_link(home.room.room_id, JONAS),
+    "createRoom": lambda home, _: home.service.create_room(ROOM, JONAS),
+    "joinByLink": lambda home, _: join_another(home),
+}
+
+
+async def join_another(home: Home) -> None:
+    room = await home.service.create_room(ROOM, MIA)
+    link = await home.service.create_link(room.room_id, MIA)
+    await home.service.join_by_link(room.room_id, link.link_id, JONAS)
+
+
+@pytest.mark.parametrize("what", WRITES)
+@pytest.mark.parametrize("moment", ["while they leave", "after they left"])
+async def test_what_is_written_while_somebody_leaves_for_good_does_not_name_them(
+    home: Home, db: AsyncDb, client: Recorder, what: str, moment: str
+) -> None:
+    """The request was allowed, and its write comes late."""
+    room_id = home.room.room_id
+    await home.service.change_role(room_id, JONAS.id, Role.OWNER, MIA)
+    flat = await home.listing("7")
+    await home.wish(JONAS, price=4)
+    await home.wish(MIA, price=4)
+    held = asyncio.Event()
+    call, removing = client.call, asyncio.current_task()
+
+    async def late(operation: str, request: Any) -> dict[str, Any]:
+        if asyncio.current_task() is removing:
+            if moment == "while they leave" and "'REMOVAL'" not in str(request):
+                held.set()
+        elif operation in ("TransactWriteItems", "UpdateItem") and "jonas" in str(request):
+            await held.wait()
+        return await call(operation, request)
+
+    client.call = late  # type: ignore[method-assign]
+    writing = asyncio.create_task(outcome(WRITES[what](home, flat.listing_id)))
+    await asyncio.sleep(0.05)
+    await home.service.delete_person(JONAS.id)
+    held.set()
+    await writing
+    client.call = call  # type: ignore[method-assign]
+    await AsyncConsumer(db).drain()
+    assert await traces(client) == []
+    assert (await db.run(verification(db.context))).clean
+
+
+async def outcome(work: Awaitable[object]) -> object:
+    try:
+        return await work
+    except (Refused, ItemError, ConditionFailed) as refused:
+        return refused
+
+
+async def test_what_was_combined_of_somebodys_wishes_alone_goes_with_them(
+    home: Home, db: AsyncDb
+) -> None:
+    room_id = home.room.room_id
+    await home.wish(JONAS, garden=True)
+    await home.service.combine_criteria(room_id, "strict", MIA)
+    await home.wish(MIA, lift=True)
+    await home.service.combine_criteria(room_id, "strict", MIA)
+    await home.service.delete_person(JONAS.id)
+    left = [one async for one in db.scan(CombinedCriteria)]
+    assert [(one.from_user_ids, set(one.criteria)) for one in left] == [
+        (["mia"], {"garden", "lift"})
+    ]
+
+
+async def test_an_export_has_what_others_did_about_somebody(home: Home) -> None:
+    """Also where they were asked and never came."""
+    await home.service.change_role(home.room.room_id, JONAS.id, Role.OWNER, MIA)
+    await home.service.invite(home.room.room_id, INES.id, MIA)
+    for who, what in (
+        (JONAS, ["MemberInvited", "MemberJoined", "RoleChanged"]),
+        (INES, ["MemberInvited"]),
+    ):
+        found = [item for kind, item in await exported(home, who, 7) if kind == "Activity"]
+        assert sorted(one["type"] for one in found) == what
 
 
 async def test_reports_forget_who_left(home: Home, db: AsyncDb, client: Recorder) -> None:

@@ -181,6 +181,7 @@ async def test_whoever_has_a_link_can_join(home: Home) -> None:
     assert (shown.room_name, shown.invited_by_name) == ("Ours", "Mia")
     assert len(link.link_id) > 20
     for who in (INES, Identity.of("paul")):
+        await home.service.welcome(who)
         joined = await home.service.join_by_link(room_id, link.link_id, who)
         assert (joined.user_id, joined.role) == (who.id, Role.MEMBER)
     with pytest.raises(Conflict) as again:
@@ -221,6 +222,8 @@ async def test_a_link_that_is_none_lets_nobody_in(
 async def test_a_full_room_takes_nobody_by_a_link(home: Home) -> None:
     link = await home.service.create_link(home.room.room_id, MIA)
     many = [Identity.of(f"u{number}") for number in range(MOST_MEMBERS + 3)]
+    for one in many:
+        await home.service.welcome(one)
     calls = [home.service.join_by_link(home.room.room_id, link.link_id, one) for one in many]
     done = await asyncio.gather(*calls, return_exceptions=True)
     refused = [one for one in done if isinstance(one, Conflict)]

@@ -132,6 +132,12 @@ class Crowd:
     def _a_listing(self) -> tuple[str, str]:
         return self.dice.choice(list(self.model.listings) or [("none", "none")])
 
+    def _somebody(self, room_id: str, anybody: Identity) -> Identity:
+        """Mostly who is in a room by what was answered; they may be leaving it at this moment."""
+        inside = [who for room, who in self.model.members() if room == room_id]
+        stranger = not inside or self.dice.random() < 0.2
+        return anybody if stranger else Identity.of(self.dice.choice(sorted(inside)))
+
     async def _room(self, _: Identity) -> None:
         if len(self.model.names) - len(self.model.gone) >= 6:
             raise Idle
@@ -183,7 +189,7 @@ class Crowd:
     async def _add(self, who: Identity) -> None:
         room_id, external = self._a_room(), self.dice.choice(EXTERNAL)
         new = NewListing(source_brand="homegate", external_id=external, title="Flat")
-        listing = await self.service.add_listing(room_id, new, who)
+        listing = await self.service.add_listing(room_id, new, self._somebody(room_id, who))
         key = room_id, listing.listing_id
         self.model.listings[key] = listing.version, listing.status
         self.model.external[key] = external
@@ -191,11 +197,13 @@ class Crowd:
 
     async def _move(self, who: Identity) -> None:
         key = self._a_listing()
+        who = self._somebody(key[0], who)
         change = ListingChange(status=self.dice.choice(list(Status)[2:]))
         self._edited(key, await self.service.update_listing(*key, change, who))
 
     async def _seen(self, who: Identity) -> None:
         key = self._a_listing()
+        who = self._somebody(key[0], who)
         self._edited(key, await self.service.mark_seen(*key, who))
         self.model.seen.setdefault(key, set()).add(who.id)
 
@@ -205,12 +213,13 @@ class Crowd:
 
     async def _drop(self, who: Identity) -> None:
         key = self._a_listing()
-        await self.service.delete_listing(*key, who)
+        await self.service.delete_listing(*key, self._somebody(key[0], who))
         self.model.dropped.add(key)
         self.model.said[key[0]] += 1
 
     async def _wish(self, who: Identity) -> None:
         room_id = self._a_room()
+        who = self._somebody(room_id, who)
         new = NewCriteria(criteria={"price": Span(max=self.dice.randrange(5000))})
         said = await self.service.save_criteria(room_id, new, who)
         self.model.criteria.setdefault((room_id, who.id), []).append(said.criteria_id)
@@ -218,7 +227,7 @@ class Crowd:
 
     async def _say(self, who: Identity) -> None:
         room_id = self._a_room()
-        await self.service.say(room_id, "Hi", who)
+        await self.service.say(room_id, "Hi", self._somebody(room_id, who))
         self.model.said[room_id] += 1
 
     async def _delete(self, _: Identity) -> None:
