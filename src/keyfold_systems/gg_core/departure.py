@@ -107,13 +107,7 @@ def _on(departure: Departure, *writes: Intent) -> list[Intent]:
 async def _leave_groups(departure: Departure, delivery: Delivery) -> list[Intent]:
     """A group stays and gets another owner, if anybody else is in it."""
     user_id = departure.user_id
-    listed = await delivery.read(GroupMember.by_user.query(user_id=user_id).limit(AT_ONCE))
-    for one in listed:
-        # The index may be behind.
-        member = await delivery.find(one.ref())
-        group = await delivery.find(Group.key(group_id=one.group_id))
-        if member is None or group is None:
-            continue
+    for member, group in await _memberships(user_id, delivery):
         kept = member.role != Role.OWNER or group.owners > 1
         if kept and group.owner_id != user_id:
             return _on(departure, _out(member), home.hiding(user_id, group.group_id))
@@ -126,6 +120,20 @@ async def _leave_groups(departure: Departure, delivery: Delivery) -> list[Intent
         promoted = [] if heir.role == Role.OWNER else [update(heir.ref(), role=Role.OWNER)]
         return _on(departure, owned, *promoted)
     return []
+
+
+async def _memberships(user_id: str, delivery: Delivery) -> list[tuple[GroupMember, Group]]:
+    """Some groups that somebody is in; an index that is behind lists some that they left."""
+    query, cursor = GroupMember.by_user.query(user_id=user_id).limit(AT_ONCE), None
+    while True:
+        page = await delivery.read(query, cursor=cursor)
+        members = [await delivery.find(one.ref()) for one in page]
+        groups = [await delivery.find(Group.key(group_id=one.group_id)) for one in page]
+        pairs = zip(members, groups, strict=True)
+        found = [(member, group) for member, group in pairs if member and group]
+        cursor = page.cursor
+        if found or cursor is None:
+            return found
 
 
 def _out(member: GroupMember) -> Intent:

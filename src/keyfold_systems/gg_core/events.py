@@ -14,12 +14,14 @@ from keyfold.streams import Delivery
 from keyfold_systems.gg_core.entities import (
     Activity,
     Block,
+    CommentsCounter,
     Follow,
     Group,
     GroupMember,
     Promotion,
     User,
     design,
+    home,
 )
 from keyfold_systems.gg_core.goals import Goal, Quest, Task
 from keyfold_systems.gg_core.oversight import Report, Suspension
@@ -154,9 +156,20 @@ for declared in ANNOUNCED:
 
 
 @design.on(Group, "remove", name="forget_promotion")
-def forget_promotion(old: Group, _: None, __: Delivery) -> Intent:
-    """What was decided about a group's reach goes with it."""
-    return delete(Promotion.key(user_id=old.group_id))
+def forget_promotion(old: Group, _: None, __: Delivery) -> list[Intent]:
+    """What was decided and counted about a group's reach goes with it."""
+    return [delete(Promotion.key(user_id=old.group_id)), *home.forgetting(old.group_id)]
+
+
+@design.on(CommentsCounter, "modify", name="forget_comments")
+async def forget_comments(
+    _: CommentsCounter, new: CommentsCounter, delivery: Delivery
+) -> list[Intent]:
+    """A count of no comments is not kept: nothing would delete it with its post."""
+    if new.count:
+        return []
+    now = await delivery.find(new.ref())
+    return [delete(now.ref(), where=lambda c: c.count == 0)] if now and not now.count else []
 
 
 @design.on(Quest, "modify", name="announce_QuestCancelled")

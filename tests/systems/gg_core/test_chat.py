@@ -133,6 +133,19 @@ async def test_a_block_holds_in_rooms(world: World) -> None:
     await world.service.send_message(room.room_id, "Sorry", caller=MIA)
 
 
+async def test_a_block_holds_in_every_room_that_two_are_left_in(world: World) -> None:
+    of_two = await world.service.create_room(NewRoom(scope="group", members={"mia"}), caller=OLGA)
+    three = NewRoom(scope="group", members={"mia", "sam"})
+    of_three = await world.service.create_room(three, caller=OLGA)
+    await world.service.block_user("mia", caller=OLGA)
+    with pytest.raises(NotAllowed, match="blocked"):
+        await world.service.send_message(of_two.room_id, "Hello?", caller=MIA)
+    await world.service.send_message(of_three.room_id, "Hello all", caller=MIA)
+    await world.service.leave_room(of_three.room_id, caller=SAM)
+    with pytest.raises(NotAllowed, match="blocked"):
+        await world.service.send_message(of_three.room_id, "Hello?", caller=MIA)
+
+
 async def test_nobody_opens_a_room_while_being_blocked(world: World) -> None:
     for number in range(6):
         fan = Identity.of(f"fan{number}")

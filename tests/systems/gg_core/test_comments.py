@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from keyfold.api import Invalid, NotAllowed
-from keyfold_systems.gg_core.entities import Activity
+from keyfold_systems.gg_core.entities import Activity, CommentsCounter
 from keyfold_systems.gg_core.patterns import feed_items
 from keyfold_systems.gg_core.payloads import NewActivity
 from tests.systems.opening import LATER
@@ -91,6 +91,17 @@ async def test_who_does_not_see_a_post_says_nothing_about_it(world: World) -> No
         await world.service.post_activity(input, caller=OLGA)
 
 
+async def test_a_block_holds_for_what_is_written_in_a_group(world: World) -> None:
+    group = await world.found(OLGA)
+    await world.service.join_group(group.group_id, caller=MIA)
+    hers = await world.post(OLGA, "Hers", group=group.group_id)
+    theirs = await world.post(MIA, "Theirs", group=group.group_id)
+    await world.service.block_user("mia", caller=OLGA)
+    for who, post in ((MIA, hers), (OLGA, theirs)):
+        with pytest.raises(Invalid, match="does not exist"):
+            await world.comment(who, post)
+
+
 async def test_comments_go_with_their_post_out_of_every_feed(world: World) -> None:
     await world.service.follow_user("mia", caller=OLGA)
     await world.service.promote("mia", True, caller=ROOT)
@@ -104,6 +115,7 @@ async def test_comments_go_with_their_post_out_of_every_feed(world: World) -> No
     await world.service.delete_activity("sam", post.activity_id, post.created_at, caller=SAM)
     await world.settle()
     assert await said_about(world, post) == []
+    assert [one async for one in world.db.scan(CommentsCounter)] == []
     assert await world.texts(OLGA) == ["kept"]
     assert [one.activity_id for one in await feed_items(world.db, "olga")] == [kept.activity_id]
     assert await world.drift() == []

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
+from keyfold.errors import NotFound
 from keyfold_systems.gg_core.entities import Activity
 from keyfold_systems.gg_core.payloads import NewActivity, NewQuest, NewRoom
 from keyfold_systems.gg_core.rooms import Message, Room
-from tests.systems.opening import LATER
+from tests.systems.opening import LATER, stored
 
 from .conftest import FIRST, MIA, OLGA, ROOT, SAM, World
 
@@ -48,7 +51,7 @@ async def test_a_group_goes_with_its_rooms_messages_and_activities(world: World)
     assert await world.drift() == []
 
 
-async def test_a_room_that_is_made_while_its_group_goes_goes_too(world: World) -> None:
+async def test_nothing_stays_that_is_added_to_a_group_that_is_gone(world: World) -> None:
     group = await world.found(OLGA, persistent=False)
     await world.service.delete_group(group.group_id, caller=OLGA)
     late = Activity(
@@ -62,8 +65,11 @@ async def test_a_room_that_is_made_while_its_group_goes_goes_too(world: World) -
         created_at=world.db.context.now(),
     )
     await world.db.create(late)
+    with pytest.raises(NotFound):
+        await world.db.create(Room(room_id="late", scope="group", group_id=group.group_id))
     await world.settle()
     assert await everything(world, Activity) == []
+    assert await everything(world, Room) == []
 
 
 async def test_a_goal_goes_with_what_was_told_of_it(world: World) -> None:
@@ -131,9 +137,25 @@ async def test_what_has_counted_may_be_deleted(world: World) -> None:
     assert (await world.quest(quest)).status == "completed"
 
 
-async def test_a_group_leaves_nothing_of_who_was_promoted(world: World) -> None:
+async def test_a_group_leaves_nothing_but_what_expires(world: World) -> None:
     group = await world.found(SAM, persistent=False)
+    await world.service.join_group(group.group_id, caller=MIA)
     await world.service.promote(group.group_id, True, caller=ROOT)
+    hall = NewRoom(scope="group", group_id=group.group_id)
+    room = await world.service.create_room(hall, caller=SAM)
+    await world.service.send_message(room.room_id, "Hello", caller=MIA)
+    await world.service.read_room(room.room_id, caller=SAM)
+    post = await world.post(SAM, "ours", group=group.group_id)
+    await world.comment(MIA, post)
+    await world.settle()
     await world.service.delete_group(group.group_id, caller=SAM)
     await world.settle()
     assert (await world.service.explain_reach(group.group_id)).promoted is None
+    ids = (group.group_id, room.room_id, post.activity_id)
+    left = [
+        f"{one['PK']['S']} {one['SK']['S']}"
+        for one in await stored(world.db, "gg_core")
+        if any(id in str(one) for id in ids) and "ttl" not in one
+    ]
+    marks = [f"USER#{one} READ#{room.room_id}" for one in ("mia", "sam")]
+    assert sorted(one for one in left if not one.startswith("AUDIT#")) == marks

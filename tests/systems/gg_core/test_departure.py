@@ -14,6 +14,7 @@ from keyfold.errors import CursorRefused, NotFound
 from keyfold.streams import AsyncConsumer, ConsumerOptions
 from keyfold.streams.policy import TRANSIENT
 from keyfold.testing import Sandbox
+from keyfold_systems.gg_core.departure import AT_ONCE
 from keyfold_systems.gg_core.design import design
 from keyfold_systems.gg_core.entities import Group, Role
 from keyfold_systems.gg_core.payloads import NewReport, NewRoom
@@ -192,6 +193,18 @@ async def test_what_others_reported_of_somebody_goes_with_them(world: World) -> 
     assert left == {others.activity_id, ids["shared"]}
 
 
+async def test_who_decided_stays_known_when_they_leave(world: World) -> None:
+    spam = NewReport(subject_type="user", subject_id="sam", reason="Spam")
+    await world.service.report(spam, caller=MIA)
+    olga = Identity.of("olga", "moderator")
+    await world.service.handle_report("mia", "user", "sam", "dismissed", olga)
+    await world.settle()
+    await world.service.delete_user("olga", caller=OLGA)
+    await world.settle()
+    left = [one.partition("#20")[0] for one in await traces(world)]
+    assert sorted(left) == ["AUDIT", "USER#mia REPORT#user#sam"]
+
+
 async def test_a_suspension_outlasts_the_account(world: World) -> None:
     await world.service.suspend_user("olga", 24, "Spam", MO)
     await world.service.delete_user("olga", caller=OLGA)
@@ -269,3 +282,25 @@ async def test_a_departure_finds_what_indexes_show_late(sandbox: Sandbox) -> Non
         await world.settle()
         assert await traces(world) == []
         assert await world.drift() == []
+
+
+@pytest.mark.sandbox(index_lag=(5, 5))
+async def test_every_group_gets_an_owner_also_where_the_index_shows_those_that_were_left(
+    sandbox: Sandbox,
+) -> None:
+    async with opened(design, sandbox, "embedded") as db:
+        world = World(GgCore(db), db, sandbox, indexes_lag=True)
+        await world.register(OLGA, MIA)
+        groups = [await world.found(OLGA) for _ in range(AT_ONCE + 3)]
+        for group in groups:
+            await world.service.join_group(group.group_id, caller=MIA)
+        await world.settle()
+        world.clock.advance(60)
+        await world.service.delete_user("olga", caller=OLGA)
+        await AsyncConsumer(db).drain()
+        await world.settle()
+        world.clock.advance(60)
+        await world.settle()
+        kept = [await db.get(group.ref()) for group in groups]
+        assert {(group.owner_id, group.owners) for group in kept} == {("mia", 1)}
+        assert await traces(world) == []

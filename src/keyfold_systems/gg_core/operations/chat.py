@@ -121,9 +121,9 @@ class Chat(Part):
     ) -> Message:
         """Write something in a room, for good or for some hours."""
         room = await self.db.get(Room.key(room_id=room_id))
-        if room.scope == "dm":
-            if room.members == {caller.id}:
-                raise Conflict("Nobody else is here any more.", code="ALONE")
+        if room.scope == "dm" and room.members == {caller.id}:
+            raise Conflict("Nobody else is here any more.", code="ALONE")
+        if len(room.members) == 2:
             await self.refuse_blocked(caller.id, room.members)
         now = self.db.context.now()
         mark = RoomMark(user_id=caller.id, room_id=room_id, read_at=now)

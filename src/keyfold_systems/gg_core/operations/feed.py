@@ -192,7 +192,12 @@ class Feeds(Part):
         if actor_id is None or created_at is None:
             raise Invalid("objectActorId", "say whose post it is, and when it was made")
         ref = Activity.key(actor_id=actor_id, activity_id=post_id, created_at=created_at)
-        if await self.db.find(ref) is None or not await self.sees(actor_id, caller):
+        post = await self.db.find(ref)
+        if (
+            post is None
+            or not await self.sees(actor_id, caller)
+            or await self.are_apart(caller.id, [post.author_id])
+        ):
             raise Invalid("objectId", f'post "{post_id}" does not exist')
         return {"post_id": post_id, "post_actor_id": actor_id, "post_created_at": created_at}
 
