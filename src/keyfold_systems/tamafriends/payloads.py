@@ -21,6 +21,9 @@ from keyfold_systems.tamafriends.entities import (
 Hours = Annotated[int, Field(ge=1, le=24 * 365)]
 Stated = Annotated[Text, StringConstraints(strip_whitespace=True)]
 """Text that somebody types: what is around it is not meant, and blanks alone say nothing."""
+Words = Annotated[str, StringConstraints(strip_whitespace=True, max_length=2000)]
+"""What a post says, if anything."""
+Device = Annotated[str, Field(max_length=200)]
 Grounds = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500)]
 DisplayName = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=80)]
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
@@ -34,7 +37,7 @@ class NewAccount(Payload):
     handle: Handle
     display_name: DisplayName
     password: Password
-    device: Annotated[str, Field(max_length=200)] = ""
+    device: Device = ""
 
 
 class Login(Payload):
@@ -42,7 +45,7 @@ class Login(Payload):
 
     login: Name
     password: Password
-    device: Annotated[str, Field(max_length=200)] = ""
+    device: Device = ""
 
 
 class Signed(Payload):
@@ -72,7 +75,7 @@ class NewImage(Payload):
 class NewPost(Payload):
     """What you share: words, pictures or both; for some hours, or for good."""
 
-    text: Annotated[str, StringConstraints(strip_whitespace=True, max_length=2000)] = ""
+    text: Words = ""
     images: Annotated[list[NewImage], Field(max_length=MOST_IMAGES)] = []
     hours: Hours | None = None
 

@@ -10,12 +10,13 @@ import hashlib
 import hmac
 import re
 import secrets
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import Any
 
 from keyfold import AsyncDb, Ref, check, put
 from keyfold.api import Identity, NotAuthenticated, Tokens
-from keyfold.errors import ConditionFailed, NotFound
+from keyfold.errors import ConditionFailed, KeyValueRefused, NotFound
 from keyfold_systems.tamafriends.entities import Credential, Session, UserProfile
 from keyfold_systems.tamafriends.payloads import Signed
 
@@ -35,7 +36,7 @@ class Sessions:
         if not token.startswith(_PREFIX):
             if self.otherwise is None:
                 raise NotAuthenticated("The token is not valid here.", code="BAD_TOKEN")
-            return await self.otherwise.identity(token)
+            return await self._with_role(await self.otherwise.identity(token))
         if (said := _TOKEN.fullmatch(token)) is None:
             raise NotAuthenticated("The token is not valid here.", code="BAD_TOKEN")
         user_id, session_id, secret = said.groups()
@@ -53,9 +54,14 @@ class Sessions:
             or not hmac.compare_digest(session.digest, _digest(secret))
         ):
             raise NotAuthenticated("You are signed out; sign in again.", code="SIGNED_OUT")
-        groups = frozenset({profile.role} - {"member"})
-        is_admin = profile.role == "admin"
-        return Identity(user_id, groups, {"session": session_id}, is_admin=is_admin)
+        return _in_role(Identity(user_id, claims={"session": session_id}), profile)
+
+    async def _with_role(self, caller: Identity) -> Identity:
+        """Somebody else's token says nothing of the role that was given here."""
+        with suppress(KeyValueRefused):  # nobody has a profile under an id that no key can contain
+            profile = await self.db.find(UserProfile.key(user_id=caller.id))
+            return caller if profile is None else _in_role(caller, profile)
+        return caller
 
 
 async def begin(
@@ -81,6 +87,11 @@ async def begin(
         raise NotAuthenticated("You were signed out meanwhile; sign in again.") from None
     token = f"{_PREFIX}{user_id}~{session.session_id}~{secret}"
     return Signed(user_id=user_id, session_id=session.session_id, token=token)
+
+
+def _in_role(caller: Identity, profile: UserProfile) -> Identity:
+    groups = caller.groups | ({profile.role} - {"member"})
+    return replace(caller, groups=groups, is_admin=caller.is_admin or profile.role == "admin")
 
 
 def _digest(secret: str) -> bytes:

@@ -98,12 +98,13 @@ class Views:
         ]
 
     async def comments(self, found: Sequence[Comment]) -> list[CommentView]:
-        """Comments with their authors."""
-        people = (await self.company(one.user_id for one in found)).people
+        """Comments with their authors, without those under posts that a block hides."""
+        company = await self.company(id for one in found for id in (one.user_id, one.post_user_id))
+        people = company.people
         return [
             CommentView(author=people[one.user_id], **_of(one, CommentView, "author"))
             for one in found
-            if one.user_id in people
+            if one.user_id in people and one.post_user_id not in company.apart
         ]
 
     async def notices(self, found: Sequence[Notification]) -> list[Notice]:

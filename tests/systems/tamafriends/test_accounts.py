@@ -16,6 +16,7 @@ from keyfold.api import (
     TooMany,
     passwords,
 )
+from keyfold.api.auth import DevelopmentTokens
 from keyfold.api.passwords import FREE_FAILURES, LONGEST_WAIT
 from keyfold.errors import KeyfoldError, RequestReused, UniqueTaken
 from keyfold_systems.tamafriends import mail, sessions
@@ -229,6 +230,12 @@ class TestChanging:
             await mia.sign_in(PASSWORD)
         assert await mia.who(await mia.sign_in(OTHER)) == mia.id
 
+    async def test_the_new_session_says_where_it_is(self, mia: Desk) -> None:
+        service = mia.world.service
+        await service.change_password(mia.id, PASSWORD, OTHER, "A phone")
+        [session] = await service.sessions(mia.id, PAGE, caller=Identity.of(mia.id))
+        assert session.device == "A phone"
+
     async def test_the_current_password_is_asked_for_and_guesses_count(self, mia: Desk) -> None:
         for _ in range(FREE_FAILURES + 1):
             with pytest.raises(NotAllowed, match="current password"):
@@ -347,6 +354,24 @@ class TestIssuers:
         assert (await world.service.account("i1")).handle.startswith("yuki_")
         with pytest.raises(Conflict, match="your email"):
             await world.service.welcome(self.caller("i2", "yuki@example.com"))
+
+    async def test_a_blank_name_is_none(self, world: World) -> None:
+        await world.service.welcome(self.caller("i5", "ada@example.com", name="  "))
+        assert (await world.service.account("i5")).display_name == "ada"
+
+    async def test_a_role_that_was_given_counts_beside_the_groups_of_the_token(
+        self, world: World
+    ) -> None:
+        tokens = DevelopmentTokens()
+        known = world.service.tokens(tokens)
+        assert (await known.identity(tokens.issue("yuki", "x"))).groups == frozenset({"x"})
+        await world.service.set_role("yuki", "moderator", "Nice", caller=Identity.of("root"))
+        mixed = await known.identity(tokens.issue("yuki", "x"))
+        assert (mixed.groups, mixed.is_admin) == (frozenset({"x", "moderator"}), False)
+        await world.service.set_role("yuki", "admin", "Nicer", caller=Identity.of("root"))
+        assert (await known.identity(tokens.issue("yuki"))).is_admin
+        for stranger in ("nobody", "a#b"):
+            assert (await known.identity(tokens.issue(stranger))).groups == frozenset()
 
     async def test_an_address_that_nobody_verified_makes_nothing(self, world: World) -> None:
         before = await world.kinds()

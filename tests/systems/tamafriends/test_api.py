@@ -6,6 +6,7 @@ import asyncio
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -22,6 +23,7 @@ from keyfold_systems.tamafriends.entities import UserProfile
 from keyfold_systems.tamafriends.service import TamaFriends
 
 PEOPLE = 8
+README = Path(demo.__file__).parent / "README.md"
 PASSWORD = "correct horse"
 
 
@@ -173,6 +175,7 @@ async def test_the_demo_is_a_network_with_a_few_stars(sandbox: Sandbox) -> None:
     await demo.fill(db)
     await AsyncConsumer(db).drain()
     counts = sorted([one.followers async for one in db.scan(UserProfile)], reverse=True)
+    assert f"a network of {len(counts)} users" in README.read_text("utf-8")
     assert counts[0] > 5 * counts[len(counts) // 2] > 0
     assert sum(counts[: len(counts) // 5]) > sum(counts) / 3
     assert (await db.run(verification(db.context))).clean

@@ -16,9 +16,10 @@ from keyfold_systems.tamafriends.payloads import Login, NewAccount, NewReport
 from tests.systems.opening import LATER, forget_progress, sweep
 from tests.systems.tamafriends.test_histories import Crash, Interleaved
 
-from .conftest import LENA, OMAR, World
+from .conftest import LENA, OMAR, YUKI, World
 
 pytestmark = LATER
+MODERATOR = Identity.of("mod", "moderator")
 NEW = NewAccount(
     email="mia@example.com",
     username="mia.m",
@@ -43,6 +44,10 @@ async def lived(world: World) -> Identity:
         await world.comment(who, whose)
     for who, other in ((mia, OMAR), (OMAR, mia), (LENA, mia)):
         await world.follow(who, other)
+    rude, odd = [await world.comment(YUKI, post, text) for text in ("Rude", "Odd")]
+    await service.remove_comment(post.post_id, rude.comment_id, "Abuse", caller=MODERATOR)
+    about_others = {"kind": "comment", "target_id": odd.comment_id, "post_id": post.post_id}
+    await service.report(NewReport.model_validate({**about_others, "reason": "spam"}), caller=OMAR)
     await service.block(mia.id, "yuki")
     await service.block("lena", mia.id)
     for who, kind, target in (
@@ -76,9 +81,15 @@ async def traces(world: World, who: Identity) -> list[str]:
 
 
 def assert_marks(left: list[str]) -> None:
-    """Marks in feeds of former followers are all that is left, and expire."""
-    assert [one for one in left if " SOURCE#" not in one or not one.endswith("True")] == []
-    assert len(left) <= 3
+    """What the README names: marks in feeds of former followers, which expire, and the ids of
+    posts where somebody else's comment was removed or is reported.
+    """
+    *marks, notice, report = left
+    assert notice.startswith("NOTICES#yuki NOTICE#")
+    assert report.startswith("REPORTS REPORT#comment#")
+    assert [one for one in marks if " SOURCE#" not in one] == []
+    assert len(marks) <= 3
+    assert [one for one in left if not one.endswith("True")] == [report]
 
 
 async def test_nothing_of_who_left_stays(world: World) -> None:
@@ -130,7 +141,7 @@ async def test_an_export_has_everything_page_by_page(world: World) -> None:
         "following": 1,
         "followers": 1,
         "blocks": 1,
-        "notifications": 5,
+        "notifications": 6,
         "reports": 1,
         "sessions": 2,
     }

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from keyfold_systems.tamafriends.entities import home
+from keyfold.api import Identity
+from keyfold.streams import Change
+from keyfold_systems.tamafriends.entities import Comment, Post, home
 from tests.systems.conftest import served
 from tests.systems.listener import heard, next_of, refusal
 from tests.systems.opening import LATER
@@ -14,6 +16,7 @@ from .conftest import LENA, OMAR, YUKI, World
 pytestmark = LATER
 HOME = "subscription ($id: String!) { homeChanged(readerId: $id) { postId what } }"
 FILLED = "subscription ($id: String!) { homeFilled(readerId: $id) { postId userId what } }"
+POST = "subscription ($id: String!) { postChanged(postId: $id) { userId what } }"
 NOTIFIED = "subscription ($id: String!) { notified(userId: $id) { unread } }"
 
 
@@ -54,3 +57,40 @@ async def test_nobody_listens_to_what_is_not_theirs(local: World, query: str) ->
         heard(web, "lena", query, id="omar") as answers,
     ):
         assert await refusal(answers) == "NOT_ALLOWED"
+
+
+APART = pytest.mark.parametrize(("blocker", "blocked"), [("yuki", "omar"), ("omar", "yuki")])
+
+
+@APART
+async def test_nobody_hears_who_comments_behind_a_block(
+    local: World, blocker: str, blocked: str
+) -> None:
+    post = await local.post(LENA)
+    await local.service.block(blocker, blocked)
+    async with served(local.service) as web, heard(web, "omar", POST, id=post.post_id) as his:
+        await local.comment(YUKI, post)
+        await local.comment(LENA, post)
+        told = (await next_of(his))["data"]["postChanged"]
+        assert told == {"userId": "lena", "what": "changed"}
+
+
+@APART
+async def test_nobody_hears_of_a_post_behind_a_block(
+    local: World, blocker: str, blocked: str
+) -> None:
+    post = await local.post(YUKI)
+    said = await local.comment(LENA, post)
+    changes: list[Change[Post | Comment]] = [
+        Change(Post.__spec__, post, post),
+        Change(Post.__spec__, post, None),
+        Change(Comment.__spec__, None, said),
+    ]
+    await local.service.block(blocker, blocked)
+
+    async def hears(who: Identity) -> list[bool]:
+        told = [await local.service.post_changed(one, post.post_id, who) for one in changes]
+        return [one is not None for one in told]
+
+    assert await hears(OMAR) == [False] * 3
+    assert await hears(LENA) == [True] * 3

@@ -14,6 +14,7 @@ from keyfold_systems.tamafriends.design import design
 from keyfold_systems.tamafriends.entities import Comment, Post, UserProfile
 from keyfold_systems.tamafriends.payloads import NewImage, NewPost, ProfileChange
 from keyfold_systems.tamafriends.service import TamaFriends
+from tests.systems.conftest import served
 from tests.systems.opening import LATER, ask
 
 from .conftest import LENA, OMAR, PAGE, YUKI, World
@@ -162,6 +163,20 @@ class TestBlocks:
         assert (await service.post(post.post_id, caller=LENA)).text == "Look!"
 
     @pytest.mark.parametrize(("blocker", "blocked"), [(YUKI, OMAR), (OMAR, YUKI)])
+    async def test_what_others_say_under_a_hidden_post_is_hidden_too(
+        self, world: World, blocker: Identity, blocked: Identity
+    ) -> None:
+        hidden, seen = await world.post(YUKI), await world.post(LENA)
+        said = [await world.comment(LENA, post) for post in (hidden, seen)]
+        await world.service.block(blocker.id, blocked.id)
+        with pytest.raises(NotAllowed) as told:
+            await world.service.comment_by_id(said[0].comment_id, caller=OMAR)
+        assert told.value.code == "BLOCKED"
+        listed = await world.service.comments_of_user("lena", PAGE, caller=OMAR)
+        assert [one.comment_id for one in listed] == [said[1].comment_id]
+        assert len(await world.service.comments_of_user("lena", PAGE, caller=LENA)) == 2
+
+    @pytest.mark.parametrize(("blocker", "blocked"), [(YUKI, OMAR), (OMAR, YUKI)])
     async def test_lists_leave_the_other_out(
         self, world: World, blocker: Identity, blocked: Identity
     ) -> None:
@@ -291,6 +306,19 @@ class TestImages:
     async def test_a_post_has_words_or_pictures(self, world: World) -> None:
         with pytest.raises(Invalid, match="words or pictures"):
             await world.service.create_post(NewPost(text="  "), caller=YUKI)
+
+    @pytest.mark.parametrize("text", [None, "", "  "])
+    async def test_words_can_go_where_pictures_stay(self, world: World, text: str | None) -> None:
+        image = NewImage(key="users/yuki/a", alt="A hen")
+        shown, bare = await world.post(images=[image]), await world.post()
+        body = {"text": text}
+        async with served(world.service) as web:
+            cleared = await web["yuki"].patch(f"/posts/{shown.post_id}", json=body)
+            refused = await web["yuki"].patch(f"/posts/{bare.post_id}", json=body)
+        assert (cleared.json()["text"], len(cleared.json()["images"])) == ("", 1)
+        assert refused.json()["errors"] == [
+            {"path": "text", "message": "a post has words or pictures"}
+        ]
 
     async def test_a_repeated_upload_has_one_key(self, world: World, media: LocalMedia) -> None:
         keys = [

@@ -38,6 +38,7 @@ from keyfold_systems.tamafriends.patterns import (
     sessions_of,
 )
 from keyfold_systems.tamafriends.payloads import (
+    Device,
     Login,
     Name,
     NewAccount,
@@ -72,7 +73,7 @@ class Accounts(Part):
         if email is None or await self.db.find(UserProfile.key(user_id=caller.id)) is not None:
             return
         name = _NO_NAME.sub("_", email.partition("@")[0])[:24].ljust(3, "_")
-        said = str(caller.claims.get("name") or name)[:80]
+        said = str(caller.claims.get("name") or "").strip()[:80] or name
         for handle in (name, *(f"{name}_{secrets.token_hex(2)}" for _ in range(_NAMES))):
             profile = UserProfile(
                 user_id=caller.id, email=email, username=handle, handle=handle, display_name=said
@@ -192,14 +193,21 @@ class Accounts(Part):
         example={"current": "correct horse", "new": "battery staple"},
     )
     async def change_password(
-        self, user_id: str, current: Password, new: Password, request_id: str | None = None
+        self,
+        user_id: str,
+        current: Password,
+        new: Password,
+        device: Device = "",
+        request_id: str | None = None,
     ) -> Signed:
         """Choose another password; all sessions end, and this is a new one."""
         try:
             session = await self.passwords.change(user_id, current, new)
         except NotAllowed as refused:
             session = await self._repeated(user_id, new, request_id, refused)
-        return await sessions.begin(self.db, user_id, session, session_id=(request_id or "")[:32])
+        return await sessions.begin(
+            self.db, user_id, session, device=device, session_id=(request_id or "")[:32]
+        )
 
     @mutation(
         "/password-resets",

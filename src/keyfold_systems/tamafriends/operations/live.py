@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from keyfold.api import authenticated, itself, subscription
+from keyfold.api import Identity, authenticated, itself, subscription
 from keyfold.streams import Change
 from keyfold_systems.tamafriends.entities import Comment, FeedItem, Follow, Post
 from keyfold_systems.tamafriends.operations.access import Part
@@ -34,10 +34,15 @@ class Live(Part):
         return PostChange(post_id=copy.post_id, user_id=copy.user_id, what="new")
 
     @subscription(Post, Comment, allow=authenticated)
-    async def post_changed(self, change: Change[Post | Comment], post_id: str) -> PostChange:
-        """A post, or what is said about it, changed."""
+    async def post_changed(
+        self, change: Change[Post | Comment], post_id: str, caller: Identity
+    ) -> PostChange | None:
+        """A post, or what is said about it, changed; not of people whom a block keeps away."""
         item = change.new or change.old
         assert item is not None, "a change has an item before or after"
+        people = {item.user_id, item.post_user_id if isinstance(item, Comment) else item.user_id}
+        if (await self.views(caller).company(people)).apart:
+            return None
         gone = isinstance(item, Post) and change.new is None
         what: What = "gone" if gone else "changed"
         return PostChange(post_id=post_id, user_id=item.user_id, what=what)

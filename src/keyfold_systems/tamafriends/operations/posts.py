@@ -19,9 +19,10 @@ from keyfold_systems.tamafriends.addresses import new_post_id
 from keyfold_systems.tamafriends.entities import Post, UserProfile, home
 from keyfold_systems.tamafriends.operations.access import Part, author, member, own_image
 from keyfold_systems.tamafriends.patterns import posts_of_user
-from keyfold_systems.tamafriends.payloads import NewPost, PostView, Stated
+from keyfold_systems.tamafriends.payloads import NewPost, PostView, Words
 
 MOST_ENTRIES = 100
+NOTHING = "a post has words or pictures"
 
 
 class Posts(Part):
@@ -37,7 +38,7 @@ class Posts(Part):
     async def create_post(self, input: NewPost, caller: Identity) -> PostView:
         """Share something, for some hours or for good."""
         if not input.text and not input.images:
-            raise Invalid("text", "a post has words or pictures")
+            raise Invalid("text", NOTHING)
         now = self.db.context.now()
         post = Post(
             user_id=caller.id,
@@ -63,14 +64,20 @@ class Posts(Part):
         example={"text": "Look who hatched today!"},
     )
     async def edit_post(
-        self, post_id: str, text: Stated, caller: Identity, expected_version: int | None = None
+        self,
+        post_id: str,
+        text: Words | None,
+        caller: Identity,
+        expected_version: int | None = None,
     ) -> PostView:
-        """Change the words of a post of yours."""
-        post = await self.get_post(post_id)
+        """Change the words of a post of yours; null takes them away where pictures stay."""
+        post, words = await self.get_post(post_id), text or ""
+        if not words and not post.images:
+            raise Invalid("text", NOTHING)
         if expected_version is not None:
             post = post.model_copy(update={"version": expected_version})
-            return await self._shown_post(await self.db.update(post, text=text), caller)
-        return await self._shown_post(await self.db.update(post.ref(), text=text), caller)
+            return await self._shown_post(await self.db.update(post, text=words), caller)
+        return await self._shown_post(await self.db.update(post.ref(), text=words), caller)
 
     @mutation("/posts/{post_id}", name="deletePost", method="DELETE", allow=author)
     async def delete_post(self, post_id: str) -> None:

@@ -181,6 +181,7 @@ class Reactions(Part):
         views = self.views(caller)
         shown = await views.comments([said])
         if not shown:
-            await views.admit(said.user_id)
+            for user_id in (said.user_id, said.post_user_id):
+                await views.admit(user_id)
             raise Missing.of("comment", said.comment_id)
         return shown[0]
