@@ -112,7 +112,7 @@ class Dispatch:
         self._asks = kind.admits is not Service.admits
         self._guards = kind.admit_write is not Service.admit_write
         self._welcomes = kind.welcome is not Service.welcome
-        self._welcomed: OrderedDict[str, None] = OrderedDict()
+        self._welcomed: OrderedDict[tuple[str, object], None] = OrderedDict()
         self._spans: Spans | None = None
         if tracer is not None:
             from keyfold.api.spans import Spans
@@ -272,13 +272,15 @@ class Dispatch:
             return
         if self._asks and not await self.service.admits(caller):
             raise NotAuthenticated("You signed out; sign in again.", code="SIGNED_OUT")
-        if self._welcomes and caller.id not in self._welcomed:
+        # Who signs in again may have left for good since the last time.
+        signed_in = caller.id, caller.claims.get("iat")
+        if self._welcomes and signed_in not in self._welcomed:
             try:
                 await self.service.welcome(caller)
             except pydantic.ValidationError as wrong:
                 # The claims fit no profile; the caller may still make one.
                 log.warning("no profile from the claims of a token: %s", complaints(wrong))
-            self._welcomed[caller.id] = None
+            self._welcomed[signed_in] = None
             if len(self._welcomed) > KEPT_CALLERS:
                 self._welcomed.popitem(last=False)
 

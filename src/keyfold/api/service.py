@@ -91,7 +91,7 @@ class Service:
         """Called once after the last request."""
 
     async def welcome(self, caller: Identity) -> None:
-        """Called before the first operation of a caller that this process has not seen yet.
+        """Called before the first operation of a caller after each sign-in, once per process.
 
         If accounts come from an issuer, create a missing profile here: the token's claims are in
         `caller.claims`. It may be called several times for one caller.

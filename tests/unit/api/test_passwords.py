@@ -249,8 +249,10 @@ async def test_signing_out_everywhere_ends_every_token_at_once(db: AsyncDb) -> N
         assert (await client.get("/me", headers={"authorization": f"Bearer {again}"})).is_success
 
 
-async def test_a_caller_is_welcomed_before_their_first_operation(db: AsyncDb) -> None:
-    service, tokens = Accounts(db), DevelopmentTokens()
+async def test_a_caller_is_welcomed_before_their_first_operation(
+    db: AsyncDb, clock: ManualClock
+) -> None:
+    service, tokens = Accounts(db), DevelopmentTokens(clock=clock)
     app = create_app([service], ApiSettings(development=True, tokens=tokens))
     async with httpx.AsyncClient(
         transport=httpx.ASGITransport(app), base_url="http://localhost/accounts"
@@ -259,6 +261,20 @@ async def test_a_caller_is_welcomed_before_their_first_operation(db: AsyncDb) ->
             await client.get("/me", headers={"authorization": f"Bearer {tokens.issue(who)}"})
         await client.get("/me")
     assert service.welcomed == ["ada ada", "ben ben"]
+
+
+async def test_who_signs_in_again_is_welcomed_again(db: AsyncDb, clock: ManualClock) -> None:
+    """They may have left for good since then, and their profile with them."""
+    service, tokens = Accounts(db), DevelopmentTokens(clock=clock)
+    app = create_app([service], ApiSettings(development=True, tokens=tokens))
+    async with httpx.AsyncClient(
+        transport=httpx.ASGITransport(app), base_url="http://localhost/accounts"
+    ) as client:
+        first = tokens.issue("ada")
+        clock.advance(1)
+        for token in (first, tokens.issue("ada"), first):
+            await client.get("/me", headers={"authorization": f"Bearer {token}"})
+    assert service.welcomed == ["ada ada", "ada ada"]
 
 
 async def test_tokens_of_an_older_key_are_taken_until_it_is_gone() -> None:
