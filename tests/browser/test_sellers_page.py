@@ -20,11 +20,13 @@ from keyfold_systems.sellers.payloads import NewAccount
 from keyfold_systems.sellers.service import Sellers
 
 from .conftest import served
+from .town import call
 
 PEOPLE = [
     Identity.of("mara", name="Mara Lind"),
     Identity.of("jonas", name="Jonas Ade"),
     Identity.of("noor", name="Noor Haddad"),
+    Identity.of("ines", name="Ines Costa"),
 ]
 
 
@@ -34,8 +36,9 @@ def site() -> Iterator[str]:
     async def opened() -> AsyncIterator[Starlette]:
         async with await design.open_async(":memory:") as db, following([db]):
             service = Sellers(db)
-            jonas = NewAccount(email="jonas@example.org", given_name="Jonas")
-            await service.create_my_account(jonas, PEOPLE[1])
+            for one in (PEOPLE[1], PEOPLE[3]):
+                account = NewAccount(email=f"{one.id}@example.org", given_name=one.id.title())
+                await service.create_my_account(account, one)
             yield create_app([service], ApiSettings(development=True, people={"sellers": PEOPLE}))
 
     with served(opened) as address:
@@ -65,18 +68,24 @@ def make_catalog(page: Page, name: str) -> None:
     for number, (product, price) in enumerate([("Thin mint", "5.50"), ("Lemon wafer", "4.25")]):
         page.locator("#products .name").nth(number).fill(product)
         page.locator("#products .price").nth(number).fill(price)
-    page.get_by_role("button", name="Keep it").click()
+    page.get_by_role("button", name="Save", exact=True).click()
     expect(page.locator("article.card").first).to_contain_text("Thin mint $5.50")
 
 
-def start_season(page: Page, stand: str, season: str) -> None:
+def open_stand(page: Page, stand: str) -> None:
     page.get_by_role("link", name="Stands").click()
     page.get_by_role("button", name="New stand").click()
     page.fill("#seller-name", stand)
     page.get_by_role("button", name="Open it").click()
     expect(page.locator("h1")).to_have_text(stand)
+
+
+def start_season(page: Page, stand: str, season: str, catalog: str = "") -> None:
+    open_stand(page, stand)
     page.get_by_role("button", name="New season").click()
     page.fill("#season-name", season)
+    if catalog:
+        page.select_option("#season-catalog", label=f"{catalog} (2 products)")
     page.get_by_role("button", name="Start selling").click()
     expect(page.locator("h1")).to_have_text(season)
 
@@ -129,25 +138,121 @@ def test_a_season_is_sold_together_and_both_see_it_live(
 def test_a_code_makes_a_helper_and_a_rename_reaches_them(
     page: Page, browser: Browser, site: str
 ) -> None:
-    mara = visit(page, site, "mara")
-    mara.get_by_role("button", name="New stand").click()
-    mara.fill("#seller-name", "Harbour stand")
-    mara.get_by_role("button", name="Open it").click()
-    mara.get_by_role("button", name="Share", exact=True).click()
-    mara.locator("#helper .btn.main").click()
-    code = mara.locator(".code").inner_text()
-    mara.get_by_role("button", name="Done").click()
+    ines = visit(page, site, "ines")
+    open_stand(ines, "Harbour stand")
+    ines.get_by_role("button", name="Share", exact=True).click()
+    ines.locator("#helper .btn.main").click()
+    code = ines.locator("p.code").inner_text()
+    ines.get_by_role("button", name="Done").click()
     jonas = visit(browser.new_page(), site, "jonas")
     jonas.get_by_role("button", name="Use a code").click()
     jonas.fill("#invite-code", code)
     jonas.get_by_role("button", name="Help", exact=True).click()
     expect(jonas.locator("h1")).to_have_text("Harbour stand")
     jonas.get_by_role("link", name="Stands").click()
-    mara.get_by_role("button", name="Rename").click()
-    mara.fill("#seller-name", "Quay stand")
-    mara.get_by_role("button", name="Rename it").click()
+    ines.get_by_role("button", name="Rename").click()
+    ines.fill("#seller-name", "Quay stand")
+    ines.get_by_role("button", name="Rename it").click()
     expect(jonas.locator("a.stand", has_text="Quay stand")).to_be_visible()
     jonas.close()
+
+
+def test_a_code_that_nobody_used_can_be_revoked(page: Page, browser: Browser, site: str) -> None:
+    ines = visit(page, site, "ines")
+    open_stand(ines, "Gate stand")
+    ines.get_by_role("button", name="Share", exact=True).click()
+    ines.locator("#helper .btn.main").click()
+    code = ines.locator("p.code").inner_text()
+    ines.get_by_role("button", name="Done").click()
+    expect(ines.locator(".panel .rows")).to_contain_text(code)
+    ines.once("dialog", lambda asked: asked.accept())
+    ines.get_by_role("button", name=f"Revoke the code {code}").click()
+    expect(ines.locator(".panel .rows")).not_to_contain_text(code)
+    jonas = visit(browser.new_page(), site, "jonas")
+    jonas.get_by_role("button", name="Use a code").click()
+    jonas.fill("#invite-code", code)
+    jonas.get_by_role("button", name="Help", exact=True).click()
+    expect(jonas.locator(".toast.bad")).to_contain_text("does not exist")
+    jonas.close()
+
+
+def test_a_helper_hears_what_they_may_do_and_stops_helping(
+    page: Page, browser: Browser, site: str
+) -> None:
+    ines = visit(page, site, "ines")
+    open_stand(ines, "Tower stand")
+    stand = ines.url.rpartition("/")[2]
+    given = {"profileId": stand, "targetAccountId": "jonas", "permissions": ["WRITE"]}
+    call(site, "sellers", PEOPLE[3], "/shares", given)
+    expect(ines.locator(".panel .rows")).to_contain_text("Jonas")
+    jonas = visit(browser.new_page(), site, "jonas", "news")
+    expect(jonas.locator(".news").first).to_contain_text("Tower stand: you take orders")
+    jonas.goto(f"{site}/sellers/app/#/stands/{stand}")
+    jonas.once("dialog", lambda asked: asked.accept())
+    jonas.get_by_role("button", name="Stop helping").click()
+    expect(jonas.locator("h1")).to_have_text("Your stands")
+    expect(jonas.locator("a.stand", has_text="Tower stand")).to_have_count(0)
+    expect(ines.locator(".panel .rows")).not_to_contain_text("Jonas")
+    jonas.close()
+
+
+def test_a_wrong_number_is_marked_at_its_product(page: Page, site: str) -> None:
+    visit(page, site, "jonas")
+    make_catalog(page, "Cookies in numbers")
+    start_season(page, "Number stand", "Spring")
+    page.fill("#customer", "Ms. Doe")
+    number = page.locator(".products input").first
+    for wrong in ("1.5", "-2", "100001"):
+        number.fill(wrong)
+        page.get_by_role("button", name="Take the order").click()
+        expect(page.locator(".products .err")).to_be_visible()
+        expect(number).to_be_focused()
+    number.fill("2")
+    page.get_by_role("button", name="Take the order").click()
+    expect(page.locator(".order b.num")).to_have_text("$11.00")
+    expect(number).to_have_value("0")
+
+
+def test_an_order_form_follows_a_price_that_changed_meanwhile(page: Page, site: str) -> None:
+    visit(page, site, "jonas")
+    make_catalog(page, "Cookies of the day")
+    start_season(page, "Price stand", "Spring", "Cookies of the day")
+    page.get_by_role("button", name="More Thin mint").click()
+    page.fill("#customer", "Ms. Doe")
+    [catalog] = [
+        one
+        for one in call(site, "sellers", PEOPLE[1], "/my-catalogs", None, "GET")["items"]
+        if one["catalogName"] == "Cookies of the day"
+    ]
+    products = [{**catalog["products"][0], "price": "7.00"}]
+    at = f"/catalogs/{catalog['catalogId']}"
+    call(site, "sellers", PEOPLE[1], at, {"products": products}, "PATCH")
+    page.get_by_role("button", name="Take the order").click()
+    expect(page.locator(".toast.bad")).to_contain_text("The catalog has changed")
+    expect(page.locator(".sum b")).to_have_text("$7.00")
+    expect(page.locator(".products input")).to_have_count(1)
+    expect(page.locator("#customer")).to_have_value("Ms. Doe")
+    page.get_by_role("button", name="Take the order").click()
+    expect(page.locator(".order b.num")).to_have_text("$7.00")
+
+
+def test_long_words_stay_in_their_row(page: Page, site: str) -> None:
+    page.set_viewport_size({"width": 390, "height": 800})
+    visit(page, site, "jonas")
+    make_catalog(page, "Cookies" * 20)
+    start_season(page, "Stand" * 30, "Spring" * 30)
+    take_order(page, "Featherstonehaugh" * 10, 1)
+    expect(page.locator(".toast").last).to_contain_text("pays")
+    for wide in (".order .what", ".toast", ".head > div", ".take header"):
+        for one in page.locator(wide).all():
+            inside = one.evaluate(
+                "e => e.scrollWidth <= e.clientWidth && e.getBoundingClientRect().right <= 390"
+            )
+            assert inside, wide
+    for place in ("#/", "#/catalogs"):
+        page.goto(f"{site}/sellers/app/{place}")
+        expect(page.locator("#view .card").first).to_be_visible()
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390, place
 
 
 def test_somebody_takes_their_data_along_and_leaves(page: Page, site: str) -> None:

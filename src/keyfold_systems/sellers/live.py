@@ -14,7 +14,7 @@ from keyfold.api import (
 )
 from keyfold.streams import Change
 from keyfold_systems.sellers.access import require, season_for
-from keyfold_systems.sellers.entities import Catalog, Order, Profile, Season, Share
+from keyfold_systems.sellers.entities import Catalog, Invite, Order, Profile, Season, Share
 from keyfold_systems.sellers.parts import Part
 
 
@@ -47,11 +47,11 @@ class LiveOperations(Part):
         found = change.new or change.old
         return News(kind=type(found).__name__, id=season_id)
 
-    @subscription(Profile, Season, Order, Share, allow=reader)
+    @subscription(Profile, Season, Order, Share, Invite, allow=reader)
     async def profile_changed(
-        self, change: Change[Profile | Season | Order | Share], profile_id: str
+        self, change: Change[Profile | Season | Order | Share | Invite], profile_id: str
     ) -> News:
-        """A profile with its seasons, orders and helpers."""
+        """A profile with its seasons, orders, helpers and invites."""
         found = change.new or change.old
         return News(kind=type(found).__name__, id=profile_id)
 

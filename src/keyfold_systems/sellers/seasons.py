@@ -105,4 +105,4 @@ async def delete_season(db: AsyncDb, season_id: str) -> None:
 
 def _check_dates(start: date, end: date | None) -> None:
     if end is not None and end < start:
-        raise Invalid("endDate", "a season ends after it starts")
+        raise Invalid("endDate", "must not be before the start")

@@ -45,7 +45,8 @@ class ShareOperations(Part):
         profile = await require_owner(self.db, input.profile_id, caller)
         target = (await self._target(input)).account_id
         if target == profile.owner_account_id:
-            raise Invalid("targetAccountId", "the owner has all permissions already")
+            by = "targetAccountId" if input.target_account_id else "targetAccountEmail"
+            raise Invalid(by, "the owner has all permissions already")
         new = self.new_share(profile, target, input.permissions, caller.id)
         shared: Share = await write_checked(self.db, put(new), profile_stays(profile.profile_id))
         return shared

@@ -24,7 +24,7 @@ def clean(value: object) -> object:
     return value
 
 
-CleanId = Annotated[str, BeforeValidator(clean), Field(min_length=1, max_length=64)]
+CleanId = Annotated[str, Field(min_length=1, max_length=64), BeforeValidator(clean)]
 
 
 class LineItem(BaseModel):

@@ -179,6 +179,17 @@ async def test_ids_are_taken_with_and_without_their_prefix(
     assert refused.status_code == 403
 
 
+@pytest.mark.parametrize(
+    ("id", "said"),
+    [("x" * 65, "has more than 64 characters"), ("PROFILE%23", "must not be empty")],
+)
+async def test_an_id_that_is_none_is_refused_in_words(
+    http: httpx.AsyncClient, tokens: DevelopmentTokens, id: str, said: str
+) -> None:
+    answer = await http.get(f"/profiles/{id}", headers=signed_in(tokens, "olga"))
+    assert (answer.status_code, answer.json()["detail"]) == (422, f"profileId: {said}")
+
+
 async def test_a_first_sign_in_makes_the_account(world: World) -> None:
     claims = {"sub": "ada", "email": "Ada@example.org", "name": "Ada"}
     for _ in "ab":

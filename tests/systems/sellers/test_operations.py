@@ -147,6 +147,22 @@ async def test_a_share_is_for_one_address_or_one_id(world: World) -> None:
     assert (await world.service.share_profile_direct(new, OLGA)).target_account_id == "mia"
 
 
+@pytest.mark.parametrize(
+    ("by", "value", "said"),
+    [
+        ("target_account_id", "olga", "targetAccountId"),
+        ("target_account_email", "olga@example.org", "targetAccountEmail"),
+    ],
+)
+async def test_an_owner_gets_no_share_and_is_told_where_it_was_asked(
+    world: World, by: str, value: str, said: str
+) -> None:
+    await world.account(OLGA)
+    given = {"profile_id": await world.profile(), "permissions": ["READ"], by: value}
+    with pytest.raises(Invalid, match=f"^{said}: the owner"):
+        await world.service.share_profile_direct(NewShare.model_validate(given), OLGA)
+
+
 @pytest.mark.parametrize("given", [["WRITE", "READ"], ["READ", "READ", "WRITE"]])
 def test_permissions_are_each_given_once(given: list[str]) -> None:
     for new in (NewShare, NewInvite):

@@ -95,6 +95,15 @@ function helperRow(one) {
     h("button.btn.small.quiet", { ariaLabel: `${name} no longer helps`, onclick: doing(() => confirm(`Shall ${name} no longer help?`) && rest.delete(path`/profiles/${one.profileId}/shares/${one.targetAccountId}`)) }, "Remove"));
 }
 
+const codeRow = (one) => h("div", h("span.what", h("b.code", one.inviteCode), h("small", `${one.permissions.includes("WRITE") ? "to take orders" : "to look"}, until ${day(one.expiresAt)}`)),
+  h("button.btn.small.quiet", { ariaLabel: `Revoke the code ${one.inviteCode}`, onclick: doing(() => confirm(`Shall ${one.inviteCode} no longer work?`) && rest.delete(path`/invites/${one.inviteCode}`)) }, "Revoke"));
+
+async function stopHelping(profile) {
+  if (!confirm(`Stop helping at ${profile.sellerName}?`)) return;
+  await rest.delete(path`/profiles/${profile.profileId}/shares/${me().id}`);
+  go("#/");
+}
+
 function oneStand({ id }) {
   if (signedOut()) return undefined;
   const title = h("h1", "A stand"), acts = h(".acts"), seasons = h(".grid"), sold = h("p");
@@ -107,11 +116,13 @@ function oneStand({ id }) {
     const total = found.reduce((sum, one) => sum + Number(one.totalAmount), 0);
     sold.textContent = `${money(total)} in ${count(found.length, "season")}`;
     redraw(acts,
-      ...(profile.isOwner ? [h("button.btn.danger", { onclick: doing(() => remove(profile)) }, "Delete")] : [reportButton("profile", id)]),
+      ...(profile.isOwner ? [h("button.btn.danger", { onclick: doing(() => remove(profile)) }, "Delete")] : [reportButton("profile", id), h("button.btn.danger", { onclick: doing(() => stopHelping(profile)) }, "Stop helping")]),
       ...(writes(profile) ? [h("button.btn", { onclick: () => stand(profile) }, "Rename"), h("button.btn.main", { onclick: doing(newSeason) }, "New season")] : []));
     list(seasons, [...found].reverse(), (one) => one.seasonId, seasonCard, empty("No season yet", "Choose a catalog and start one."));
     helpers.hidden = !profile.isOwner;
-    if (profile.isOwner) list(rows, await all(path`/profiles/${id}/shares`), (one) => one.targetAccountId, helperRow, empty("Nobody yet", "Share the stand with friends."));
+    if (!profile.isOwner) return;
+    const [people, codes] = await Promise.all([all(path`/profiles/${id}/shares`), all(path`/profiles/${id}/invites`)]);
+    list(rows, [...people, ...codes.filter((one) => !one.usedAt)], (one) => one.targetAccountId ?? one.inviteCode, (one) => (one.inviteCode ? codeRow(one) : helperRow(one)), empty("Nobody yet", "Share the stand with friends."));
   }, [PROFILE, { id }]);
 }
 
@@ -154,9 +165,9 @@ $("#helper").addEventListener("close", () => { $("#helper form").replaceChildren
 /* ---------- a season and its order form ---------- */
 
 /** A row of the form: a product, and how many of it. */
-function productRow(product, changed) {
+function productRow(product, changed, number = 0) {
   const id = `number-${product.productId}`;
-  const input = h("input", { id, type: "number", min: 0, max: 100000, value: 0, inputMode: "numeric", dataset: { productId: product.productId } });
+  const input = h("input", { id, name: id, type: "number", min: 0, max: 100000, defaultValue: 0, value: number, inputMode: "numeric", dataset: { productId: product.productId } });
   const by = (step) => () => { input.value = Math.max(0, Number(input.value || 0) + step); changed(); };
   input.addEventListener("input", changed);
   return h("div", h("label.what", { htmlFor: id }, h("b", product.productName), h("small", money(product.price))),
@@ -165,24 +176,38 @@ function productRow(product, changed) {
 }
 
 function orderForm(season, catalog) {
-  const sum = h("b.big", money(0));
-  const prices = new Map(catalog.products.map((one) => [one.productId, one]));
-  const rows = h(".rows.products");
+  const sum = h("b.big", money(0)), rows = h(".rows.products"), from = h("span.muted");
+  let prices = new Map();
   const lines = () => [...rows.querySelectorAll("input")].map((one) => ({ productId: one.dataset.productId, quantity: Number(one.value) })).filter((one) => one.quantity > 0);
-  const changed = () => { sum.textContent = money(lines().reduce((total, one) => total + one.quantity * Number(prices.get(one.productId).price), 0)); };
-  rows.append(...catalog.products.map((one) => productRow(one, changed)));
-  const made = h("form.panel.take", h("header", h("h2", "Take an order"), h("span.muted", catalog.catalogName)), rows,
+  const changed = () => { sum.textContent = money(lines().reduce((total, one) => total + one.quantity * Number(prices.get(one.productId)), 0)); };
+  const offer = ({ catalogName, products }) => {
+    const chosen = new Map(lines().map((one) => [one.productId, one.quantity]));
+    from.textContent = catalogName;
+    prices = new Map(products.map((one) => [one.productId, one.price]));
+    rows.replaceChildren(...products.map((one) => productRow(one, changed, chosen.get(one.productId))));
+    changed();
+  };
+  offer(catalog);
+  const made = h("form.panel.take", h("header", h("h2", "Take an order"), from), rows,
     h(".pad.stack", h(".fields",
       h(".field", h("label", { htmlFor: "customer" }, "Who orders?"), h("input", { id: "customer", name: "customerName", required: true, maxLength: 200, autocomplete: "off" })),
       h(".field", h("label", { htmlFor: "phone" }, "Phone"), h("input", { id: "phone", name: "customerPhone", type: "tel", maxLength: 40, autocomplete: "off" })),
       h(".field", h("label", { htmlFor: "payment" }, "Pays by"), h("select", { id: "payment", name: "paymentMethod" }, PAYMENTS.map(([id, word]) => h("option", { value: id }, word)))),
       h(".field", h("label", { htmlFor: "notes" }, "Notes"), h("input", { id: "notes", name: "notes", maxLength: 2000, autocomplete: "off" })))),
-    h(".sum", h("span", "Together"), sum),
+    h(".sum", h("span", "Total"), sum),
     h("footer", h("button.btn.main.wide", "Take the order")));
-  return form(made, async (values) => {
-    const chosen = lines().map((one) => ({ ...one, pricePerUnit: prices.get(one.productId).price }));
-    if (!chosen.length) return say("Choose a product first", { bad: true });
-    const order = await rest.post("/orders", { ...values, seasonId: season.seasonId, lineItems: chosen, orderDate: today() });
+  return form(made, async ({ customerName, customerPhone, paymentMethod, notes }) => {
+    const lineItems = lines().map((one) => ({ ...one, pricePerUnit: prices.get(one.productId) }));
+    if (!lineItems.length) return say("Choose a product first", { bad: true });
+    let order;
+    try {
+      order = await rest.post("/orders", { customerName, customerPhone, paymentMethod, notes, seasonId: season.seasonId, lineItems, orderDate: today() });
+    } catch (error) {
+      if (!error.errors?.some((one) => one.path.startsWith("lineItems."))) throw error;
+      const { catalogId } = await rest.get(path`/seasons/${season.seasonId}`);
+      offer(await rest.get(path`/catalogs/${catalogId}`));
+      return say("The catalog has changed. Check the products and the total", { bad: true });
+    }
     made.reset();
     changed();
     say(`${order.customerName} pays ${money(order.totalAmount)}`);
@@ -294,7 +319,7 @@ form($("#catalog form"), async ({ catalogName, isPublic }) => {
 
 const TOLD = { shared: "lets you help", permissions_changed: "changed what you may do", invite_redeemed: "used your code and helps" };
 const told = (one) => (one.kind === "removed" ? { id: one.noticeId, who: "", words: `A moderator removed ${one.text}`, at: one.createdAt, read: one.read, href: "#/news" } : {
-  id: one.noticeId, who: one.actorName || "Somebody", words: [h("b", one.actorName || "Somebody"), ` ${TOLD[one.kind]}: ${one.text.replace("READ, WRITE", "you take orders").replace(/READ$/, "you may look")}`],
+  id: one.noticeId, who: one.actorName || "Somebody", words: [h("b", one.actorName || "Somebody"), ` ${TOLD[one.kind]}: ${one.text.replace(/: (READ, )?WRITE$/, ": you take orders").replace(/: READ$/, ": you may look")}`],
   at: one.createdAt, read: one.read, href: path`#/stands/${one.subjectId}`,
 });
 const inbox = () => (signedOut() ? undefined : news(view, { words: "Who shares a stand with you, and who helps at yours.", told, quiet: "You will hear when somebody shares a stand with you." }));
