@@ -18,6 +18,7 @@ from keyfold.engine.forks import left_behind, open_here
 from keyfold.engine.item_cache import HotItems, MemoryMarks
 from keyfold.engine.lane import LOOP_LOCK_SECONDS, WouldStall, may_wait
 from keyfold.engine.session_loans import SessionLender
+from keyfold.engine.session_pool import SessionPool
 from keyfold.engine.storage import Session
 from keyfold.engine.write_job import Bystander, HalfDone, WriteJob
 
@@ -47,7 +48,6 @@ class Commits:
         forget_schema: Callable[[], None],
     ) -> None:
         self.path = path
-        self._durability = durability
         self._forget_schema = forget_schema
         self._writer = Session(storage.connect(path, durability, is_first=True))
         self._version = self._writer.version()
@@ -55,7 +55,7 @@ class Commits:
         self._queue: deque[WriteJob[Any]] = deque()
         self._in_memory = path == ":memory:"
         self._watch: FileWatch | None = None
-        self._readers: deque[Session] = deque()
+        self._readers = SessionPool(path, durability)
         self._closed = self._is_forked = False
         self._company = 0
         """More than 0: another process was seen to write to this file, not long ago."""
@@ -67,24 +67,14 @@ class Commits:
         if self._in_memory:
             self.hot = HotItems(MemoryMarks())
         else:
+            from keyfold.engine.file_marks import items_of_file
             from keyfold.engine.storage.watch import FileWatch
 
             self._watch = FileWatch(path)
-            self.hot = self._items_of_file(self._watch)
+            self.hot = items_of_file(path, self._writer.connection, self._watch)
             open_here.add(self)
         self._waiting = 0
         """How many threads wait for the lock, as far as can be seen without one."""
-
-    def _items_of_file(self, watch: FileWatch) -> HotItems | None:
-        from keyfold.engine.file_marks import FileMarks
-        from keyfold.engine.storage.wal_index import WalIndex
-
-        try:
-            index = WalIndex.of(self.path)
-        except (OSError, ValueError):
-            # Without an index to look at, items are read from the file each time.
-            return None
-        return HotItems(FileMarks(self._writer.connection, index, watch))
 
     def write(self, work: Callable[[Session], T], *, changes_last: bool = False) -> T:
         """Run `work` in a transaction; returns after the commit.
@@ -225,17 +215,12 @@ class Commits:
             self._waiting -= 1
 
     def _session_from_pool(self) -> Session:
-        try:
-            return self._readers.pop()
-        except IndexError:
-            self._check_open()
-            return Session(storage.connect(self.path, self._durability))
+        self._check_open()
+        return self._readers.take()
 
     def put_back(self, session: Session) -> None:
         if session is not self._writer:
-            self._readers.append(session)
-            if self._closed:
-                self._close_readers()
+            self._readers.put_back(session)
         elif self._gathering != threading.get_ident():
             self._lock.release()
 
@@ -270,24 +255,20 @@ class Commits:
             if self._closed:
                 return
             self._closed = True
-            self._close_readers()
+            self._readers.close()
             self._writer.connection.close()
             if self.hot is not None:
                 self.hot.close()
-
-    def _close_readers(self) -> None:
-        while self._readers:
-            self._readers.pop().connection.close()
 
     def abandon_connections(self) -> None:
         """Called in a forked child, which must not use the parent's SQLite connections.
 
         They are kept open: closing them would release the parent's locks.
         """
-        left_behind.extend((self._writer, *self._readers))
+        left_behind.extend((self._writer, *self._readers.empty()))
         if self.hot is not None:
             self.hot.hide()
-        self._lock, self._gathering, self._readers = threading.Lock(), 0, deque()
+        self._lock, self._gathering = threading.Lock(), 0
         self._queue.clear()
         self._closed = self._is_forked = True
 

@@ -6,7 +6,7 @@ from time import monotonic
 
 import apsw
 
-from keyfold.engine.item_cache import UNSURE
+from keyfold.engine.item_cache import UNSURE, HotItems
 from keyfold.engine.storage.wal_index import WalIndex, is_next
 from keyfold.engine.storage.watch import FileWatch
 
@@ -59,3 +59,12 @@ class FileMarks:
 
     def _written_pages(self) -> int:
         return self._connection.status(apsw.SQLITE_DBSTATUS_CACHE_WRITE)[0]
+
+
+def items_of_file(path: str, connection: apsw.Connection, watch: FileWatch) -> HotItems | None:
+    """The cached items of a file; None if its log has no index to compare with."""
+    try:
+        index = WalIndex.of(path)
+    except (OSError, ValueError):
+        return None
+    return HotItems(FileMarks(connection, index, watch))
