@@ -17,8 +17,7 @@ from keyfold.engine import storage
 from keyfold.engine.forks import left_behind, open_here
 from keyfold.engine.item_cache import HotItems, MemoryMarks
 from keyfold.engine.lane import LOOP_LOCK_SECONDS, WouldStall, may_wait
-from keyfold.engine.session_loans import SessionLender
-from keyfold.engine.session_pool import SessionPool
+from keyfold.engine.session_loans import SessionLender, SessionPool
 from keyfold.engine.storage import Session
 from keyfold.engine.write_job import Bystander, HalfDone, WriteJob
 
