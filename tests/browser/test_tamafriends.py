@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
@@ -184,8 +185,8 @@ def test_a_block_keeps_away_until_it_is_taken_back(page: Page, phone: Page, site
     expect(page.locator(".empty")).to_contain_text("blocked")
     phone.goto(f"{site}{APP}#/you")
     phone.get_by_role("button", name="Settings").click()
-    phone.click("text=Whom you keep away")
-    phone.get_by_role("button", name="Let near again").click()
+    phone.click("text=Blocked people")
+    phone.get_by_role("button", name="Unblock").click()
     expect(phone.locator("#blocks")).to_contain_text("Nobody")
     page.reload()
     expect(page.locator("h1")).to_have_text("Yuki Tanaka")
@@ -230,6 +231,40 @@ def test_who_posts_deletes_what_others_say_below(page: Page, phone: Page, site: 
         expect(screen.locator(".comment .words")).to_have_text(["Lovely"])
 
 
+def test_words_and_comments_are_changed_on_a_phone(phone: Page, site: str, tmp_path: Path) -> None:
+    phone.goto(f"{site}{APP}")
+    join(phone, "vera")
+    names = [f"{number}.png" for number in range(3)]
+    for name in names:
+        (tmp_path / name).write_bytes(PIXEL)
+    phone.fill("#say", "Three of them")
+    phone.set_input_files("#pictures", [tmp_path / name for name in names])
+    phone.get_by_role("button", name="Post", exact=True).click()
+    card = phone.locator("article")
+    expect(card.get_by_role("link", name="A picture")).to_have_count(3)
+    heights = card.locator(".pictures img").evaluate_all("all => all.map((one) => one.height)")
+    assert heights[1] == heights[2]
+    card.get_by_role("button", name="Edit").click()
+    expect(card.get_by_role("button", name="Edit")).to_be_hidden()
+    card.get_by_label("Your words").fill("")
+    card.get_by_role("button", name="Save").click()
+    expect(card.locator(".words")).to_have_count(0)
+    expect(card.locator("img")).to_have_count(3)
+
+    card.get_by_label("Comments,").click()
+    phone.get_by_label("Your comment").fill("A comment that is longer than one line of a phone")
+    phone.get_by_role("button", name="Send").click()
+    said = phone.locator(".comment")
+    said.get_by_role("button", name="Edit").click()
+    expect(said.get_by_role("button", name="Edit")).to_be_hidden()
+    wide, row = said.locator("textarea").bounding_box(), said.bounding_box()
+    assert wide is not None
+    assert row is not None
+    assert wide["width"] > row["width"] * 2 / 3
+    said.get_by_role("button", name="Cancel").click()
+    expect(said.get_by_role("button", name="Edit")).to_be_focused()
+
+
 def test_settings_change_logins_end_sessions_and_remove_the_picture(
     page: Page, phone: Page, site: str, tmp_path: Path
 ) -> None:
@@ -261,6 +296,11 @@ def test_settings_change_logins_end_sessions_and_remove_the_picture(
     expect(page.locator("#sessions > *")).to_have_count(1)
     with pytest.raises(HTTPError, match="401"):
         urlopen(account)
+    page.fill("#password-current", "correct horse")
+    page.fill("#password-new", "battery staple")
+    page.get_by_role("button", name="Change password").click()
+    expect(page.locator("#sessions")).to_contain_text("This browser")
+    expect(page.locator("#sessions b")).to_have_text(re.compile("Chrome"))
 
 
 def test_somebody_takes_their_data_along_and_leaves(page: Page, site: str) -> None:
@@ -282,7 +322,7 @@ def test_somebody_takes_their_data_along_and_leaves(page: Page, site: str) -> No
     page.goto(f"{site}{APP}#/")
     sign_in(page, "omar")
     page.goto(f"{site}{APP}#/people/ken")
-    expect(page.locator(".empty")).to_contain_text("Nobody is called so")
+    expect(page.locator(".empty")).to_contain_text("Nobody has this handle")
 
 
 def test_who_signs_out_everywhere_comes_back_by_handle_and_password(page: Page, site: str) -> None:

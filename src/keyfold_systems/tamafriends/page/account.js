@@ -57,7 +57,7 @@ form($("#profile"), async ({ noPicture, ...values }) => {
   await saved();
 }, { done: "Saved" });
 form($("#password"), async (values) => {
-  const signed = await rest.put(own("/password"), values);
+  const signed = await rest.put(own("/password"), { ...values, device });
   become({ ...me(), sessionId: signed.sessionId, token: signed.token });
   await showSessions();
 }, { done: "Changed. You are signed out everywhere else." });
@@ -75,14 +75,14 @@ function nameOf(said) {
 async function showSessions() {
   const { items } = await rest.get(own("/sessions"));
   list($("#sessions"), items, (one) => one.sessionId, (one) => h("div",
-    h("span.what", h("b", nameOf(one.device)), h("small", one.current ? "Here, since " : "Since ", when(one.createdAt))),
+    h("span.what", h("b", nameOf(one.device)), h("small", one.current ? "This browser, signed in " : "Signed in ", when(one.createdAt))),
     !one.current && h("button.btn.small", { type: "button", onclick: doing(async () => { await rest.delete(own("/sessions") + path`/${one.sessionId}`); await showSessions(); }) }, "Sign out")),
   () => h("p.muted", "You are not signed in with a password."));
 }
 
 async function showBlocks() {
   const blocks = peopleList(own("/blocks"), ({ user }, again) => h("div", portrait(user, "small"), h("span.what", h("b", user.displayName), h("small", `@${user.handle}`)),
-    h("button.btn.small", { type: "button", onclick: doing(async () => { await rest.delete(own("/blocks") + path`/${user.userId}`); await again(); }) }, "Let near again")), "Nobody.");
+    h("button.btn.small", { type: "button", onclick: doing(async () => { await rest.delete(own("/blocks") + path`/${user.userId}`); await again(); }) }, "Unblock")), "Nobody.");
   $("#blocks").replaceChildren(blocks.element);
   await blocks.load();
 }

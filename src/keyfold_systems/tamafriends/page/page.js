@@ -42,7 +42,7 @@ function postCard(post, change) {
       h(".by", h("a", { href: profileOf(post.author) }, h("b", post.author.displayName)),
         h("small", `@${post.author.handle} · `, h("a", { href: open }, when(post.createdAt)), post.updatedAt && post.version > 1 ? " · edited" : "")), until),
     post.text && words(post.text),
-    post.images.some((one) => one.url) && h(".pictures", post.images.filter((one) => one.url).map((one) => h("img", { src: one.url, alt: one.alt, loading: "lazy" }))),
+    post.images.some((one) => one.url) && h(".pictures", post.images.filter((one) => one.url).map((one) => h("a", { href: one.url, target: "_blank", rel: "noopener", ariaLabel: one.alt || "A picture" }, h("img", { src: one.url, alt: one.alt, loading: "lazy" })))),
     h(".react", heart(post, change),
       h("a.btn.quiet.small", { href: open, ariaLabel: `Comments, ${post.comments} so far` }, h("span.sign.chat", { "aria-hidden": "true" }), String(post.comments)),
       mine && h("button.btn.quiet.small.last", { type: "button", onclick: () => editing(card, post, change) }, "Edit"),
@@ -52,8 +52,8 @@ function postCard(post, change) {
 }
 
 function editing(card, post, change) {
-  const made = form(h("form.stack", h(".field", h("label", { htmlFor: "edit" }, "Your words"), h("textarea", { id: "edit", name: "text", required: true, maxLength: 2000 }, post.text)),
-    h(".acts", h("button.btn.main.small", "Save"), h("button.btn.quiet.small", { type: "button", onclick: () => change(post) }, "Leave it"))),
+  const made = form(h("form.stack", h(".field", h("label", { htmlFor: "edit" }, "Your words"), h("textarea", { id: "edit", name: "text", required: !post.images.length, dataset: { empty: "" }, maxLength: 2000 }, post.text)),
+    h(".acts", h("button.btn.main.small", "Save"), h("button.btn.quiet.small", { type: "button", onclick: () => change(post) }, "Cancel"))),
   async (values) => change(await rest.patch(path`/posts/${post.postId}`, values, { headers: { "if-match": `"${post.version}"` } })), { done: "Changed" });
   $(".words", card)?.remove();
   card.children[0].after(made);
@@ -155,7 +155,7 @@ function commentRow(post, said, change) {
   const row = h(".comment", portrait(said.author, "small"), h(".what", h(".line.wrap", h("a", { href: profileOf(said.author) }, h("b", said.author.displayName)), h("small", when(said.createdAt), said.version > 1 ? " · edited" : "")), words(said.text),
     h(".line.wrap.react", mine && h("button.btn.quiet.small", { type: "button", onclick: () => {
       const made = form(h("form.write", h("textarea.one", { name: "text", required: true, maxLength: 2000, ariaLabel: "Your comment" }, said.text), h("button.btn.small", "Save"),
-        h("button.btn.quiet.small", { type: "button", onclick: () => made.replaceWith(words(said.text)) }, "Leave it")), async (values) => change(said, await rest.patch(url, values)));
+        h("button.btn.quiet.small", { type: "button", onclick: () => { made.replaceWith(words(said.text)); $(".react button", row).focus(); } }, "Cancel")), async (values) => change(said, await rest.patch(url, values)));
       $(".words", row).replaceWith(made);
       $("textarea", made).focus();
     } }, "Edit"),
@@ -195,7 +195,7 @@ async function person({ handle }) {
 async function profile(url) {
   // An answer that comes when somebody went on elsewhere is not shown.
   const here = location.hash;
-  const shown = await rest.get(url).catch((error) => gone(error, error.status === 403 ? "Out of sight" : "Nobody is called so"));
+  const shown = await rest.get(url).catch((error) => gone(error, error.status === 403 ? "You cannot see each other" : "Nobody has this handle"));
   if (!shown || location.hash !== here) return undefined;
   const mine = shown.userId === me()?.id, again = () => (location.hash === here ? profile(url) : undefined);
   const posts = timeline(path`/users/${shown.userId}/posts`, { empty: nothing("No posts yet", mine ? "Say what is new." : "Come back later.") });
@@ -211,7 +211,7 @@ async function profile(url) {
     h("section.card", h(".person", portrait(shown, "large"), h(".what", h("h1", shown.displayName), h("p.muted", `@${shown.handle}`, shown.followsYou ? h("span", " · follows you") : "", shown.role !== "member" ? h("span.tag.on", shown.role) : "")),
       h(".acts", followButton(shown, again), mine && h("button.btn", { type: "button", onclick: doing(() => openSettings(() => (here === "#/you" ? again() : location.assign("#/you")))) }, "Settings"),
         !mine && me() && h("button.btn.quiet.small", { type: "button", onclick: () => report({ kind: "user", targetId: shown.userId }) }, "Report"),
-        !mine && me() && h("button.btn.quiet.small", { type: "button", onclick: doing(async () => { await rest.post(path`/users/${me().id}/blocks`, { blockedId: shown.userId }); say(`@${shown.handle} is kept away`); location.hash = "#/"; }) }, "Block"))),
+        !mine && me() && h("button.btn.quiet.small", { type: "button", onclick: doing(async () => { await rest.post(path`/users/${me().id}/blocks`, { blockedId: shown.userId }); say(`@${shown.handle} is blocked`); location.hash = "#/"; }) }, "Block"))),
     shown.bio && words(shown.bio),
     h(".counts", count(shown.followers, "Followers", path`/users/${shown.userId}/followers`), count(shown.following, "Following", path`/users/${shown.userId}/following`))),
     liked ? h(".tabs", { role: "group", ariaLabel: "What to show" }, tab("Posts", posts), tab("Liked", liked)) : "", places);
