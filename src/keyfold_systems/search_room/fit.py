@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from math import inf
 from typing import Any, Literal
 
 from keyfold_systems.search_room.wishes import Span, Voice
@@ -91,7 +92,13 @@ def _share(left: Any, right: Any) -> float:
 
 
 def _shared_span(one: Span, other: Span) -> float:
-    """Open below is from 0, open above up to the other's bound; else the lower ends compare."""
+    """Open below is from 0, open above up to the other's bound; else the lower ends compare.
+
+    One number has no width: it suits the other, or it does not.
+    """
+    for number, span in ((one, other), (other, one)):
+        if number.min is not None and number.min == number.max:
+            return 1.0 if (span.min or 0) <= number.min <= _end(span) else 0.0
     lows = one.min or 0.0, other.min or 0.0
     highs = [bound for bound in (one.max, other.max) if bound is not None]
     if not highs:
@@ -101,3 +108,7 @@ def _shared_span(one: Span, other: Span) -> float:
     if whole <= 0:
         return 1.0
     return max(0.0, shared) / whole
+
+
+def _end(span: Span) -> float:
+    return inf if span.max is None else span.max

@@ -27,7 +27,9 @@ Stated = Annotated[Name, StringConstraints(strip_whitespace=True)]
 """Text that somebody types: what is around it is not meant, and blanks alone say nothing."""
 Said = Annotated[str, Field(max_length=500)]
 Context = Annotated[dict[Word, Said | bool | int | float | None], Field(max_length=MOST_CONTEXT)]
-Place = Annotated[str, Field(max_length=120)]
+Place = Annotated[str, StringConstraints(strip_whitespace=True, max_length=120)]
+Brand = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=60)]
+ExternalId = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=120)]
 
 
 class NewRoom(Payload):
@@ -50,8 +52,8 @@ class RoomChange(Payload):
 class NewListing(Payload):
     """A property to save."""
 
-    source_brand: Annotated[str, Field(min_length=1, max_length=60)]
-    external_id: Annotated[str, Field(min_length=1, max_length=120)] | None = None
+    source_brand: Brand
+    external_id: ExternalId | None = None
     title: Stated
     location: Place = ""
     price: Amount | None = None

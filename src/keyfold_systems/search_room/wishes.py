@@ -62,7 +62,8 @@ Wishes: TypeAlias = dict[str, Wish]
 Weights: TypeAlias = dict[str, float]
 
 
-def _stated(criteria: Wishes) -> Wishes:
+def _stated(given: Wishes) -> Wishes:
+    criteria = {name.strip(): _stripped(wish) for name, wish in given.items()}
     for name, wish in criteria.items():
         if not name or len(name) > LONGEST_WORD or "#" in name:
             raise ValueError(f"a criterion has a name of 1 to {LONGEST_WORD} characters without #")
@@ -72,6 +73,15 @@ def _stated(criteria: Wishes) -> Wishes:
     if sum(map(_size, criteria, criteria.values())) > MOST_BYTES:
         raise ValueError(f"this is too much; state less than {MOST_BYTES:,} bytes")
     return criteria
+
+
+def _stripped(wish: Wish) -> Wish:
+    """What somebody types: what is around it is not meant, and blanks alone say nothing."""
+    if isinstance(wish, str):
+        return wish.strip()
+    if isinstance(wish, list) and all(isinstance(one, str) for one in wish):
+        return [one.strip() for one in wish]
+    return wish
 
 
 def _size(name: str, wish: Wish) -> int:

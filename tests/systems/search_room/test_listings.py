@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from pydantic import ValidationError
 
 from keyfold import AsyncDb
 from keyfold.api import Conflict, Identity, PageRequest
@@ -178,6 +179,17 @@ async def test_price_link_and_picture_are_kept_and_null_clears_them(home: Home) 
         after = (await web["mia"].patch(place, json=cleared)).json()
         assert [after[name] for name in told] == [None, None, None]
         assert (after["title"], after["location"]) == ("Flat", "")
+
+
+async def test_blanks_around_what_is_typed_make_no_other_listing(home: Home) -> None:
+    made = await home.listing(" 7 ", source_brand=" homegate", location=" Bern ")
+    assert (made.source_brand, made.external_id, made.location) == ("homegate", "7", "Bern")
+    with pytest.raises(Conflict) as refused:
+        await home.listing("7")
+    assert refused.value.code == "DUPLICATE"
+    for blank in ({"source_brand": " "}, {"external_id": " "}):
+        with pytest.raises(ValidationError):
+            await home.listing(**blank)
 
 
 async def test_who_is_not_in_the_room_sees_no_listing(home: Home) -> None:

@@ -146,6 +146,33 @@ def test_lower_ends_compare_where_both_are_open_above() -> None:
     assert found.percent == 50
 
 
+@pytest.mark.parametrize(
+    ("span", "percent"),
+    [
+        (Span(max=2500), 100),
+        (Span(min=2000), 100),
+        (Span(min=2000, max=2000), 100),
+        (2000, 100),
+        (Span(max=1999), 0),
+        (Span(min=2001), 0),
+        (2001, 0),
+    ],
+)
+def test_a_number_that_suits_the_other_is_agreement(span: Span | int, percent: int) -> None:
+    voices = [Voice("a", {"price": 2000}), Voice("b", {"price": span})]
+    for found in (fit(voices), fit(voices[::-1])):
+        assert found is not None
+        assert found.percent == percent
+
+
+def test_blanks_around_what_is_typed_are_not_meant() -> None:
+    said = NewCriteria(criteria={" heating ": " wood", "location": ["Bern ", " Thun"]})
+    assert said.criteria == {"heating": "wood", "location": ["Bern", "Thun"]}
+    for nothing in ({" ": True}, {"heating": "  "}, {"location": ["Bern", " "]}):
+        with pytest.raises(ValidationError):
+            NewCriteria(criteria=nothing)
+
+
 _BOUND = st.none() | st.integers(0, 50)
 
 
