@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
+from datetime import timedelta
+from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -18,6 +20,8 @@ from keyfold_systems.gg_core.payloads import (
     NewActivity,
     NewGoal,
     NewGroup,
+    NewQuest,
+    NewReport,
     NewRoom,
     NewTask,
     NewUser,
@@ -29,6 +33,8 @@ from .conftest import served
 ADA, BEN = Identity.of("ada", name="Ada Lang"), Identity.of("ben", name="Ben Okafor")
 DORA = Identity.of("dora", name="Dora Weiss")
 NEW = Identity.of("cem", name="Cem Kaya")
+MO = Identity.of("mo", "moderator")
+LONG = "Donaudampfschifffahrt" * 5
 
 
 @asynccontextmanager
@@ -52,6 +58,24 @@ async def town() -> AsyncIterator[Starlette]:
             await service.send_message(room.room_id, f"number {number}", caller=ADA)
         goal = await service.create_goal(NewGoal(title="Bake bread"), caller=ADA)
         await service.create_task(goal.goal_id, NewTask(title="Buy flour"), caller=ADA)
+        await service.create_group(NewGroup(name=LONG), caller=ADA)
+        wordy = await service.create_goal(NewGoal(title=LONG), caller=ADA)
+        soon = db.context.now() + timedelta(days=1)
+        await service.create_task(wordy.goal_id, NewTask(title=LONG, due_at=soon), caller=ADA)
+        quest = NewQuest(title=LONG, kind="quantitative", target_count=9)
+        await service.create_quest(quest, caller=ADA)
+        spam = await service.post_activity(NewActivity(preview_text="Buy cakes!"), caller=DORA)
+        about: dict[str, Any] = {
+            "place_id": "dora",
+            "created_at": spam.created_at,
+            "reason": "Spam",
+        }
+        post = NewReport(subject_type="activity", subject_id=spam.activity_id, **about)
+        await service.report(post, caller=ADA)
+        await service.handle_report("ada", "activity", spam.activity_id, "removed", caller=MO)
+        person = NewReport(subject_type="user", subject_id="dora", reason="Spam")
+        await service.report(person, caller=ADA)
+        await service.handle_report("ada", "user", "dora", "dismissed", caller=MO)
         people = {service.name: [ADA, BEN, NEW]}
         yield create_app([service], ApiSettings(development=True, people=people))
 
@@ -67,6 +91,19 @@ def visit(page: Page, site: str, who: str, place: str = "feed") -> None:
     page.click("#who")
     page.click(f"#people [data-id={who}]")
     expect(page.locator("#who")).not_to_have_text("Sign in")
+
+
+def overflowing(page: Page) -> list[str]:
+    """Texts that are wider than where they stand, unless they are cut off on purpose."""
+    found: list[str] = page.evaluate(
+        """() => [...document.querySelectorAll("[data-place] *")]
+          .filter((one) => one.checkVisibility() && one.scrollWidth > one.clientWidth + 1
+            && getComputedStyle(one).display !== "inline"
+            && getComputedStyle(one).textOverflow !== "ellipsis"
+            && !one.matches("input, select, .hide"))
+          .map((one) => `${one.tagName}.${one.className} ${one.textContent.slice(0, 40)}`)"""
+    )
+    return found
 
 
 def go(page: Page, place: str) -> None:
@@ -223,6 +260,44 @@ def test_who_is_new_makes_a_profile_first(page: Page, site: str) -> None:
     page.fill("#email", "cem@x.org")
     page.click("#profile >> text=Begin")
     expect(page.locator("#entries .empty")).to_be_visible()
+
+
+def test_ones_own_name_is_that_of_the_profile(page: Page, site: str) -> None:
+    page.goto(f"{site}/gg-core/app/#/feed")
+    page.click("#who")
+    page.fill("#people-id", "dora")
+    page.keyboard.press("Enter")
+    expect(page.locator("#who")).to_contain_text("Dora Weiss")
+    page.fill("#said", "Baked another one.")
+    page.click("#post button")
+    expect(page.locator("#entries article").first).to_contain_text("Dora Weiss")
+
+
+def test_who_reported_something_reads_what_became_of_it(page: Page, site: str) -> None:
+    visit(page, site, "ada", "news")
+    expect(page.locator("#news")).to_contain_text("A moderator acted on your report")
+    expect(page.locator("#news")).to_contain_text("Your report was dismissed")
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_long_words_and_fields_stay_where_they_belong(page: Page, site: str, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 800})
+    visit(page, site, "ada", "goals")
+    long = page.locator("#all-goals article", has_text=LONG)
+    expect(long).to_be_visible()
+    for place in ("goals", "feed", "people"):
+        go(page, place)
+        expect(page.locator(f"[data-place={place}]")).to_be_visible()
+        expect(page.locator("#under-way")).to_contain_text(LONG)
+        assert overflowing(page) == [], place
+    page.click(f"#groups >> text={LONG}")
+    expect(page.locator("#group h1")).to_have_text(LONG)
+    assert overflowing(page) == []
+    go(page, "goals")
+    day, add = (long.locator(one).bounding_box() for one in ("[name=day]", "form .btn"))
+    assert day
+    assert add
+    assert day["x"] + day["width"] <= add["x"]
 
 
 @pytest.mark.parametrize(("width", "theme"), [(360, "light"), (1200, "dark")])

@@ -34,7 +34,8 @@ const loadAccount = () => account($("#you"), details(),
 
 const WORDS = {
   followed: () => " follows you", commented: (one) => ` said about your post: ${one.text}`, role_changed: (one) => `Your role in ${one.text}`,
-  quest_completed: (one) => `You won ${one.text}`, quest_cancelled: (one) => `${one.text} cannot be won any more`, removed: (one) => `A moderator removed ${one.text}`, report_handled: (one) => `Your report was ${one.text}`,
+  quest_completed: (one) => `You won ${one.text}`, quest_cancelled: (one) => `${one.text} cannot be won any more`, removed: (one) => `A moderator removed ${one.text}`,
+  report_handled: (one) => (one.text === "removed" ? "A moderator acted on your report" : "Your report was dismissed"),
 };
 const LEADS = { followed: (one) => path`#/people/${one.fromId}`, commented: () => "#/feed", role_changed: (one) => path`#/groups/${one.subjectId}`, quest_completed: () => "#/goals", quest_cancelled: () => "#/goals" };
 const told = (one) => ({
@@ -52,7 +53,14 @@ const CHANGES = {
 let known = null;
 async function hasProfile() {
   if (known === me().id) return true;
-  try { await rest.get(own("/account")); known = me().id; return true; } catch (error) {
+  try {
+    const { fullName } = await rest.get(own("/account"));
+    known = me().id;
+    if (fullName === me().name) return true;
+    // The place is drawn again, under the name that others see.
+    become({ ...me(), name: fullName });
+    return false;
+  } catch (error) {
     if (error.status !== 404) throw error;
     $("#full-name").value = me().name === me().id ? "" : me().name;
     $("#own-nickname").value = me().id;
