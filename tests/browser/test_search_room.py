@@ -287,3 +287,79 @@ def test_a_room_with_more_than_fits_at_once_shows_the_newest_first(page: Page, s
     expect(page.locator("#talk")).not_to_contain_text("opened the room")
     page.click("text=Earlier")
     expect(page.locator("#talk")).to_contain_text("opened the room")
+
+
+def test_who_saves_a_form_that_stood_open_undoes_nobodys_change(page: Page, site: str) -> None:
+    room = open_room(site, "Both of us", JONAS)
+    new = {"sourceBrand": "homegate", "title": "Loft"}
+    made = call(site, "search-room", MIA, f"/rooms/{room}/listings", new)
+    at = f"/rooms/{room}/listings/{made['listingId']}"
+    sign_in(page, site, "mia")
+    page.goto(f"{site}/search-room/app/#/rooms/{room}")
+    page.click(".home .title")
+    page.get_by_role("button", name="Edit").click()
+    call(site, "search-room", JONAS, at, {"price": 1900}, "PATCH")
+    page.fill("#l-title", "Loft with a view")
+    page.click("text=Save it")
+    expect(page.locator(".toast", has_text="Somebody else changed it")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.locator(".home .price")).to_have_text("CHF 1'900")
+    page.click(".home .title")
+    page.get_by_role("button", name="Edit").click()
+    page.fill("#l-title", "Loft with a view")
+    page.click("text=Save it")
+    expect(page.locator(".home .title")).to_have_text("Loft with a view")
+    expect(page.locator(".home .price")).to_have_text("CHF 1'900")
+
+
+def test_wishes_are_said_in_full_and_without_common_ones_there_is_no_score(
+    page: Page, site: str
+) -> None:
+    room = open_room(site, "Not the same", JONAS)
+    stated = {"criteria": {"garden": True}}
+    call(site, "search-room", JONAS, f"/rooms/{room}/criteria", stated)
+    sign_in(page, site, "mia")
+    page.goto(f"{site}/search-room/app/#/rooms/{room}")
+    page.click("#my-wishes")
+    page.fill("#w-name", "heating")
+    page.click("#wish .btn.main")
+    expect(page.locator("#w-value")).to_be_focused()
+    expect(page.locator("#wish")).to_be_visible()
+    page.fill("#w-value", "wood")
+    page.click("#wish .btn.main")
+    expect(page.locator("#wishes")).to_contain_text("wood")
+    page.select_option("#mode", "strict")
+    page.click("#combine")
+    expect(page.locator(".toast:not(.bad)", has_text="No two of you")).to_be_visible()
+    expect(page.locator("#wishes .ours")).to_have_text(["yes", "wood"])
+    page.click("#my-wishes")
+    page.fill("#w-name", "")
+    page.fill("#w-value", "")
+    page.click("#wish .btn.main")
+    expect(page.locator("#talk")).to_contain_text("Mia Keller has no wishes now")
+
+
+def test_the_field_for_a_message_is_in_sight_on_a_phone(phone: Page, site: str) -> None:
+    room = open_room(site, "A rather long name for a room that takes four lines " * 2, JONAS)
+    for number in range(30):
+        call(site, "search-room", MIA, f"/rooms/{room}/messages", {"text": f"Number {number}"})
+    sign_in(phone, site, "jonas")
+    phone.goto(f"{site}/search-room/app/#/rooms/{room}")
+    phone.click("#parts >> text=Talk")
+    expect(phone.locator("#talk")).to_contain_text("Number 29")
+    field, bar = phone.locator("#say").bounding_box(), phone.locator(".tabbar").bounding_box()
+    assert field is not None
+    assert bar is not None
+    assert field["y"] + field["height"] <= bar["y"]
+
+
+def test_who_deleted_their_account_can_come_back(page: Page, site: str) -> None:
+    sign_in(page, site, "jonas")
+    page.goto(f"{site}/search-room/app/#/you")
+    expect(page.locator("#own-name")).to_have_value("Jonas Haas")
+    page.on("dialog", lambda asked: asked.accept())
+    page.click("text=Delete my account")
+    expect(page.locator("#hello")).to_be_visible()
+    sign_in(page, site, "jonas")
+    page.goto(f"{site}/search-room/app/#/you")
+    expect(page.locator("#own-name")).to_have_value("Jonas Haas")

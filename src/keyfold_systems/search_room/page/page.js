@@ -229,6 +229,8 @@ for (const one of $$("#parts button")) {
   });
 }
 let changed = null, edited = null;
+/** Who saves a form that stood open does not undo what somebody else saved meanwhile. */
+const asRead = ({ version }) => ({ headers: { "if-match": `"${version}"` } });
 /** Open the form of a new room, or of this one. */
 function editRoom(now = null) {
   changed = now;
@@ -248,7 +250,7 @@ $("#settings").addEventListener("click", () => editRoom(room));
 form($("#new-room form"), async ({ description, ...values }) => {
   const { description: _, ...others } = changed?.context ?? {};
   values.context = description ? { ...others, description } : others;
-  if (changed) await rest.patch(path`/rooms/${changed.roomId}`, values);
+  if (changed) await rest.patch(path`/rooms/${changed.roomId}`, values, asRead(changed));
   else location.hash = `#/rooms/${(await rest.post("/rooms", values)).roomId}`;
   $("#new-room").close();
 });
@@ -272,7 +274,7 @@ function editListing(now = null) {
 $("#add-listing").addEventListener("click", () => editListing());
 form($("#new-listing form"), async (values) => {
   const given = edited ? values : Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null));
-  await (edited ? rest.patch(path`/rooms/${place}/listings/${edited.listingId}`, given) : rest.post(path`/rooms/${place}/listings`, given));
+  await (edited ? rest.patch(path`/rooms/${place}/listings/${edited.listingId}`, given, asRead(edited)) : rest.post(path`/rooms/${place}/listings`, given));
   $("#new-listing").close();
   await loadListings(place);
 }, { done: "Saved" });
@@ -292,6 +294,14 @@ function beyondForm({ criteria }) {
   return Object.fromEntries(Object.entries(criteria).filter((one) => inForm[one[0]] === undefined && !isMust(one)));
 }
 
+/** A name and what it is belong together: one of them alone says nothing. */
+function paired() {
+  const { otherName, otherValue } = $("#wish form").elements;
+  otherName.required = Boolean(otherValue.value.trim());
+  otherValue.required = Boolean(otherName.value.trim());
+}
+$("#wish form").addEventListener("input", paired);
+
 const words = (text) => (text || "").split(",").map((one) => one.trim()).filter(Boolean);
 $("#my-wishes").addEventListener("click", () => {
   const mine = wishes?.criteria.find((one) => one.userId === me().id), field = $("#wish form").elements;
@@ -305,6 +315,7 @@ $("#my-wishes").addEventListener("click", () => {
     if (other) [field.otherName.value, field.otherValue.value] = other;
     for (const name of ["price", "rooms", "location"]) field[`${name}-weight`].value = mine.weights[name] ?? 1;
   }
+  paired();
   $("#wish").showModal();
 });
 form($("#wish form"), async (values) => {
@@ -324,9 +335,14 @@ form($("#wish form"), async (values) => {
   $("#wish").close();
   await loadWishes(place);
 }, { done: "The others see it now" });
+/** Wishes that nobody shares are combined; they only have no score. */
+function incomparable(error) {
+  if (error.code !== "NOTHING_TO_COMPARE") throw error;
+  say(error.message);
+}
 $("#combine").addEventListener("click", doing(async () => {
   await rest.post(path`/rooms/${place}/combined-criteria`, { mode: $("#mode").value });
-  if (wishes?.criteria.length > 1) await rest.post(path`/rooms/${place}/compatibility`);
+  if (wishes?.criteria.length > 1) await rest.post(path`/rooms/${place}/compatibility`).catch(incomparable);
   await loadWishes(place);
 }));
 

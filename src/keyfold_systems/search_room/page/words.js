@@ -52,7 +52,7 @@ export function happened(one) {
     ListingChanged: () => `${who} changed “${one.text}”`,
     ListingMoved: () => `${who}: ${one.aboutName || "a home"} → ${STATUS[one.text]?.[0] || one.text}`,
     ListingRemoved: () => `${who} removed “${one.text}”`,
-    CriteriaSaved: () => `${who} said what matters: ${one.text}`,
+    CriteriaSaved: () => (one.text ? `${who} said what matters: ${one.text}` : `${who} has no wishes now`),
     CriteriaCombined: () => `${who} combined the wishes: ${one.text.replace(/^\w+/, (mode) => MODE[mode] || mode)}`,
     ContentRemoved: () => `A moderator removed ${one.text}`,
     CompatibilityComputed: () => `The wishes fit ${one.text}`,
