@@ -103,7 +103,7 @@ class RoomOperations(CriteriaOperations):
             notes.append(self._activity(room_id, "RoomRenamed", caller.id, changes["name"]))
         if others := sorted(map(to_camel, changes.keys() - {"name"})):
             notes.append(self._activity(room_id, "RoomChanged", caller.id, ", ".join(others)))
-        writes = [update(room, **changes), *map(create, notes)]
+        writes: list[Intent] = [update(room, **changes), *map(create, notes)]
         changed: Room = (await self._written(room_id, caller, *writes))[0]
         return changed
 

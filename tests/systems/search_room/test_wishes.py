@@ -168,7 +168,8 @@ def test_a_number_that_suits_the_other_is_agreement(span: Span | int, percent: i
 def test_blanks_around_what_is_typed_are_not_meant() -> None:
     said = NewCriteria(criteria={" heating ": " wood", "location": ["Bern ", " Thun"]})
     assert said.criteria == {"heating": "wood", "location": ["Bern", "Thun"]}
-    for nothing in ({" ": True}, {"heating": "  "}, {"location": ["Bern", " "]}):
+    blanks: list[dict[str, Any]] = [{" ": True}, {"heating": "  "}, {"location": ["Bern", " "]}]
+    for nothing in blanks:
         with pytest.raises(ValidationError):
             NewCriteria(criteria=nothing)
 
