@@ -287,7 +287,7 @@ class Oversight(Accountable):
             await self.db.delete_collection(about)
             return
         if subject.by_admin and not caller.is_admin:
-            raise NotAllowed(f"Only an administrator can remove a {kind}.")
+            raise NotAllowed(f"Only an administrator can remove this {kind}.")
         item = await self.db.find(subject.ref(subject_id))
         if item is None:
             raise Missing.of(kind, subject_id)

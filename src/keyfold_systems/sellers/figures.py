@@ -15,7 +15,7 @@ from typing import Any, cast
 from keyfold import Design
 from keyfold.clients import AsyncClient, connect_async
 from keyfold_systems.sellers import current, design
-from keyfold_systems.sellers.sample import ORDERS, READS, SEASONS, World
+from keyfold_systems.sellers.sample import NAMED, ORDERS, READS, SEASONS, World
 
 _WRITES = {"PutItem", "UpdateItem", "DeleteItem", "TransactWriteItems", "BatchWriteItem"}
 _TIMED = ("listMyProfiles", "listSeasonsByProfile", "listOrdersBySeason")
@@ -176,9 +176,13 @@ embedded engine, with the same records: one profile with {seasons} seasons and {
 | no index delay in the main operations | yes | they read from tables and local indexes. Reads that still use a global index are marked below |
 | expired invites are deleted automatically | late | DynamoDB deletes them within days; until then reads omit them |
 
-Units and requests of one call of each operation, before → after. The {before.count} reads come first, each with its authorisation check:
+Units and requests of one call of each operation, before → after. The {before.count} reads come first, each with its authorisation check;
+writes are shown without it.
 
 {table}
+
+The service's lists also show names beside ids, which the document does not ask for. They cost one BatchGetItem per page more, with one
+unit per name: in {named}, and in `listInvitesByProfile` if invites were used.
 """  # noqa: E501
 
 
@@ -199,6 +203,7 @@ async def page() -> str:
         after=Sums(after),
         times=", ".join(times),
         table=table(before, after),
+        named=", ".join(f"`{name}`" for name in NAMED),
     )
 
 

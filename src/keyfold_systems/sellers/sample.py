@@ -46,6 +46,14 @@ READS: Final[dict[str, Steps]] = {
     "listPublicCatalogs": (("public_catalogs",),),
 }
 """What each read asks of the proposed design."""
+NAMED: Final = (
+    "listSharesByProfile",
+    "listSharedProfiles",
+    "listSeasonsByProfile",
+    "listOrdersByProfile",
+    "listPublicCatalogs",
+)
+"""Lists of the service that also show names, which the document does not ask for."""
 READS_BEFORE: Final[dict[str, Steps]] = {
     **READS,
     "listSharedProfiles": (("shared_with", "helper"), ("profiles", "helper")),
@@ -93,16 +101,17 @@ class World:
         profile = check(self._profile("p0"), where=lambda p: exists(p.created_at))
         season = check(self._spelled(_season(0)).ref(), where=lambda s: exists(s.created_at))
         catalog = check(self._spelled(_catalog()).ref(), where=lambda c: exists(c.created_at))
-        share = put(self._spelled(_share("p0", "guest")))
+        direct = put(self._spelled(_share("p0", "guest")))
+        redeemed = put(self._spelled(_share("p0", "helper")))
         used = update(
-            self._spelled(_invite("CODE0")).ref(), used_at=START, used_by_account_id="guest"
+            self._spelled(_invite("CODE0")).ref(), used_at=START, used_by_account_id="helper"
         )
         return {
             "createSellerProfile": write(new(_profile(PROFILES))),
             "updateSellerProfile": write(update(self._profile("p0"), seller_name="Other")),
-            "shareProfileDirect": write(share, profile),
+            "shareProfileDirect": write(direct, profile),
             "createProfileInvite": write(new(_invite("CODE1")), profile),
-            "redeemProfileInvite": write(used, share, profile),
+            "redeemProfileInvite": write(used, redeemed, profile),
             "createSeason": write(new(_season(SEASONS)), profile, catalog),
             "updateSeason": write(update(self._spelled(_season(1)).ref(), season_name="Summer")),
             "createOrder": write(new(_order(ORDERS)), season),

@@ -162,6 +162,31 @@ async def test_what_an_index_still_shows_does_not_stop_a_deletion() -> None:
             await world.service.get_my_account(OLGA)
 
 
+async def test_a_catalog_that_its_index_did_not_show_yet_goes_when_the_deletion_is_repeated() -> (
+    None
+):
+    with Engine.open(":memory:", index_lag=0.2) as engine:
+        db = await design.open_async(AsyncEmbeddedClient(engine))
+        world = World(Sellers(db), db)
+        await world.account(OLGA)
+        await world.catalog()
+        await world.service.delete_my_account(OLGA)
+        while not await world.service.list_my_catalogs(PageRequest(), OLGA):
+            await asyncio.sleep(0.02)
+        await world.service.delete_my_account(OLGA)
+        assert [one async for one in db.scan(Catalog)] == []
+
+
+async def test_a_suspension_and_what_was_decided_stay_when_somebody_leaves(
+    world: World, client: Recorder
+) -> None:
+    await busy(world)
+    await world.service.suspend_user("olga", 24, "Spam", caller=Identity.of("mo", "moderator"))
+    await world.service.delete_my_account(OLGA)
+    left = [one["type"]["S"] for one in await stored(world, client, "olga")]
+    assert sorted(left) == ["AuditEntry", "Suspension"]
+
+
 class _Cut(Exception):
     """The process ended here."""
 

@@ -116,7 +116,7 @@ function oneStand({ id }) {
     const total = found.reduce((sum, one) => sum + Number(one.totalAmount), 0);
     sold.textContent = `${money(total)} in ${count(found.length, "season")}`;
     redraw(acts,
-      ...(profile.isOwner ? [h("button.btn.danger", { onclick: doing(() => remove(profile)) }, "Delete")] : [reportButton("profile", id), h("button.btn.danger", { onclick: doing(() => stopHelping(profile)) }, "Stop helping")]),
+      ...(profile.isOwner ? [h("button.btn.danger", { onclick: doing(() => remove(profile)) }, "Delete")] : [reportButton("profile", id), moderates() ? null : h("button.btn.danger", { onclick: doing(() => stopHelping(profile)) }, "Stop helping")]),
       ...(writes(profile) ? [h("button.btn", { onclick: () => stand(profile) }, "Rename"), h("button.btn.main", { onclick: doing(newSeason) }, "New season")] : []));
     list(seasons, [...found].reverse(), (one) => one.seasonId, seasonCard, empty("No season yet", "Choose a catalog and start one."));
     helpers.hidden = !profile.isOwner;
