@@ -27,6 +27,7 @@ PEOPLE = [
     Identity.of("ben", name="Ben Okafor"),
     Identity.of("cleo", name="Cleo Martin"),
 ]
+NAMES = {one.id: one.name for one in PEOPLE}
 
 
 async def fill(service: Inviter) -> None:
@@ -44,7 +45,18 @@ async def fill(service: Inviter) -> None:
     )
     await service.db.create(begun)
     club = await service.create_group("Book circle", PEOPLE[0])
-    for week in range(33):
+    past = Hangout(
+        hangout_id=new_ulid(),
+        host_id="ada",
+        host_name="Ada Lang",
+        title="Book 99",
+        starts_at=now - timedelta(hours=5),
+        ends_at=now - timedelta(hours=3),
+        group_ids={club.group_id},
+        user_ids={"ada"},
+    )
+    await service.db.create(past)
+    for week in range(32):
         starts = now + timedelta(weeks=week + 1)
         evening = NewHangout(
             title=f"Book {week}",
@@ -76,7 +88,7 @@ def visit(page: Page, site: str, who: str, place: str = "", theme: str = "light"
     page.goto(f"{site}/inviter/app/?theme={theme}#/{place}")
     page.click("#who")
     page.click(f"#people [data-id={who}]")
-    expect(page.locator("#who .clip")).not_to_have_text("Sign in")
+    expect(page.locator("#who .clip")).to_have_text(NAMES[who])
     return page
 
 
@@ -280,3 +292,66 @@ def test_a_friend_joins_by_the_link_of_a_group_and_sees_its_new_name(
     ada.get_by_role("button", name="Take the invitation of Early birds back").click()
     expect(cleo.locator(".hangout", has_text="Sunrise walk")).to_have_count(0)
     phone.close()
+
+
+def test_enter_in_the_search_for_people_chooses_the_first_and_plans_nothing(
+    page: Page, site: str
+) -> None:
+    ada = visit(page, site, "ada")
+    ada.get_by_role("button", name="Plan a hangout").click()
+    ada.fill("#title", "Tea with Cleo")
+    name = ada.locator("#plan-people-name")
+    name.press("Enter")
+    name.fill("cle")
+    expect(ada.locator("#plan-people .matches button")).to_have_count(1)
+    name.press("Enter")
+    expect(ada.get_by_role("button", name="Leave Cleo Martin out")).to_be_visible()
+    expect(name).to_be_focused()
+    expect(ada.locator("#plan")).to_be_visible()
+    name.fill("nobody is called so")
+    expect(ada.locator("#plan-people .matches")).to_have_text("Nobody found.")
+    name.fill("")
+    ada.get_by_role("button", name="Invite them").click()
+    expect(ada.locator("h1")).to_have_text("Tea with Cleo")
+    expect(ada.locator("#view")).to_contain_text("Cleo Martin")
+
+
+def test_who_is_in_the_group_already_keeps_nobody_else_from_being_asked(
+    page: Page, site: str
+) -> None:
+    ada = visit(page, site, "ada", "groups")
+    ada.get_by_role("link", name="Lake swimmers").click()
+    ada.get_by_role("button", name="Ask in").click()
+    name = ada.locator("#ask-people-name")
+    expect(name).to_be_focused()
+    for who in ("ben", "cle"):
+        name.fill(who)
+        ada.locator("#ask-people .matches button").first.click()
+    ada.get_by_role("button", name="Invite", exact=True).click()
+    expect(ada.locator("#ask")).to_be_hidden()
+    expect(ada.locator(".toast").last).to_have_text("1 invitation sent")
+    expect(ada.locator(".members", has_text="Asked")).to_contain_text("Cleo Martin")
+
+
+def test_who_closes_the_question_for_their_name_is_asked_again(page: Page, site: str) -> None:
+    page.goto(f"{site}/inviter/app/?theme=light#/")
+    page.click("#who")
+    page.fill("#people-id", "dora")
+    page.press("#people-id", "Enter")
+    expect(page.locator("#hello")).to_be_visible()
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Plan a hangout").click()
+    expect(page.locator("#hello")).to_be_visible()
+    page.fill("#my-name", "Dora Lind")
+    page.get_by_role("button", name="Start").click()
+    expect(page.locator("#who")).to_contain_text("Dora Lind")
+
+
+def test_what_is_over_is_not_cancelled(page: Page, site: str) -> None:
+    ada = visit(page, site, "ada", "groups")
+    ada.get_by_role("link", name="Book circle").click()
+    ada.get_by_role("button", name="Show more").click()
+    ada.get_by_role("link", name="Book 99").click()
+    expect(ada.locator(".head")).to_contain_text("It is over")
+    expect(ada.get_by_role("button", name="Delete")).to_be_visible()
+    expect(ada.get_by_role("button", name="Cancel it")).to_have_count(0)

@@ -140,8 +140,8 @@ async def test_a_withdrawn_invitation_takes_its_answer_along(town: Town, db: Asy
     assert await answers(db) == {"ada", "ben"}
     await town.service.withdraw(hangout.hangout_id, Guests(group_ids={group.group_id}))
     await clean(db)
-    assert await answers(db) == set()
-    assert (await town.service.hangout(hangout.hangout_id)).going == 0
+    assert await answers(db) == {"ada"}, "the host stays"
+    assert (await town.service.hangout(hangout.hangout_id)).going == 1
 
 
 async def test_who_is_invited_by_name_and_by_group_keeps_the_answer_without_the_name(
@@ -296,6 +296,17 @@ async def test_text_is_cleared_by_null_and_stays_where_it_is_left_out(town: Town
         hangout.hangout_id, HangoutChange.model_validate({"place": None})
     )
     assert (changed.place, changed.description) == ("", "Bring shoes")
+
+
+async def test_a_hosts_own_answer_stays_when_they_leave_the_group(town: Town, db: AsyncDb) -> None:
+    group = await town.settle()
+    hangout = await town.hangout(group)
+    await town.service.respond(hangout.hangout_id, Answer.GOING, town.ada)
+    await town.service.hand_over_group(group.group_id, "ben", town.ada)
+    await town.service.leave_group(group.group_id, "ada")
+    await clean(db)
+    assert await answers(db) == {"ada"}
+    assert (await town.service.hangout(hangout.hangout_id)).going == 1
 
 
 async def test_who_leaves_a_group_leaves_the_answers_of_other_groups_alone(

@@ -90,7 +90,8 @@ async def test_items_from_before_are_read_and_changed_as_they_are(
     group_id, hangout = before
     [card] = await town.service.group_feed(group_id, PAGE, town.ben)
     assert (card.title, card.host_name, card.going, card.my_answer) == ("Run", "", 2, "going")
-    await town.service.respond(hangout.hangout_id, Answer.MAYBE, town.ben)
+    for one in (town.ada, town.ben):
+        await town.service.respond(hangout.hangout_id, Answer.MAYBE, one)
     await town.service.join_group(group_id, town.cleo)
     renamed = HangoutChange(title="Long run")
     await town.service.update_hangout(hangout.hangout_id, renamed)

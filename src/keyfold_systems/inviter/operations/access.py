@@ -56,7 +56,9 @@ async def guest(service: Part, caller: Identity, arguments: Arguments) -> bool:
 
 
 async def group_of(db: AsyncDb, hangout: Hangout, user_id: str) -> str | None:
-    """An invited group that a user is in."""
+    """An invited group that a user is in; a host on the list needs none, and stays without it."""
+    if user_id == hangout.host_id and user_id in hangout.user_ids:
+        return None
     keys = [Membership.key(group_id=one, user_id=user_id) for one in sorted(hangout.group_ids)]
     return next((one.group_id for one in await db.get_many(keys) if one is not None), None)
 

@@ -4,6 +4,7 @@ import { $, become, count, day, doing, face, form, gone, h, list, live, me, onPe
 import { account } from "../../assets/account.js";
 import { countNews, news } from "../../assets/news.js";
 import { moderation, reportButton } from "../../assets/oversight.js";
+import { picker } from "./picker.js";
 
 const MINE = "subscription ($id: String!) { myListChanged(userId: $id) { changed } }";
 const GROUP = "subscription ($id: String!) { groupChanged(groupId: $id) { hangoutId } }";
@@ -109,42 +110,15 @@ function hangouts(container, nothing, { byDay = false } = {}) {
   return (found) => { items = found; draw(); };
 }
 
-/* ---------- choosing people ---------- */
-
-/** A field that finds people by name; `ids()` are those chosen. */
-function picker(container, label) {
-  const chosen = new Map(), id = `${container.id}-name`;
-  const input = h("input", { id, type: "search", placeholder: "Type a name", autocomplete: "off" });
-  const chips = h(".chips"), matches = h(".rows.matches");
-  const draw = () => chips.replaceChildren(...[...chosen].map(([userId, name]) => h("button.tag.on", {
-    type: "button", ariaLabel: `Leave ${name} out`, onclick: () => { chosen.delete(userId); draw(); },
-  }, name, " ✕")));
-  let turn = 0;
-  input.addEventListener("input", async () => {
-    const mine = ++turn, name = input.value.trim();
-    if (!name) return matches.replaceChildren();
-    const found = await rest.get(`/people?limit=6&name=${encodeURIComponent(name)}`).catch(() => ({ items: [] }));
-    if (mine !== turn) return undefined;
-    const others = found.items.filter((one) => one.userId !== me()?.id && !chosen.has(one.userId));
-    matches.replaceChildren(...others.map((one) => h("button", {
-      type: "button",
-      onclick: () => { chosen.set(one.userId, one.name); input.value = ""; matches.replaceChildren(); draw(); input.focus(); },
-    }, face(one.name, { size: "small" }), h("span.what", one.name))));
-    return matches.scrollIntoView({ block: "nearest" });
-  });
-  container.replaceChildren(h("label", { htmlFor: id }, label), chips, input, matches);
-  return { ids: () => [...chosen.keys()] };
-}
-
-const choice = (group, checked = false) => h("label.check", h("input", { type: "checkbox", name: "groupIds", value: group.groupId, dataset: { many: "" }, checked }), group.groupName);
-
 /* ---------- planning ---------- */
 
+const choice = (group, checked = false) => h("label.check", h("input", { type: "checkbox", name: "groupIds", value: group.groupId, dataset: { many: "" }, checked }), group.groupName);
 let invited = null, planned = null, before = {};
 const local = (date) => new Date(date - date.getTimezoneOffset() * 6e4).toISOString().slice(0, 16);
 
 /** Open the form, empty or with a hangout that its host changes. */
 async function plan({ groupId = null, hangout = null } = {}) {
+  if (!named()) return;
   const element = $("#plan form"), field = (name) => element.elements[name];
   planned = hangout;
   element.reset();
@@ -182,7 +156,7 @@ form($("#plan form"), async (values) => {
 /* ---------- inviting into what is there ---------- */
 
 let asked = null, invite = null;
-/** Invite people by name, and groups where some are offered: `send(userIds, groupIds)`. */
+/** Invite people by name, and groups where some are offered: `send(userIds, groupIds)` gives how many. */
 function ask(title, send, groups = []) {
   $("#ask-title").textContent = title;
   $("#ask-groups").hidden = !groups.length;
@@ -194,14 +168,15 @@ function ask(title, send, groups = []) {
 form($("#ask form"), async ({ groupIds = [] }) => {
   const ids = asked.ids(), all = ids.length + groupIds.length;
   if (!all) return say("Choose somebody first.", { bad: true });
-  await invite(ids, groupIds);
+  const sent = await invite(ids, groupIds);
   $("#ask").close();
-  return say(`${count(all, "invitation")} sent`);
+  return say(sent ? `${count(sent, "invitation")} sent` : "They are in it or were asked already.");
 });
 
 let renamed = null;
 /** Open the form of a new group, or of one that gets another name. */
 function name(group = null) {
+  if (!named()) return;
   renamed = group;
   $("#found-title").textContent = group ? "Rename the group" : "A new group";
   $("#found .btn.main").textContent = group ? "Rename it" : "Create it";
@@ -264,7 +239,7 @@ async function join({ id }) {
   if (await rest.get(url).catch(() => null)) return location.replace(at);
   try {
     const { name: called, members } = await rest.get(`${url}/link`);
-    const join = h("button.btn.main", { type: "button", onclick: doing(async () => { await rest.post(`${url}/members`); go(at); }) }, "Join the group");
+    const join = h("button.btn.main", { type: "button", onclick: doing(async () => { if (named()) { await rest.post(`${url}/members`); go(at); } }) }, "Join the group");
     view.replaceChildren(h(".panel", h(".empty", face(called), h("h1", called), h("p", `${count(members, "member")}. Join to see what they plan.`), join)));
   } catch (error) { gone(error, error.code === "PRIVATE" ? "A private group" : "This group is not here"); }
   return undefined;
@@ -274,6 +249,14 @@ async function copyLink(id) {
   const link = new URL(path`#/join/${id}`, location.href).href;
   await navigator.clipboard?.writeText(link);
   say(navigator.clipboard ? "Copied. Whoever opens it can join." : link);
+}
+
+/** Ask people into a group; who is in it or was asked already keeps nobody else out. */
+async function askIn(url, ids) {
+  const sent = await Promise.all(ids.map((userId) => rest.post(`${url}/invitations`, { userId }).catch((error) => {
+    if (!["ALREADY_MEMBER", "ALREADY_INVITED"].includes(error.code)) throw error;
+  })));
+  return sent.filter(Boolean).length;
 }
 
 async function group({ id }) {
@@ -303,7 +286,7 @@ async function group({ id }) {
   };
   const all = paged(`${url}/feed`, 30, load), everybody = paged(`${url}/members`, 50, load);
   view.replaceChildren(head, h(".cols", h(".stack.tight", feed, all.button), h(".stack", h("section.panel", h("header", h("h2", "Members"),
-    h("button.btn.small", { type: "button", onclick: () => ask("Ask into the group", (ids) => Promise.all(ids.map((userId) => rest.post(`${url}/invitations`, { userId })))) }, "Ask in")),
+    h("button.btn.small", { type: "button", onclick: () => ask("Ask into the group", (ids) => askIn(url, ids)) }, "Ask in")),
   members, everybody.button, asked, footer))));
   return live(load, [GROUP, { id }], mine());
 }
@@ -334,14 +317,17 @@ async function hangout({ id }) {
       h(".stack", h("section.panel", h("header", h("h2", "Invited"), host && !over(found) && !found.cancelled && h("button.btn.small", {
         type: "button", onclick: doing(async () => {
           const { items } = await rest.get(path`/users/${me().id}/groups?limit=200`);
-          ask("Invite to the hangout", (userIds, groupIds) => rest.post(`${url}/guests`, { userIds, groupIds }), items.filter((one) => !found.groupIds.includes(one.groupId)));
+          ask("Invite to the hangout", async (userIds, groupIds) => {
+            await rest.post(`${url}/guests`, { userIds, groupIds });
+            return userIds.length + groupIds.length;
+          }, items.filter((one) => !found.groupIds.includes(one.groupId)));
         }),
       }, "Invite")), h(".rows", guests.groups.map((one) => h("div", face(one.name, { size: "small" }), h("span.what", one.name, h("small", count(one.members, "member"))),
         host && h("button.icon", { type: "button", ariaLabel: `Take the invitation of ${one.name} back`, onclick: doing(() => sure(`Take back the invitation of ${one.name}? Their answers go too.`) && rest.post(`${url}/withdrawals`, { groupIds: [one.groupId] })) }, "✕"))),
       guests.users.map((one) => h("div", face(one.name, { size: "small" }), h("span.what", one.name), one.userId === found.hostId && h("span.tag.on", "Host"),
         host && one.userId !== found.hostId && h("button.icon", { type: "button", ariaLabel: `Take the invitation of ${one.name} back`, onclick: doing(() => rest.post(`${url}/withdrawals`, { userIds: [one.userId] })) }, "✕"))))),
       host && h(".acts", h("button.btn", { type: "button", onclick: doing(() => plan({ hangout: found })) }, "Change it"),
-        found.cancelled ? change("It takes place", { cancelled: false }) : change("Cancel it", { cancelled: true }),
+        !over(found) && (found.cancelled ? change("It takes place", { cancelled: false }) : change("Cancel it", { cancelled: true })),
         h("button.btn.danger", { type: "button", onclick: doing(async () => { if (sure("Delete this hangout and all its answers? Nobody is told: cancel it to tell those who come.")) { await rest.delete(url); go("#/"); } }) }, "Delete")),
       !host && h(".acts", reportButton("hangout", id))));
   };
@@ -387,16 +373,23 @@ const you = () => (me() ? account(view, details(), "Download what Inviter stores
 
 /* ---------- who is here ---------- */
 
-let unheard = null;
+let unheard = null, nameless = false;
+/** Whether they said what they are called; who did not is asked again. */
+function named() {
+  if (nameless && !$("#hello").open) $("#hello").showModal();
+  return !nameless;
+}
 onPerson((person) => {
   unheard?.();
   unheard = null;
+  nameless = false;
   if (!person) return;
   const known = async () => {
     try { await rest.get(path`/users/${person.id}/profile`); } catch (error) {
       if (error.status !== 404) return show(error);
       $("#my-name").value = person.name === person.id ? "" : person.name;
-      if (!$("#hello").open) $("#hello").showModal();
+      nameless = true;
+      named();
     }
     return undefined;
   };
@@ -405,6 +398,7 @@ onPerson((person) => {
 countNews();
 form($("#hello form"), async (values) => {
   await rest.put(path`/users/${me().id}`, values);
+  nameless = false;
   $("#hello").close();
   become({ ...me(), name: values.name });
 }, { done: "Welcome" });
