@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from functools import cache
 from pathlib import Path
 
@@ -75,6 +76,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if _is_long(item.path):
             item.add_marker(pytest.mark.long)
+
+
+def pytest_collection_finish() -> None:
+    """Our own modules are cached by now. Those that a test writes twice within a second must not
+    be: the first would be found again."""
+    sys.dont_write_bytecode = True
 
 
 @pytest.hookimpl(trylast=True)

@@ -15,6 +15,16 @@ AWAY = ("node_modules", "__pycache__")
 EVERY_SECONDS = 0.3
 
 
+def import_uncached() -> None:
+    """Import modules as they are on disk, here and in processes that this one starts.
+
+    Python takes a cached module for current if the second of its change and its size match. A file
+    that is saved twice within a second would run as it was first.
+    """
+    sys.dont_write_bytecode = True
+    os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
+
+
 def watch(command: Sequence[str]) -> NoReturn:
     """Run `keyfold COMMAND` now and after each change, until Ctrl-C.
 

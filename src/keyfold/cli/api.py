@@ -7,6 +7,7 @@ import secrets
 from pathlib import Path
 
 from keyfold.cli._target import reachable
+from keyfold.cli._watch import import_uncached
 from keyfold.errors import KeyfoldError
 from keyfold.settings import add_flags, from_arguments
 
@@ -107,6 +108,8 @@ def run(args: argparse.Namespace) -> int:
         raise KeyfoldError(
             f"serving needs {missing.name}; install it with: pip install 'keyfold[web]'"
         ) from None
+    if args.reload:
+        import_uncached()
     settings = from_arguments(args)
     options = ApiOptions(
         targets=args.target,

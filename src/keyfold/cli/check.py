@@ -62,9 +62,11 @@ def run(args: argparse.Namespace) -> int:
     from keyfold.review.check import baseline, config
     from keyfold.review.check.fixes import declaration_fixes
 
-    if args.watch:
-        from keyfold.cli._watch import watch
+    if args.watch or args.fix:
+        from keyfold.cli._watch import import_uncached, watch
 
+        import_uncached()
+    if args.watch:
         watch([word for word in args.given if word != "--watch"])
     current = settings.from_arguments(args)
     targets = args.target or [current.design]

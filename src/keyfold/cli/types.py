@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from keyfold import settings
+from keyfold.cli._watch import import_uncached
 from keyfold.errors import KeyfoldError
 
 if TYPE_CHECKING:
@@ -34,6 +35,8 @@ def run(args: argparse.Namespace) -> int:
     target = args.target or settings.from_arguments(args).design
     if not target or target.endswith((".yaml", ".yml")):
         raise KeyfoldError("name a design: keyfold types package.module:design")
+    if args.watch:
+        import_uncached()
     started = time.time_ns()
     modules = _modules(_load_design(target, write=not args.check), target)
     if args.check:

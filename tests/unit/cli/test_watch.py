@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import queue
 import signal
 import socket
@@ -9,7 +10,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -42,12 +43,19 @@ class Words(Service):
 """
 
 
+CACHING = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+"""An environment in which Python keeps compiled modules, as most do."""
+
+
 @contextmanager
-def running(folder: Path, *command: str) -> Iterator[queue.Queue[str]]:
+def running(
+    folder: Path, *command: str, environment: Mapping[str, str] = os.environ
+) -> Iterator[queue.Queue[str]]:
     """A command, and the lines that it prints."""
     process = subprocess.Popen(
         [sys.executable, "-m", "keyfold", *command],
         cwd=folder,
+        env=environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -112,6 +120,35 @@ def test_a_service_starts_again_when_its_file_changes(tmp_path: Path) -> None:
         assert answer(url, '"first"')
         file.write_text(SERVICE.replace('"first"', '"second"'))
         assert answer(url, '"second"')
+
+
+def save(file: Path, text: str, *, after: int) -> None:
+    """Save it so many nanoseconds after the beginning of a second."""
+    file.write_text(text)
+    second = 1_790_000_000_000_000_000
+    os.utime(file, ns=(second, second + after))
+
+
+def test_a_design_that_is_saved_twice_within_a_second_is_checked_as_it_is(tmp_path: Path) -> None:
+    file = tmp_path / "twice.py"
+    design = "from keyfold import Design\ndesign = Design('notes')\ndesign.table({!r})\n"
+    save(file, design.format("Notes"), after=0)
+    with running(tmp_path, "check", "twice:design", "--watch", environment=CACHING) as lines:
+        assert "No es" not in read_until(lines, "Watching")
+        save(file, design.format("No es"), after=500_000_000)
+        while "No es" not in read_until(lines, "Watching"):
+            pass
+
+
+def test_a_service_that_is_saved_twice_within_a_second_runs_as_it_is(tmp_path: Path) -> None:
+    file, port = tmp_path / "twice_service.py", free_port()
+    save(file, SERVICE, after=0)
+    options = ["--backend", ":memory:", "--development", "--port", str(port)]
+    with running(tmp_path, "api", "twice_service", "--reload", *options, environment=CACHING):
+        url = f"http://127.0.0.1:{port}/words/word"
+        assert answer(url, '"first"')
+        save(file, SERVICE.replace('"first"', '"other"'), after=500_000_000)
+        assert answer(url, '"other"')
 
 
 def free_port() -> int:
