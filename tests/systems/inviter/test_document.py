@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import timedelta
 from typing import Any
 
@@ -27,7 +28,7 @@ from keyfold_systems.inviter.patterns import (
     hangout_by_id,
     user_upcoming,
 )
-from keyfold_systems.inviter.payloads import Guests, HangoutChange
+from keyfold_systems.inviter.payloads import Guests, HangoutCard, HangoutChange
 from tests.systems.conftest import Recorder
 
 from .conftest import NOW, Town
@@ -138,6 +139,24 @@ class TestPatterns:
         for _, request in client.requests:
             assert "#1 >= :1" in request["KeyConditionExpression"]
 
+    async def test_the_queries_of_a_users_list_run_at_once(
+        self, db: AsyncDb, town: Town, client: Recorder, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        group = await town.settle()
+        other = await town.service.create_group("Swimmers", town.ben)
+        everyone = asyncio.Barrier(3)
+        call = client.call
+
+        async def together(operation: str, request: Any) -> dict[str, Any]:
+            # One after the other, the first would wait for ever.
+            await asyncio.wait_for(everyone.wait(), timeout=30)
+            return await call(operation, request)
+
+        monkeypatch.setattr(client, "call", together)
+        groups = [group.group_id, other.group_id]
+        page = await user_upcoming(db, "ben", groups, NOW - timedelta(days=14), NOW)
+        assert page.items == []
+
     async def test_what_goes_on_now_is_still_listed(self, town: Town) -> None:
         group = await town.settle()
         running = await town.hangout(group, hours=-1)
@@ -181,15 +200,17 @@ class TestPatterns:
             await town.hangout(group, hours=n % 7 + 1, group_ids={group.group_id, other.group_id})
             for n in range(23)
         ]
-        found: list[str] = []
+        found: list[HangoutCard] = []
         cursor: str | None = None
         while True:
             page = await town.service.my_hangouts("ben", PageRequest(5, cursor))
-            found += [card.hangout_id for card in page]
+            found += page
             cursor = page.cursor
             if cursor is None:
                 break
-        assert sorted(found) == sorted(h.hangout_id for h in made)
+        assert sorted(card.hangout_id for card in found) == sorted(h.hangout_id for h in made)
+        times = [card.starts_at for card in found]
+        assert times == sorted(times)
 
 
 class TestRules:
@@ -237,7 +258,9 @@ class TestRules:
         await town.service.update_hangout(hangout.hangout_id, HangoutChange.model_validate(change))
         feed = await town.service.group_feed(group.group_id, PAGE, town.ben)
         lists = [await town.service.my_hangouts(one, PAGE) for one in ("ben", "cleo")]
-        for pointer in (*feed, *lists[0], *lists[1]):
+        pointers = [*feed, *lists[0], *lists[1]]
+        assert len(pointers) == 3
+        for pointer in pointers:
             for name, value in change.items():
                 assert getattr(pointer, name) == value
 
@@ -271,7 +294,6 @@ class TestRules:
             await db.update(hangout, title="Late")
         with pytest.raises(NotFound):
             await db.update(hangout.ref(), title="Late")
-        assert await group_feed(db, group.group_id) == await group_feed(db, group.group_id)
         assert (await group_feed(db, group.group_id)).items == []
 
     async def test_deleting_and_unlinking_leave_nothing_behind(

@@ -52,7 +52,7 @@ async def test_an_administrator_removes_a_person_after_their_groups(
 ) -> None:
     group = await town.settle()
     await town.service.report("user", "ben", "Spam", caller=town.ada)
-    with pytest.raises(Conflict):
+    with pytest.raises(Conflict, match="groups that they own"):
         await town.service.decide("user", "ada", "remove", "Abuse", caller=ROOT)
     await town.service.decide("group", group.group_id, "remove", "Abuse", caller=ROOT)
     await town.drain()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from keyfold import create, new_ulid
-from keyfold.api import Removed, Subject, Suspensions, Trail, authenticated
+from keyfold.api import Conflict, Removed, Subject, Suspensions, Trail, authenticated
 from keyfold.runtime import Intent
 from keyfold_systems.inviter.entities import Group, Hangout, NoticeKind, Notification, Removal, User
 from keyfold_systems.inviter.operations.access import Part, guest, member
@@ -18,6 +18,8 @@ def close(group: Group) -> list[Intent]:
 
 
 def expel(user: User) -> list[Intent]:
+    if user.owned_groups:
+        raise Conflict("Remove the groups that they own first.", code="OWNER")
     return begin(Removal(kind="user", removed_id=user.user_id))
 
 
