@@ -16,6 +16,10 @@ from keyfold_systems.sellers.values import CleanId
 class AccountOperations(Part):
     """Who signs in."""
 
+    async def admits(self, caller: Identity) -> bool:
+        """An id loses what is before its last `#`: it would be somebody else's."""
+        return "#" not in caller.id
+
     async def welcome(self, caller: Identity) -> None:
         """A first sign-in makes the account, with the address that the issuer knows."""
         if caller.email is not None and "@" in caller.email:

@@ -8,9 +8,10 @@ from typing import Any
 import httpx
 import pytest
 
-from keyfold.api import Identity, Missing
+from keyfold.api import Identity, Missing, NotAuthenticated
 from keyfold.api.app import ApiSettings, create_app
 from keyfold.api.auth import DevelopmentTokens
+from keyfold.api.dispatch import Caller, Dispatch
 from keyfold_systems.sellers.live import reader
 from tests.systems.conftest import Recorder, served
 
@@ -188,6 +189,16 @@ async def test_an_id_that_is_none_is_refused_in_words(
 ) -> None:
     answer = await http.get(f"/profiles/{id}", headers=signed_in(tokens, "olga"))
     assert (answer.status_code, answer.json()["detail"]) == (422, f"profileId: {said}")
+
+
+@pytest.mark.parametrize("id", ["x#olga", "ACCOUNT#olga"])
+async def test_an_id_with_a_prefix_makes_no_account_of_somebody_else(world: World, id: str) -> None:
+    caller = Caller(Identity.from_claims({"sub": id, "email": "other@example.org"}))
+    mine = world.service.operations["getMyAccount"]
+    with pytest.raises(NotAuthenticated):
+        await Dispatch(world.service).call(mine, dict, caller, "rest")
+    with pytest.raises(Missing):
+        await world.service.get_my_account(Identity.of("olga"))
 
 
 async def test_a_first_sign_in_makes_the_account(world: World) -> None:
