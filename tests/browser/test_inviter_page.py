@@ -246,7 +246,8 @@ def test_everybody_can_read_it_on_a_phone_and_on_a_desk(
     page.set_viewport_size({"width": width, "height": 800})
     visit(page, site, "ben", theme=theme)
     plan(page, f"Long evening with a long name {width}", group="Lake swimmers")
-    for place in ("#/", "#/groups", "#/news", None):
+    # First the hangout itself.
+    for place in (None, "#/", "#/groups", "#/news"):
         if place is not None:
             page.goto(f"{site}/inviter/app/?theme={theme}{place}")
             expect(page.locator("#view h1")).to_be_visible()
@@ -345,6 +346,16 @@ def test_who_closes_the_question_for_their_name_is_asked_again(page: Page, site:
     page.fill("#my-name", "Dora Lind")
     page.get_by_role("button", name="Start").click()
     expect(page.locator("#who")).to_contain_text("Dora Lind")
+
+
+def test_a_long_title_leaves_the_calendar_its_room(page: Page, site: str) -> None:
+    page.set_viewport_size({"width": 390, "height": 800})
+    ben = visit(page, site, "ben")
+    plan(ben, "Eineinhalbstundenspaziergang" * 5)
+    leaf = ben.locator(".leaf.large").bounding_box()
+    assert leaf is not None
+    assert leaf["width"] == 84
+    assert ben.evaluate("document.documentElement.scrollWidth") <= 390
 
 
 def test_what_is_over_is_not_cancelled(page: Page, site: str) -> None:
