@@ -11,7 +11,13 @@ from pydantic import BaseModel
 
 from keyfold.api.page_request import PageRequest
 from keyfold.api.parameters import Operation
-from keyfold.api.problems import FieldError, Invalid, PreconditionUnsupported, invalid_input
+from keyfold.api.problems import (
+    FieldError,
+    Invalid,
+    PreconditionUnsupported,
+    invalid_input,
+    invalid_json,
+)
 
 _REQUEST_ID = re.compile(r"[!-~]{1,255}")
 _DIGITS = re.compile(r"[0-9]{1,15}")
@@ -42,7 +48,7 @@ def from_request(
         try:
             value = operation.body.validate_json(body, strict=True)
         except pydantic.ValidationError as wrong:
-            raise invalid_input(wrong) from None
+            raise invalid_json(wrong, body) from None
         _add_body(operation, arguments, value)
     if operation.takes_request_id:
         arguments["request_id"] = _request_id("Idempotency-Key", headers.get("idempotency-key"))
@@ -82,7 +88,7 @@ def from_values(operation: Operation, values: Mapping[str, Any]) -> dict[str, An
         try:
             value = operation.body.validate_python(given)
         except pydantic.ValidationError as wrong:
-            raise invalid_input(wrong, prefix) from None
+            raise invalid_input(wrong, given, prefix) from None
         _add_body(operation, arguments, value)
     return arguments | injected
 
@@ -94,10 +100,12 @@ def _plain(
     if not given and not operation.takes_plain:
         return {}
     named = names or {}
+    sent = {named.get(k, k): v for k, v in given.items()}
     try:
-        model = operation.plain.model_validate({named.get(k, k): v for k, v in given.items()})
+        model = operation.plain.model_validate(sent)
     except pydantic.ValidationError as wrong:
-        raise invalid_input(wrong, names={ours: theirs for theirs, ours in named.items()}) from None
+        theirs = {ours: theirs for theirs, ours in named.items()}
+        raise invalid_input(wrong, sent, names=theirs) from None
     arguments = _field_values(model)
     if operation.page is not None:
         limit, cursor = arguments.pop("limit"), arguments.pop("cursor")

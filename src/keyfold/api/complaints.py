@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 _SAID: Final[Mapping[str, str]] = {
@@ -60,3 +60,27 @@ def complaint(error: Mapping[str, Any]) -> str:
         return _SAID[kind].format_map(context)
     except KeyError:
         return str(error["msg"])
+
+
+def either(said: Sequence[str]) -> str:
+    """The complaints of all types that a value could have had, as one."""
+    first, *others = dict.fromkeys(said)
+    return " or ".join([first, *(one.removeprefix("must be ") for one in others)])
+
+
+def sent_path(error: Mapping[str, Any], sent: Any) -> Iterator[str]:
+    """The place of one of Pydantic's errors in what was sent.
+
+    Pydantic's own also names the types of a union, which the sender does not know.
+    """
+    place = error["loc"]
+    missing = place[-1:] if error["type"] == "missing" else ()
+    for part in place:
+        match sent:
+            case dict() if part in sent or part in missing:
+                sent = sent.get(part)
+            case list() if isinstance(part, int):
+                sent = sent[part]
+            case _:
+                continue
+        yield str(part)

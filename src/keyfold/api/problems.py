@@ -20,9 +20,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Final
 
 import pydantic
+from pydantic_core import from_json
 
 from keyfold import errors
-from keyfold.api.complaints import complaint
+from keyfold.api.complaints import complaint, either, sent_path
 from keyfold.api.names import camel
 from keyfold.errors import KeyfoldError
 
@@ -298,15 +299,27 @@ def _field_error(path: str, message: str) -> FieldError:
 
 
 def invalid_input(
-    error: pydantic.ValidationError, prefix: str = "", names: Mapping[str, str] | None = None
+    error: pydantic.ValidationError,
+    sent: Any,
+    prefix: str = "",
+    names: Mapping[str, str] | None = None,
 ) -> Invalid:
     """Pydantic's errors as field errors, without the values.
 
-    `names` are the caller's names for fields.
+    `sent` is the input, and `names` are the caller's names for fields.
     """
-    found = []
+    found: dict[str, list[str]] = {}
     for one in error.errors():
-        parts = [*([prefix] if prefix else []), *(str(part) for part in one["loc"])]
+        parts = [*([prefix] if prefix else []), *sent_path(one, sent)]
         path = ".".join((names or {}).get(part, part) for part in parts)
-        found.append(FieldError(path or "body", complaint(one)))
-    return Invalid(found)
+        found.setdefault(path or "body", []).append(complaint(one))
+    return Invalid([FieldError(path, either(said)) for path, said in found.items()])
+
+
+def invalid_json(error: pydantic.ValidationError, body: bytes) -> Invalid:
+    """As `invalid_input`, for a body that is validated while it is parsed."""
+    try:
+        sent = from_json(body)
+    except ValueError:
+        sent = None
+    return invalid_input(error, sent)

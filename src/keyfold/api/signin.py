@@ -16,7 +16,7 @@ from keyfold.api.auth import DevelopmentTokens
 from keyfold.api.exchange import problem_answer
 from keyfold.api.identity import Identity
 from keyfold.api.names import Payload
-from keyfold.api.problems import Refused, invalid_input, problem_for
+from keyfold.api.problems import Refused, invalid_json, problem_for
 from keyfold.api.rest import response
 
 Word = Annotated[str, StringConstraints(min_length=1, max_length=200)]
@@ -37,9 +37,10 @@ def sign_in_routes(
 
     async def issue(request: Request) -> Response:
         try:
-            wanted = SignIn.model_validate_json(await read_body(request.receive))
+            body = await read_body(request.receive)
+            wanted = SignIn.model_validate_json(body)
         except ValidationError as wrong:
-            return response(problem_answer(problem_for(invalid_input(wrong))))
+            return response(problem_answer(problem_for(invalid_json(wrong, body))))
         except Refused as refused:
             return response(problem_answer(problem_for(refused)))
         return JSONResponse({"token": tokens.issue(wanted.user, *wanted.groups)})

@@ -68,5 +68,53 @@ class Order(Payload):
 def test_a_mistake_is_said_in_words(given: dict[str, Any], said: str) -> None:
     with pytest.raises(ValidationError) as wrong:
         Order.model_validate(given)
-    (found,) = invalid_input(wrong.value).fields
+    (found,) = invalid_input(wrong.value, given).fields
     assert (found.path, found.message) == (next(iter(given)), said)
+
+
+class Square(Payload):
+    shape: Literal["square"]
+    side: int
+
+
+class Circle(Payload):
+    shape: Literal["circle"]
+    radius: int
+
+
+Shape = Annotated[Square | Circle, Field(discriminator="shape")]
+
+
+class Drawing(Payload):
+    line_width: int | float = 1
+    labels: dict[str, Annotated[str, Field(max_length=3)] | bool | list[int]] = {}
+    shapes: list[Shape] = []
+    either: Square | Circle | None = None
+
+
+@pytest.mark.parametrize(
+    ("given", "path", "said"),
+    [
+        ({"lineWidth": "wide"}, "lineWidth", "must be a whole number or a number"),
+        ({"line_width": "wide"}, "line_width", "must be a whole number or a number"),
+        ({"labels": {"a": "long"}}, "labels.a", "has more than 3 characters"),
+        ({"labels": {"a": [1, "x"]}}, "labels.a.1", "must be a whole number"),
+        ({"shapes": [{"shape": "circle"}]}, "shapes.0.radius", "is required"),
+        ({"shapes": [{"shape": "circle", "radius": "x"}]}, "shapes.0.radius", "must be a whole"),
+        ({"either": {"shape": "square", "side": "x"}}, "either.side", "must be a whole number"),
+    ],
+)
+def test_a_path_leads_to_what_was_sent_and_names_no_type(
+    given: dict[str, Any], path: str, said: str
+) -> None:
+    with pytest.raises(ValidationError) as wrong:
+        Drawing.model_validate(given)
+    found = {one.path: one.message for one in invalid_input(wrong.value, given).fields}
+    assert said in found[path]
+    assert len(found) == 1 or path in ("labels.a", "labels.a.1", "either.side")
+
+
+def test_what_is_no_object_is_wrong_as_a_whole() -> None:
+    with pytest.raises(ValidationError) as wrong:
+        Drawing.model_validate(7)
+    assert [one.path for one in invalid_input(wrong.value, 7).fields] == ["body"]

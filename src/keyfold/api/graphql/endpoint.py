@@ -50,7 +50,7 @@ from keyfold.api.graphql.request import GraphQLRequest
 from keyfold.api.graphql.schema import GraphQLContext, build_schema, schema_text
 from keyfold.api.graphql.socket import GraphQLSocket
 from keyfold.api.identity import Identity
-from keyfold.api.problems import Problem, Refused, invalid_input, problem_for
+from keyfold.api.problems import Problem, Refused, invalid_json, problem_for
 from keyfold.tracing import instance
 
 Answered = tuple[int, dict[str, Any]]
@@ -309,7 +309,7 @@ def read_request(headers: Mapping[str, str], body: bytes) -> GraphQLRequest:
     try:
         return GraphQLRequest.model_validate_json(body)
     except ValidationError as wrong:
-        raise invalid_input(wrong) from None
+        raise invalid_json(wrong, body) from None
 
 
 def _refusal_answer(refused: Refused) -> HttpAnswer:
