@@ -91,7 +91,18 @@ def visit(page: Page, site: str, system: str, who: str, place: str = "") -> Page
 
 def call(site: str, system: str, who: Identity, path: str, body: object, method: str = "") -> Any:
     """What somebody does elsewhere: an operation over REST."""
-    token = _sent(f"{site}/sign-in", {"user": who.id, "groups": sorted(who.groups)})["token"]
+    return call_with(sign_in(site, who), site, system, path, body, method)
+
+
+def sign_in(site: str, who: Identity) -> str:
+    """The token of a new session."""
+    given = {"user": who.id, "groups": sorted(who.groups)}
+    token: str = _sent(f"{site}/sign-in", given)["token"]
+    return token
+
+
+def call_with(token: str, site: str, system: str, path: str, body: object, method: str = "") -> Any:
+    """An operation in a session that there is already."""
     return _sent(f"{site}/{system}{path}", body, method, authorization=f"Bearer {token}")
 
 
