@@ -11,8 +11,9 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 TESTS ?=
-# A part starts quicker in one process: each worker imports everything again.
-PYTEST_WORKERS ?= $(if $(TESTS),0,2)
+# A part starts quicker in one process: each worker imports everything again. One more than there are cores, since some
+# tests wait.
+PYTEST_WORKERS ?= $(if $(TESTS),0,$(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1))))
 ROUNDS ?= 200
 SECONDS_EACH ?= 60
 SOAK_SECONDS ?= 3600
