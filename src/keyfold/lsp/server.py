@@ -115,8 +115,16 @@ class DesignServer(LanguageServer):
             return analyse_file(text, path, tell) if _DESIGN.search(text) else Analysis()
         return self.modules.analyse(text, path, tell) if path.endswith(".py") else Analysis()
 
-    def analysis_of(self, uri: str) -> Analysis:
+    async def analysis_of(self, uri: str) -> Analysis:
+        """The last valid analysis; waits for the first one."""
+        if uri not in self.readable:
+            await self.settle(uri)
         return self.readable.get(uri, Analysis())
+
+    async def settle(self, uri: str) -> None:
+        """Wait until a text has been analysed as it is: problems are published before that."""
+        while (task := self._waiting.get(uri)) is not None and not task.done():
+            await asyncio.wait({task})
 
 
 def create_server() -> DesignServer:
@@ -136,13 +144,13 @@ def create_server() -> DesignServer:
         server.saved(given.text_document.uri)
 
     @server.feature(lsp.TEXT_DOCUMENT_HOVER)
-    def hover(given: lsp.HoverParams) -> lsp.Hover | None:
-        symbol = _symbol_at(server, given.text_document.uri, given.position)
+    async def hover(given: lsp.HoverParams) -> lsp.Hover | None:
+        symbol = await _symbol_at(server, given.text_document.uri, given.position)
         if symbol is not None:
             return lsp.Hover(lsp.MarkupContent(lsp.MarkupKind.Markdown, symbol.hover))
         document = server.workspace.get_text_document(given.text_document.uri)
         name = document.word_at_position(given.position)
-        kind = server.analysis_of(given.text_document.uri).fields.get(name)
+        kind = (await server.analysis_of(given.text_document.uri)).fields.get(name)
         return (
             lsp.Hover(lsp.MarkupContent(lsp.MarkupKind.Markdown, f"`{name}`: {kind}"))
             if kind
@@ -150,8 +158,8 @@ def create_server() -> DesignServer:
         )
 
     @server.feature(lsp.TEXT_DOCUMENT_DEFINITION)
-    def definition(given: lsp.DefinitionParams) -> lsp.Location | None:
-        symbol = _symbol_at(server, given.text_document.uri, given.position)
+    async def definition(given: lsp.DefinitionParams) -> lsp.Location | None:
+        symbol = await _symbol_at(server, given.text_document.uri, given.position)
         if symbol is None or not symbol.place.file:
             return None
         uri = from_fs_path(str(Path(symbol.place.file).absolute()))
@@ -161,18 +169,19 @@ def create_server() -> DesignServer:
         lsp.TEXT_DOCUMENT_COMPLETION,
         lsp.CompletionOptions(trigger_characters=["<", "{", ":", " "]),
     )
-    def complete(given: lsp.CompletionParams) -> lsp.CompletionList:
+    async def complete(given: lsp.CompletionParams) -> lsp.CompletionList:
         document = server.workspace.get_text_document(given.text_document.uri)
         line = document.lines[given.position.line] if document.lines else ""
         typed = line[: given.position.character]
         return lsp.CompletionList(
             is_incomplete=False,
-            items=completions(typed, server.analysis_of(given.text_document.uri)),
+            items=completions(typed, await server.analysis_of(given.text_document.uri)),
         )
 
     @server.feature(lsp.TEXT_DOCUMENT_CODE_ACTION)
-    def actions(given: lsp.CodeActionParams) -> list[lsp.CodeAction]:
+    async def actions(given: lsp.CodeActionParams) -> list[lsp.CodeAction]:
         uri = given.text_document.uri
+        await server.settle(uri)
         document = server.workspace.get_text_document(uri)
         here = range(given.range.start.line, given.range.end.line + 1)
         return [
@@ -183,11 +192,12 @@ def create_server() -> DesignServer:
         ]
 
     @server.feature(lsp.TEXT_DOCUMENT_CODE_LENS)
-    def lenses(given: lsp.CodeLensParams) -> list[lsp.CodeLens]:
+    async def lenses(given: lsp.CodeLensParams) -> list[lsp.CodeLens]:
         document = server.workspace.get_text_document(given.text_document.uri)
+        known = await server.analysis_of(given.text_document.uri)
         return [
             lsp.CodeLens(_range(one.place), lsp.Command(one.lens, ""))
-            for one in server.analysis_of(given.text_document.uri).symbols
+            for one in known.symbols
             if one.lens and _is_of(one.place, document.path)
         ]
 
@@ -214,10 +224,10 @@ def completions(typed: str, known: Analysis) -> list[lsp.CompletionItem]:
     ]
 
 
-def _symbol_at(server: DesignServer, uri: str, position: lsp.Position) -> Symbol | None:
+async def _symbol_at(server: DesignServer, uri: str, position: lsp.Position) -> Symbol | None:
     """The symbol under the cursor; pattern names may have several words."""
     document = server.workspace.get_text_document(uri)
-    known = server.analysis_of(uri)
+    known = await server.analysis_of(uri)
     if position.line >= len(document.lines):
         return None
     line = document.lines[position.line]

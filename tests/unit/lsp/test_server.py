@@ -115,6 +115,22 @@ async def editor() -> AsyncIterator[Editor]:
     await client.stop()  # type: ignore[no-untyped-call]
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "words", "said"),
+    [
+        ("design.yaml", FILE, "query: Listing", "LISTING#{listingId}"),
+        ("notes_design.py", MODULE, "Query[Note", "OWNER#{owner_id}"),
+    ],
+)
+async def test_who_asks_before_a_text_is_analysed_is_answered_then(
+    editor: Editor, tmp_path: Path, name: str, text: str, words: str, said: str
+) -> None:
+    editor.begin(tmp_path / name, text)
+    hover = await editor.text_document_hover_async(lsp.HoverParams(**editor.at(text, words)))
+    assert hover
+    assert said in hover.contents.value  # type: ignore[union-attr]
+
+
 async def test_a_design_file_is_reviewed_explained_completed_and_fixed(
     editor: Editor, tmp_path: Path
 ) -> None:
