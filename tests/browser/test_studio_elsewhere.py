@@ -178,7 +178,7 @@ def test_tables_of_others_are_drafted_shown_and_left_alone(tmp_path: Path, page:
             # Nothing can be written.
             expect(page.locator("#detail >> text=Edit…")).to_have_count(0)
             page.goto(f"{base}/s/rides/streams")
-            expect(page.locator("main")).to_contain_text("need the design in Python")
+            expect(page.locator("main")).to_contain_text("A design in Python also maintains them")
             page.goto(f"{base}/s/nothing/data")
             expect(page.locator("main")).to_contain_text("No items")
 

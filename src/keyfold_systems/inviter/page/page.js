@@ -236,6 +236,7 @@ async function groups() {
 async function join({ id }) {
   if (!me()) return signedOut();
   const url = path`/groups/${id}`, at = `#${url}`;
+  view.replaceChildren(h(".head", h("h1", "Join a group")));
   if (await rest.get(url).catch(() => null)) return location.replace(at);
   try {
     const { name: called, members } = await rest.get(`${url}/link`);
