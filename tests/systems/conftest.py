@@ -15,11 +15,13 @@ from typing import Any, Literal
 import httpx
 import pytest
 import uvicorn
+from starlette.applications import Starlette
 
 from keyfold import new_ulid
-from keyfold.api import Service
+from keyfold.api import MediaLink, Service
 from keyfold.api.app import ApiSettings, create_app
 from keyfold.api.auth import DevelopmentTokens
+from keyfold.api.media import LocalMedia
 from keyfold.clients import AsyncClient, connect_async
 from keyfold.clients.embedded import AsyncEmbeddedClient
 from keyfold.clock import ManualClock
@@ -110,6 +112,14 @@ async def everywhere(
     """A recorder on every backend there is; a system says its `clock` and its `table`."""
     async with recording(table, clock, backend=request.param) as opened:
         yield opened
+
+
+async def upload(media: LocalMedia, link: MediaLink) -> None:
+    """Send a picture to a link."""
+    transport = httpx.ASGITransport(Starlette(routes=media.routes()))
+    async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as web:
+        answer = await web.put(link.url, content=b"picture", headers=link.headers)
+        assert answer.status_code == 204, answer.text
 
 
 class Web:

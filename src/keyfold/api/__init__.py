@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from keyfold.api.auth import Tokens
     from keyfold.api.identity import ANONYMOUS, Identity
-    from keyfold.api.links import MediaLink, MediaStore
+    from keyfold.api.links import MediaLink, MediaStore, upload_folder
     from keyfold.api.names import Payload, cleared, unchanged
     from keyfold.api.notifications import (
         Inbox,
@@ -100,6 +100,7 @@ __all__ = [
     "rule",
     "subscription",
     "unchanged",
+    "upload_folder",
 ]
 
 # `keyfold serve` needs none of these and starts without them.
@@ -109,10 +110,7 @@ _HOMES = {
         "ANONYMOUS",
         "Identity",
     ),
-    "keyfold.api.links": (
-        "MediaLink",
-        "MediaStore",
-    ),
+    "keyfold.api.links": ("MediaLink", "MediaStore", "upload_folder"),
     "keyfold.api.names": ("Payload", "cleared", "unchanged"),
     "keyfold.api.notifications": (
         "Inbox",

@@ -21,9 +21,17 @@ class MediaLink(Payload):
     fields: dict[str, str] = Field(default_factory=dict)
 
 
+def upload_folder(user_id: str) -> str:
+    """The folder of a person's uploads, which is deleted with their data."""
+    return f"users/{user_id.replace('%', '%25').replace('/', '%2F')}"
+
+
 class MediaStore(Protocol):
     """A store of media; services keep keys and create links on read."""
 
     def upload(self, key: str, *, content_type: str, max_bytes: int = MEDIA_BYTES) -> MediaLink: ...
 
     def download(self, key: str) -> MediaLink: ...
+
+    async def delete_folder(self, folder: str) -> None:
+        """Delete all uploads whose keys begin with the folder and a slash."""

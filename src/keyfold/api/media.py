@@ -28,6 +28,7 @@ from keyfold.api.links import MEDIA_BYTES, MediaLink
 from keyfold.api.problems import Invalid, Missing, NotAllowed, Refused, problem_for
 from keyfold.api.rest import response
 from keyfold.clock import Clock, SystemClock
+from keyfold.errors import KeyfoldError
 
 LINK_SECONDS: Final = 900
 KEY_CHARACTERS: Final = 512
@@ -62,6 +63,18 @@ class LocalMedia:
 
     def download(self, key: str) -> MediaLink:
         return self._link("GET", key, {})
+
+    async def delete_folder(self, folder: str) -> None:
+        """Delete all uploads whose keys begin with the folder and a slash: reads what each is."""
+        _check_key(folder)
+        await asyncio.to_thread(self._delete_all, f"{folder}/")
+
+    def _delete_all(self, prefix: str) -> None:
+        for described in self._folder.glob("*/*.json"):
+            if json.loads(described.read_bytes()).get("key", "").startswith(prefix):
+                # The description goes last: without it, the file could not be found again.
+                described.with_suffix(".bin").unlink(missing_ok=True)
+                described.unlink(missing_ok=True)
 
     def routes(self) -> list[BaseRoute]:
         """GET and PUT of `/media/…`."""
@@ -112,7 +125,7 @@ class LocalMedia:
                     if size > most:
                         raise BodyTooLarge(f"This link accepts at most {most} bytes.")
                     await asyncio.to_thread(file.write, part)
-            described = json.dumps({"type": claims["type"]})
+            described = json.dumps({"type": claims["type"], "key": key})
             await asyncio.to_thread(path.with_suffix(".json").write_text, described)
             await asyncio.to_thread(os.replace, partial, path)
         except (Refused, ClientDisconnect, OSError):
@@ -177,17 +190,37 @@ class S3Media:
         )
         return MediaLink(url=str(url), method="GET", expires_at=self._expires())
 
+    async def delete_folder(self, folder: str) -> None:
+        """Delete all uploads whose keys begin with the folder and a slash."""
+        _check_key(folder)
+        await asyncio.to_thread(self._delete_all, f"{folder}/")
+
+    def _delete_all(self, prefix: str) -> None:
+        pages = self._client.get_paginator("list_objects_v2")
+        for page in pages.paginate(Bucket=self._bucket, Prefix=prefix):
+            if found := [{"Key": one["Key"]} for one in page.get("Contents", ())]:
+                wanted = {"Objects": found, "Quiet": True}
+                answer = self._client.delete_objects(Bucket=self._bucket, Delete=wanted)
+                if left := answer.get("Errors"):
+                    raise KeyfoldError(
+                        f"{len(left)} uploads of {prefix} were not deleted: {left[0]['Message']}"
+                    )
+
     def _expires(self) -> int:
         return int(self._clock.now()) + self._seconds
 
 
 def _check(key: str, content_type: str, types: frozenset[str]) -> None:
+    _check_key(key)
+    if content_type not in types:
+        raise Invalid("contentType", f"must be one of {', '.join(sorted(types))}")
+
+
+def _check_key(key: str) -> None:
     if not 1 <= len(key) <= KEY_CHARACTERS:
         raise Invalid("key", f"must have 1 to {KEY_CHARACTERS} characters")
     if {"", ".", ".."} & set(key.split("/")):
         raise Invalid("key", "must not have empty or dotted parts")
-    if content_type not in types:
-        raise Invalid("contentType", f"must be one of {', '.join(sorted(types))}")
 
 
 def _s3_client() -> Any:

@@ -28,6 +28,7 @@ from typing import Any, ClassVar, Final
 from pydantic import NonNegativeInt, TypeAdapter
 
 from keyfold.api.identity import Identity
+from keyfold.api.links import MediaStore, upload_folder
 from keyfold.api.names import Payload
 from keyfold.api.operation import mutation, query
 from keyfold.api.page_request import PageRequest
@@ -95,6 +96,7 @@ class PersonalData:
     """The operations of a service whose `personal` lists what belongs to a person."""
 
     personal: ClassVar[Sequence[Belonging]] = ()
+    media: MediaStore | None
     db: AsyncDb
 
     @query("/people/{user_id}/data", allow=itself("user_id") | admin)
@@ -118,6 +120,8 @@ class PersonalData:
 
         An interrupted call is harmless; the next one continues, with its own idempotency key.
         """
+        # First, since a person without a profile may not be able to call again.
+        await self.delete_uploads(user_id)
         removed = 0
         async for one, thing in self.belongings(user_id):
             if removed == AT_ONCE:
@@ -128,6 +132,11 @@ class PersonalData:
                 await self._delete(thing)
             removed += 1
         return Departure(done=removed == 0, removed=removed)
+
+    async def delete_uploads(self, user_id: str) -> None:
+        """Delete what is in a person's upload folder."""
+        if self.media is not None:
+            await self.media.delete_folder(upload_folder(user_id))
 
     async def _step(
         self, kinds: Sequence[Belonging], owner: Any, place: Place, limit: int

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints
 
 from keyfold import Timestamp
-from keyfold.api import Payload, cleared, unchanged
+from keyfold.api import MediaLink, Payload, cleared, unchanged
 from keyfold_systems.gg_core.entities import LongText, Media, ObjectType, Role, Tags, Text, Verb
 from keyfold_systems.gg_core.notices import NoticeKind
 from keyfold_systems.gg_core.oversight import ReportStatus, SubjectType
@@ -222,15 +222,10 @@ class Entry(Payload):
     created_at: Timestamp
 
 
-class Upload(Payload):
+class Upload(MediaLink):
     """Where to send a file, and the key to post it under."""
 
     s3_key: str
-    url: str
-    method: str
-    expires_at: int
-    headers: dict[str, str]
-    fields: dict[str, str]
 
 
 class Reason(Payload):

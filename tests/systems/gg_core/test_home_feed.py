@@ -12,6 +12,7 @@ from keyfold.api.media import LocalMedia
 from keyfold_systems.gg_core.entities import FeedItem, Media, Promotion
 from keyfold_systems.gg_core.patterns import activities_of, feed_items
 from keyfold_systems.gg_core.payloads import NewActivity
+from tests.systems.conftest import upload
 from tests.systems.opening import LATER, ask, sweep
 
 from .conftest import FIRST, MIA, OLGA, ROOT, SAM, World
@@ -184,6 +185,16 @@ async def test_media_is_stored_by_key_and_linked_when_read(world: World, tmp_pat
     for wrong in ({"content_type": "x" * 101}, {"width": 0}, {"s3_key": "x" * 301}):
         with pytest.raises(ValidationError):
             Media.model_validate(media.model_dump() | wrong)
+
+
+async def test_uploads_go_with_who_leaves(world: World, tmp_path: Path) -> None:
+    world.service.media = media = LocalMedia(tmp_path, clock=world.clock)
+    for one in (MIA, OLGA):
+        link = await world.service.upload_media("image/png", caller=one)
+        await upload(media, link)
+    assert len(list(tmp_path.rglob("*.bin"))) == 2
+    await world.service.delete_user("mia", caller=MIA)
+    assert len(list(tmp_path.rglob("*.bin"))) == 1
 
 
 async def test_a_repeated_upload_has_one_key(world: World, tmp_path: Path) -> None:

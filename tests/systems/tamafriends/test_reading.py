@@ -14,7 +14,7 @@ from keyfold_systems.tamafriends.design import design
 from keyfold_systems.tamafriends.entities import Comment, Post, UserProfile
 from keyfold_systems.tamafriends.payloads import NewImage, NewPost, ProfileChange
 from keyfold_systems.tamafriends.service import TamaFriends
-from tests.systems.conftest import served
+from tests.systems.conftest import served, upload
 from tests.systems.opening import LATER, ask
 
 from .conftest import LENA, OMAR, PAGE, YUKI, World
@@ -319,6 +319,18 @@ class TestImages:
         assert refused.json()["errors"] == [
             {"path": "text", "message": "a post has words or pictures"}
         ]
+
+    @pytest.mark.parametrize("operation", ["delete_account", "delete_personal_data"])
+    async def test_uploads_go_with_who_leaves(
+        self, world: World, media: LocalMedia, tmp_path: Path, operation: str
+    ) -> None:
+        for one in (YUKI, OMAR):
+            link = await world.service.upload_image("image/png", caller=one)
+            await upload(media, link)
+        assert len(list(tmp_path.rglob("*.bin"))) == 2
+        given = {"caller": YUKI} if operation == "delete_personal_data" else {}
+        await getattr(world.service, operation)("yuki", **given)
+        assert len(list(tmp_path.rglob("*.bin"))) == 1
 
     async def test_a_repeated_upload_has_one_key(self, world: World, media: LocalMedia) -> None:
         keys = [

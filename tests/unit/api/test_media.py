@@ -12,7 +12,7 @@ import httpx
 import pytest
 from starlette.applications import Starlette
 
-from keyfold.api import Invalid, MediaLink
+from keyfold.api import Invalid, MediaLink, upload_folder
 from keyfold.api.media import LocalMedia, S3Media
 from keyfold.clock import ManualClock
 
@@ -98,6 +98,32 @@ async def test_a_refused_upload_leaves_what_was_there(
     small = media.upload("k", content_type="image/png", max_bytes=1)
     assert await put(web, small, b"too large") == 413
     assert (await web.get(media.download("k").url)).content == PNG
+
+
+async def test_a_folder_is_deleted_and_its_neighbours_stay(
+    web: httpx.AsyncClient, media: LocalMedia, tmp_path: Path
+) -> None:
+    keys = ["users/mia/1", "users/mia/deep/2", "users/mia2/3", "users/mi/4", "users/mia"]
+    for key in keys:
+        assert await put(web, media.upload(key, content_type="image/png")) == 204
+    await media.delete_folder("users/mia")
+    await media.delete_folder("users/nobody")
+    left = [key for key in keys if (await web.get(media.download(key).url)).status_code == 200]
+    assert left == ["users/mia2/3", "users/mi/4", "users/mia"]
+    assert len([path for path in tmp_path.rglob("*") if path.is_file()]) == 2 * len(left)
+
+
+@pytest.mark.parametrize("folder", ["", "users/", "users/..", "/users"])
+async def test_only_a_whole_folder_is_deleted(media: LocalMedia, folder: str) -> None:
+    with pytest.raises(Invalid, match="key"):
+        await media.delete_folder(folder)
+
+
+def test_each_person_has_their_own_folder() -> None:
+    people = ["mia", "mia/x", "mia%2Fx", "auth0|mia"]
+    folders = [upload_folder(one) for one in people]
+    assert len(set(folders)) == len(people)
+    assert [one.count("/") for one in folders] == [1] * len(people)
 
 
 def test_types_that_are_not_allowed_get_no_link(media: LocalMedia) -> None:

@@ -20,6 +20,7 @@ from keyfold.api import (
     mutation,
     query,
     related,
+    upload_folder,
 )
 from keyfold.errors import NotFound
 from keyfold_systems.gg_core.entities import Activity, CommentsCounter, FeedItem, Group, User, home
@@ -59,7 +60,9 @@ class Feeds(Part):
         actor = input.actor_id or caller.id
         if actor != caller.id and await self.role(actor, caller.id) is None:
             raise NotAllowed("You can post as yourself and in groups that you are in.")
-        if input.media is not None and not input.media.s3_key.startswith(_folder(caller.id)):
+        if input.media is not None and not input.media.s3_key.startswith(
+            f"{upload_folder(caller.id)}/"
+        ):
             raise NotAllowed("You can post files that you uploaded.")
         about = await self._about(input, actor, caller)
         new = new_ulid()
@@ -157,7 +160,7 @@ class Feeds(Part):
         """A link to send a file to; the key, one for a request, goes into an activity."""
         if self.media is None:
             raise Conflict("This server keeps no files.", code="NO_MEDIA")
-        key = f"{_folder(caller.id)}{(request_id or new_ulid())[:32]}"
+        key = f"{upload_folder(caller.id)}/{(request_id or new_ulid())[:32]}"
         link = self.media.upload(key, content_type=content_type)
         return Upload(s3_key=key, **dict(link))
 
@@ -248,7 +251,3 @@ class Feeds(Part):
             url = self.media.download(item.media.s3_key).url if self.media is not None else None
             values["media"] = MediaView(url=url, **dict(item.media))
         return Entry(**values, **more)
-
-
-def _folder(user_id: str) -> str:
-    return f"users/{user_id}/"

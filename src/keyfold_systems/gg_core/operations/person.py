@@ -77,6 +77,7 @@ class Persons(PersonalData, Part):
 
         It goes on by itself until nothing is left; asking again does no harm.
         """
+        await self.delete_uploads(user_id)
         departure = Departure(user_id=user_id, asked_at=self.db.context.now())
         own = caller.id == user_id
         decided = [] if own else [self.audited(caller, "remove", f"user {user_id}")]

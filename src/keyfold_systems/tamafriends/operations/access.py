@@ -6,7 +6,16 @@ from contextlib import suppress
 from typing import Any, TypeVar
 
 from keyfold import Entity, Ref, check, create, missing
-from keyfold.api import Arguments, Identity, Invalid, Missing, NotAllowed, Service, rule
+from keyfold.api import (
+    Arguments,
+    Identity,
+    Invalid,
+    Missing,
+    NotAllowed,
+    Service,
+    rule,
+    upload_folder,
+)
 from keyfold.errors import ConditionFailed, KeyValueRefused
 from keyfold.runtime import Intent
 from keyfold_systems.tamafriends.addresses import block_addresses, post_address
@@ -66,13 +75,9 @@ class Part(Service):
 def own_image(user_id: str, image: NewImage) -> Image:
     """A picture that this user uploaded."""
     folder, _, name = image.key.rpartition("/")
-    if folder != folder_of(user_id) or name in ("", ".", ".."):
+    if folder != upload_folder(user_id) or name in ("", ".", ".."):
         raise Invalid("key", "this is not a picture that you uploaded")
     return Image(key=image.key, alt=image.alt)
-
-
-def folder_of(user_id: str) -> str:
-    return f"users/{user_id}"
 
 
 @rule

@@ -8,7 +8,7 @@ from typing import ClassVar
 from pydantic import BaseModel
 
 from keyfold import Timestamp
-from keyfold.api import Belonging, PersonalData
+from keyfold.api import Belonging, PersonalData, itself, mutation
 from keyfold_systems.tamafriends.entities import (
     Block,
     Comment,
@@ -53,3 +53,9 @@ class Belongings(PersonalData, Part):
             "sessions", lambda id: Session.key.query(user_id=id).only(SessionRecord), kept=True
         ),
     )
+
+    @mutation("/users/{user_id}", name="deleteAccount", method="DELETE", allow=itself("user_id"))
+    async def delete_account(self, user_id: str) -> None:
+        """Leave; posts, comments, likes and follows go after you."""
+        await self.delete_uploads(user_id)
+        await self.db.delete(UserProfile.key(user_id=user_id), must_exist=True)

@@ -1,4 +1,4 @@
-"""Profiles: what people say of themselves, and leaving."""
+"""Profiles: what people say of themselves."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from keyfold.api import (
     itself,
     mutation,
     query,
+    upload_folder,
 )
 from keyfold_systems.tamafriends.entities import UserProfile
-from keyfold_systems.tamafriends.operations.access import Part, folder_of, member, own_image
+from keyfold_systems.tamafriends.operations.access import Part, member, own_image
 from keyfold_systems.tamafriends.payloads import Profile, ProfileChange, Upload
 
 
@@ -58,11 +59,6 @@ class Profiles(Part):
             changes["picture"] = own_image(user_id, input.picture)
         return await self.db.update(profile, **changes) if changes else profile
 
-    @mutation("/users/{user_id}", name="deleteAccount", method="DELETE", allow=itself("user_id"))
-    async def delete_account(self, user_id: str) -> None:
-        """Leave; posts, comments, likes and follows go after you."""
-        await self.db.delete(UserProfile.key(user_id=user_id), must_exist=True)
-
     @mutation(
         "/images",
         name="uploadImage",
@@ -76,6 +72,6 @@ class Profiles(Part):
         """A link to send a picture to; its key goes into a post or your profile."""
         if self.media is None:
             raise Conflict("This server keeps no files.", code="NO_MEDIA")
-        key = f"{folder_of(caller.id)}/{(request_id or secrets.token_hex(16))[:32]}"
+        key = f"{upload_folder(caller.id)}/{(request_id or secrets.token_hex(16))[:32]}"
         link = self.media.upload(key, content_type=content_type)
         return Upload(key=key, **dict(link))
