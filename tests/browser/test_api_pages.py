@@ -27,7 +27,7 @@ class Notes(Service):
     """Notes that everybody can read."""
 
     def __init__(self) -> None:
-        self.notes: dict[str, Note] = {}
+        self.notes = {"n0": Note(note_id="n0", author_id="mia", text="The first")}
 
     @mutation("/notes", allow=authenticated, status=201, example={"text": "Buy milk"})
     async def write(self, text: str, caller: Identity) -> Note:
@@ -161,7 +161,7 @@ def test_a_query_is_composed_and_run_on_the_graphql_page(page: Page, site: str) 
     expect(page.locator("#answer")).to_contain_text("From the browser")
     page.fill("#variables", "{")
     page.click("#run")
-    expect(page.locator("#answer")).to_contain_text("no JSON")
+    expect(page.locator("#answer")).to_contain_text("not valid JSON")
 
 
 def test_the_graphql_page_offers_what_can_stand_at_the_caret(page: Page, site: str) -> None:
@@ -306,7 +306,7 @@ def test_headers_are_sent_and_wrong_ones_are_told(page: Page, site: str) -> None
     assert sent.value.headers["x-trace"] == "t1"
     page.fill("#headers", "{")
     page.click("#run")
-    expect(page.locator("#answer")).to_contain_text("Headers are no JSON")
+    expect(page.locator("#answer")).to_contain_text("Headers are not valid JSON")
 
 
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])

@@ -98,8 +98,8 @@ def test_what_is_not_there_is_said_and_no_empty_frame_is_left(
         expect(page.locator("#lost h1")).to_be_visible()
         expect(page.locator("#lost p")).not_to_be_empty()
         expect(page).to_have_url(f"{site}/{system}/app/#/{place}")
-    expect(page.locator("#lost p")).to_have_text("There is nothing at this address.")
-    page.get_by_role("link", name="To the first place").click()
+    expect(page.locator("#lost p")).to_have_text("This page does not exist.")
+    page.get_by_role("link", name="Back to start").click()
     expect(page.locator("#lost")).to_be_hidden()
 
 

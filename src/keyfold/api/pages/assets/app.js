@@ -160,8 +160,8 @@ export function show(error) {
 }
 
 /* A place of which there is nothing to show. Its address stays, so that a reload says the same. */
-function lost(words, title = "It is not here") {
-  $("#lost").replaceChildren(h(".panel", h(".empty", h("h1", title), h("p", words), h("a.btn", { href: "#/" }, "To the first place"))));
+function lost(words, title = "Not found") {
+  $("#lost").replaceChildren(h(".panel", h(".empty", h("h1", title), h("p", words), h("a.btn", { href: "#/" }, "Back to start"))));
   $("#main").dataset.lost = "";
 }
 
@@ -545,7 +545,7 @@ export function route(views) {
       } catch (error) { show(error); }
       return;
     }
-    lost("There is nothing at this address.");
+    lost("This page does not exist.");
   };
   addEventListener("hashchange", () => {
     // The way back leads out of a dialog too.

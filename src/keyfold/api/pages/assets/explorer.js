@@ -36,7 +36,7 @@ function asked(id) {
   try {
     return JSON.parse(at(id).value.trim() || "{}");
   } catch (error) {
-    throw new Error(`${id === "headers" ? "Headers" : "Variables"} are no JSON: ${error.message}`);
+    throw new Error(`${id === "headers" ? "Headers" : "Variables"} are not valid JSON: ${error.message}`);
   }
 }
 

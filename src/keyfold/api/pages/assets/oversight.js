@@ -51,9 +51,9 @@ export function moderation(view, service = {}) {
   let month = new Date();
 
   function decide(about, decision) {
-    const words = { dismiss: "Leave it", remove: ways.removal(about), suspend: ways.suspension }[decision];
+    const words = { dismiss: "Dismiss", remove: ways.removal(about), suspend: ways.suspension }[decision];
     const why = form(h("form.stack", about.excerpt && h("p.words", `“${about.excerpt}”`),
-      h(".field", h("label", { htmlFor: "decision-reason" }, "Why?"), h("textarea", { autofocus: true, id: "decision-reason", name: "reason", required: true, maxLength: 500 }), h("span.hint", "It stands in the trail, with your name.")),
+      h(".field", h("label", { htmlFor: "decision-reason" }, "Why?"), h("textarea", { autofocus: true, id: "decision-reason", name: "reason", required: true, maxLength: 500 }), h("span.hint", "It is recorded in the audit trail, with your name.")),
       h(".acts", h(`button.btn.wide.${decision === "dismiss" ? "main" : "danger"}`, words))), async ({ reason }) => {
       await (decision === "suspend" ? ways.suspend(about, reason) : ways.decide(about, decision, reason));
       dialog.close();
@@ -65,7 +65,7 @@ export function moderation(view, service = {}) {
   const row = (about) => h(".reported", h("span.what", h("span", h("b", about.excerpt ? `“${about.excerpt}”` : `A ${about.kind}`), " ", h("span.tag", about.kind)),
     about.ownerName && h("small", `of ${about.ownerName}`),
     about.said.map((one) => h("small.words", `${one.reporterName || "Somebody"}: ${one.reason} · `, when(one.createdAt)))),
-  h("span.acts", h("button.btn.small", { type: "button", onclick: () => decide(about, "dismiss") }, "Leave it"),
+  h("span.acts", h("button.btn.small", { type: "button", onclick: () => decide(about, "dismiss") }, "Dismiss"),
     h("button.btn.small.danger", { type: "button", onclick: () => decide(about, "remove") }, ways.removal(about)),
     about.ownerId && !["user", "person", "account"].includes(about.kind) && h("button.btn.small.quiet", { type: "button", ariaLabel: `Suspend ${about.ownerName || "them"}`, onclick: () => decide(about, "suspend") }, "Suspend")));
 
@@ -76,7 +76,7 @@ export function moderation(view, service = {}) {
       if (!found.has(key)) found.set(key, { ...one, key, said: [] });
       found.get(key).said.push(one);
     }
-    head.textContent = found.size ? `${count(found.size, "thing waits", "things wait")} for a decision.` : "Nothing waits for a decision.";
+    head.textContent = found.size ? `${count(found.size, "item waits", "items wait")} for a decision.` : "No items wait for a decision.";
     list(waiting, [...found.values()], (one) => one.key, row, () => h(".empty", h("b", "All is well"), h("p", "What people report appears here.")));
   }
 
