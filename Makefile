@@ -37,10 +37,10 @@ run: $(STAMP) ## install and start the demo
 	@$(BIN)/keyfold demo
 
 test: $(STAMP) ## the suite, in minutes; TESTS=tests/unit/cli for a part of it
-	@$(PYTEST) $(or $(TESTS),-m "not long" tests)
+	@$(PYTEST) -m "not long" $(or $(TESTS),tests)
 
 test-long: $(STAMP) ## the rest of it: browsers, peers, faults, memory, whole histories
-	@$(PYTEST) -m long tests
+	@$(PYTEST) -m long $(or $(TESTS),tests)
 
 check: $(STAMP) ## formatting, lint, types, import layers
 	@$(BIN)/ruff format --check --quiet .
