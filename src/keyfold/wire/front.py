@@ -33,7 +33,7 @@ from keyfold.errors import (
     UnknownOperation,
 )
 from keyfold.limits import KB
-from keyfold.wire import answer, compression, cors, signature
+from keyfold.wire import answer, compression, cors, signed_request
 from keyfold.wire.log import RequestLog
 from keyfold.wire.loop import Loop
 from keyfold.wire.metrics import Metrics
@@ -279,7 +279,7 @@ class FrontDoor:
             and b"x-amz-date" in headers
         ):
             return None
-        signature.read(request.url, headers)
+        signed_request.read(request.url, headers)
         if _is_usual_signature(header):
             if len(self._signed_alike) >= _SIGNATURES_REMEMBERED:
                 self._signed_alike.clear()
@@ -288,7 +288,7 @@ class FrontDoor:
 
     def _is_at_home(self, request: WireRequest) -> bool:
         """Whether a request is for the server's own account and region."""
-        access_key, region = signature.scope_of(request.url, request.headers)
+        access_key, region = signed_request.scope_of(request.url, request.headers)
         is_here = region not in REGIONS or region == self._settings.region
         return is_here and self._account(access_key) == HOME_ACCOUNT
 
@@ -296,14 +296,14 @@ class FrontDoor:
         """The engine for a request: that of its region and account if these are separate."""
         if not self._regions:
             return self._engine
-        access_key, region = signature.scope_of(request.url, request.headers)
+        access_key, region = signed_request.scope_of(request.url, request.headers)
         return self._engine.of_caller(self._account(access_key), region)
 
     def _verifier_of(self, request: WireRequest, usual: SignatureVerifier) -> SignatureVerifier:
         """The signature verifier of a request's region, found before any engine is opened."""
         if not self._regions:
             return usual
-        _, region = signature.scope_of(request.url, request.headers)
+        _, region = signed_request.scope_of(request.url, request.headers)
         if region not in REGIONS or region == self._settings.region:
             return usual
         if region not in self._verifiers:

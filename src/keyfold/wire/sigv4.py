@@ -20,7 +20,7 @@ from keyfold.clients.signer import (
 )
 from keyfold.clock import Clock
 from keyfold.errors import IncompleteSignature, InvalidSignature, UnrecognizedClient
-from keyfold.wire.signature import SKEW_SECONDS, Signed, read, split
+from keyfold.wire.signed_request import SKEW_SECONDS, Signed, read, split
 
 # Amazon requires the host and every header that affects the request to be signed.
 _MUST_BE_SIGNED = (("host", "Host"), ("x-amz-target", "X-Amz-Target"))
