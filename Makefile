@@ -11,9 +11,11 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 TESTS ?=
+CORES := $(shell getconf _NPROCESSORS_ONLN)
 # A part starts quicker in one process: each worker imports everything again. One more than there are cores, since some
-# tests wait.
-PYTEST_WORKERS ?= $(if $(TESTS),0,$(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1))))
+# tests wait; slow ones start servers and browsers beside them.
+PYTEST_WORKERS ?= $(if $(TESTS),0,$(shell expr $(CORES) + 1))
+test-long: PYTEST_WORKERS = $(if $(TESTS),0,$(CORES))
 ROUNDS ?= 200
 SECONDS_EACH ?= 60
 SOAK_SECONDS ?= 3600

@@ -352,6 +352,7 @@ def test_a_long_title_leaves_the_calendar_its_room(page: Page, site: str) -> Non
     page.set_viewport_size({"width": 390, "height": 800})
     ben = visit(page, site, "ben")
     plan(ben, "Eineinhalbstundenspaziergang" * 5)
+    expect(ben.locator(".leaf.large")).to_be_visible()
     leaf = ben.locator(".leaf.large").bounding_box()
     assert leaf is not None
     assert leaf["width"] == 84

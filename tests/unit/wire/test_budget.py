@@ -123,7 +123,14 @@ def test_the_slowest_sender_goes_when_there_is_no_room(serve: Any) -> None:
     with asker.connect() as slow:
         slow.sendall(HEAD % b"PutItem" + b"Content-Length: 2000000\r\n\r\n" + b"x" * 1_900_000)
         large = post(b"PutItem", b'{"x":"' + b"x" * MB + b'"}')
-        until(lambda: asker.raw(large).status == 400)
+
+        def is_taken() -> bool:
+            # On a busy machine it may itself be the slowest for a moment.
+            with suppress(ConnectionResetError):
+                return bool(asker.raw(large).status == 400)
+            return False
+
+        until(is_taken)
         with suppress(ConnectionResetError):
             assert slow.recv(1) == b""
     assert b"keyfold_slow_clients_total 0\n" not in asker.raw(METRICS).body
