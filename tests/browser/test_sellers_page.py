@@ -69,7 +69,8 @@ def make_catalog(page: Page, name: str) -> None:
         page.locator("#products .name").nth(number).fill(product)
         page.locator("#products .price").nth(number).fill(price)
     page.get_by_role("button", name="Save", exact=True).click()
-    expect(page.locator("article.card").first).to_contain_text("Thin mint $5.50")
+    made = page.get_by_role("heading", name=name, exact=True)
+    expect(page.locator("article.card", has=made).first).to_contain_text("Thin mint $5.50")
 
 
 def open_stand(page: Page, stand: str) -> None:
