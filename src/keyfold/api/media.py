@@ -118,6 +118,7 @@ class LocalMedia:
         path = self._path(key)
         await asyncio.to_thread(path.parent.mkdir, parents=True, exist_ok=True)
         partial = path.with_suffix(f".{secrets.token_hex(8)}")
+        described = partial.with_suffix(f"{partial.suffix}.type")
         try:
             with partial.open("wb") as file:
                 async for part in request.stream():
@@ -125,11 +126,14 @@ class LocalMedia:
                     if size > most:
                         raise BodyTooLarge(f"This link accepts at most {most} bytes.")
                     await asyncio.to_thread(file.write, part)
-            described = json.dumps({"type": claims["type"], "key": key})
-            await asyncio.to_thread(path.with_suffix(".json").write_text, described)
+            words = json.dumps({"type": claims["type"], "key": key})
+            await asyncio.to_thread(described.write_text, words)
+            # Each appears whole: others read descriptions while they are written.
+            await asyncio.to_thread(os.replace, described, path.with_suffix(".json"))
             await asyncio.to_thread(os.replace, partial, path)
         except (Refused, ClientDisconnect, OSError):
             partial.unlink(missing_ok=True)
+            described.unlink(missing_ok=True)
             raise
         return Response(status_code=204)
 
