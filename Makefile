@@ -20,8 +20,8 @@ ROUNDS ?= 200
 SECONDS_EACH ?= 60
 SOAK_SECONDS ?= 3600
 TARGET ?=
-FAULT_TESTS := tests/fault tests/deterministic tests/fuzz tests/property tests/unit/expressions tests/unit/engine/test_partiql.py \
-  tests/systems/gg_core/test_histories.py tests/systems/tamafriends/test_histories.py
+FAULT_TESTS := tests/fault packages/workbench/tests/deterministic packages/web/tests/fuzz packages/keyfold/tests/property packages/engine/tests/unit/expressions packages/engine/tests/unit/engine/test_partiql.py \
+  systems/tests/systems/gg_core/test_histories.py systems/tests/systems/tamafriends/test_histories.py
 PYTEST = $(BIN)/pytest -q -n $(PYTEST_WORKERS) --dist loadfile --no-loadscope-reorder
 PYTHONS := $(or $(PYTHON),python3 python3.13 python3.12 python3.11)
 
@@ -38,7 +38,7 @@ help: ## this list
 run: $(STAMP) ## install and start the demo
 	@$(BIN)/keyfold demo
 
-test: $(STAMP) ## the suite, in minutes; TESTS=tests/unit/cli for a part of it
+test: $(STAMP) ## the suite, in minutes; TESTS=packages/keyfold/tests/unit/cli for a part of it
 	@$(PYTEST) -m "not long" $(or $(TESTS),tests)
 
 test-long: $(STAMP) ## the rest of it: browsers, peers, faults, memory, whole histories
@@ -86,11 +86,11 @@ soak: $(STAMP) ## storms on a server for an hour, with curves; SOAK_SECONDS=60 f
 
 fuzz: $(STAMP) ## inputs that break something, looked for by coverage; SECONDS_EACH=600 for longer
 	@$(BIN)/python -c 'import atheris' 2>/dev/null \
-	  || $(BIN)/python -m pip install -qq --constraint constraints.txt --editable '.[all,dev,fuzz]'
+	  || $(BIN)/python -m pip install -qq --constraint constraints.txt atheris
 	@$(BIN)/python -m tests.fuzz --seconds $(SECONDS_EACH) $(TARGET)
 
 migration-full: $(STAMP) ## the restructuring of Sellers on 100,000 records
-	@SELLERS_RECORDS=100000 $(BIN)/pytest -q -s tests/systems/sellers/test_migration.py
+	@SELLERS_RECORDS=100000 $(BIN)/pytest -q -s systems/tests/systems/sellers/test_migration.py
 
 pythons: ## the suite on every installed Python from 3.11 to 3.13
 	@found=; for version in 3.11 3.12 3.13; do \
@@ -122,5 +122,5 @@ $(STAMP): pyproject.toml constraints.txt
 	test -x $(BIN)/python || "$$python" -m venv $(VENV) || { echo "make: $$python cannot make a virtual" \
 	  "environment; on Debian and Ubuntu install python3-venv" >&2; rm -rf $(VENV); exit 1; }; \
 	echo "Installing keyfold and its tools into $(VENV) ..."; \
-	$(BIN)/python -m pip install -qq --constraint constraints.txt --editable '.[all,dev]'
+	$(BIN)/python -m pip install -qq --constraint constraints.txt --group dev --editable 'packages/engine[server,aws,vectors,tracing]' --editable 'packages/keyfold[review]' --editable packages/web --editable 'packages/workbench[lsp,mcp]' --editable systems
 	@touch $@

@@ -35,9 +35,9 @@ def main(folder: Path) -> None:
 def read_version() -> str:
     """The version of pyproject.toml, which the package states too."""
     stated: str = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
-    package = (ROOT / "src/keyfold/__init__.py").read_text()
+    package = (ROOT / "packages/keyfold/src/keyfold/__init__.py").read_text()
     if f'__version__ = "{stated}"' not in package:
-        fail(f"pyproject.toml says {stated}, src/keyfold/__init__.py says something else")
+        fail(f"pyproject.toml says {stated}, packages/keyfold/src/keyfold/__init__.py says something else")
     return stated
 
 

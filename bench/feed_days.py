@@ -1,7 +1,7 @@
 """Sixty days of a feed on a network: the policy of production beside choices that never change.
 
 Posts and pages are those of a network, by days. What a page, a copy and a switch cost is what the
-engine charges (tests/unit/maintain/test_feed_units.py holds both together). Pages are sampled and
+engine charges (packages/keyfold/tests/unit/maintain/test_feed_units.py holds both together). Pages are sampled and
 copies look at their readers as in production, and only these decide.
 """
 
@@ -16,7 +16,7 @@ from typing import Protocol
 import numpy as np
 
 from bench.networks import DAYS, HISTORY, Network, Numbers
-from keyfold.limits import WRITE_UNIT_BYTES
+from keyfold_engine.limits import WRITE_UNIT_BYTES
 from keyfold.maintain.feed.heads import LONG_FOR, SHORT_BYTES
 from keyfold.maintain.feed.policy import (
     BUSY_FROM,

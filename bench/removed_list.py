@@ -12,11 +12,11 @@ from pathlib import Path
 import keyfold_systems
 from keyfold.design.schema import Schema
 from keyfold.design.target import load_schema
-from keyfold.review import cost
-from keyfold.review.cost.workload import Workload
-from keyfold.simulate.answer.prediction import Prediction, predict
-from keyfold.simulate.load.design_load import design_load
-from keyfold.simulate.load.users import scale_users
+from keyfold_workbench import cost
+from keyfold_workbench.cost.workload import Workload
+from keyfold_workbench.simulate.answer.prediction import Prediction, predict
+from keyfold_workbench.simulate.load.design_load import design_load
+from keyfold_workbench.simulate.load.users import scale_users
 
 USERS = 1e8
 REPLICAS = (4, 16, 48, 80)

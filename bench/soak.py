@@ -20,7 +20,7 @@ from pathlib import Path
 
 from bench import peers, storms
 from bench.storms import Hold, Storm
-from keyfold.limits import MB
+from keyfold_engine.limits import MB
 
 GOAL_MEMORY = 1.2
 QUIET_SECONDS = 8.0

@@ -18,7 +18,7 @@ from typing import Any, Final
 
 import orjson
 
-from keyfold.limits import MB
+from keyfold_engine.limits import MB
 
 HEADERS: Final = {
     "Content-Type": "application/x-amz-json-1.0",

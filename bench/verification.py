@@ -24,8 +24,8 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from keyfold import Counter, Db, Design, Entity, Id, Key, Pointer
-from keyfold.clients.embedded import EmbeddedClient
-from keyfold.engine import Engine
+from keyfold_engine.clients.embedded import EmbeddedClient
+from keyfold_engine.engine import Engine
 from keyfold.maintain.verify import verify
 
 ROOT = Path(__file__).parents[1]

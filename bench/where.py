@@ -14,22 +14,22 @@ from types import FrameType
 from bench import load
 from bench.cases.wire import ITEMS, OPERATIONS, requests_of
 from bench.items import TABLE, item
-from keyfold.engine import Engine
-from keyfold.wire import Server, ServerSettings
+from keyfold_engine.engine import Engine
+from keyfold_engine.wire import Server, ServerSettings
 
 _SAMPLE_SECONDS = 0.001
 _CONNECTIONS = 16
 
 # The innermost frame that is in one of these modules says where a sample was taken.
 LAYERS = {
-    "keyfold.wire": "sockets, HTTP, answer",
-    "keyfold.engine.shapes": "shape check",
-    "keyfold.expressions": "expressions",
-    "keyfold.values": "values: keys, sizes",
-    "keyfold.engine.storage": "SQLite",
-    "keyfold.engine.commits": "SQLite",
-    "keyfold.engine.read": "SQLite",
-    "keyfold.engine": "operation",
+    "keyfold_engine.wire": "sockets, HTTP, answer",
+    "keyfold_engine.engine.shapes": "shape check",
+    "keyfold_engine.expressions": "expressions",
+    "keyfold_engine.values": "values: keys, sizes",
+    "keyfold_engine.engine.storage": "SQLite",
+    "keyfold_engine.engine.commits": "SQLite",
+    "keyfold_engine.engine.read": "SQLite",
+    "keyfold_engine.engine": "operation",
 }
 
 

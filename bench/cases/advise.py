@@ -9,10 +9,10 @@ from contextlib import ExitStack
 from bench.harness import Budget, Case, Outcome, summed_up
 from keyfold.design.file import loads
 from keyfold.review import keyspace
-from keyfold.review.advise import advise
-from keyfold.review.advise.advice import Alternative
+from keyfold_workbench.advise import advise
+from keyfold_workbench.advise.advice import Alternative
 from keyfold.review.check import RULES, check
-from keyfold.review.cost import loads as workload
+from keyfold_workbench.cost import loads as workload
 
 ENTITIES = 50
 PARENTS = ("owner", "group", "city")

@@ -14,7 +14,7 @@ from bench.cases import typed
 from bench.core import one_core
 from bench.harness import Budget, Case, Outcome, Side, compare
 from bench.items import TABLE, item, key
-from keyfold.clients import AsyncClient, connect, connect_async
+from keyfold_engine.clients import AsyncClient, connect, connect_async
 
 BATCH = 20
 FLOOR = "a bare socket with prepared bytes"

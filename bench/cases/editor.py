@@ -10,7 +10,7 @@ from pathlib import Path
 from bench.cases.advise import of_one_table
 from bench.harness import Budget, Case, Outcome, Side, compare
 from keyfold.design.file import loads
-from keyfold.lsp.server import SECONDS_AFTER_THE_LAST_KEY, DesignServer
+from keyfold_workbench.lsp.server import SECONDS_AFTER_THE_LAST_KEY, DesignServer
 from keyfold.review.draft.python import declaration
 
 GOAL_SECONDS = 0.3

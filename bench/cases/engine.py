@@ -14,7 +14,7 @@ import orjson
 
 from bench.harness import Budget, Case, Outcome, Side, compare
 from bench.items import PER_PARTITION, TABLE, item, key
-from keyfold.engine import Engine
+from keyfold_engine.engine import Engine
 
 ITEMS = 10_000
 

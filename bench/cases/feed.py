@@ -19,10 +19,10 @@ from bench.lines import lines
 from bench.networks import NAMES, TRIALS, make
 from bench.plot import groups
 from keyfold import Db, Entity
-from keyfold.clients.embedded import EmbeddedClient
-from keyfold.clock import ManualClock
-from keyfold.engine import Engine
-from keyfold.limits import BATCH_WRITE_ITEMS
+from keyfold_engine.clients.embedded import EmbeddedClient
+from keyfold_engine.clock import ManualClock
+from keyfold_engine.engine import Engine
+from keyfold_engine.limits import BATCH_WRITE_ITEMS
 from keyfold.maintain.feed import FeedPolicy
 from keyfold.maintain.feed.fan_out import fan_out
 from keyfold.maintain.feed.page import read_page

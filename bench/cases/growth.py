@@ -16,7 +16,7 @@ from bench import load, peers
 from bench.cases.wire import fill
 from bench.harness import Budget, Case, Outcome, Row, Side, compare
 from bench.items import PER_PARTITION, TABLE, item, key
-from keyfold.engine import Engine
+from keyfold_engine.engine import Engine
 
 BATCHES_PER_COMMIT = 40
 

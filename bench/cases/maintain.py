@@ -14,8 +14,8 @@ from pydantic import Field
 
 from bench.harness import Budget, Case, Outcome, Side, Work, compare
 from keyfold import Counter, Db, Design, Entity, Id, Key, Pointer, Version
-from keyfold.clients.embedded import EmbeddedClient
-from keyfold.engine import Engine
+from keyfold_engine.clients.embedded import EmbeddedClient
+from keyfold_engine.engine import Engine
 from keyfold.maintain import verify
 from keyfold.streams import Consumer
 

@@ -25,9 +25,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from bench.cases.growth import filled
 from bench.harness import Budget, Case, Outcome, Row
 from bench.items import TABLE, key
-from keyfold.adopt.inspection import observe
-from keyfold.clients.embedded import EmbeddedClient
-from keyfold.studio import Gate, StudioSystem, create_studio
+from keyfold_workbench.adopt.inspection import observe
+from keyfold_engine.clients.embedded import EmbeddedClient
+from keyfold_workbench.studio import Gate, StudioSystem, create_studio
 
 ITEMS: Final = 10**4
 GOAL_MILLISECONDS: Final = 300

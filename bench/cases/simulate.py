@@ -11,14 +11,14 @@ from pathlib import Path
 import keyfold_systems
 from bench.harness import Budget, Case, Outcome
 from keyfold.design.target import load_schema
-from keyfold.review import cost
-from keyfold.simulate.assumptions import Assumptions
-from keyfold.simulate.detail import simulate_calls
-from keyfold.simulate.load.design_load import DesignLoad, design_load
-from keyfold.simulate.load.schedule import DAY
-from keyfold.simulate.load.users import scale_users
-from keyfold.simulate.outcome import RunOutcome
-from keyfold.simulate.run import Run
+from keyfold_workbench import cost
+from keyfold_workbench.simulate.assumptions import Assumptions
+from keyfold_workbench.simulate.detail import simulate_calls
+from keyfold_workbench.simulate.load.design_load import DesignLoad, design_load
+from keyfold_workbench.simulate.load.schedule import DAY
+from keyfold_workbench.simulate.load.users import scale_users
+from keyfold_workbench.simulate.outcome import RunOutcome
+from keyfold_workbench.simulate.run import Run
 
 SYSTEM = "gg_core"
 USERS, DAYS = 1e8, 30.0

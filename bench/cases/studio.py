@@ -13,10 +13,10 @@ from starlette.testclient import TestClient
 from bench.cases.growth import filled
 from bench.harness import Budget, Case, Outcome, Row
 from bench.items import key
-from keyfold.adopt.inspection import observe
-from keyfold.clients.embedded import EmbeddedClient
-from keyfold.clients.recorder import ReadLimits, RecordedClient
-from keyfold.studio import Gate, StudioSystem, create_studio
+from keyfold_workbench.adopt.inspection import observe
+from keyfold_engine.clients.embedded import EmbeddedClient
+from keyfold_engine.clients.recorder import ReadLimits, RecordedClient
+from keyfold_workbench.studio import Gate, StudioSystem, create_studio
 
 TOKEN = "bench"
 GOAL_MILLISECONDS = 100

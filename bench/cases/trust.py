@@ -18,7 +18,7 @@ import orjson
 
 from bench import peers, storms
 from bench.harness import Budget, Case, Outcome, Row
-from keyfold.limits import MB
+from keyfold_engine.limits import MB
 
 GOAL_SECONDS = 0.05
 GOAL_MEMORY = 1.2

@@ -19,7 +19,7 @@ import jwt
 from bench import load, peers
 from bench.harness import Budget, Case, Outcome, Row
 from keyfold import create
-from keyfold.clients import connect
+from keyfold_engine.clients import connect
 from keyfold_systems.inviter.design import design
 from keyfold_systems.inviter.entities import Group, Membership, User
 

@@ -16,7 +16,7 @@ from typing import Any
 from bench import load, peers
 from bench.harness import Budget, Case, Outcome, Row
 from bench.items import PER_PARTITION, TABLE, item, key
-from keyfold.clients import connect
+from keyfold_engine.clients import connect
 
 ITEMS = 1000
 CONNECTIONS = 16

@@ -8,9 +8,9 @@ from sphinx.application import Sphinx
 
 import keyfold_systems
 from keyfold.design.target import load_schema
-from keyfold.review import advise, cost
-from keyfold.review.advise import report as advised
-from keyfold.review.cost import report as costs
+from keyfold_workbench import advise, cost
+from keyfold_workbench.advise import report as advised
+from keyfold_workbench.cost import report as costs
 
 SYSTEMS = Path(keyfold_systems.__file__).parent
 WHICH = {"sellers": "current"}

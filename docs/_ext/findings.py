@@ -32,7 +32,7 @@ INTRODUCTION = """\
 # Findings on five documents
 
 Five teams documented how they use DynamoDB. Each document is in this repository as a design file,
-unchanged: `src/keyfold_systems/*/as_written.yaml`. This page shows the findings of `keyfold check`.
+unchanged: `systems/src/keyfold_systems/*/as_written.yaml`. This page shows the findings of `keyfold check`.
 No rule is specific to these systems. Run `keyfold rule CODE` for details of a rule.
 
 Every finding was reviewed and is **true**, **doubtful** or **wrong**. In the other direction, an
@@ -63,7 +63,7 @@ def findings() -> str:
 
 
 def _findings(name: str) -> list[Finding]:
-    report = check(load(ROOT / "src" / "keyfold_systems" / name / "as_written.yaml"))
+    report = check(load(ROOT / "systems" / "src" / "keyfold_systems" / name / "as_written.yaml"))
     return list(report.findings)
 
 

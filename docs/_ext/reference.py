@@ -29,7 +29,7 @@ from sphinx.application import Sphinx
 
 import keyfold
 from keyfold import cli, errors, settings
-from keyfold.api import codes as serve_codes
+from keyfold_web import codes as serve_codes
 from keyfold.cli.guide import agent_guide
 from keyfold.design import codes as design_codes
 from keyfold.review.check import FAMILIES, RULES, rules

@@ -10,17 +10,17 @@ from pathlib import Path
 
 import keyfold_systems
 from keyfold.design.target import load_schema
-from keyfold.review import cost
+from keyfold_workbench import cost
 from keyfold.review.docs.blocks import Document
-from keyfold.simulate.answer.changes import cure
-from keyfold.simulate.answer.prediction import predict
-from keyfold.simulate.answer.report import document
-from keyfold.simulate.chaos import SCENARIOS
-from keyfold.simulate.load.design_load import design_load
-from keyfold.simulate.load.schedule import DAY
-from keyfold.simulate.load.users import scale_users
-from keyfold.simulate.run import Run
-from keyfold.simulate.stories.report import document as stories
+from keyfold_workbench.simulate.answer.changes import cure
+from keyfold_workbench.simulate.answer.prediction import predict
+from keyfold_workbench.simulate.answer.report import document
+from keyfold_workbench.simulate.chaos import SCENARIOS
+from keyfold_workbench.simulate.load.design_load import design_load
+from keyfold_workbench.simulate.load.schedule import DAY
+from keyfold_workbench.simulate.load.users import scale_users
+from keyfold_workbench.simulate.run import Run
+from keyfold_workbench.simulate.stories.report import document as stories
 
 SYSTEMS = Path(keyfold_systems.__file__).parent
 WHICH = {"sellers": "current"}

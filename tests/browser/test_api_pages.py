@@ -11,8 +11,8 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, Route, expect
 from starlette.applications import Starlette
 
-from keyfold.api import Identity, Payload, Service, anyone, authenticated, mutation, query
-from keyfold.api.app import ApiSettings, create_app
+from keyfold_web import Identity, Payload, Service, anyone, authenticated, mutation, query
+from keyfold_web.app import ApiSettings, create_app
 
 from .conftest import served
 

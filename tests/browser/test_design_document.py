@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Page, expect
 from keyfold.design.file import load
 from keyfold.review import docs
 
-SYSTEMS = Path(__file__).parents[2] / "src" / "keyfold_systems"
+SYSTEMS = Path(__file__).parents[2] / "systems" / "src" / "keyfold_systems"
 NAMES = ("inviter", "search_room", "tamafriends", "gg_core", "sellers")
 
 

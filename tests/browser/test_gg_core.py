@@ -12,9 +12,9 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 from starlette.applications import Starlette
 
-from keyfold.api import Identity
-from keyfold.api.app import ApiSettings, create_app
-from keyfold.api.consumers import following
+from keyfold_web import Identity
+from keyfold_web.app import ApiSettings, create_app
+from keyfold_web.consumers import following
 from keyfold_systems.gg_core.design import design
 from keyfold_systems.gg_core.payloads import (
     NewActivity,

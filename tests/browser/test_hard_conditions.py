@@ -19,12 +19,12 @@ from playwright.sync_api import Browser, Page, expect
 from starlette.applications import Starlette
 
 from keyfold import AsyncDb
-from keyfold.adopt.item_writer import put
-from keyfold.adopt.made_items import ItemMaker
-from keyfold.api.consumers import following
-from keyfold.clients.embedded import AsyncEmbeddedClient
-from keyfold.demo.systems import System
-from keyfold.engine import Engine
+from keyfold.rows.item_writer import put
+from keyfold_workbench.adopt.made_items import ItemMaker
+from keyfold_web.consumers import following
+from keyfold_engine.clients.embedded import AsyncEmbeddedClient
+from keyfold_demo.systems import System
+from keyfold_engine.engine import Engine
 from keyfold.streams import AsyncConsumer, ConsumerOptions
 from tests.peers.conftest import CREDENTIALS, ministack
 

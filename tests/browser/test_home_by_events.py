@@ -11,8 +11,8 @@ from playwright.sync_api import Page, Route, expect
 from starlette.applications import Starlette
 
 from keyfold import AsyncDb
-from keyfold.api.app import ApiSettings, create_app
-from keyfold.clock import ManualClock, SystemClock
+from keyfold_web.app import ApiSettings, create_app
+from keyfold_engine.clock import ManualClock, SystemClock
 from keyfold.streams import AsyncConsumer
 from keyfold_systems.tamafriends.design import design
 from keyfold_systems.tamafriends.entities import home

@@ -12,9 +12,9 @@ from playwright.sync_api import Browser, Page, expect
 from starlette.applications import Starlette
 
 from keyfold import new_ulid
-from keyfold.api import Identity
-from keyfold.api.app import ApiSettings, create_app
-from keyfold.api.consumers import following
+from keyfold_web import Identity
+from keyfold_web.app import ApiSettings, create_app
+from keyfold_web.consumers import following
 from keyfold_systems.inviter.design import design
 from keyfold_systems.inviter.entities import Hangout
 from keyfold_systems.inviter.payloads import NewHangout

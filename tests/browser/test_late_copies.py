@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 from starlette.applications import Starlette
 
 from keyfold import AsyncDb
-from keyfold.api.consumers import following
+from keyfold_web.consumers import following
 
 from .conftest import served
 from .town import ADA, BEN, SYSTEMS, call, serve, visit

@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Page
 
 from keyfold.cli import main
 
-SYSTEMS = Path(__file__).parents[2] / "src" / "keyfold_systems"
+SYSTEMS = Path(__file__).parents[2] / "systems" / "src" / "keyfold_systems"
 TARGETS = {
     "inviter": "design",
     "search_room": "design",

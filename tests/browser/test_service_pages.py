@@ -10,8 +10,8 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, Route, expect
 from starlette.applications import Starlette
 
-from keyfold.api import Identity
-from keyfold.api.app import ApiSettings, create_app
+from keyfold_web import Identity
+from keyfold_web.app import ApiSettings, create_app
 
 from .board.service import Board, design
 from .conftest import served

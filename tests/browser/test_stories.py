@@ -18,9 +18,9 @@ from graphql import build_client_schema, get_introspection_query, parse, validat
 from playwright.sync_api import Page, expect
 from starlette.applications import Starlette
 
-from keyfold.api.app import ApiSettings, create_app
-from keyfold.api.consumers import following
-from keyfold.demo.systems import find_systems
+from keyfold_web.app import ApiSettings, create_app
+from keyfold_web.consumers import following
+from keyfold_demo.systems import find_systems
 
 from .conftest import served
 

@@ -11,7 +11,7 @@ import orjson
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from keyfold.engine import Engine
+from keyfold_engine.engine import Engine
 
 from .test_studio_elsewhere import running
 

@@ -18,10 +18,10 @@ from playwright.sync_api import Browser, Page, expect
 from starlette.applications import Starlette
 
 from keyfold import AsyncDb
-from keyfold.api import Identity
-from keyfold.api.app import ApiSettings, create_app
-from keyfold.api.consumers import following
-from keyfold.api.media import LocalMedia
+from keyfold_web import Identity
+from keyfold_web.app import ApiSettings, create_app
+from keyfold_web.consumers import following
+from keyfold_web.media import LocalMedia
 from keyfold_systems.tamafriends.addresses import new_id
 from keyfold_systems.tamafriends.design import design
 from keyfold_systems.tamafriends.entities import Comment, Like, Post, UserProfile

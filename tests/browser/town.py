@@ -12,10 +12,10 @@ from playwright.sync_api import Page, expect
 from starlette.applications import Starlette
 
 from keyfold import AsyncDb
-from keyfold.api import Identity, Service
-from keyfold.api.app import ApiSettings, create_app
-from keyfold.api.consumers import following
-from keyfold.demo.systems import find_systems
+from keyfold_web import Identity, Service
+from keyfold_web.app import ApiSettings, create_app
+from keyfold_web.consumers import following
+from keyfold_demo.systems import find_systems
 from keyfold_systems.gg_core.payloads import NewUser
 from keyfold_systems.gg_core.service import GgCore
 from keyfold_systems.inviter.service import Inviter

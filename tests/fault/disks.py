@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import apsw
 
-from keyfold.engine.storage import checksums
+from keyfold_engine.engine.storage import checksums
 
 D = TypeVar("D", bound=apsw.VFS)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from keyfold.engine import Engine
+from keyfold_engine.engine import Engine
 
 
 def replayed(engine: Engine, table: str | None = None) -> dict[str, Any]:

@@ -10,8 +10,8 @@ from typing import Annotated, Any
 import pytest
 
 from keyfold import Counter, Db, Design, Entity, Id, Key, Pointer, add, update
-from keyfold.clients.embedded import EmbeddedClient
-from keyfold.engine import Engine
+from keyfold_engine.clients.embedded import EmbeddedClient
+from keyfold_engine.engine import Engine
 from keyfold.errors import StreamError
 from keyfold.maintain import verify
 from keyfold.streams import Consumer, ConsumerOptions, Delivery, Policy

@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 
 from keyfold.cli import main
-from keyfold.engine import Engine
+from keyfold_engine.engine import Engine
 from keyfold.errors import Corrupt
 
 FLIPS = max(40, int(os.environ.get("FLIPS", "200")) // 20)
 COMMITS = 30
 WRITER = """
 import os, signal, sys
-from keyfold.engine import Engine
+from keyfold_engine.engine import Engine
 engine = Engine.open(sys.argv[1])
 for number in range(int(sys.argv[2])):
     item = {"pk": {"S": f"key{number}"}, "data": {"S": "d" * 200}}

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from keyfold.cli import main
-from keyfold.clock import ManualClock
-from keyfold.engine import Engine
-from keyfold.engine.doctor.examination import examine, settled
-from keyfold.engine.doctor.survey import survey
+from keyfold_engine.clock import ManualClock
+from keyfold_engine.engine import Engine
+from keyfold_engine.engine.doctor.examination import examine, settled
+from keyfold_engine.engine.doctor.survey import survey
 from tests.fault import test_flipped_bytes as flips
 from tests.fault.replay import replayed
 
@@ -93,7 +93,7 @@ def test_all_but_what_was_on_the_damaged_page_is_saved(
 def test_a_wrong_entry_and_a_wrong_size_are_found(whole: bytes, tmp_path: Path) -> None:
     import apsw
 
-    from keyfold.engine.storage import checksums
+    from keyfold_engine.engine.storage import checksums
 
     path = tmp_path / "data.db"
     path.write_bytes(whole)

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from keyfold import Db
-from keyfold.clients.embedded import EmbeddedClient
-from keyfold.engine import Engine
+from keyfold_engine.clients.embedded import EmbeddedClient
+from keyfold_engine.engine import Engine
 from keyfold.errors import AlreadyExists, NotFound, StreamError
 from keyfold.maintain import verify
 from keyfold.streams import Consumer, ConsumerOptions, Policy

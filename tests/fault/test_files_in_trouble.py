@@ -14,11 +14,11 @@ from urllib.request import urlopen
 import apsw
 import pytest
 
-from keyfold.clients import ClientOptions, connect
-from keyfold.clients.retry import RetryPolicy
-from keyfold.engine import Engine
+from keyfold_engine.clients import ClientOptions, connect
+from keyfold_engine.clients.retry import RetryPolicy
+from keyfold_engine.engine import Engine
 from keyfold.errors import Busy, Corrupt, Full, StorageError
-from keyfold.wire import BackgroundServer
+from keyfold_engine.wire import BackgroundServer
 from tests.fault import disks
 
 TABLE = {
@@ -214,7 +214,7 @@ def test_a_client_is_told_that_the_disk_is_full_and_the_log_once(
         disk.refuses = {}
         _put(client, "after")
         client.close()
-    told = [record for record in caplog.records if record.name == "keyfold.wire.trouble"]
+    told = [record for record in caplog.records if record.name == "keyfold_engine.wire.trouble"]
     assert len(told) == 1
     assert "disk is full" in told[0].getMessage()
     assert told[0].exc_info is None
@@ -244,8 +244,8 @@ def test_a_client_of_others_is_told_too_and_does_not_repeat_what_is_in_vain(
 def test_a_client_is_told_that_the_file_is_busy(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("keyfold.engine.storage.file.BUSY_SECONDS", 0.01)
-    from keyfold.engine.storage import checksums
+    monkeypatch.setattr("keyfold_engine.engine.storage.file.BUSY_SECONDS", 0.01)
+    from keyfold_engine.engine.storage import checksums
 
     holder = apsw.Connection(str(path), vfs=checksums.layer())
     with Engine.open(path) as engine, BackgroundServer(engine) as server:
@@ -273,7 +273,7 @@ def _run(program: str, path: Path) -> str:
 
 _HEAD = """
 import os, resource, sys
-from keyfold.engine import Engine
+from keyfold_engine.engine import Engine
 from keyfold.errors import StorageError
 path = sys.argv[1]
 def put(engine, key):
@@ -366,7 +366,7 @@ engine.close()
 
 
 def test_a_backup_of_a_file_in_use_is_one_moment_of_it(path: Path, tmp_path: Path) -> None:
-    from keyfold.engine.storage.online_backup import back_up_file
+    from keyfold_engine.engine.storage.online_backup import back_up_file
     from tests.unit.engine.test_checksums import _wrong_pages
 
     stop = threading.Event()
@@ -403,7 +403,7 @@ def _counted(key: str, number: int) -> dict[str, Any]:
 
 
 def test_a_damaged_file_is_not_copied_as_if_it_were_whole(path: Path, tmp_path: Path) -> None:
-    from keyfold.engine.storage.online_backup import back_up_file
+    from keyfold_engine.engine.storage.online_backup import back_up_file
 
     content = bytearray(path.read_bytes())
     content[-3000] ^= 1

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from keyfold.clock import ManualClock
-from keyfold.engine import Engine
+from keyfold_engine.clock import ManualClock
+from keyfold_engine.engine import Engine
 from keyfold.errors import Corrupt
 from tests.fault.replay import replayed
 

@@ -15,12 +15,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from keyfold import Design, Entity, Id, Key
-from keyfold.api.auth import DevelopmentTokens
-from keyfold.api.problems import NotAuthenticated
-from keyfold.clock import SystemClock
+from keyfold_web.auth import DevelopmentTokens
+from keyfold_web.problems import NotAuthenticated
+from keyfold_engine.clock import SystemClock
 from keyfold.design.file import loads
 from keyfold.errors import CursorRefused, KeyfoldError
-from keyfold.expressions import parser
+from keyfold_engine.expressions import parser
 from keyfold.runtime.cursor import CursorKey, seal, unseal
 
 KEY = CursorKey((b"k" * 32,), SystemClock())
@@ -73,7 +73,7 @@ def test_any_text_is_a_design_file_or_an_explained_error(text: str) -> None:
     assert _explained(text, "fuzz.yaml") != ""
 
 
-SHIPPED = sorted(Path("src/keyfold_systems").glob("*/as_written.yaml"))
+SHIPPED = sorted(Path("systems/src/keyfold_systems").glob("*/as_written.yaml"))
 
 
 @given(st.sampled_from(SHIPPED), st.integers(0, 10**6), st.text(max_size=6))

@@ -14,8 +14,8 @@ from typing import Any
 import apsw
 import pytest
 
-from keyfold.engine import Engine
-from keyfold.engine.storage import checksums
+from keyfold_engine.engine import Engine
+from keyfold_engine.engine.storage import checksums
 from tests.fault.replay import replayed
 
 KILLS = int(os.environ.get("KILLS", "4"))
@@ -23,8 +23,8 @@ KILLS_PER_FILE = 10
 
 WRITER = """
 import itertools, os, random, sys
-from keyfold.engine import Engine
-from keyfold.engine.storage import checksums
+from keyfold_engine.engine import Engine
+from keyfold_engine.engine.storage import checksums
 
 path, seed, first = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 chance = random.Random(seed)

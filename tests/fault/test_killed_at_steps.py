@@ -18,10 +18,10 @@ import apsw
 import orjson
 import pytest
 
-from keyfold.clients import ClientOptions, connect
-from keyfold.clients.retry import RetryPolicy
-from keyfold.engine import Engine
-from keyfold.engine.storage import checksums
+from keyfold_engine.clients import ClientOptions, connect
+from keyfold_engine.clients.retry import RetryPolicy
+from keyfold_engine.engine import Engine
+from keyfold_engine.engine.storage import checksums
 from keyfold.errors import TransportError
 
 KILLS = int(os.environ.get("KILLS", "4"))
@@ -29,8 +29,8 @@ KILLS = int(os.environ.get("KILLS", "4"))
 WRITER = """
 import os, signal, sys
 import apsw, orjson
-from keyfold.engine import Engine
-from keyfold.engine.storage import checksums
+from keyfold_engine.engine import Engine
+from keyfold_engine.engine.storage import checksums
 
 path, requests, last_step = sys.argv[1], orjson.loads(sys.argv[2]), int(sys.argv[3])
 steps = 0

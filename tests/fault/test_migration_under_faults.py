@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from keyfold.clients import Client
-from keyfold.clients.embedded import EmbeddedClient
-from keyfold.engine import Engine
+from keyfold_engine.clients import Client
+from keyfold_engine.clients.embedded import EmbeddedClient
+from keyfold_engine.engine import Engine
 from keyfold.migrations import Backend, CreateTable, Migration, ScanPace
 from keyfold.migrations.migration import Phase
 from tests.fault.troubles import Trouble, in_every_trouble, insistently

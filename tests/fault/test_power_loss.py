@@ -11,8 +11,8 @@ from typing import Any
 import apsw
 import pytest
 
-from keyfold.engine import Engine
-from keyfold.engine.storage import checksums
+from keyfold_engine.engine import Engine
+from keyfold_engine.engine.storage import checksums
 from tests.fault import disks
 from tests.fault.replay import replayed
 

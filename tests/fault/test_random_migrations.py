@@ -19,12 +19,12 @@ from typing import Any
 
 import pytest
 
-from keyfold.clients.embedded import EmbeddedClient
-from keyfold.engine import Engine
+from keyfold_engine.clients.embedded import EmbeddedClient
+from keyfold_engine.engine import Engine
 from keyfold.errors import ConditionFailed, NotFound, Pending, TableNotFound, TransactionCanceled
 from keyfold.migrations import Backend, Migrator, ScanPace, load
 from keyfold.migrations.plan import draft
-from keyfold.simulate.deterministic import World as Stage
+from keyfold_workbench.simulate.deterministic import World as Stage
 from tests.deterministic.virtual_time import moved_into
 from tests.fault.migrated_world import GROUPS, OPEN, SHUT, Item, Record, Sided, World, wire
 from tests.unit.migrations.witness import contents, frozen_items, witness

@@ -11,8 +11,8 @@ from typing import Annotated
 import pytest
 
 from keyfold import Counter, Db, Design, Entity, Id, Key, Ref, Unique, add
-from keyfold.clients.embedded import EmbeddedClient
-from keyfold.engine import Engine
+from keyfold_engine.clients.embedded import EmbeddedClient
+from keyfold_engine.engine import Engine
 from keyfold.errors import AlreadyExists, NotFound, UniqueTaken
 from keyfold.maintain.verify import verify
 from tests.fault.troubles import LOST, REFUSALS, Trouble, in_every_trouble, insistently

@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from keyfold.clients import Client, ClientOptions, connect
-from keyfold.clients.retry import RetryPolicy
+from keyfold_engine.clients import Client, ClientOptions, connect
+from keyfold_engine.clients.retry import RetryPolicy
 from keyfold.errors import (
     Busy,
     ConditionFailed,

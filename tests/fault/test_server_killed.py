@@ -16,10 +16,10 @@ from typing import Any
 import apsw
 import pytest
 
-from keyfold.clients import ClientOptions, connect
-from keyfold.clients.retry import RetryPolicy
-from keyfold.engine import Engine
-from keyfold.engine.storage import checksums
+from keyfold_engine.clients import ClientOptions, connect
+from keyfold_engine.clients.retry import RetryPolicy
+from keyfold_engine.engine import Engine
+from keyfold_engine.engine.storage import checksums
 from keyfold.errors import KeyfoldError
 
 KILLS = int(os.environ.get("KILLS", "4"))

@@ -22,9 +22,9 @@ from typing import Any
 import pytest
 
 from keyfold import AsyncDb, Design, Entity
-from keyfold.api import Identity
-from keyfold.clients.embedded import AsyncEmbeddedClient
-from keyfold.engine import Engine
+from keyfold_web import Identity
+from keyfold_engine.clients.embedded import AsyncEmbeddedClient
+from keyfold_engine.engine import Engine
 from keyfold.errors import KeyfoldError, StreamError
 from keyfold.maintain import verification
 from keyfold.streams import AsyncConsumer, ConsumerOptions, Policy, letters

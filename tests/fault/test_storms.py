@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import trustme
 
-from keyfold.limits import MB
+from keyfold_engine.limits import MB
 
 ROOT = Path(__file__).parents[2]
 GOAL = 1.2

@@ -14,11 +14,11 @@ from typing import Any, Final, TypeVar
 
 import pytest
 
-from keyfold.clients import AsyncClient, Client, ClientOptions, connect, connect_async
-from keyfold.clients.embedded import AsyncEmbeddedClient, EmbeddedClient
-from keyfold.clients.retry import RetryPolicy
-from keyfold.clock import SystemClock
-from keyfold.engine import Engine, Faults
+from keyfold_engine.clients import AsyncClient, Client, ClientOptions, connect, connect_async
+from keyfold_engine.clients.embedded import AsyncEmbeddedClient, EmbeddedClient
+from keyfold_engine.clients.retry import RetryPolicy
+from keyfold_engine.clock import SystemClock
+from keyfold_engine.engine import Engine, Faults
 from keyfold.errors import (
     InternalFailure,
     Throttled,
@@ -27,7 +27,7 @@ from keyfold.errors import (
     TransportError,
     VersionConflict,
 )
-from keyfold.wire import BackgroundServer
+from keyfold_engine.wire import BackgroundServer
 
 T = TypeVar("T")
 
@@ -66,7 +66,7 @@ class Trouble:
         with pytest.MonkeyPatch.context() as patch:
             for name in ("PARTITION_READ_UNITS", "PARTITION_WRITE_UNITS"):
                 if self.partition_units is not None:
-                    patch.setattr(f"keyfold.engine.faults.{name}", self.partition_units)
+                    patch.setattr(f"keyfold_engine.engine.faults.{name}", self.partition_units)
             with Engine.open(
                 path, durability="memory", faults=faults, clock=HurriedClock()
             ) as engine:

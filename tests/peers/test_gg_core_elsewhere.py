@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from keyfold.api import Identity, PageRequest
+from keyfold_web import Identity, PageRequest
 from keyfold.errors import UnknownOperation
 from keyfold.streams import AsyncConsumer, letters
 from keyfold_systems.gg_core.design import design

@@ -12,7 +12,7 @@ import pytest
 from botocore.config import Config
 from botocore.session import get_session
 
-from keyfold.api.media import S3Media
+from keyfold_web.media import S3Media
 
 from .conftest import CREDENTIALS, ministack, moto
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from keyfold import Design, Entity, Key
-from keyfold.clients import connect
+from keyfold_engine.clients import connect
 from keyfold.errors import OperationError
 from keyfold.migrations import (
     Backend,

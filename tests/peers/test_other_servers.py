@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from keyfold.clients import connect, connect_async
-from keyfold.clients.protocol import Client
+from keyfold_engine.clients import connect, connect_async
+from keyfold_engine.clients.protocol import Client
 from keyfold.errors import (
     ConditionFailed,
     OperationError,

@@ -13,7 +13,7 @@ import pytest
 from botocore.session import get_session
 
 from keyfold import AsyncDb
-from keyfold.api import Identity
+from keyfold_web import Identity
 from keyfold.streams import AsyncConsumer, ConsumerOptions, Policy, Sqs, stream_handler
 from keyfold.testing import Sandbox
 from keyfold_systems.gg_core.design import design

@@ -9,7 +9,7 @@ import pytest
 
 from tests.peers.conftest import ROOT, pass_there
 
-TESTS = ROOT / "tests" / "systems" / "search_room" / "test_migration.py"
+TESTS = ROOT / "systems" / "tests" / "systems" / "search_room" / "test_migration.py"
 
 
 @pytest.mark.parametrize("other_server", ["dynoxide", "ministack"], indirect=True)

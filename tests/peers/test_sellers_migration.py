@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from keyfold.clients import connect, connect_async
+from keyfold_engine.clients import connect, connect_async
 from tests.systems.sellers.changeover import Place, restructure
 
 SELLERS, RECORDS = 2, 42

@@ -38,6 +38,6 @@ def address(
 
 @pytest.mark.parametrize("system", FILES)
 def test_a_systems_own_tests_pass_there(system: str, address: str) -> None:
-    folder = ROOT / "tests" / "systems" / system
+    folder = ROOT / "systems" / "tests" / "systems" / system
     chosen = [folder] if FULL else [folder / one for one in FILES[system]]
     pass_there(chosen, address)

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from keyfold.clients import AsyncClient, connect, connect_async
-from keyfold.demo.systems import System, find_systems
+from keyfold_engine.clients import AsyncClient, connect, connect_async
+from keyfold_demo.systems import System, find_systems
 from keyfold.errors import TableNotFound, UnknownOperation
 
 SYSTEMS = find_systems()

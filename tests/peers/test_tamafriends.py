@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from keyfold import AsyncDb
-from keyfold.api import Conflict, Identity, Missing, NotAllowed, PageRequest
+from keyfold_web import Conflict, Identity, Missing, NotAllowed, PageRequest
 from keyfold.errors import UniqueTaken, UnknownOperation
 from keyfold.maintain import verification
 from keyfold.streams import AsyncConsumer, DeadLetter, letters

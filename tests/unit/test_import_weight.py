@@ -48,18 +48,18 @@ RARE = {
     "ipaddress",
     "pathlib",
     "urllib.parse",
-    "keyfold.clients.address",
-    "keyfold.engine.policies.decision",
-    "keyfold.engine.partiql.parser",
-    "keyfold.engine.shapes.tables",
-    "keyfold.engine.vectors.partition",
-    "keyfold.engine.write",
+    "keyfold_engine.clients.address",
+    "keyfold_engine.engine.policies.decision",
+    "keyfold_engine.engine.partiql.parser",
+    "keyfold_engine.engine.shapes.tables",
+    "keyfold_engine.engine.vectors.partition",
+    "keyfold_engine.engine.write",
     "keyfold.settings",
-    "keyfold.wire.sigv4",
+    "keyfold_engine.wire.sigv4",
 }
 
 
-SERVER = "import keyfold.cli.serve, keyfold.wire.workers"
+SERVER = "import keyfold_engine.commands.serve, keyfold_engine.wire.workers"
 
 
 def test_a_server_starts_without_what_few_requests_need() -> None:
@@ -74,7 +74,7 @@ def test_a_server_starts_with_a_known_number_of_modules() -> None:
 
 
 def test_services_are_served_by_starlette_and_graphql_core_alone() -> None:
-    script = "import keyfold.api.app, sys; print(*{name.partition('.')[0] for name in sys.modules})"
+    script = "import keyfold_web.app, sys; print(*{name.partition('.')[0] for name in sys.modules})"
     answer = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=True
     )

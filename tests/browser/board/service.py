@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from keyfold import Design, Entity, Key, Timestamp, new_ulid
-from keyfold.api import (
+from keyfold_web import (
     Identity,
     Payload,
     Service,

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from keyfold.cli import main
-from keyfold.engine import Engine
-from keyfold.wire import BackgroundServer
+from keyfold_engine.engine import Engine
+from keyfold_engine.wire import BackgroundServer
 
 ROOT = Path(__file__).parents[3]
 

@@ -14,7 +14,7 @@ import pytest
 
 import keyfold
 from keyfold import cli, errors, settings
-from keyfold.api import codes as serve_codes
+from keyfold_web import codes as serve_codes
 from keyfold.design import codes as design_codes
 from keyfold.review import check
 from keyfold.review.check import RULES
@@ -124,7 +124,7 @@ def test_pages_name_only_rules_that_exist() -> None:
 
 def test_every_code_of_a_declaration_error_is_explained() -> None:
     """By the page of a rule, or in a list of codes; and no list explains what is never raised."""
-    sources = [path.read_text() for path in (ROOT / "src" / "keyfold").rglob("*.py")]
+    sources = [path.read_text() for path in (ROOT / "packages" / "keyfold" / "src" / "keyfold").rglob("*.py")]
     raised = {code for text in sources for code in DECLARATION_CODE.findall(text)}
     titles = {**design_codes.TITLES, **serve_codes.TITLES}
     assert raised - set(RULES) - set(titles) == set()

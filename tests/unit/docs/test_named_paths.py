@@ -11,8 +11,8 @@ ROOT = Path(__file__).parents[3]
 # The reference is written from the code at each build; pages of an older one may still lie there.
 WRITTEN = [page for page in (ROOT / "docs").rglob("*.md") if page.parent.name != "reference"]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(WRITTEN)]
-ROOMS = [ROOT, ROOT / "src", ROOT / "src/keyfold", ROOT / "docs", ROOT / "tests"]
-PACKAGES = sorted(path.parent.name for path in (ROOT / "src/keyfold").glob("*/__init__.py"))
+ROOMS = [ROOT, ROOT / "src", ROOT / "packages/keyfold/src/keyfold", ROOT / "docs", ROOT / "tests"]
+PACKAGES = sorted(path.parent.name for path in (ROOT / "packages/keyfold/src/keyfold").glob("*/__init__.py"))
 
 # A path of the tree: it begins with one of our folders, and has no placeholder in it.
 PATH = re.compile(rf"`((?:src|tests|docs|bench|{'|'.join(PACKAGES)})/[\w./-]+)`")

@@ -1,0 +1,23 @@
+"""DynamoDB on SQLite, in process and as a server; and clients of any server with its API."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from keyfold_engine.clients import connect, connect_async
+    from keyfold_engine.engine import Engine, Faults
+
+__version__ = "0.1.0"
+__all__ = ["Engine", "Faults", "connect", "connect_async"]
+
+_HOMES = {"Engine": "engine", "Faults": "engine", "connect": "clients", "connect_async": "clients"}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value: object = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value

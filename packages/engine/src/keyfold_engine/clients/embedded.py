@@ -1,0 +1,106 @@
+"""The engine in this process as a client."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Final
+
+import orjson
+
+from keyfold_engine.engine import Engine
+from keyfold_engine.engine.commit_group import Result, Writes
+from keyfold_engine.engine.lane import WouldStall
+from keyfold_engine.engine.sweeper import Sweeper
+from keyfold_engine.errors import SerializationError
+
+_THREADS: Final = 4
+# Reading by key takes less time than switching to a thread and back.
+_QUICK: Final = frozenset(
+    {"GetItem", "Query", "BatchGetItem", "TransactGetItems", "DescribeTable", "ListTables"}
+)
+_WRITES: Final = frozenset(
+    {"PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "TransactWriteItems"}
+)
+
+
+class EmbeddedClient:
+    """Calls an engine and closes it at the end."""
+
+    def __init__(self, engine: Engine, sweeper: Sweeper | None = None) -> None:
+        self.engine = engine
+        self._sweeper = sweeper
+
+    def call(self, operation: str, request: Mapping[str, Any]) -> dict[str, Any]:
+        return self.engine.call(operation, _plain(request))
+
+    def on_commit(self, tell: Callable[[], None]) -> Callable[[], None]:
+        return self.engine.on_commit(tell)
+
+    def close(self) -> None:
+        if self._sweeper is not None:
+            self._sweeper.stop()
+        self.engine.close()
+
+
+class AsyncEmbeddedClient:
+    """Calls an engine without blocking the event loop: blocking work runs in threads.
+
+    Concurrent writes of several tasks share a commit and a thread switch.
+    """
+
+    def __init__(self, engine: Engine, sweeper: Sweeper | None = None) -> None:
+        self.engine = engine
+        self._sweeper = sweeper
+        self._inline = _QUICK | _WRITES if engine.path == ":memory:" else _QUICK
+        self._threads = ThreadPoolExecutor(_THREADS, "keyfold-engine")
+        self._commits = ThreadPoolExecutor(1, "keyfold-commits")
+        self._gathered: tuple[asyncio.AbstractEventLoop, Writes] | None = None
+
+    async def call(self, operation: str, request: Mapping[str, Any]) -> dict[str, Any]:
+        plain = _plain(request)
+        if operation in self._inline:
+            return self.engine.call(operation, plain)
+        loop = asyncio.get_running_loop()
+        if operation in _WRITES:
+            return await self._write(loop, operation, plain)
+        return await loop.run_in_executor(self._threads, self.engine.call, operation, plain)
+
+    async def _write(
+        self, loop: asyncio.AbstractEventLoop, operation: str, request: dict[str, Any]
+    ) -> dict[str, Any]:
+        if self._gathered is None or self._gathered[0] is not loop:
+            self._gathered = loop, Writes(self.engine, loop, self._commits)
+        try:
+            body = orjson.dumps(request)
+        except orjson.JSONEncodeError:
+            raise SerializationError("The request has text that is not valid Unicode") from None
+        done: asyncio.Future[Result] = loop.create_future()
+
+        def settle(result: Result) -> None:
+            if not done.done():
+                done.set_result(result)
+
+        self._gathered[1].submit(operation, body, settle)
+        result = await done
+        if isinstance(result, WouldStall):
+            return await loop.run_in_executor(self._threads, self.engine.call, operation, request)
+        if isinstance(result, Exception):
+            raise result
+        answer: dict[str, Any] = orjson.loads(result) if result else {}
+        return answer
+
+    def on_commit(self, tell: Callable[[], None]) -> Callable[[], None]:
+        return self.engine.on_commit(tell)
+
+    async def close(self) -> None:
+        if self._sweeper is not None:
+            self._sweeper.stop()
+        for threads in (self._threads, self._commits):
+            await asyncio.to_thread(threads.shutdown)
+        self.engine.close()
+
+
+def _plain(request: Mapping[str, Any]) -> dict[str, Any]:
+    return request if isinstance(request, dict) else dict(request)

@@ -1,0 +1,160 @@
+"""Commands by name: every module of a `commands` package is one.
+
+A command module has `HELP`, `configure(parser)` and `run(args) -> int`, and raises KeyfoldError for errors that its
+user can fix. A program looks in its own packages first; entry points of the group `keyfold.commands`
+name the packages of other distributions, and are read only for what is not found there: that takes longer.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any, Protocol, cast
+
+from keyfold_engine.errors import KeyfoldError, TableNotFound
+
+USER_ERROR = 2
+INTERRUPTED = 130
+OTHERS = "More"
+
+
+class Command(Protocol):
+    """The interface of a command module."""
+
+    HELP: str
+
+    def configure(self, parser: argparse.ArgumentParser) -> None: ...
+
+    def run(self, args: argparse.Namespace) -> int: ...
+
+
+class _Help(argparse.HelpFormatter):
+    """Avoids argparse's own formatter, which imports much of the standard library to find the
+    terminal's width.
+    """
+
+    def __init__(self, prog: str, **options: Any) -> None:
+        super().__init__(prog, **{"width": _columns() - 2, **options})
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser with a fast help formatter, also for its subcommands."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**{"formatter_class": _Help, **options})
+
+
+def _columns() -> int:
+    try:
+        return int(os.environ.get("COLUMNS", "")) or os.get_terminal_size().columns or 80
+    except (ValueError, OSError):
+        return 80
+
+
+class Program:
+    """A program and where its commands are."""
+
+    def __init__(
+        self, name: str, about: str, packages: Sequence[str], groups: dict[str, tuple[str, ...]], others: str = ""
+    ) -> None:
+        """`others` is the group of entry points that bring further commands."""
+        self.name, self.about, self._packages, self._groups, self._others = name, about, packages, groups, others
+
+    def main(self, arguments: Sequence[str] | None = None) -> int:
+        """Run one command and return its exit code."""
+        given = list(sys.argv[1:] if arguments is None else arguments)
+        try:
+            code = self._dispatch(given)
+            sys.stdout.flush()
+            return code
+        except TableNotFound as error:
+            hint = "is it the right backend? `keyfold settings` shows which one is set"
+            print(f"keyfold: {error}; {hint}", file=sys.stderr)
+            return USER_ERROR
+        except KeyfoldError as error:
+            print(f"keyfold: {error}", file=sys.stderr)
+            return USER_ERROR
+        except KeyboardInterrupt:
+            return INTERRUPTED
+        except BrokenPipeError:
+            # The reader closed the pipe (`keyfold ... | head`): discard what Python flushes at exit.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 0
+        except OSError as error:
+            if error.filename is None:
+                raise
+            print(f"keyfold: {error.filename}: {error.strerror}", file=sys.stderr)
+            return USER_ERROR
+
+    def command_names(self) -> list[str]:
+        """All commands, sorted."""
+        return sorted({**self._brought(), **self._own()})
+
+    def command(self, name: str) -> Command:
+        module = self._own().get(name) or self._brought()[name]
+        return cast("Command", import_module(module))
+
+    def _own(self) -> dict[str, str]:
+        return {name: module for package in self._packages for name, module in modules_of(package).items()}
+
+    def _brought(self) -> dict[str, str]:
+        if not self._others:
+            return {}
+        from importlib.metadata import entry_points
+
+        packages = {point.value for point in entry_points(group=self._others)} - set(self._packages)
+        return {name: module for one in sorted(packages) for name, module in modules_of(one).items()}
+
+    def command_parser(self, name: str) -> argparse.ArgumentParser:
+        """The parser of one command, complete with its subcommands."""
+        chosen = self.command(name)
+        parser = _Parser(prog=f"{self.name} {name}", description=chosen.HELP)
+        chosen.configure(parser)
+        return parser
+
+    def _dispatch(self, given: list[str]) -> int:
+        name = given[0] if given else "--help"
+        if name in ("--help", "-h", "help"):
+            print(self._overview())
+            return 0
+        if name in ("--version", "-V"):
+            from importlib import metadata
+
+            print(f"{self.name} {metadata.version(self.name)}")
+            return 0
+        if name not in self._own() and name not in (names := self.command_names()):
+            from keyfold_engine.suggestion import nearest
+
+            raise KeyfoldError(f"unknown command {name!r}; {nearest(name, names)}")
+        return self.command(name).run(
+            self.command_parser(name).parse_args(given[1:], argparse.Namespace(given=given))
+        )
+
+    def _overview(self) -> str:
+        names = self.command_names()
+        grouped = {name for group in self._groups.values() for name in group}
+        groups = {**self._groups, OTHERS: tuple(name for name in names if name not in grouped)}
+        lines = [f"usage: {self.name} COMMAND ...", "", self.about]
+        for title, members in groups.items():
+            if present := [name for name in members if name in names]:
+                lines += ["", f"{title}:"]
+                lines += [f"  {name:<12}{self.command(name).HELP}" for name in present]
+        return "\n".join([*lines, "", f"Run `{self.name} COMMAND --help` for details."])
+
+
+def modules_of(package: str) -> dict[str, str]:
+    """The commands of a package and their modules."""
+    (folder,) = import_module(package).__path__
+    return {
+        file.name.removesuffix(".py").replace("_", "-"): f"{package}.{file.name.removesuffix('.py')}"
+        for file in os.scandir(folder)
+        if file.name.endswith(".py") and not file.name.startswith("_")
+    }
+
+
+def main() -> int:
+    """`keyfold-engine`: the commands of this distribution alone."""
+    return Program("keyfold-engine", "DynamoDB on SQLite.", (__name__,), {}).main()

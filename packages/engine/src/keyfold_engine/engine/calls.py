@@ -1,0 +1,278 @@
+"""Calls: parse and check a request, execute it, and render its answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+import apsw
+import orjson
+
+from keyfold_engine.engine import bodies, damage, operations, shapes, storage
+from keyfold_engine.engine.answers import encoded
+from keyfold_engine.engine.capacity import name_as_asked
+from keyfold_engine.engine.commit_group import Result, bare
+from keyfold_engine.engine.database import Database
+from keyfold_engine.engine.faults import Faults
+from keyfold_engine.engine.known_reads import OPERATION, KnownReads
+from keyfold_engine.engine.lane import WouldStall, here, may_wait
+from keyfold_engine.engine.operations import Operation
+from keyfold_engine.engine.policies.principal import Principal
+from keyfold_engine.errors import (
+    Corrupt,
+    OperationError,
+    RequestInvalid,
+    SerializationError,
+    TransportError,
+)
+
+# Operations with an empty wire answer.
+_WITHOUT_BODY = frozenset(("TagResource", "UntagResource"))
+# Errors of one call that do not affect the others in its commit.
+_OWN = (OperationError, TransportError, WouldStall)
+_ABOUT_ITEMS = frozenset(
+    ("PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "TransactWriteItems")
+)
+
+
+class Calls:
+    """Executes the operations of one database."""
+
+    def __init__(self, database: Database, faults: Faults | None) -> None:
+        self._database = database
+        self._faults = faults
+        self._reads: KnownReads | None = None
+        # Regions, faults and heat apply to every read.
+        if database.hot is not None and database.regions is None and faults is None:
+            self._reads = KnownReads(database.catalog, database.hot)
+
+    def call(
+        self, operation: str, request: Mapping[str, Any], *, caller: str | None = None
+    ) -> dict[str, Any]:
+        """Execute one operation: wire-shaped request in, wire-shaped answer out.
+
+        `caller` is the caller's ARN, if resource policies apply.
+        """
+        # Through bytes, so that stored items are decoded once and nothing is shared.
+        try:
+            checked = self._checked(operation, request)
+            with self._as(Principal(caller) if caller is not None else None, operation, checked):
+                found = self._answer(operation, checked)
+            answer: dict[str, Any] = orjson.loads(encoded(found))
+        except (UnicodeEncodeError, orjson.JSONEncodeError):
+            raise SerializationError("The request has text that is not valid Unicode") from None
+        return answer
+
+    def call_bytes(self, operation: str, body: bytes) -> bytes:
+        """The same with JSON bytes; stored items are spliced into the answer unchanged."""
+        if operation == OPERATION and self._reads is not None:
+            return self._reads.answer(body) or self._answer_and_note(self._reads, body)
+        request = self._read(operation, body)
+        if len(body) <= bodies.LARGE or not bodies.has_many(body):
+            return self._encoded(operation, request)
+        try:
+            return self._encoded(operation, request)
+        finally:
+            # Only requests about items can have that many members without being cached.
+            if operation in _ABOUT_ITEMS:
+                bodies.dispose(request)
+
+    def _answer_and_note(self, reads: KnownReads, body: bytes) -> bytes:
+        request = self._read(OPERATION, body)
+        answer = self._encoded(OPERATION, request)
+        reads.note(body, request)
+        return answer
+
+    def call_bytes_as(self, caller: Principal, operation: str, body: bytes) -> bytes:
+        """`call_bytes` for a caller that resource policies may restrict."""
+        request = self._read(operation, body)
+        with self._as(caller, operation, request):
+            return self._encoded(operation, request)
+
+    def call_many_bytes(self, calls: Sequence[tuple[str, bytes]]) -> list[Result]:
+        """Several independent calls whose writes share one commit."""
+        if len(calls) == 1:
+            [(operation, body)] = calls
+            try:
+                return [self.call_bytes(operation, body)]
+            except _OWN as error:
+                return [bare(error)]
+        # Work that needs no file is done before taking the lock.
+        requests = self._read_each(calls)
+        try:
+            self._database.commits.start()
+        except Exception as error:
+            return _same_for_each(self._public_error(error), len(calls))
+        return self._run_in_transaction(calls, requests)()
+
+    def start_many_bytes(
+        self, calls: Sequence[tuple[str, bytes]]
+    ) -> Callable[[], list[Result]] | None:
+        """`call_many_bytes` without the commit, which the returned function makes, in any thread.
+
+        Returns None if it would have to wait. Until the commit is made, other writers wait.
+        """
+        commits = self._database.commits
+        if self._faults is not None or not commits.is_free():
+            return None
+        requests = self._read_each(calls)
+        try:
+            if not commits.start_at_once():
+                return None
+        except Exception as error:
+            return partial(_same_for_each, self._public_error(error), len(calls))
+        return self._run_in_transaction(calls, requests)
+
+    @contextmanager
+    def _as(
+        self, caller: Principal | None, operation: str, request: dict[str, Any]
+    ) -> Iterator[None]:
+        """Execute a call if policies allow it."""
+        if caller is None:
+            yield
+            return
+        # Policies apply to signed callers: most processes never have one.
+        from keyfold_engine.engine.policies import store
+
+        store.authorize(self._database, caller, operation, request)
+        token = self._database.caller.set(caller.principal)
+        try:
+            yield
+        finally:
+            self._database.caller.reset(token)
+
+    def _run_in_transaction(
+        self, calls: Sequence[tuple[str, bytes]], requests: Sequence[dict[str, Any] | Exception]
+    ) -> Callable[[], list[Result]]:
+        """Execute calls in an open transaction; the returned function commits and returns
+        results.
+        """
+        commits = self._database.commits
+        results: list[Result] = []
+        lane = here.lane
+        try:
+            for (operation, _), request in zip(calls, requests, strict=True):
+                if lane is not None:
+                    lane.begin()
+                if isinstance(request, Exception):
+                    results.append(request)
+                    continue
+                try:
+                    results.append(self._encoded(operation, request))
+                except _OWN as error:
+                    results.append(bare(error))
+        except BaseException as error:
+            commits.abandon()
+            if not isinstance(error, Exception):
+                raise
+            if isinstance(error, Corrupt) and len(calls) > 1:
+                return partial(self._one_by_one, calls)
+            return partial(_same_for_each, self._public_error(error), len(calls))
+        commits.end_gathering()
+
+        def finished() -> list[Result]:
+            try:
+                commits.finish()
+            except Exception as error:
+                return _same_for_each(self._public_error(error), len(calls))
+            return results
+
+        return finished
+
+    def _one_by_one(self, calls: Sequence[tuple[str, bytes]]) -> list[Result]:
+        """Execute calls separately after one of them met damage, so that the others succeed."""
+        results: list[Result] = []
+        for call in calls:
+            try:
+                results.append(self.call_bytes(*call))
+            except Exception as error:
+                results.append(bare(error))
+        return results
+
+    def _public_error(self, error: Exception) -> Exception:
+        """The error that callers see for an error of the file."""
+        if isinstance(error, apsw.BusyError) and not may_wait():
+            return WouldStall()
+        if isinstance(error, apsw.Error):
+            return storage.translated(error, self._database.commits.path)
+        return error
+
+    def _read(self, operation: str, body: bytes) -> dict[str, Any]:
+        try:
+            request = orjson.loads(body) if len(body) <= bodies.LARGE else bodies.read(body)
+        except ValueError:
+            raise SerializationError from None
+        dialect = self._database.dialect
+        try:
+            return shapes.check(operation, request, dialect, body)
+        except RequestInvalid as error:
+            raise dialect.error_in_words(operation, error, request) from None
+
+    def _read_each(self, calls: Sequence[tuple[str, bytes]]) -> list[dict[str, Any] | Exception]:
+        requests: list[dict[str, Any] | Exception] = []
+        for operation, body in calls:
+            try:
+                requests.append(self._read(operation, body))
+            except _OWN as error:
+                requests.append(bare(error))
+        return requests
+
+    def _checked(self, operation: str, request: Any) -> dict[str, Any]:
+        dialect = self._database.dialect
+        try:
+            return shapes.check(operation, request, dialect)
+        except RequestInvalid as error:
+            raise dialect.error_in_words(operation, error, request) from None
+
+    def _encoded(self, operation: str, request: dict[str, Any]) -> bytes:
+        answer = self._answer(operation, request)
+        return b"" if operation in _WITHOUT_BODY else encoded(answer)
+
+    def _answer(self, operation: str, request: dict[str, Any]) -> dict[str, Any]:
+        """The answer to a request with a valid shape."""
+        work = operations.loaded.get(operation) or operations.load(operation)
+        try:
+            if self._faults is None and self._database.regions is None:
+                return self._run(work, request)
+            if self._faults is not None:
+                return self._faults.around(
+                    operation, request, partial(self._attempt, work), self._database.arn
+                )
+            return self._attempt(work, request)
+        except RequestInvalid as error:
+            raise self._database.dialect.error_in_words(operation, error, request) from None
+
+    def _attempt(self, work: Operation, request: dict[str, Any]) -> dict[str, Any]:
+        regions = self._database.regions
+        if regions is not None and not regions.is_following:
+            # Most engines have no regions, and start without this module.
+            from keyfold_engine.engine.replication import group
+
+            return group.run_in_step(self._database, regions, self._run, work, request)
+        return self._run(work, request)
+
+    def _run(
+        self, work: Operation, request: dict[str, Any], *, is_second: bool = False
+    ) -> dict[str, Any]:
+        try:
+            answer = work(self._database, request)
+        except (apsw.Error, storage.SchemaMoved) as error:
+            failure = self._public_error(error)
+            if isinstance(failure, storage.SchemaMoved) and not is_second:
+                # Another process changed the table: retry with the current definition.
+                self._database.catalog.forget()
+                return self._run(work, request, is_second=True)
+            if isinstance(failure, Corrupt):
+                failure = damage.named(failure, request)
+            raise failure from error
+        except Corrupt as error:
+            raise damage.named(error, request) from error
+        if "ReturnConsumedCapacity" in request:
+            name_as_asked(answer, request)
+        return answer
+
+
+def _same_for_each(error: Exception, calls: int) -> list[Result]:
+    return [error] * calls

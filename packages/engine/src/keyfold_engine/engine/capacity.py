@@ -1,0 +1,112 @@
+"""Consumed capacity in DynamoDB's exact units."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from keyfold_engine.engine.tables import IndexDefinition
+
+
+class Capacity:
+    """What one request consumed of one table."""
+
+    __slots__ = ("global_indexes", "local_indexes", "name", "table", "vector_indexes")
+
+    def __init__(self, name: str, table: float = 0.0) -> None:
+        self.name = name
+        self.table = table
+        self.local_indexes: dict[str, float] = {}
+        self.global_indexes: dict[str, float] = {}
+        # Bytes, which are not part of the units.
+        self.vector_indexes: dict[str, int] = {}
+
+    def add_index(self, index: IndexDefinition, units: float) -> None:
+        # An index that a write does not touch is left out of the answer.
+        if not units:
+            return
+        indexes = self.local_indexes if index.is_local else self.global_indexes
+        indexes[index.name] = indexes.get(index.name, 0.0) + units
+
+    def add(self, other: Capacity) -> None:
+        self.table += other.table
+        for name, size in other.vector_indexes.items():
+            self.vector_indexes[name] = self.vector_indexes.get(name, 0) + size
+        for mine, theirs in (
+            (self.local_indexes, other.local_indexes),
+            (self.global_indexes, other.global_indexes),
+        ):
+            for name, units in theirs.items():
+                mine[name] = mine.get(name, 0.0) + units
+
+    @property
+    def total(self) -> float:
+        return self.table + sum(self.local_indexes.values()) + sum(self.global_indexes.values())
+
+    def doubled(self) -> Capacity:
+        """The cost inside a transaction: twice for the table, once for indexes."""
+        twice = Capacity(self.name, self.table * 2)
+        twice.local_indexes = dict(self.local_indexes)
+        twice.global_indexes = dict(self.global_indexes)
+        twice.vector_indexes = dict(self.vector_indexes)
+        return twice
+
+    def answer(self, detail: str, kind: str | None = None) -> dict[str, Any]:
+        """The ConsumedCapacity member; transactions also name the `kind` of their units."""
+        answer: dict[str, Any] = {"TableName": self.name, **_units(self.total, kind)}
+        if detail == "INDEXES":
+            answer["Table"] = _units(self.table, kind)
+            for member, indexes in (
+                ("LocalSecondaryIndexes", self.local_indexes),
+                ("GlobalSecondaryIndexes", self.global_indexes),
+            ):
+                if indexes:
+                    answer[member] = {name: _units(u, kind) for name, u in indexes.items()}
+            if self.vector_indexes:
+                answer["VectorIndexes"] = {
+                    name: {"VectorWriteRequestBytes": float(size)}
+                    for name, size in self.vector_indexes.items()
+                }
+        return answer
+
+
+def _units(units: float, kind: str | None) -> dict[str, float]:
+    if kind is None:
+        return {"CapacityUnits": units}
+    return {"CapacityUnits": units, f"{kind}CapacityUnits": units}
+
+
+def wanted(request: dict[str, Any]) -> str | None:
+    """The level of detail that the request asks for, if any."""
+    detail = request.get("ReturnConsumedCapacity")
+    return detail if detail in ("TOTAL", "INDEXES") else None
+
+
+def name_as_asked(answer: dict[str, Any], request: dict[str, Any]) -> None:
+    """Name tables in the consumed capacity by ARN where the request did."""
+    consumed = answer.get("ConsumedCapacity")
+    if consumed is None:
+        return
+    asked = [request.get("TableName"), *request.get("RequestItems", ())]
+    for wish in request.get("TransactItems", ()):
+        asked += [part["TableName"] for part in wish.values()]
+    arns = {name.rpartition("/")[2]: name for name in asked if name and name.startswith("arn:")}
+    for each in (consumed if isinstance(consumed, list) else [consumed]) if arns else ():
+        if (name := each.get("TableName")) in arns:
+            each["TableName"] = arns[name]
+
+
+class Ledger:
+    """The capacity of a request that touches several tables, in order of use."""
+
+    def __init__(self) -> None:
+        self._tables: dict[str, Capacity] = {}
+
+    def add(self, capacity: Capacity) -> None:
+        known = self._tables.get(capacity.name)
+        if known is None:
+            self._tables[capacity.name] = capacity
+        else:
+            known.add(capacity)
+
+    def answer(self, detail: str, kind: str | None = None) -> list[dict[str, Any]]:
+        return [capacity.answer(detail, kind) for capacity in self._tables.values()]

@@ -1,0 +1,116 @@
+"""The tables of a file, cached by name."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from threading import Lock
+from typing import Any
+
+import orjson
+
+from keyfold_engine.engine.storage import Session
+from keyfold_engine.engine.tables import TableDefinition
+from keyfold_engine.errors import TableInUse, TableNotFound
+
+_PARSED_TABLES = 256
+
+
+def create(session: Session, definition: dict[str, Any]) -> TableDefinition:
+    """Create a table and its indexes in the file."""
+    table = TableDefinition(
+        session.create_table(definition["TableName"], orjson.dumps(definition)), definition
+    )
+    for index in table.indexes:
+        session.create_index(table.id, index.number)
+    for each in table.vector_indexes:
+        session.create_vectors(table.id, each.number)
+    if table.local_indexes:
+        session.create_collections(table.id)
+    return table
+
+
+class Catalog:
+    """Finds tables by name or ARN.
+
+    Before any write the cache is invalidated if another process has written (see `Commits`), so a
+    write never uses an old schema. A read with an old schema finds a missing table and is retried,
+    or an unknown index and looks it up in the file.
+    """
+
+    def __init__(self) -> None:
+        self._tables: dict[str, TableDefinition] = {}
+        # Two processes that write in turns invalidate their tables constantly, usually without a
+        # change.
+        self._parsed = lru_cache(_PARSED_TABLES)(TableDefinition.load)
+        self._lock = Lock()
+        # Counts changes, so that a reader does not cache an outdated definition.
+        self._generation = 0
+
+    def forget(self) -> None:
+        with self._lock:
+            self._generation += 1
+            self._tables = {}
+
+    def remember(self, table: TableDefinition) -> None:
+        with self._lock:
+            self._generation += 1
+            if table.restored_from is None:
+                self._tables[table.name] = table
+
+    def drop(self, table: TableDefinition) -> None:
+        with self._lock:
+            self._generation += 1
+            self._tables.pop(table.name, None)
+
+    def cached(self, name: str) -> TableDefinition | None:
+        """The table, if it is cached."""
+        return self._tables.get(name)
+
+    def find(self, session: Session, name: str) -> TableDefinition | None:
+        table = self._tables.get(name)
+        if table is not None:
+            return table
+        if name.startswith("arn:"):
+            table = self.find(session, name.rpartition(":table/")[2])
+            return table if table is not None and table.arn == name else None
+        return self.load(session, name)
+
+    def load(self, session: Session, name: str) -> TableDefinition | None:
+        """The current table, bypassing the cache."""
+        if name.startswith("arn:"):
+            table = self.load(session, name.rpartition(":table/")[2])
+            return table if table is not None and table.arn == name else None
+        generation = self._generation
+        row = session.table(name)
+        if row is None:
+            return None
+        table = self._parsed(*row)
+        with self._lock:
+            # A table that is being restored can become complete at any moment without notice.
+            if generation == self._generation and table.restored_from is None:
+                self._tables[name] = table
+        return table
+
+    def get(self, session: Session, name: str) -> TableDefinition:
+        """The table, for reading or writing items."""
+        table = self.find(session, name)
+        if table is None or table.restored_from is not None:
+            raise TableNotFound("Requested resource not found")
+        return table
+
+    def named(self, session: Session, name: str) -> TableDefinition:
+        """The current table, with the error message of table operations."""
+        table = self.load(session, name)
+        if table is None:
+            raise TableNotFound(f"Requested resource not found: Table: {name} not found")
+        return table
+
+    def changeable(self, session: Session, name: str) -> TableDefinition:
+        """The current table, for a change or deletion."""
+        table = self.named(session, name)
+        if table.restored_from is not None:
+            raise TableInUse(
+                "Attempt to change a resource which is still in use: "
+                f"Table is being created: {name}"
+            )
+        return table

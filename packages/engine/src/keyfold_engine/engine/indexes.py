@@ -1,0 +1,114 @@
+"""How a write changes index entries."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from keyfold_engine.engine.storage import Session
+from keyfold_engine.engine.tables import IndexDefinition, TableDefinition
+from keyfold_engine.values import Item
+from keyfold_engine.values.size import item_size
+from keyfold_engine.values.units import entry_units
+
+if TYPE_CHECKING:
+    from keyfold_engine.engine.write import NewItem
+
+
+class Entry:
+    """An item's entry in an index; its place is computed on demand."""
+
+    __slots__ = ("_index", "_item_place", "item", "size")
+
+    def __init__(self, index: IndexDefinition, item_place: bytes, item: Item, size: int) -> None:
+        self._index, self._item_place, self.item, self.size = index, item_place, item, size
+
+    @property
+    def place(self) -> bytes:
+        return self._index.schema.place(self.item) + self._item_place
+
+
+class EntryChange:
+    """The entry of one item in one index, before and after a write."""
+
+    __slots__ = ("after", "before", "index")
+
+    def __init__(self, index: IndexDefinition, before: Entry | None, after: Entry | None) -> None:
+        self.index, self.before, self.after = index, before, after
+
+    def is_move(self) -> bool:
+        """Whether the entry exists before and after, in different places."""
+        if self.before is None or self.after is None:
+            return False
+        old, new = self.before.item, self.after.item
+        for name in self.index.schema.attributes:
+            if old[name] != new[name]:
+                # Two base64 texts can encode the same bytes.
+                return self.before.place != self.after.place
+        return False
+
+    def growth(self) -> int:
+        """The growth of the index in bytes."""
+        before, after = self.before, self.after
+        return (after.size if after else 0) - (before.size if before else 0)
+
+    def units(self) -> float:
+        before, after = self.before, self.after
+        if before is None or after is None:
+            sizes = (before.size if before else None, after.size if after else None)
+            return entry_units(*sizes, moved=True, changed=True)
+        return entry_units(
+            before.size, after.size, moved=self.is_move(), changed=before.item != after.item
+        )
+
+    def store(self, session: Session, table: TableDefinition, row: int) -> None:
+        before, after = self.before, self.after
+        moved = self.is_move()
+        if before is not None and (after is None or moved):
+            session.delete_entry(table.id, self.index.number, before.place)
+        if after is not None and (before is None or moved or before.size != after.size):
+            session.insert_entry(table.id, self.index.number, after.place, after.size, row)
+
+
+def entry(index: IndexDefinition, place: bytes, item: Item, size: int) -> Entry | None:
+    """The entry of an item, or None if the index cannot hold its keys."""
+    if not index.schema.holds(item):
+        return None
+    if index.attributes is None:
+        return Entry(index, place, item, size)
+    projected = index.project(item)
+    return Entry(index, place, projected, item_size(projected))
+
+
+def changes(
+    table: TableDefinition, place: bytes, old: Item | None, old_size: int, new: NewItem | None
+) -> list[EntryChange]:
+    """A change for each index that holds the item before or after."""
+    found = []
+    for index in table.indexes:
+        before = entry(index, place, old, old_size) if old is not None else None
+        after = entry(index, place, new.item, new.size) if new is not None else None
+        if before is not None or after is not None:
+            found.append(EntryChange(index, before, after))
+    return found
+
+
+def moves(
+    table: TableDefinition, place: bytes, old: Item | None, old_size: int, new: NewItem | None
+) -> list[EntryChange]:
+    """The same, but nothing where no entry gets another place or size: the way of most writes."""
+    if old is None or new is None or old_size != new.size:
+        return changes(table, place, old, old_size, new)
+    if _stay(table, old, new.item):
+        return []
+    return changes(table, place, old, old_size, new)
+
+
+def _stay(table: TableDefinition, old: Item, new: Item) -> bool:
+    """Whether two items of one size have the same entries."""
+    for index in table.indexes:
+        if index.attributes is not None:
+            return False
+        for name in index.schema.attributes:
+            if old.get(name) != new.get(name):
+                return False
+    return True

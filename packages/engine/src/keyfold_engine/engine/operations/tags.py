@@ -1,0 +1,110 @@
+"""TagResource, UntagResource and ListTagsOfResource."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+from unicodedata import category
+
+from keyfold_engine.engine.database import Database
+from keyfold_engine.engine.storage import Session
+from keyfold_engine.engine.tables import TableDefinition
+from keyfold_engine.errors import AccessDenied, TableNotFound, ValidationError
+
+TAGS_PER_RESOURCE = 50
+_SIGNS = "_.:/=+-@"
+_INVALID = "One or more parameter values were invalid: "
+_TABLE_ARN = re.compile(r"arn:aws:dynamodb:[^:]+:\d+:table/[^/]{3,}").fullmatch
+
+
+def tag_resource(database: Database, request: dict[str, Any]) -> dict[str, Any]:
+    _check_arn(request["ResourceArn"])
+    added = read_tags(request["Tags"])
+    if not added:
+        raise ValidationError("Atleast one Tag needs to be provided as Input.")
+    return _change(database, request, lambda tags: {**tags, **added})
+
+
+def untag_resource(database: Database, request: dict[str, Any]) -> dict[str, Any]:
+    removed = set(request["TagKeys"])
+    _check_arn(request["ResourceArn"])
+    if not removed:
+        raise ValidationError("Atleast one Tag Key needs to be provided as Input.")
+    return _change(
+        database, request, lambda tags: {k: v for k, v in tags.items() if k not in removed}
+    )
+
+
+def list_tags_of_resource(database: Database, request: dict[str, Any]) -> dict[str, Any]:
+    with database.read() as session:
+        table = _table(database, session, request["ResourceArn"])
+    tags = table.definition.get("Tags", {})
+    return {"Tags": [{"Key": key, "Value": value} for key, value in tags.items()]}
+
+
+def _change(
+    database: Database,
+    request: dict[str, Any],
+    change: Callable[[dict[str, str]], dict[str, str]],
+) -> dict[str, Any]:
+    def work(session: Session) -> None:
+        table = _table(database, session, request["ResourceArn"])
+        tags = change(table.definition.get("Tags", {}))
+        _check_count(tags)
+        changed = table.with_changes(Tags=tags or None)
+        session.define_table(table.id, changed.stored())
+        database.catalog.remember(changed)
+
+    database.write(work)
+    return {}
+
+
+def read_tags(given: Sequence[dict[str, str]]) -> dict[str, str]:
+    """The tags of a request by key, if the resource can have them."""
+    tags: dict[str, str] = {}
+    for tag in given:
+        if tag["Key"] in tags:
+            raise ValidationError(
+                "Duplicate Tag Keys provided as input: Duplicate Tag Key found " + tag["Key"]
+            )
+        tags[tag["Key"]] = tag["Value"]
+    for text in (*tags, *tags.values()):
+        if not all(category(each)[0] in "LZN" or each in _SIGNS for each in text):
+            raise ValidationError(
+                f"{_INVALID}Tags consist of letters, numbers, spaces and {_SIGNS}: {text}"
+            )
+    for key in tags:
+        if key.lower().startswith("aws:"):
+            raise ValidationError(f"Tag Key cannot be prefixed with aws:, Key: {key}")
+    _check_count(tags)
+    return tags
+
+
+def _check_count(tags: dict[str, str]) -> None:
+    if len(tags) > TAGS_PER_RESOURCE:
+        raise ValidationError(
+            f"{_INVALID}Too many tags: {len(tags)} of at most {TAGS_PER_RESOURCE}"
+        )
+
+
+def _check_arn(arn: str) -> None:
+    if not arn.startswith("arn:"):
+        raise ValidationError(f"{_INVALID}ARNs must start with 'arn:': {arn}")
+    if "/index/" in arn:
+        raise ValidationError(
+            f"{_INVALID}Invalid resource arn provided, only table or stream is accepted. "
+            f"Provided resource arn: {arn}"
+        )
+    if not _TABLE_ARN(arn):
+        raise ValidationError(f"Invalid TableArn: Invalid ResourceArn provided as input {arn}")
+
+
+def _table(database: Database, session: Session, arn: str) -> TableDefinition:
+    _check_arn(arn)
+    if not arn.startswith(database.arn("")):
+        raise AccessDenied(f"User is not authorized to perform this operation on resource: {arn}")
+    table = database.catalog.find(session, arn)
+    if table is None:
+        raise TableNotFound(f"Requested resource not found: ResourcArn: {arn} not found")
+    return table

@@ -1,0 +1,139 @@
+"""TransactWriteItems."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from keyfold_engine.engine import answers, transactions, write
+from keyfold_engine.engine.capacity import Ledger, wanted
+from keyfold_engine.engine.database import Database
+from keyfold_engine.engine.keys import place_of_item, place_of_key
+from keyfold_engine.engine.storage import Session
+from keyfold_engine.engine.tables import TableDefinition
+from keyfold_engine.engine.transactions import Part
+from keyfold_engine.engine.update import ItemUpdate, refuse_large_update
+from keyfold_engine.engine.write import Change, ItemWrite, NewItem, Old, Prepared
+from keyfold_engine.errors import ValidationError
+from keyfold_engine.expressions import evaluate, parameters
+from keyfold_engine.values.wire import check_item
+
+
+def transact_write_items(database: Database, request: dict[str, Any]) -> dict[str, Any]:
+    puts = Old.NOTHING if wanted(request) is None else Old.BYTES
+    parts = [_part(database, wish, puts) for wish in request["TransactItems"]]
+    names = {asked["TableName"] for wish in request["TransactItems"] for asked in wish.values()}
+    token = request.get("ClientRequestToken")
+    digest = transactions.digest(request) if token else b""
+
+    def work(session: Session) -> list[Prepared] | bytes:
+        if token:
+            known = transactions.replayed(database, session, token, digest)
+            if known is not None:
+                return known
+        for name in names:
+            database.catalog.get(session, name)
+        done = transactions.execute(database, session, parts)
+        if token:
+            kept = transactions.replay_cost(done)
+            transactions.remember(database, session, token, digest, kept)
+        return done
+
+    done = database.write(work)
+    answer: dict[str, Any] = {}
+    detail = wanted(request)
+    if isinstance(done, bytes):
+        if detail is not None:
+            answer["ConsumedCapacity"] = transactions.replay_capacity(done, detail)
+        return answer
+    if detail is not None:
+        ledger = Ledger()
+        for prepared in done:
+            ledger.add(prepared.capacity().doubled())
+        answer["ConsumedCapacity"] = ledger.answer(detail, "Write")
+    if answers.wants_collection_metrics(request):
+        answer["ItemCollectionMetrics"] = answers.metrics_by_table(database, done)
+    return answer
+
+
+def _part(database: Database, wish: dict[str, Any], puts: Old) -> Part:
+    """One part; `puts` is what an unconditional Put needs to know."""
+    if not wish:
+        raise ValidationError(
+            "Invalid Request: TransactWriteRequest should contain Delete or Put or Update request"
+        )
+    if len(wish) > 1:
+        raise ValidationError("TransactItems can only contain one of Check, Put, Update or Delete")
+    [(kind, asked)] = wish.items()
+    return _PARSERS[kind](database, asked, puts)
+
+
+def _put(database: Database, wish: dict[str, Any], puts: Old) -> Part:
+    new = NewItem.put(check_item(wish["Item"]))
+    condition = _expressions(database, wish).test()
+    return lambda session: _write(
+        wish,
+        table := _table(database, session, wish),
+        place_of_item(table, new.item),
+        new.as_change,
+        condition,
+        puts,
+    )
+
+
+def _delete(database: Database, wish: dict[str, Any], _puts: Old) -> Part:
+    condition, key = _expressions(database, wish).test(), check_item(wish["Key"])
+    return lambda session: _write(
+        wish,
+        table := _table(database, session, wish),
+        place_of_key(table, key),
+        write.deletion,
+        condition,
+        Old.BYTES,
+    )
+
+
+def _check(database: Database, wish: dict[str, Any], _puts: Old) -> Part:
+    condition, key = _expressions(database, wish).test(), check_item(wish["Key"])
+    return lambda session: _write(
+        wish, table := _table(database, session, wish), place_of_key(table, key), None, condition
+    )
+
+
+def _update(database: Database, wish: dict[str, Any], _puts: Old) -> Part:
+    expressions = _expressions(database, wish)
+    if "TransactWriteItems" in database.dialect.charged:
+        refuse_large_update(expressions)
+    key = check_item(wish["Key"])
+    condition = expressions.test()
+
+    def located(session: Session) -> ItemWrite:
+        table = _table(database, session, wish)
+        change = ItemUpdate(table, key, expressions.update, expressions.values)
+        return _write(wish, table, place_of_key(table, key), change, condition)
+
+    return located
+
+
+def _expressions(database: Database, wish: dict[str, Any]) -> parameters.ExpressionParameters:
+    return parameters.read(wish, deeper="TransactWriteItems" in database.dialect.older)
+
+
+_PARSERS = {"ConditionCheck": _check, "Put": _put, "Delete": _delete, "Update": _update}
+
+
+def _table(database: Database, session: Session, wish: dict[str, Any]) -> TableDefinition:
+    return database.catalog.get(session, wish["TableName"])
+
+
+def _write(
+    wish: dict[str, Any],
+    table: TableDefinition,
+    place: bytes,
+    change: Change | None,
+    condition: evaluate.Test | None,
+    needs: Old = Old.ITEM,
+) -> ItemWrite:
+    returns_item = wish.get("ReturnValuesOnConditionCheckFailure") == "ALL_OLD"
+    return ItemWrite(
+        table, place, change, condition=condition, returns_item=returns_item, needs=needs
+    )

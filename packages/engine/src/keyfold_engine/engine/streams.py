@@ -1,0 +1,300 @@
+"""Streams: the records of a table's changes, kept for a day and read through iterators."""
+
+from __future__ import annotations
+
+import re
+from base64 import b64decode, b64encode
+from datetime import UTC, datetime
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from keyfold_engine.engine.database import Database
+from keyfold_engine.engine.place_hash import shard_of
+from keyfold_engine.engine.storage import Session
+from keyfold_engine.engine.tables import TableDefinition
+from keyfold_engine.errors import ExpiredIterator, TableNotFound, TrimmedData, ValidationError
+from keyfold_engine.limits import (
+    MB,
+    STREAM_ITERATOR_SECONDS,
+    STREAM_RECORDS_PER_READ,
+    STREAM_RETENTION_SECONDS,
+)
+from keyfold_engine.values.size import item_size
+
+if TYPE_CHECKING:
+    from keyfold_engine.engine.write import Prepared
+
+_NOT_FOUND = "Requested resource not found: Stream: {} not found"
+_INVALID = "One or more parameter values were invalid: "
+_NO_SHARD = "Requested resource not found: Shard: {} in Stream: {} not found"
+
+
+# Sequence numbers on the wire have at least 21 digits and sort as text.
+_SEQUENCE_OFFSET = 10**20
+_SEQUENCES = 2**63
+"""The range of SQLite's integers."""
+_TRIMMED_AT_ONCE = 100
+
+
+def sequence_text(sequence: int) -> str:
+    """A sequence number in wire format."""
+    return str(_SEQUENCE_OFFSET + sequence)
+
+
+def sequence_number(text: str) -> int:
+    if text.isdecimal() and int(text) < _SEQUENCE_OFFSET + _SEQUENCES:
+        return int(text) - _SEQUENCE_OFFSET
+    raise ValidationError(f"Invalid SequenceNumber: {text}")
+
+
+_ARN = re.compile(r"arn:[^:]+:dynamodb:[^:]+:\d+:table/[^/]+/stream/.+").fullmatch
+
+
+def check_arn(arn: str) -> None:
+    """Refuse what is not a stream ARN."""
+    if not _ARN(arn):
+        raise ValidationError(f"{_INVALID}Invalid StreamArn: {arn}")
+
+
+class StreamDefinition:
+    """One stream by its definition; it outlives its table by a day."""
+
+    def __init__(self, id: int, definition: dict[str, Any]) -> None:
+        self.id = id
+        self.definition = definition
+        self.arn: str = definition["Arn"]
+        self.label: str = definition["Label"]
+        self.table_name: str = definition["TableName"]
+        self.shards: int = definition["Shards"]
+        self.first: int = definition["First"]
+        self.last: int | None = definition.get("Last")
+        self.ended: float | None = definition.get("Ended")
+
+    def shard_id(self, number: int) -> str:
+        return f"shardId-{int(self.definition['Created'] * 1000):020d}-{self.id:04x}{number:04x}"
+
+    def shard_number(self, shard_id: str) -> int:
+        for number in range(self.shards):
+            if self.shard_id(number) == shard_id:
+                return number
+        raise TableNotFound(_NO_SHARD.format(shard_id, self.arn))
+
+
+def start(
+    database: Database, session: Session, table: TableDefinition, view: str
+) -> TableDefinition:
+    """Open a new stream on the table."""
+    now = database.clock.now()
+    label = f"{datetime.fromtimestamp(now, UTC):%Y-%m-%dT%H:%M:%S.%f}"[:-3]
+    arn = f"{table.arn}/stream/{label}"
+    while session.stream(arn) is not None:
+        now += 0.001
+        label = f"{datetime.fromtimestamp(now, UTC):%Y-%m-%dT%H:%M:%S.%f}"[:-3]
+        arn = f"{table.arn}/stream/{label}"
+    definition = {
+        "Arn": arn,
+        "Label": label,
+        "TableName": table.name,
+        "KeySchema": table.definition["KeySchema"],
+        "View": view,
+        "Created": now,
+        "Shards": database.stream_shards,
+        "First": session.next_sequence(),
+    }
+    number = session.create_stream(arn, orjson.dumps(definition))
+    stream = {
+        "Number": number,
+        "View": view,
+        "Arn": arn,
+        "Label": label,
+        "Shards": database.stream_shards,
+    }
+    return table.with_changes(Stream=stream, LatestStream={"Arn": arn, "Label": label})
+
+
+def stop(database: Database, session: Session, table: TableDefinition) -> TableDefinition:
+    """Close the table's stream; its records stay readable for a day."""
+    if table.stream is None:
+        return table
+    stream = find(session, table.definition["Stream"]["Arn"])
+    ended = {
+        **stream.definition,
+        "Ended": database.clock.now(),
+        "Last": session.next_sequence() - 1,
+    }
+    session.define_stream(stream.id, orjson.dumps(ended))
+    return table.with_changes(Stream=None)
+
+
+def find(session: Session, arn: str) -> StreamDefinition:
+    check_arn(arn)
+    row = session.stream(arn)
+    if row is None:
+        raise TableNotFound(_NOT_FOUND.format(arn))
+    return StreamDefinition(row[0], orjson.loads(row[1]))
+
+
+def record(database: Database, session: Session, prepared: Prepared) -> None:
+    """Append the record of a change to the table's stream."""
+    table, old, new = prepared.write.table, prepared.old, prepared.new
+    assert table.stream is not None, "only tables with a stream record changes"
+    item = new.item if new is not None else old
+    assert item is not None, "a change has an item before or after"
+    body: dict[str, Any] = {"Keys": table.schema.key_of(item)}
+    size = item_size(body["Keys"])
+    if new is not None and table.view in ("NEW_IMAGE", "NEW_AND_OLD_IMAGES"):
+        body["NewImage"] = orjson.Fragment(new.body)
+        size += new.size
+    if prepared.stored is not None and table.view in ("OLD_IMAGE", "NEW_AND_OLD_IMAGES"):
+        body["OldImage"] = orjson.Fragment(prepared.stored.body)
+        size += prepared.stored.size
+    body["SizeBytes"] = size
+    event = "INSERT" if old is None else "REMOVE" if new is None else "MODIFY"
+    entry: dict[str, Any] = {"eventName": event, "dynamodb": body}
+    if prepared.write.identity is not None:
+        entry["userIdentity"] = prepared.write.identity
+    shards = table.definition["Stream"]["Shards"]
+    shard = shard_of(prepared.write.place, shards) if shards > 1 else 0
+    session.append_record(table.stream, shard, database.clock.now(), orjson.dumps(entry))
+
+
+def trim(database: Database, session: Session) -> bool:
+    """Delete some records older than a day, or closed streams without records."""
+    before = database.horizon.now() - STREAM_RETENTION_SECONDS
+    if session.trim_records(before, _TRIMMED_AT_ONCE):
+        return True
+    for number, _arn, definition in session.streams():
+        ended = orjson.loads(definition).get("Ended")
+        if ended is not None and ended < before:
+            session.drop_stream(number)
+    return False
+
+
+class Iterator:
+    """A position in a shard: the next sequence to read, and when the iterator was created."""
+
+    def __init__(self, arn: str, shard: int, sequence: int, issued: float) -> None:
+        self.arn, self.shard, self.sequence, self.issued = arn, shard, sequence, issued
+
+    def token(self) -> str:
+        place = orjson.dumps([self.shard, self.sequence, self.issued])
+        return f"{self.arn}|1|{b64encode(place).decode()}"
+
+    @classmethod
+    def parse(cls, token: str) -> Iterator:
+        arn, _, encoded = token.rpartition("|1|")
+        try:
+            place = orjson.loads(b64decode(encoded, validate=True))
+        except ValueError:
+            raise ValidationError("Invalid ShardIterator") from None
+        match place:
+            case [int(shard), int(sequence), int(issued) | float(issued)] if (
+                0 <= shard < _SEQUENCES and 0 <= sequence < _SEQUENCES
+            ):
+                return cls(arn, shard, sequence, issued)
+        raise ValidationError("Invalid ShardIterator")
+
+
+# The parameter that gives an iterator's position, for kinds that need one.
+_BEGINNING = {
+    "AT_SEQUENCE_NUMBER": "SequenceNumber",
+    "AFTER_SEQUENCE_NUMBER": "SequenceNumber",
+    "AT_TIMESTAMP": "Timestamp",
+}
+
+
+def iterator(database: Database, session: Session, request: dict[str, Any]) -> Iterator:
+    """The iterator for a GetShardIterator request."""
+    arn, kind = request["StreamArn"], request["ShardIteratorType"]
+    check_arn(arn)
+    for parameter in ("SequenceNumber", "Timestamp"):
+        if (request.get(parameter) is not None) is not (_BEGINNING.get(kind) == parameter):
+            needed = "is required" if _BEGINNING.get(kind) == parameter else "cannot be specified"
+            raise ValidationError(f"{_INVALID}{parameter} {needed} for ShardIteratorType {kind}")
+    stream = find(session, arn)
+    shard = stream.shard_number(request["ShardId"])
+    if kind == "TRIM_HORIZON":
+        sequence = 0
+    elif kind == "LATEST":
+        sequence = session.next_sequence()
+    elif kind == "AT_TIMESTAMP":
+        sequence = _since(database, session, stream, shard, request["Timestamp"])
+    else:
+        at = request["SequenceNumber"]
+        sequence = sequence_number(at)
+        if sequence < _oldest(database, session, stream, shard):
+            raise TrimmedData(
+                "The operation attempted to read past the oldest stream record in a shard. "
+                f"SequenceNumber: {at}"
+            )
+        sequence += kind == "AFTER_SEQUENCE_NUMBER"
+    return Iterator(arn, shard, sequence, database.clock.now())
+
+
+def _since(
+    database: Database, session: Session, stream: StreamDefinition, shard: int, timestamp: float
+) -> int:
+    """The first sequence at or after a time."""
+    now = database.clock.now()
+    if timestamp > now:
+        raise ValidationError(f"{_INVALID}Timestamp cannot be in the future: {timestamp}")
+    kept = max(timestamp, database.horizon.now() - STREAM_RETENTION_SECONDS)
+    records = session.records(stream.id, shard, 0, kept, 1)
+    return records[0][0] if records else session.next_sequence()
+
+
+def _oldest(database: Database, session: Session, stream: StreamDefinition, shard: int) -> int:
+    since = database.horizon.now() - STREAM_RETENTION_SECONDS
+    kept = session.records(stream.id, shard, 0, since, 1)
+    return kept[0][0] if kept else stream.first
+
+
+def read(
+    database: Database, session: Session, place: Iterator, limit: int | None
+) -> tuple[list[dict[str, Any]], Iterator | None]:
+    """The next records and where to continue; None at the end of a closed shard."""
+    now = database.clock.now()
+    if now - place.issued > STREAM_ITERATOR_SECONDS:
+        raise ExpiredIterator("Iterator expired. The iterator is older than 15 minutes.")
+    stream = find(session, place.arn)
+    since = database.horizon.now() - STREAM_RETENTION_SECONDS
+    rows = session.records(
+        stream.id, place.shard, place.sequence, since, limit or STREAM_RECORDS_PER_READ
+    )
+    answer: list[dict[str, Any]] = []
+    size = 0
+    for sequence, at, body in rows:
+        size += len(body)
+        if answer and size > MB:
+            break
+        answer.append(_wire(database, stream, sequence, at, body))
+        place = Iterator(place.arn, place.shard, sequence + 1, now)
+    else:
+        if stream.last is not None and len(rows) < (limit or STREAM_RECORDS_PER_READ):
+            return answer, None
+    return answer, Iterator(place.arn, place.shard, place.sequence, now)
+
+
+def _wire(
+    database: Database, stream: StreamDefinition, sequence: int, at: float, body: bytes
+) -> dict[str, Any]:
+    entry = orjson.loads(body)
+    change = entry["dynamodb"]
+    change["ApproximateCreationDateTime"] = int(at)
+    change["SequenceNumber"] = sequence_text(sequence)
+    change["StreamViewType"] = stream.definition["View"]
+    event = {
+        "eventID": blake2b(f"{stream.arn}/{sequence}".encode(), digest_size=16).hexdigest(),
+        "eventName": entry["eventName"],
+        "eventVersion": "1.1",
+        "eventSource": "aws:dynamodb",
+        "awsRegion": database.region,
+        "dynamodb": change,
+    }
+    if "userIdentity" in entry:
+        # Older versions stored lower-case member names, which clients do not read.
+        identity = entry["userIdentity"]
+        event["userIdentity"] = {name[0].upper() + name[1:]: identity[name] for name in identity}
+    return event

@@ -1,0 +1,231 @@
+"""The one write path: old item, condition, new item, size, row, index entries, stream record.
+
+Every write of every operation is prepared and then stored by this module, inside a transaction.
+`prepare` only reads, so a request with many writes prepares all of them before it stores the first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from enum import Enum
+
+import orjson
+
+from keyfold_engine.engine import backups, collections, destinations, indexes, streams
+from keyfold_engine.engine.capacity import Capacity
+from keyfold_engine.engine.database import Database
+from keyfold_engine.engine.lane import check
+from keyfold_engine.engine.storage import Session, StoredItem
+from keyfold_engine.engine.tables import TableDefinition
+from keyfold_engine.engine.vectors import entries
+from keyfold_engine.errors import ConditionFailed, Throttled, ValidationError
+from keyfold_engine.limits import ITEM_BYTES, KB
+from keyfold_engine.values import Item
+from keyfold_engine.values.normal import NormalItem
+from keyfold_engine.values.units import write_units
+
+# Smaller items are parsed within microseconds.
+_SMALL_BODY = 4 * KB
+
+Condition = Callable[[Item], bool]
+
+
+class NewItem:
+    """An item about to be stored: validated, measured and encoded."""
+
+    __slots__ = ("body", "item", "size")
+
+    def __init__(self, item: Item, size: int) -> None:
+        self.item, self.body, self.size = item, orjson.dumps(item), size
+
+    @classmethod
+    def put(cls, item: NormalItem) -> NewItem:
+        """An item as it came in a request."""
+        if item.size > ITEM_BYTES:
+            raise ValidationError("Item size has exceeded the maximum allowed size")
+        return cls(item, item.size)
+
+    def as_change(self, _old: NormalItem | None) -> NewItem:
+        """The change that puts this item, regardless of the old one."""
+        return self
+
+
+Change = Callable[[NormalItem | None], NewItem | None]
+
+
+class Old(Enum):
+    """How much a write must know about the item it replaces."""
+
+    NOTHING = "nothing"
+    BYTES = "bytes"
+    ITEM = "item"
+
+
+class ItemWrite:
+    """What a request does to one item.
+
+    `change` computes the new item (None deletes) from the old one; without it only the condition is
+    checked. `needs` says how much of the old item the change or the answer uses.
+    """
+
+    __slots__ = (
+        "change", "condition", "identity", "needs", "origin", "place", "returns_item", "table",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        table: TableDefinition,
+        place: bytes,
+        change: Change | None,
+        *,
+        condition: Condition | None = None,
+        returns_item: bool = False,
+        needs: Old = Old.ITEM,
+        identity: dict[str, str] | None = None,
+        origin: tuple[float, str] | None = None,
+    ) -> None:
+        """`origin` is the time and region of a change made in another region."""
+        self.origin = origin
+        self.table = table
+        self.place = place
+        self.change = change
+        self.condition = condition
+        self.returns_item = returns_item
+        self.needs = needs
+        self.identity = identity
+
+
+class Prepared:
+    """A write whose condition holds, with the item before and after."""
+
+    __slots__ = ("is_known", "new", "old", "stored", "write")
+
+    def __init__(
+        self,
+        write: ItemWrite,
+        stored: StoredItem | None,
+        old: Item | None,
+        new: NewItem | None,
+        *,
+        is_known: bool,
+    ) -> None:
+        self.write, self.stored, self.old, self.new = write, stored, old, new
+        self.is_known = is_known
+
+    def capacity(self) -> Capacity:
+        """The capacity that storing it consumes."""
+        table = self.write.table
+        before = self.stored.size if self.stored else 0
+        after = self.new.size if self.new else 0
+        billed = max(before, after)
+        if table.vector_indexes:
+            billed = max(
+                before - table.vector_saving(self.old),
+                after - table.vector_saving(self.new.item if self.new else None),
+            )
+        consumed = Capacity(table.name, write_units(billed))
+        if self.write.change is not None:
+            for vector in self.vector_changes():
+                if size := vector.bytes():
+                    consumed.vector_indexes[vector.index.name] = size
+            for change in indexes.changes(table, self.write.place, self.old, before, self.new):
+                consumed.add_index(change.index, change.units())
+        return consumed
+
+    def vector_changes(self) -> Iterator[entries.VectorChange]:
+        new = None if self.new is None else self.new.item
+        return entries.changes(self.write.table.vector_indexes, self.old, new)
+
+    def is_change(self) -> bool:
+        if self.old is None or self.new is None:
+            return self.old is not None or self.new is not None
+        return self.old != self.new.item
+
+
+def prepare(database: Database, session: Session, write: ItemWrite) -> Prepared:
+    """Read the old item, check the condition and compute the new one; stores nothing."""
+    needs = write.needs
+    if write.condition is not None or write.table.tracks_changes:
+        needs = Old.ITEM
+    if needs is Old.NOTHING:
+        assert write.change is not None, "a check has a condition"
+        return Prepared(write, None, None, write.change(None), is_known=False)
+    hot = database.hot
+    stored = None if hot is None else hot.current(write.table.id, write.place)
+    if stored is None:
+        stored = session.find(write.table.id, write.place)
+    old: NormalItem | None = None
+    if stored is not None and needs is Old.ITEM:
+        if len(stored.body) > _SMALL_BODY:
+            check(len(stored.body))
+        old = NormalItem(orjson.loads(stored.body), stored.size)
+    if write.condition is not None and not write.condition(old or {}):
+        raise ConditionFailed(item=old if write.returns_item else None)
+    new = write.change(old) if write.change is not None else None
+    return Prepared(write, stored, old, new, is_known=True)
+
+
+def store(database: Database, session: Session, prepared: Prepared) -> None:
+    """Store the prepared write."""
+    write, new, stored = prepared.write, prepared.new, prepared.stored
+    if write.change is None:
+        return
+    table = write.table
+    if table.local_indexes:
+        # Only the item's collection can turn out to be too large after the change.
+        session.guard()
+    if table.watched:
+        database.key_counts.used(table, write.place)
+    if database.heat is not None:
+        try:
+            database.heat.write(table, write.place, prepared.capacity().table)
+        except Throttled:
+            database.key_counts.throttled(table, write.place)
+            raise
+    if database.hot is not None:
+        kept = None
+        if stored is not None and new is not None:
+            kept = StoredItem(stored.row, new.size, new.body)
+        database.hot.touch(table.id, write.place, kept)
+    expires = table.expiry(new.item) if new is not None and table.ttl is not None else None
+    row = 0 if stored is None else stored.row
+    if not prepared.is_known:
+        assert new is not None, "a delete knows what it deletes"
+        session.put(table.id, write.place, new.size, expires, new.body)
+        return
+    if table.backups:
+        backups.keep(session, table, write.place, stored)
+    if new is None:
+        if stored is not None:
+            session.delete(table.id, row)
+    elif stored is None:
+        row = session.insert(table.id, write.place, new.size, expires, new.body)
+    else:
+        session.replace(table.id, row, new.size, expires, new.body)
+    if table.indexes:
+        old_size = stored.size if stored is not None else 0
+        changes = indexes.moves(table, write.place, prepared.old, old_size, new)
+        if table.local_indexes:
+            growth = (new.size if new is not None else 0) - old_size
+            collections.grow(session, table, write.place, growth, changes)
+        database.lag.note(table, write.place, stored.body if stored else None)
+        for change in changes:
+            change.store(session, table, row)
+    if table.vector_indexes:
+        if not table.indexes:
+            database.lag.note(table, write.place, stored.body if stored else None)
+        for vector in prepared.vector_changes():
+            vector.store(session, table.id, row)
+    if table.follows_changes and prepared.is_change():
+        if table.stream is not None:
+            streams.record(database, session, prepared)
+        if table.replicas and database.regions is not None:
+            database.regions.note(database, session, prepared)
+        if table.destinations:
+            destinations.keep(database, session, prepared)
+        if table.keeps_history:
+            session.remember_past(table.id, database.clock.now(), write.place, stored)
+
+
+def deletion(_old: NormalItem | None) -> None:
+    """The change that deletes an item."""

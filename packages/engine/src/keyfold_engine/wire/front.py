@@ -1,0 +1,384 @@
+"""The front door: routes, authenticates and answers requests."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from functools import partial
+from time import perf_counter
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+from keyfold_engine.clock import Clock
+from keyfold_engine.engine.commit_group import Done, GuardedEngine, Result, Writes, bare
+from keyfold_engine.engine.lane import (
+    LOOP_SECONDS,
+    CallerGone,
+    LoopLane,
+    Taken,
+    ThreadLane,
+    WouldStall,
+    here,
+)
+from keyfold_engine.engine.policies.principal import (
+    HOME_ACCOUNT,
+    Principal,
+    account_of,
+    account_of_key,
+)
+from keyfold_engine.engine.rollouts import REGIONS
+from keyfold_engine.errors import (
+    InternalFailure,
+    OperationError,
+    StorageError,
+    UnknownOperation,
+)
+from keyfold_engine.limits import KB
+from keyfold_engine.wire import answer, compression, cors, signed_request
+from keyfold_engine.wire.log import RequestLog
+from keyfold_engine.wire.loop import Loop
+from keyfold_engine.wire.metrics import Metrics
+from keyfold_engine.wire.request import WireRequest
+from keyfold_engine.wire.settings import ServerSettings
+from keyfold_engine.wire.targets import TARGETS, OperationRunner, Target
+from keyfold_engine.wire.threads import Threads
+from keyfold_engine.wire.trouble import TroubleLog
+
+if TYPE_CHECKING:
+    from keyfold_engine.wire.sigv4 import SignatureVerifier
+
+T = TypeVar("T")
+
+# Parsing a larger body, or sending a larger answer, would block the loop.
+_LARGE = 64 * KB
+
+# The authorization header of most clients: only the last 64 digits vary per request.
+_is_usual_signature = re.compile(
+    rb"AWS4-HMAC-SHA256 Credential=[!-+\--~]+, SignedHeaders=[!-+\--~]+, Signature=[0-9a-f]{64}"
+).fullmatch
+_SIGNATURES_REMEMBERED = 1000
+
+# Enum members are slow to look up.
+_INLINE, _THREAD = OperationRunner.INLINE, OperationRunner.THREAD
+
+# Expected errors of calls.
+_EXPECTED = (OperationError, WouldStall, CallerGone)
+
+Rendered = tuple[bytes, int, int, bytes]
+"""A rendered answer: its id, its status, its body size, and its bytes."""
+
+
+class WriteQueue(Protocol):
+    """Receives writes."""
+
+    def submit(self, operation: str, body: bytes, done: Done) -> None: ...
+
+
+class FrontDoor:
+    """Answers every request of one worker."""
+
+    def __init__(
+        self,
+        engine: GuardedEngine,
+        settings: ServerSettings,
+        metrics: Metrics,
+        clock: Clock,
+        logs: Sequence[RequestLog],
+        *,
+        loop: Loop,
+        writer: Threads | None,
+        threads: Threads,
+    ) -> None:
+        self._engine, self._settings, self._metrics, self._logs = engine, settings, metrics, logs
+        self._loop, self._threads = loop, threads
+        self.writes = Writes(engine, loop, writer)
+        """The calls that are executed here."""
+        self.queue: WriteQueue = self.writes
+        self._verifier = (
+            _verifier(settings, settings.region, clock) if settings.credentials else None
+        )
+        self._signed_alike: set[bytes] = set()
+        """Well-formed `Authorization` headers, without the signature that ends them."""
+        self._request_id = answer.request_ids()
+        self._lane = LoopLane()
+        self._trouble = TroubleLog()
+        self._clock, self._regions = clock, engine.has_regions
+        self._verifiers: dict[str, SignatureVerifier] = {}
+        # Another worker may create a policy without this one knowing.
+        self._is_shared = settings.workers > 1
+
+    def handle(self, request: WireRequest) -> None:
+        """Answer a request, now or when its work is done."""
+        started = perf_counter()
+        try:
+            headers = request.headers
+            if b"origin" in headers and not self._admit(request):
+                return
+            if request.method != b"POST":
+                self._other(request)
+                return
+            kind = headers.get(b"content-type", b"")
+            if kind != answer.JSON_1_0:
+                kind = _json_kind(kind)
+                if not kind:
+                    self._unknown(request)
+                    return
+                request.content_type = kind
+            target = TARGETS.get(headers.get(b"x-amz-target", b""))
+            if target is None:
+                self._finish(request, None, started, UnknownOperation())
+                return
+            if self._regions and not self._is_at_home(request):
+                self._in_thread(request, target, started)
+                return
+            if len(request.body) > _LARGE or target.run is _THREAD:
+                self._in_thread(request, target, started)
+                return
+            body = request.body
+            try:
+                caller = self._check_signature(request)
+                if b"content-encoding" in headers:
+                    body = self._unpacked(request)
+            except OperationError as refusal:
+                self._finish(request, target, started, refusal)
+                return
+            if caller is not None and (self._is_shared or self._engine.is_restricted(caller)):
+                self._in_thread(request, target, started)
+                return
+            if target.run is _INLINE:
+                lane = here.lane = self._lane
+                lane.end = started + LOOP_SECONDS
+                result: Result
+                try:
+                    result = self._engine.call_bytes(target.operation, body)
+                except _EXPECTED as error:
+                    result = bare(error)
+                except Exception as error:
+                    result = error
+                finally:
+                    here.lane = None
+                self._finish(request, target, started, result)
+            else:
+                done = partial(self._finish, request, target, started)
+                self.queue.submit(target.operation, body, done)
+        except Exception as error:
+            # The client always gets an answer, and the log the reason.
+            self._finish(request, None, started, error)
+
+    def _finish(
+        self, request: WireRequest, target: Target | None, started: float, result: Result
+    ) -> None:
+        """Send the result of a request; large ones are rendered in a thread."""
+        if isinstance(result, bytes):
+            size = len(result)
+            if size < compression.FROM or not compression.is_wanted(request.headers):
+                # The common case.
+                request_id = self._request_id()
+                data = answer.render(
+                    200, result, request_id, request.content_type, request.extra, request.keep_alive
+                )
+                self._send(request, target, started, (request_id, 200, size, data))
+                return
+            render = partial(self._rendered, request, result)
+            self._submit(render, partial(self._send, request, target, started))
+        elif isinstance(result, WouldStall) and target is not None:
+            self._in_thread(request, target, started)
+        else:
+            self._send(request, target, started, self._rendered(request, result))
+
+    def _in_thread(self, request: WireRequest, target: Target, started: float) -> None:
+        """Handle a request in a thread, unless its client disconnects first."""
+        connection = request.connection
+
+        def work() -> Rendered | None:
+            try:
+                if connection.gone:
+                    return None
+                caller = self._check_signature(request)
+                body = self._unpacked(request)
+                with Taken(ThreadLane(lambda: connection.gone)):
+                    engine = self._serving(request)
+                    result = self._result(target.operation, body, caller, engine)
+            except OperationError as refusal:
+                result = bare(refusal)
+            return None if isinstance(result, CallerGone) else self._rendered(request, result)
+
+        self._submit(work, partial(self._send, request, target, started))
+
+    def _rendered(self, request: WireRequest, result: Result) -> Rendered:
+        """The rendered result."""
+        request_id = self._request_id()
+        status = 200
+        if not isinstance(result, bytes):
+            status, result = self.refusal(result, request_id)
+        elif len(result) >= compression.FROM and compression.is_wanted(request.headers):
+            request.extra += b"Content-Encoding: gzip\r\n"
+            result = compression.compress(result)
+        data = answer.render(
+            status, result, request_id, request.content_type, request.extra, request.keep_alive
+        )
+        return request_id, status, len(result), data
+
+    def refusal(self, error: Exception, request_id: bytes) -> tuple[int, bytes]:
+        """The status and body for an error."""
+        if isinstance(error, answer.Refusal):
+            return error.status, error.body
+        if isinstance(error, StorageError):
+            self._trouble.note(request_id.decode(), error)
+        elif not isinstance(error, OperationError):
+            self._trouble.note_fault(request_id.decode(), error)
+            error = InternalFailure("Internal server error")
+        return answer.error_body(error)
+
+    def _send(
+        self, request: WireRequest, target: Target | None, started: float, made: Rendered | None
+    ) -> None:
+        """Count, log and send the answer, in this order, so that a client that has it finds it
+        counted.
+        """
+        if made is None:
+            request.connection.reply(b"", keep_alive=False)
+            return
+        request_id, status, size, data = made
+        seconds = perf_counter() - started
+        if target is not None:
+            self._metrics.answered(target.slot, status, seconds)
+        for log in self._logs:
+            operation = target.operation if target else "Unknown"
+            log.write(request_id.decode(), operation, status, size, seconds)
+        request.connection.reply(data, request.keep_alive)
+
+    def _admit(self, request: WireRequest) -> bool:
+        """Whether the calling page is allowed; its answer then carries the CORS headers."""
+        origin = request.headers[b"origin"]
+        if not cors.allows(self._settings.origins, origin.decode("latin-1")):
+            self._plain(request, 403, b"origin %b is not allowed here" % origin)
+            return False
+        request.extra = cors.permission(origin)
+        return True
+
+    def _unpacked(self, request: WireRequest) -> bytes:
+        """The decoded body of a request."""
+        encoding = request.headers.get(b"content-encoding", b"")
+        return compression.decompress(request.body, encoding, self._settings.clients.body_bytes)
+
+    def _check_signature(self, request: WireRequest) -> Principal | None:
+        """The signer of a request, if known; refuses an invalid signature."""
+        headers = request.headers
+        if self._verifier is not None:
+            verifier = self._verifier_of(request, self._verifier)
+            method = request.method.decode("latin-1")
+            known = verifier.verify(method, request.url, headers, request.body)
+            if known.principal is None:
+                return None
+            return Principal(known.principal, request.connection.address)
+        header = headers.get(b"authorization", b"")
+        if (
+            header[:-64] in self._signed_alike
+            and header[-64:].isalnum()
+            and request.url == b"/"
+            and b"x-amz-date" in headers
+        ):
+            return None
+        signed_request.read(request.url, headers)
+        if _is_usual_signature(header):
+            if len(self._signed_alike) >= _SIGNATURES_REMEMBERED:
+                self._signed_alike.clear()
+            self._signed_alike.add(header[:-64])
+        return None
+
+    def _is_at_home(self, request: WireRequest) -> bool:
+        """Whether a request is for the server's own account and region."""
+        access_key, region = signed_request.scope_of(request.url, request.headers)
+        is_here = region not in REGIONS or region == self._settings.region
+        return is_here and self._account(access_key) == HOME_ACCOUNT
+
+    def _serving(self, request: WireRequest) -> GuardedEngine:
+        """The engine for a request: that of its region and account if these are separate."""
+        if not self._regions:
+            return self._engine
+        access_key, region = signed_request.scope_of(request.url, request.headers)
+        return self._engine.of_caller(self._account(access_key), region)
+
+    def _verifier_of(self, request: WireRequest, usual: SignatureVerifier) -> SignatureVerifier:
+        """The signature verifier of a request's region, found before any engine is opened."""
+        if not self._regions:
+            return usual
+        _, region = signed_request.scope_of(request.url, request.headers)
+        if region not in REGIONS or region == self._settings.region:
+            return usual
+        if region not in self._verifiers:
+            self._verifiers[region] = _verifier(self._settings, region, self._clock)
+        return self._verifiers[region]
+
+    def _account(self, access_key: str) -> str:
+        """The account that an access key belongs to."""
+        if not self._settings.accounts:
+            return HOME_ACCOUNT
+        for known in self._settings.credentials:
+            if known.access_key == access_key and known.principal is not None:
+                return account_of(known.principal)
+        return account_of_key(access_key)
+
+    def _result(
+        self,
+        operation: str,
+        body: bytes,
+        caller: Principal | None = None,
+        engine: GuardedEngine | None = None,
+    ) -> Result:
+        engine = engine or self._engine
+        try:
+            if caller is not None:
+                return engine.call_bytes_as(caller, operation, body)
+            return engine.call_bytes(operation, body)
+        except _EXPECTED as error:
+            return bare(error)
+        except Exception as error:
+            return error
+
+    def _submit(self, work: Callable[[], T], done: Callable[[T], None]) -> None:
+        running = self._threads.submit(work)
+        running.add_done_callback(lambda ran: self._loop.call_soon_threadsafe(done, ran.result()))
+
+    def _other(self, request: WireRequest) -> None:
+        """Requests outside the API: health, metrics, CORS preflight."""
+        path = request.url.partition(b"?")[0]
+        asks = request.method in (b"GET", b"HEAD")
+        if request.method == b"OPTIONS" and b"origin" in request.headers:
+            request.extra += cors.PREFLIGHT
+            self._plain(request, 200, b"")
+        elif asks and path == b"/":
+            # The trailing blank is DynamoDB's.
+            region = self._settings.region.encode()
+            self._plain(request, 200, b"healthy: dynamodb.%b.amazonaws.com " % region)
+        elif asks and path == b"/healthz":
+            self._plain(request, 200, b"ok\n")
+        elif asks and path == b"/metrics":
+            self._plain(request, 200, self._metrics.render())
+        else:
+            self._unknown(request)
+
+    def _unknown(self, request: WireRequest) -> None:
+        request.extra = b""
+        self._plain(request, 404, b"<UnknownOperationException/>\n")
+
+    def _plain(self, request: WireRequest, status: int, text: bytes) -> None:
+        data = answer.render(
+            status, text, self._request_id(), answer.TEXT, request.extra, request.keep_alive
+        )
+        if request.method == b"HEAD":
+            data = data[: len(data) - len(text)]
+        request.connection.reply(data, request.keep_alive)
+
+
+def _verifier(settings: ServerSettings, region: str, clock: Clock) -> SignatureVerifier:
+    # Most servers have no credentials, and start without this module.
+    from keyfold_engine.wire.sigv4 import SignatureVerifier
+
+    return SignatureVerifier(settings.credentials, region, clock)
+
+
+def _json_kind(content_type: bytes) -> bytes:
+    """The content type of the answer; empty if the request is not JSON."""
+    kind = content_type.partition(b";")[0].strip().lower()
+    return kind if kind in (answer.JSON_1_0, answer.JSON) else b""

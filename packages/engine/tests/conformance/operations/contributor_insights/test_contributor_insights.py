@@ -1,0 +1,156 @@
+"""UpdateContributorInsights, DescribeContributorInsights and ListContributorInsights.
+
+Words and states as measured on Amazon, October 2026 (the public catalogue `ack-api-quirks`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from keyfold_engine.clock import ManualClock
+from keyfold_engine.engine import Engine
+from keyfold_engine.engine.faults import Faults
+from keyfold_engine.errors import TableNotFound, Throttled
+
+Call = Callable[[str, dict[str, Any]], dict[str, Any]]
+_BOTH = "ACCESSED_AND_THROTTLED_KEYS"
+
+
+def _update(call: Call, table: str, action: str, **more: Any) -> dict[str, Any]:
+    request = {"TableName": table, "ContributorInsightsAction": action, **more}
+    return call("UpdateContributorInsights", request)
+
+
+def test_a_table_that_was_never_watched(call: Call, table: str) -> None:
+    assert call("DescribeContributorInsights", {"TableName": table}) == {
+        "TableName": table,
+        "ContributorInsightsStatus": "DISABLED",
+    }
+    assert _update(call, table, "DISABLE")["ContributorInsightsStatus"] == "DISABLED"
+
+
+def test_enabling_is_told_with_rules_for_each_key(call: Call, table: str) -> None:
+    assert _update(call, table, "ENABLE") == {
+        "TableName": table,
+        "ContributorInsightsStatus": "ENABLING",
+        "ContributorInsightsMode": _BOTH,
+    }
+    told = call("DescribeContributorInsights", {"TableName": table})
+    assert told["ContributorInsightsStatus"] == "ENABLED"
+    rules = told["ContributorInsightsRuleList"]
+    assert [rule.split("-")[1] for rule in rules] == ["PKC", "PKT", "SKC", "SKT"]
+    assert all(f"-{table}-" in rule for rule in rules)
+    _update(call, table, "ENABLE", ContributorInsightsMode="THROTTLED_KEYS")
+    rules = call("DescribeContributorInsights", {"TableName": table})["ContributorInsightsRuleList"]
+    assert [rule.split("-")[1] for rule in rules] == ["PKT", "SKT"]
+
+
+def test_an_index_has_its_own(call: Call, table: str) -> None:
+    _update(call, table, "ENABLE", IndexName="some")
+    told = call("DescribeContributorInsights", {"TableName": table, "IndexName": "some"})
+    assert (told["IndexName"], told["ContributorInsightsStatus"]) == ("some", "ENABLED")
+    assert len(told["ContributorInsightsRuleList"]) == 2
+    assert call("DescribeContributorInsights", {"TableName": table})[
+        "ContributorInsightsStatus"
+    ] == ("DISABLED")
+
+
+def test_the_list_has_what_is_not_disabled(call: Call, table: str) -> None:
+    _update(call, table, "ENABLE")
+    _update(call, table, "ENABLE", IndexName="some")
+    _update(call, table, "ENABLE", IndexName="everything")
+    _update(call, table, "DISABLE", IndexName="some")
+    first = call("ListContributorInsights", {"TableName": table, "MaxResults": 1})
+    assert [each.get("IndexName") for each in first["ContributorInsightsSummaries"]] == [None]
+    rest = call("ListContributorInsights", {"TableName": table, "NextToken": first["NextToken"]})
+    names = [each["IndexName"] for each in rest["ContributorInsightsSummaries"]]
+    assert names == ["everything"]
+
+
+def test_what_is_not_there(call: Call, table: str, name: str) -> None:
+    with pytest.raises(TableNotFound) as refused:
+        _update(call, f"{name}x", "ENABLE")
+    assert refused.value.message == f"Requested resource not found: Table: {name}x not found"
+    for index in ("nowhere", "local"):
+        with pytest.raises(TableNotFound) as refused:
+            _update(call, table, "ENABLE", IndexName=index)
+        assert refused.value.message == (
+            f"Requested resource not found: Index: {index} not found for table: {table}"
+        )
+
+
+_TABLE: dict[str, Any] = {
+    "TableName": "Orders",
+    "BillingMode": "PAY_PER_REQUEST",
+    "KeySchema": [
+        {"AttributeName": "pk", "KeyType": "HASH"},
+        {"AttributeName": "sk", "KeyType": "RANGE"},
+    ],
+    "AttributeDefinitions": [
+        {"AttributeName": "pk", "AttributeType": "S"},
+        {"AttributeName": "sk", "AttributeType": "S"},
+    ],
+}
+
+
+def _put(engine: Engine, pk: str, sk: str, filler: int = 0) -> None:
+    item = {"pk": {"S": pk}, "sk": {"S": sk}, "filler": {"S": "x" * filler}}
+    engine.call("PutItem", {"TableName": "Orders", "Item": item})
+
+
+def test_keys_are_counted_while_insights_are_on() -> None:
+    with Engine.open() as engine:
+        engine.call("CreateTable", _TABLE)
+        _put(engine, "before", "1")
+        _update(engine.call, "Orders", "ENABLE")
+        for number in range(3):
+            _put(engine, "busy", str(number % 2))
+        _put(engine, "calm", "1")
+        key = {"pk": {"S": "busy"}, "sk": {"S": "0"}}
+        engine.call("GetItem", {"TableName": "Orders", "Key": key})
+        query = {
+            "TableName": "Orders",
+            "KeyConditionExpression": "pk = :p",
+            "ExpressionAttributeValues": {":p": {"S": "busy"}},
+        }
+        engine.call("Query", query)
+        assert engine.contributors("Orders") == [
+            ({"pk": {"S": "busy"}}, 5),
+            ({"pk": {"S": "calm"}}, 1),
+        ]
+        assert engine.contributors("Orders", "SKC", most=1) == [(key, 3)]
+        _update(engine.call, "Orders", "DISABLE")
+        assert engine.contributors("Orders") == []
+
+
+def test_throttled_keys_are_counted() -> None:
+    with Engine.open(clock=ManualClock(), faults=Faults(hot_keys=True)) as engine:
+        engine.call("CreateTable", _TABLE)
+        _update(engine.call, "Orders", "ENABLE", ContributorInsightsMode="THROTTLED_KEYS")
+        for _ in range(3):
+            _put(engine, "hot", "1", 390 * 1024)
+        with pytest.raises(Throttled):
+            _put(engine, "hot", "1", 390 * 1024)
+        assert engine.contributors("Orders", "PKT") == [({"pk": {"S": "hot"}}, 1)]
+        assert engine.contributors("Orders", "PKC") == []
+
+
+def test_states_take_their_time_by_the_clock() -> None:
+    clock = ManualClock()
+    with Engine.open(clock=clock, delays="amazon") as engine:
+        engine.call("CreateTable", _TABLE)
+        _update(engine.call, "Orders", "ENABLE")
+
+        def status() -> str:
+            told = engine.call("DescribeContributorInsights", {"TableName": "Orders"})
+            return str(told["ContributorInsightsStatus"])
+
+        assert status() == "ENABLING"
+        clock.advance(10)
+        assert status() == "ENABLED"
+        _update(engine.call, "Orders", "DISABLE")
+        assert status() == "DISABLING"
+        clock.advance(3)
+        assert status() == "DISABLED"

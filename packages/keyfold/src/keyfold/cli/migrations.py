@@ -1,0 +1,308 @@
+"""`keyfold migrations`: change a running system without downtime."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from keyfold import settings
+from keyfold.cli._migration_flags import configure
+from keyfold.cli._progress import reporter
+from keyfold.cli._target import design_target, existing, existing_or_empty, reachable
+
+if TYPE_CHECKING:
+    from keyfold.design.schema import Schema
+    from keyfold.migrations import Backend, Migration, Migrator
+
+HELP = "Plan a change of tables and items, apply it under traffic, or roll it back."
+SNAPSHOT = "schema.json"
+__all__ = ["HELP", "configure", "run"]
+
+
+def run(args: argparse.Namespace) -> int:
+    actions = {
+        "snapshot": _snapshot,
+        "diff": _diff,
+        "plan": _plan,
+        "apply": _apply,
+        "status": _status,
+        "list": _list,
+        "history": _history,
+        "show": _show_plan,
+        "rollback": _rollback,
+        "check": _check,
+    }
+    return actions[args.action](args)
+
+
+def _snapshot(args: argparse.Namespace) -> int:
+    from keyfold.migrations.snapshot import save
+
+    path = args.folder / SNAPSHOT
+    changed = save(_schema(args), path)
+    print(f"{path} {'written' if changed else 'is up to date'}")
+    return 0
+
+
+def _diff(args: argparse.Namespace) -> int:
+    for title, changes in _differences(args):
+        print(f"{title}: {'nothing' if not changes else ''}".rstrip())
+        for change in changes:
+            print(f"  {change}")
+    return 0
+
+
+def _check(args: argparse.Namespace) -> int:
+    found = [(title, changes) for title, changes in _differences(args) if changes]
+    for title, changes in found:
+        print(f"{title}:")
+        for change in changes:
+            print(f"  {change}")
+    if not found:
+        print("design, snapshot and live tables agree")
+    return 1 if found else 0
+
+
+def _differences(args: argparse.Namespace) -> list[tuple[str, list[str]]]:
+    from keyfold.migrations.diff import diff, diff_tables
+    from keyfold.migrations.snapshot import read
+
+    schema = _schema(args)
+    kept = read(args.folder / SNAPSHOT)
+    since = ["the snapshot is missing"]
+    if kept is not None:
+        since = [str(change) for change in diff(kept, schema)]
+    live = _live(_backend(args, existing_or_empty, schema), schema)
+    return [
+        ("Since the snapshot", since),
+        ("On the backend", [str(change) for change in diff_tables(live, schema)]),
+    ]
+
+
+def _plan(args: argparse.Namespace) -> int:
+    from keyfold.design.schema import Schema as EmptySchema
+    from keyfold.errors import MigrationError
+    from keyfold.migrations.diff import diff
+    from keyfold.migrations.plan import draft
+    from keyfold.migrations.schema_change import name_of
+    from keyfold.migrations.snapshot import read, save
+
+    schema = _schema(args)
+    found = read(args.folder / SNAPSHOT)
+    missing, kept = found is None, found or EmptySchema(schema.name)
+    changes = diff(kept, schema)
+    if not changes:
+        raise MigrationError(
+            "nothing changed since the snapshot, so a plan would be empty. To recreate the last "
+            f"plan, restore {args.folder / SNAPSHOT} to its previous version and delete the plan"
+        )
+    backend = _backend(args, existing_or_empty, schema)
+    live = _live(backend, schema)
+    if missing and live.tables:
+        raise MigrationError(
+            f"{args.folder} has no snapshot, and the backend has "
+            f"{', '.join(table.name for table in live.tables)} already. First save the design of "
+            "those tables with keyfold migrations snapshot; then change it and plan"
+        )
+    target = settings.from_arguments(args).design
+    number = len(list(args.folder.glob("[0-9][0-9][0-9][0-9]_*.py"))) + 1
+    called = args.name or name_of(changes)
+    name = f"{number:04d}_{called.replace('-', '_')}"
+    made = draft(
+        name,
+        kept,
+        schema,
+        live=_live(backend, kept),
+        design=target,
+        defaults=_defaults(target),
+    )
+    path = made.save(args.folder)
+    save(schema, args.folder / SNAPSHOT)
+    print(f"{path} written: {len(changes)} changes")
+    for question in made.open_questions:
+        print(f"  decide {question}")
+    return 0
+
+
+def _apply(args: argparse.Namespace) -> int:
+    from keyfold.errors import MigrationError
+    from keyfold.migrations.estimate import compared, estimate
+    from keyfold.migrations.migration import PHASES
+
+    if args.to not in PHASES[1:]:
+        raise MigrationError(f"{args.to!r} is not a phase; {settings.nearest(args.to, PHASES[1:])}")
+    for plan in [args.plan] if args.plan else _plans(args):
+        args.plan = plan
+        if args.dry_run:
+            _print_estimate(args)
+            continue
+        migrator = _migrator(args, reachable)
+        expected = estimate(migrator.migration, migrator.backend) if migrator.copies else []
+        wait = (lambda: True) if args.follow else None
+        state = migrator.apply(args.to, repair=not args.no_repair, wait=wait)
+        for words in compared(expected, migrator.work):
+            print(f"{migrator.migration.name}: {words}")
+        print(f"{migrator.migration.name}: {state.phase} is complete")
+        if state.phase not in (args.to, "contract"):
+            break  # The next plan starts from the result of this one.
+    if args.follow and not args.dry_run:
+        print("copying; Ctrl-C stops", flush=True)
+        migrator.follow(lambda: False)
+    return 0
+
+
+def _print_estimate(args: argparse.Namespace) -> None:
+    """Print a plan's effects; creates nothing, not even the state table."""
+    from keyfold.migrations.estimate import estimate, words_of
+
+    migrator = _migrator(args, existing_or_empty)
+    print(f"{migrator.migration.name}:")
+    for words in migrator.migration.words():
+        print(f"  {words}")
+    for words in words_of(estimate(migrator.migration, migrator.backend), args.rate):
+        print(f"  {words}")
+
+
+def _history(args: argparse.Namespace) -> int:
+    for plan in [args.plan] if args.plan else _plans(args):
+        args.plan = plan
+        migrator = _migrator(args, existing_or_empty)
+        print(f"{migrator.migration.name}:")
+        for change in migrator.store.history() if migrator.store.exists() else ():
+            print(f"  {change}")
+    return 0
+
+
+def _plans(args: argparse.Namespace) -> list[str]:
+    """The plans of the directory, in order."""
+    from keyfold.errors import MigrationError
+
+    found = sorted(path.stem for path in args.folder.glob("[0-9][0-9][0-9][0-9]_*.py"))
+    if not found:
+        raise MigrationError(
+            f"{args.folder} has no plans; create one with keyfold migrations plan NAME"
+        )
+    return found
+
+
+def _list(args: argparse.Namespace) -> int:
+    for plan in _plans(args):
+        args.plan = plan
+        print(f"{plan}: {_migrator(args, existing_or_empty).status().state.phase}")
+    return 0
+
+
+def _show_plan(args: argparse.Namespace) -> int:
+    migration = _migration(args)
+    print(f"{migration.name}{': ' if migration.description else ''}{migration.description}")
+    for words in migration.words():
+        print(f"  {words}")
+    return 0
+
+
+def _status(args: argparse.Namespace) -> int:
+    if args.plan:
+        return _status_of(args)
+    worst = 0
+    for plan in _plans(args):
+        args.plan = plan
+        worst = max(worst, _status_of(args))
+    return worst
+
+
+def _status_of(args: argparse.Namespace) -> int:
+    status = _migrator(args, existing_or_empty).status()
+    state = status.state
+    print(f"{status.name}: {state.phase}")
+    print(f"  reads {state.reads}, writes {state.writes}{', closed' if state.closed else ''}")
+    if status.lag is not None:
+        print(f"  copying is {status.lag:.1f} s behind")
+    for part, progress in status.segments.items():
+        done = "finished" if progress["finished"] else "under way"
+        print(f"  {part.partition(':')[2]}: {progress['done']:,} items, {done}")
+    print(f"  {status.routers} routers follow")
+    for problem in status.problems:
+        print(f"  problem: {problem}")
+    return 1 if status.problems else 0
+
+
+def _rollback(args: argparse.Namespace) -> int:
+    migrator = _migrator(args, existing)
+    state = migrator.rollback(args.to, keep=args.keep)
+    where = "where it began" if state.phase == "planned" else f"at {state.phase}"
+    print(f"{migrator.migration.name}: back {where}")
+    if state.phase != "planned":
+        print(
+            "Both sides are written. Deploy the previous version of the application while `apply "
+            "--to verify --follow` copies what it writes, then roll back the rest"
+        )
+    return 0
+
+
+def _schema(args: argparse.Namespace) -> Schema:
+    from keyfold.design.target import load_schema
+
+    return load_schema(design_target(args))
+
+
+def _defaults(target: str) -> set[tuple[str, str]]:
+    """The optional fields by entity; a design file does not declare them."""
+    from keyfold.design.target import load_design
+
+    if ":" not in target:
+        return set()
+    return {
+        (entity.__name__, field.name)
+        for entity in load_design(target).entities.values()
+        for field in entity.__spec__.fields.values()
+        if not field.required
+    }
+
+
+def _backend(
+    args: argparse.Namespace, address: Callable[[str], str], schema: Schema | None = None
+) -> Backend:
+    """The backend of the settings; `address` says what to make of it."""
+    from keyfold_engine.clients import connect
+    from keyfold.migrations import backend_of
+
+    chosen = settings.from_arguments(args)
+    return backend_of(
+        connect(address(chosen.backend)),
+        prefix=chosen.table_prefix,
+        names=chosen.table_names,
+        tables=schema.tables if schema else (),
+    )
+
+
+def _live(backend: Backend, schema: Schema) -> Schema:
+    from keyfold.design.schema import Schema as LiveSchema
+
+    found = [backend.live(table.name) for table in schema.tables]
+    return LiveSchema(schema.name, tuple(table for table in found if table is not None))
+
+
+def _migration(args: argparse.Namespace) -> Migration:
+    from keyfold.migrations.plan import find
+
+    return find(args.plan, args.folder)
+
+
+def _migrator(args: argparse.Namespace, address: Callable[[str], str]) -> Migrator:
+    from keyfold.migrations import Migrator, ScanPace
+
+    migration = _migration(args)  # a wrong name makes no file and asks no backend
+    backend = _backend(args, address)
+    remote = "://" in settings.from_arguments(args).backend
+    given = vars(args)
+    settle = given.get("settle")
+    return Migrator(
+        migration,
+        backend,
+        pace=ScanPace(given.get("segments", 4), given.get("rate", 0)),
+        settle=settle if settle is not None else (2.0 if remote else 0.0),
+        without_routers=given.get("without_routers", False),
+        report=reporter(),
+        say=lambda words: print(words, flush=True),
+    )

@@ -1,0 +1,19 @@
+"""Every error keyfold raises.
+
+KeyfoldError
+├ DeclarationError    import time; stable code, place, suggestion
+├ SettingError        keyfold.toml, [tool.keyfold], KEYFOLD_* variables, flags
+├ OperationError      any DynamoDB answer, the same class on every backend
+├ ItemError           NotFound, Undecodable
+├ PlanError           TooManyWrites, MissingKeyField, BudgetExceeded, CursorRefused
+├ StreamError         RebuildNeeded, LeaseLost, AlreadyProcessed, ProcessorFailed
+├ MigrationError      Pending, Drifted, VerifyFailed, Irreversible
+├ StorageError        Corrupt, Busy, FormatTooNew, Full
+└ TransportError      Timeout, Unreachable, Untrusted
+"""
+
+from keyfold_engine.errors import AccessDenied, BY_WIRE_NAME, BackupInUse, BackupNotFound, Busy, CancellationReason, CollectionTooLarge, ConditionFailed, ContinuousBackupsUnavailable, Corrupt, DuplicateItem, EmptyKey, ExpiredIterator, ExportConflict, ExportNotFound, FormatTooNew, Full, GlobalTableAlreadyExists, GlobalTableNotFound, IdempotentParameterMismatch, ImportConflict, ImportNotFound, IncompleteSignature, IndexNotFound, InternalFailure, InvalidExportTime, InvalidRestoreTime, InvalidSignature, KeyfoldError, LimitExceeded, MissingAuthentication, NamedTableInUse, NamedTableNotFound, OperationError, PolicyNotFound, RecoveryUnavailable, ReplicaAlreadyExists, ReplicaNotFound, ReplicatedWriteConflict, RequestInvalid, RequestLimitExceeded, RequestRateExceeded, RequestTooLarge, SerializationError, SettingError, StorageError, TableAlreadyExists, TableInUse, TableNotFound, Throttled, ThrottlingError, ThrottlingReason, Timeout, TransactionCanceled, TransactionConflict, TransactionInProgress, TransportError, TrimmedData, Unavailable, UnexpectedAnswer, UnknownOperation, Unreachable, UnrecognizedClient, Untrusted, ValidationError, from_wire, to_wire
+
+from keyfold.errors.own import AlreadyExists, AlreadyProcessed, BudgetExceeded, CursorRefused, DeclarationError, Drifted, IndexBehind, Irreversible, ItemError, KeyValueRefused, LeaseLost, MigrationError, MissingKeyField, NotFound, Pending, PlanError, ProcessorFailed, RebuildNeeded, RequestReused, StepRefused, StreamError, TooManyWrites, Undecodable, UniqueTaken, ValueRefused, VerifyFailed, VersionConflict
+
+__all__ = ['BY_WIRE_NAME', 'AccessDenied', 'AlreadyExists', 'AlreadyProcessed', 'BackupInUse', 'BackupNotFound', 'BudgetExceeded', 'Busy', 'CancellationReason', 'CollectionTooLarge', 'ConditionFailed', 'ContinuousBackupsUnavailable', 'Corrupt', 'CursorRefused', 'DeclarationError', 'Drifted', 'DuplicateItem', 'EmptyKey', 'ExpiredIterator', 'ExportConflict', 'ExportNotFound', 'FormatTooNew', 'Full', 'GlobalTableAlreadyExists', 'GlobalTableNotFound', 'IdempotentParameterMismatch', 'ImportConflict', 'ImportNotFound', 'IncompleteSignature', 'IndexBehind', 'IndexNotFound', 'InternalFailure', 'InvalidExportTime', 'InvalidRestoreTime', 'InvalidSignature', 'Irreversible', 'ItemError', 'KeyValueRefused', 'KeyfoldError', 'LeaseLost', 'LimitExceeded', 'MigrationError', 'MissingAuthentication', 'MissingKeyField', 'NamedTableInUse', 'NamedTableNotFound', 'NotFound', 'OperationError', 'Pending', 'PlanError', 'PolicyNotFound', 'ProcessorFailed', 'RebuildNeeded', 'RecoveryUnavailable', 'ReplicaAlreadyExists', 'ReplicaNotFound', 'ReplicatedWriteConflict', 'RequestInvalid', 'RequestLimitExceeded', 'RequestRateExceeded', 'RequestReused', 'RequestTooLarge', 'SerializationError', 'SettingError', 'StepRefused', 'StorageError', 'StreamError', 'TableAlreadyExists', 'TableInUse', 'TableNotFound', 'Throttled', 'ThrottlingError', 'ThrottlingReason', 'Timeout', 'TooManyWrites', 'TransactionCanceled', 'TransactionConflict', 'TransactionInProgress', 'TransportError', 'TrimmedData', 'Unavailable', 'Undecodable', 'UnexpectedAnswer', 'UniqueTaken', 'UnknownOperation', 'Unreachable', 'UnrecognizedClient', 'Untrusted', 'ValidationError', 'ValueRefused', 'VerifyFailed', 'VersionConflict', 'from_wire', 'to_wire']

@@ -1,0 +1,228 @@
+"""The backend of a migration: a client, the physical names of tables, and their definitions."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from keyfold_engine.clients.protocol import Client
+from keyfold_engine.clock import Clock, SystemClock
+from keyfold.design.schema import Index, TableSchema, VectorSchema
+from keyfold.design.table_name import physical_name
+from keyfold.errors import (
+    InternalFailure,
+    OperationError,
+    RequestLimitExceeded,
+    RequestRateExceeded,
+    TableNotFound,
+    Throttled,
+    TransactionConflict,
+    TransportError,
+    Unavailable,
+)
+
+Item = dict[str, Any]
+
+_ATTEMPTS: Final = 10
+_OF_TABLES: Final = frozenset({"CreateTable", "UpdateTable", "UpdateTimeToLive"})
+_LOST: Final = (InternalFailure, Unavailable, TransportError)
+_PASSING: Final = (
+    Throttled,
+    RequestRateExceeded,
+    RequestLimitExceeded,
+    TransactionConflict,
+    *_LOST,
+)
+
+
+@dataclass(frozen=True)
+class Backend:
+    """A client and the naming of its tables."""
+
+    client: Client
+    prefix: str = ""
+    names: Mapping[str, str] = field(default_factory=dict)
+    clock: Clock = field(default_factory=SystemClock)
+
+    def physical(self, table: str) -> str:
+        """The physical name of a design's table."""
+        return self.names.get(table) or f"{self.prefix}{table}"
+
+    def with_names_of(self, tables: Iterable[TableSchema]) -> Backend:
+        """The backend with these tables' names from environment variables."""
+        found = {t.name: physical_name(t, self.prefix, self.names) for t in tables}
+        other = {name: given for name, given in found.items() if given != self.physical(name)}
+        return replace(self, names={**other, **self.names}) if other else self
+
+    def call(self, operation: str, request: Mapping[str, Any]) -> dict[str, Any]:
+        """One request, retried after throttling, conflicts and lost answers.
+
+        Everything that migrations write is conditional or idempotent. A table is not created or
+        changed twice: if the retry is refused, the lost answer is raised, and the caller checks the
+        state first.
+        """
+        lost: Exception | None = None
+        for attempt in range(_ATTEMPTS - 1):
+            try:
+                return self.client.call(operation, request)
+            except _PASSING as problem:
+                lost = problem if isinstance(problem, _LOST) else lost
+                time.sleep(random.uniform(0, 0.01 * 2 ** min(attempt, 8)))
+            except OperationError:
+                if lost is None or operation not in _OF_TABLES:
+                    raise
+                raise lost from None
+        return self.client.call(operation, request)
+
+    def item(self, table: str, key: Item) -> Item | None:
+        """The current item."""
+        request = {"TableName": self.physical(table), "Key": key, "ConsistentRead": True}
+        found: Item | None = self.call("GetItem", request).get("Item")
+        return found
+
+    def delete(self, table: str, key: Item) -> None:
+        self.call("DeleteItem", {"TableName": self.physical(table), "Key": key})
+
+    def describe(self, table: str) -> dict[str, Any] | None:
+        """DescribeTable's answer, or None if the table is missing."""
+        try:
+            answer = self.call("DescribeTable", {"TableName": self.physical(table)})
+        except TableNotFound:
+            return None
+        description: dict[str, Any] = answer["Table"]
+        return description
+
+    def live(self, table: str) -> TableSchema | None:
+        """The live table, as a design declares it."""
+        found = self.describe(table)
+        if found is None:
+            return None
+        answer = self.call("DescribeTimeToLive", {"TableName": self.physical(table)})
+        ttl = answer["TimeToLiveDescription"]
+        enabled = ttl.get("TimeToLiveStatus") in ("ENABLED", "ENABLING")
+        return _read(table, found, ttl.get("AttributeName") if enabled else None)
+
+    def billing(self, table: str) -> str:
+        """The table's billing mode, which DynamoDB reports only if it is not provisioned."""
+        summary = (self.describe(table) or {}).get("BillingModeSummary", {})
+        return str(summary.get("BillingMode", "PROVISIONED"))
+
+    def regions(self, table: str) -> set[str]:
+        """The regions of a table: this one, and those of its replicas."""
+        found = self.describe(table)
+        if found is None:
+            return set()
+        replicas = {replica["RegionName"] for replica in found.get("Replicas") or ()}
+        return {found["TableArn"].split(":")[3], *replicas}
+
+    def key_attributes(self, table: str) -> tuple[str, ...]:
+        found = self.describe(table)
+        if found is None:
+            raise TableNotFound(f"the table {self.physical(table)} was not found")
+        return tuple(part["AttributeName"] for part in _ordered(found["KeySchema"]))
+
+    def wait_until_active(self, table: str) -> None:
+        """Wait until the table and all its indexes are active."""
+        pause = 0.005
+        while True:
+            found = self.describe(table)
+            if found is None:
+                raise TableNotFound(f"the table {self.physical(table)} was not found")
+            states = [found["TableStatus"]]
+            states += [i.get("IndexStatus") for i in found.get("GlobalSecondaryIndexes", ())]
+            states += [r.get("ReplicaStatus", "ACTIVE") for r in found.get("Replicas") or ()]
+            if all(state == "ACTIVE" for state in states):
+                return
+            time.sleep(pause)
+            pause = min(pause * 2, 2.0)
+
+    def wait_until_gone(self, table: str) -> None:
+        pause = 0.005
+        while self.describe(table) is not None:
+            time.sleep(pause)
+            pause = min(pause * 2, 2.0)
+
+
+def backend_of(
+    client: Client,
+    *,
+    prefix: str = "",
+    names: Mapping[str, str] | None = None,
+    tables: tuple[TableSchema, ...] = (),
+    clock: Clock | None = None,
+) -> Backend:
+    """A backend with the table naming of an open design."""
+    given = dict(names or {})
+    declared = {table.name: physical_name(table, prefix, given) for table in tables}
+    return Backend(client, prefix, {**given, **declared}, clock or SystemClock())
+
+
+def _ordered(keys: list[dict[str, str]]) -> list[dict[str, str]]:
+    return sorted(keys, key=lambda key: key["KeyType"])
+
+
+def _read(name: str, found: dict[str, Any], ttl: str | None) -> TableSchema:
+    types = {d["AttributeName"]: d["AttributeType"] for d in found["AttributeDefinitions"]}
+    [partition], sorts = _key(found["KeySchema"])
+    sort = sorts[0] if sorts else None
+    stream = found.get("StreamSpecification") or {}
+    indexes = [
+        *_indexes(found.get("GlobalSecondaryIndexes", ()), types, local=False),
+        *_indexes(found.get("LocalSecondaryIndexes", ()), types, local=True),
+    ]
+    return TableSchema(
+        name=name,
+        partition=partition,
+        sort=sort,
+        partition_type=types[partition],
+        sort_type=types[sort] if sort else "S",
+        indexes=tuple(indexes),
+        vectors=tuple(_vector(index, types) for index in found.get("VectorIndexes", ())),
+        ttl=ttl,
+        stream=stream.get("StreamViewType") if stream.get("StreamEnabled") else None,
+    )
+
+
+def _indexes(found: Any, types: dict[str, Any], *, local: bool) -> list[Index]:
+    indexes = []
+    for index in found:
+        partition, sort = _key(index["KeySchema"])
+        projection = index["Projection"]
+        indexes.append(
+            Index(
+                name=index["IndexName"],
+                partition=partition,
+                sort=sort or None,
+                partition_type=tuple(types[name] for name in partition),
+                sort_type=tuple(types[name] for name in sort) or "S",
+                projection=projection["ProjectionType"],
+                included=tuple(sorted(projection.get("NonKeyAttributes", ()))),
+                local=local,
+            )
+        )
+    return indexes
+
+
+def _vector(index: dict[str, Any], types: dict[str, str]) -> VectorSchema:
+    roles: dict[str, list[str]] = {"HASH": [], "INLINE_FILTER": []}
+    for element in index.get("SearchSchema", ()):
+        roles[element["SearchSchemaElementType"]].append(element["AttributeName"])
+    asked = (*roles["HASH"], *roles["INLINE_FILTER"])
+    return VectorSchema(
+        index["IndexName"],
+        index["VectorAttribute"]["AttributeName"],
+        index["Dimensions"],
+        index["DistanceFunction"].lower(),
+        within=roles["HASH"][0] if roles["HASH"] else "",
+        filters=tuple(roles["INLINE_FILTER"]),
+        numbers=tuple(name for name in asked if types.get(name) == "N"),
+    )
+
+
+def _key(keys: list[dict[str, str]]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The attributes of the partition key, and of the sort key."""
+    partition = tuple(key["AttributeName"] for key in keys if key["KeyType"] == "HASH")
+    return partition, tuple(key["AttributeName"] for key in keys if key["KeyType"] == "RANGE")

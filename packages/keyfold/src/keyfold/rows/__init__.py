@@ -1,0 +1,1 @@
+"""Rows of files, written as items of a design."""

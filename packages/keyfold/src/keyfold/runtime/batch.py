@@ -1,0 +1,232 @@
+"""Many items at once: batches and scans."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, TypeVar
+
+from keyfold.design.address import Ref, address
+from keyfold.design.entity import Entity
+from keyfold.design.entity_spec import EntitySpec
+from keyfold.design.query import Query
+from keyfold.errors import PlanError
+from keyfold_engine.limits import BATCH_WRITE_ITEMS, TRANSACTION_ITEMS
+from keyfold.runtime.arguments import checked_entity, checked_item, checked_query, several
+from keyfold.runtime.context import Context
+from keyfold.runtime.counted_fields import refuse_counts
+from keyfold.runtime.expansion import transactional
+from keyfold.runtime.flow import Flow
+from keyfold.runtime.intent import Delete, Put
+from keyfold.runtime.reads import read_query
+from keyfold.runtime.recognition import is_expired
+from keyfold.runtime.undecodable import complain, decode_all
+from keyfold.runtime.walk import Walk, get_batches, in_chunks, transact, write_batches
+from keyfold.runtime.write_requests import stamp
+from keyfold.runtime.writes import commit
+
+E = TypeVar("E", bound=Entity)
+Progress = Callable[[int], None]
+
+
+def get_many(context: Context, refs: Sequence[Ref[E]]) -> Flow[list[E | None]]:
+    """Items in the order of their refs, None for missing ones; each item is read once."""
+    refs = list(several(refs, "get_many", "addresses"))
+    wanted = {_address(context, address(ref)): ref for ref in refs}
+    found: dict[tuple[str, str], Any] = {}
+    names = _key_names(context, wanted.values())
+    for table, item in (yield from get_batches(_addresses(context, wanted.values()))):
+        found[table, repr([item[name] for name in names[table]])] = item
+    stored = ((ref, found.get(_address(context, ref))) for ref in refs)
+    if context.on_undecodable != "raise":
+        return [_or_none(context, ref, item) for ref, item in stored]
+    good, wrong = decode_all("raise", lambda one: _decode(context, *one), stored)
+    complain(wrong, [one for one in good if one is not None])
+    return good
+
+
+def _or_none(context: Context, ref: Ref[E], item: dict[str, Any] | None) -> E | None:
+    good, _ = decode_all(context.on_undecodable, lambda one: _decode(context, ref, one), [item])
+    return good[0] if good else None
+
+
+def get_together(context: Context, refs: Sequence[Ref[Any]]) -> Flow[tuple[Any, ...]]:
+    """Items read in one transaction, in the order of their refs, None for missing ones."""
+    wanted = {_address(context, address(ref)): ref for ref in refs}
+    if not 0 < len(wanted) <= TRANSACTION_ITEMS:
+        raise PlanError(
+            f"get_together was given {len(wanted)} items; one transaction takes 1 to "
+            f"{TRANSACTION_ITEMS}"
+        )
+    reads = [
+        {"Get": {"TableName": context.physical(r.entity.__table__.schema), "Key": r.wire()}}
+        for r in wanted.values()
+    ]
+    answer = yield from transact("TransactGetItems", {"TransactItems": reads})
+    found = dict(zip(wanted, (one.get("Item") for one in answer["Responses"]), strict=True))
+    return tuple(_decode(context, ref, found[_address(context, ref)]) for ref in refs)
+
+
+def put_many(
+    context: Context,
+    entities: Sequence[Entity],
+    progress: Progress | None = None,
+    *,
+    carry: bool = False,
+) -> Flow[int]:
+    """Unconditional puts in batches; refused for entities whose copies a batch could not maintain.
+
+    With `carry`, existing items are updated instead and keep attributes that the design does not
+    declare.
+    """
+    entities = list(several(entities, "put_many", "items"))
+    for kind in {type(checked_item(entity)) for entity in entities}:
+        _refuse_maintained(kind.__spec__, "put_many")
+    _refuse_repeated([entity.ref() for entity in entities], "put_many")
+    new = [(entity, stamp(context, entity)[1]) for entity in entities]
+    done = 0
+    for chunk in in_chunks(new, BATCH_WRITE_ITEMS):
+        present = (yield from _present(context, [e for e, _ in chunk])) if carry else set()
+        puts, over = [], []
+        for entity, item in chunk:
+            if carry and _address(context, entity.ref()) in present:
+                over.append(entity)
+                continue
+            refuse_counts(entity)
+            table = context.physical(entity.__table__.schema)
+            puts.append((table, {"PutRequest": {"Item": item}}))
+        yield from write_batches(puts)
+        for entity in over:
+            yield from commit(context, [Put(entity, absent=False)])
+        done += len(chunk)
+        if progress is not None:
+            progress(done)
+    return done
+
+
+def _present(context: Context, entities: Sequence[Entity]) -> Flow[set[tuple[str, str]]]:
+    """Those of the addresses that hold an item."""
+    refs = [entity.ref() for entity in entities]
+    names = _key_names(context, refs)
+    found = yield from get_batches(_addresses(context, refs), keys_alone=True)
+    return {(table, repr([item[name] for name in names[table]])) for table, item in found}
+
+
+def delete_many(
+    context: Context, refs: Sequence[Ref[Any]], progress: Progress | None = None
+) -> Flow[int]:
+    """Unconditional deletes in batches, also only for entities without copies."""
+    refs = list(several(refs, "delete_many", "addresses"))
+    for entity in {address(ref).entity for ref in refs}:
+        _refuse_maintained(entity.__spec__, "delete_many")
+    _refuse_repeated(refs, "delete_many")
+    deletes = [
+        (context.physical(ref.entity.__table__.schema), {"DeleteRequest": {"Key": ref.wire()}})
+        for ref in refs
+    ]
+    return (yield from write_batches(deletes, progress))
+
+
+def _refuse_repeated(refs: Sequence[Ref[Any]], verb: str) -> None:
+    """A batch has no order, so of two writes to one item either could win."""
+    seen: set[tuple[str, str]] = set()
+    for ref in refs:
+        place = ref.entity.__table__.name, repr(ref.wire())
+        if place in seen:
+            raise PlanError(f"{verb} was given {ref} twice; give each item once")
+        seen.add(place)
+
+
+def delete_keys(table: str, keys: Sequence[dict[str, Any]]) -> Flow[int]:
+    """Delete items of a table by their wire keys."""
+    return (yield from write_batches([(table, {"DeleteRequest": {"Key": k}}) for k in keys]))
+
+
+def delete_collection(
+    context: Context, query: Query[Any], progress: Progress | None = None
+) -> Flow[int]:
+    """Delete every item of a query with everything derived from it; safe to repeat after an
+    interruption.
+    """
+    done = 0
+    maintained = bool(transactional(checked_query(query).entity.__spec__))
+    cursor: str | None = None
+    while True:
+        page = yield from read_query(context, query, {}, limit=BATCH_WRITE_ITEMS, cursor=cursor)
+        refs = [item.ref() for item in page]
+        if not refs and page.cursor is None:
+            return done
+        cursor = page.cursor
+        if maintained:
+            for ref in refs:
+                yield from commit(context, [Delete(ref)])
+        else:
+            yield from delete_many(context, refs)
+        done += len(refs)
+        if progress is not None and refs:
+            progress(done)
+        if cursor is None:
+            return done
+
+
+def scan_page(
+    context: Context,
+    entity: type[E],
+    start: dict[str, Any] | None,
+    *,
+    segment: int = 0,
+    segments: int = 1,
+) -> Flow[tuple[list[E], dict[str, Any] | None]]:
+    """One page of an entity's items; reads the whole table to find them."""
+    spec = checked_entity(entity).__spec__
+    request: dict[str, Any] = {"TableName": context.physical(spec.table.schema)}
+    if segments > 1:
+        request |= {"Segment": segment, "TotalSegments": segments}
+    walk = Walk("Scan", request, start)
+    answer = yield from walk.next()
+    ours = (
+        item
+        for item in answer["Items"]
+        if spec.recognises(item) and not is_expired(context, spec, item)
+    )
+    good, wrong = decode_all(context.on_undecodable, spec.decode, ours)
+    complain(wrong, good)
+    return good, walk.position
+
+
+def _refuse_maintained(spec: EntitySpec, verb: str) -> None:
+    kept = transactional(spec)
+    if kept:
+        kinds = ", ".join(sorted({m.kind for m in kept}))
+        raise PlanError(
+            f"{spec.name} has copies kept in its own transaction ({kinds}); {verb} would not "
+            "update them. Write the items one by one"
+        )
+    if spec.states and verb == "put_many":
+        raise PlanError(
+            f"{', '.join(spec.states)} of {spec.name} has state transitions, which {verb} cannot "
+            "check. Write the items one by one"
+        )
+
+
+def _address(context: Context, ref: Ref[Any]) -> tuple[str, str]:
+    schema = ref.entity.__table__.schema
+    key = ref.wire()
+    return context.physical(schema), repr([key[name] for name in schema.key_attributes])
+
+
+def _addresses(context: Context, refs: Iterable[Ref[Any]]) -> Iterator[tuple[str, dict[str, Any]]]:
+    return ((context.physical(ref.entity.__table__.schema), ref.wire()) for ref in refs)
+
+
+def _key_names(context: Context, refs: Iterable[Ref[Any]]) -> dict[str, tuple[str, ...]]:
+    """The key attributes of each table, by its physical name."""
+    tables = (table.schema for table in {ref.entity.__table__ for ref in refs})
+    return {context.physical(table): table.key_attributes for table in tables}
+
+
+def _decode(context: Context, ref: Ref[E], item: dict[str, Any] | None) -> E | None:
+    spec = ref.entity.__spec__
+    if item is None or is_expired(context, spec, item):
+        return None
+    decoded: E = spec.decode(item)
+    return decoded

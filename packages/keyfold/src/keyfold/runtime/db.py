@@ -1,0 +1,375 @@
+"""`Db`: a design opened on a backend."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from types import TracebackType
+from typing import Any, Literal, ParamSpec, TypeVar, cast, overload
+
+from keyfold_engine.clients.protocol import Client
+from keyfold.design.address import Ref
+from keyfold.design.entity import Entity
+from keyfold.design.pattern import Pattern
+from keyfold.design.query import Query
+from keyfold.design.read import Page, Read
+from keyfold.design.signatures import Changeable, Movable
+from keyfold.errors import PlanError, TableNotFound
+from keyfold.runtime import (
+    batch,
+    idempotency,
+    reads,
+    tables,
+    transaction,
+)
+from keyfold.runtime import (
+    bulk as bulk_writes,
+)
+from keyfold.runtime.budget import OnLoop
+from keyfold.runtime.context import Context
+from keyfold.runtime.draft import Edit
+from keyfold.runtime.flow import Answer, Call, Flow, drive
+from keyfold.runtime.handle import Handle
+from keyfold.runtime.intent import Delete, Write, commit_label
+from keyfold.runtime.move import move
+
+E = TypeVar("E", bound=Entity)
+P = ParamSpec("P")
+A = TypeVar("A")
+B = TypeVar("B")
+C = TypeVar("C")
+D = TypeVar("D")
+F = TypeVar("F")
+G = TypeVar("G")
+T = TypeVar("T")
+
+
+class Db(Handle):
+    """Typed reads and writes of one design; open it with `design.open(address)`."""
+
+    opened_by = "design.open(...)"
+
+    def __init__(
+        self, context: Context, client: Client, *, on_loop: OnLoop = "log", parallel: int = 0
+    ) -> None:
+        super().__init__(context, on_loop)
+        self.client = client
+        self._pool = ThreadPoolExecutor(parallel) if parallel else None
+
+    def run(self, flow: Flow[T], label: str = "", requests: int | None = None) -> T:
+        """Run a flow on this backend and count its requests under a label."""
+        counted = self.meter.start(label, requests)
+
+        def call(one: Call) -> Answer:
+            request = counted.before(one)
+            try:
+                if counted.watch is None:
+                    answer = self.client.call(one.operation, request)
+                else:
+                    with counted.watch(one) as answered:
+                        answer = self.client.call(one.operation, request)
+                        answered(answer)
+            except TableNotFound as absent:
+                raise tables.with_table_name(self.context, absent, request) from None
+            counted.after(one, answer)
+            return answer
+
+        return drive(flow, call, self._pool)
+
+    def read_pattern(self, pattern: Pattern[Any, T], arguments: dict[str, Any]) -> T:
+        flow = reads.read(
+            self.context,
+            pattern.read,
+            arguments,
+            name=pattern.name,
+            cursor=pattern.cursor,
+            budget=pattern.requests,
+        )
+        return self.run(flow, pattern.name, pattern.requests)
+
+    def read(self, wanted: Read[T], *, cursor: str | None = None, limit: int | None = None) -> T:
+        """Run a read that is not a declared pattern."""
+        return self.run(reads.read(self.context, wanted, {}, cursor=cursor, limit=limit))
+
+    def get(self, ref: Ref[E], *, consistent: bool = True) -> E:
+        """Return the item; raise NotFound if it does not exist."""
+        self.meter.single_read(ref)
+        return self.run(reads.get(self.context, ref, consistent=consistent))
+
+    def find(self, ref: Ref[E], *, consistent: bool = True) -> E | None:
+        """Return the item, or None."""
+        self.meter.single_read(ref)
+        return self.run(reads.find(self.context, ref, consistent=consistent))
+
+    def get_many(self, refs: Sequence[Ref[E]]) -> list[E | None]:
+        """Items in the order of their refs, None for missing ones."""
+        return self.run(batch.get_many(self.context, refs))
+
+    @overload
+    def get_together(self, a: Ref[A], /) -> tuple[A | None]: ...
+    @overload
+    def get_together(self, a: Ref[A], b: Ref[B], /) -> tuple[A | None, B | None]: ...
+    @overload
+    def get_together(
+        self, a: Ref[A], b: Ref[B], c: Ref[C], /
+    ) -> tuple[A | None, B | None, C | None]: ...
+    @overload
+    def get_together(
+        self, a: Ref[A], b: Ref[B], c: Ref[C], d: Ref[D], /
+    ) -> tuple[A | None, B | None, C | None, D | None]: ...
+    @overload
+    def get_together(self, *refs: Ref[T]) -> tuple[T | None, ...]: ...
+    def get_together(self, *refs: Ref[Any]) -> tuple[Any, ...]:
+        """Up to 100 items read in one transaction (one snapshot), None for missing ones; costs
+        twice as much.
+        """
+        return self.run(batch.get_together(self.context, refs), "get_together")
+
+    def pages(self, wanted: Read[Page[T]], *, limit: int | None = None) -> Iterator[Page[T]]:
+        cursor: str | None = None
+        while True:
+            page = self.read(wanted, cursor=cursor, limit=limit)
+            yield page
+            cursor = page.cursor
+            if cursor is None:
+                return
+
+    def iterate(self, wanted: Read[Page[T]]) -> Iterator[T]:
+        """Iterate over every item of a query, fetching pages as needed."""
+        for page in self.pages(wanted):
+            yield from page.items
+
+    def scan(self, entity: type[E], *, segment: int = 0, segments: int = 1) -> Iterator[E]:
+        """Iterate over every item of an entity; reads the whole table."""
+        start: dict[str, Any] | None = None
+        while True:
+            flow = batch.scan_page(self.context, entity, start, segment=segment, segments=segments)
+            items, start = self.run(flow)
+            yield from items
+            if start is None:
+                return
+
+    def create(self, new: E) -> E:
+        """Write a new item; fails if an item with the same key exists."""
+        written: E = self.transact(transaction.create(new))[0]
+        return written
+
+    def put(self, new: E, *, where: Callable[[E], object] | None = None) -> E:
+        """Write an item, replacing the one that exists."""
+        written: E = self.transact(transaction.put(new, where=where))[0]
+        return written
+
+    def update(
+        self,
+        target: Changeable[P, E] | Ref[Changeable[P, E]],
+        /,
+        *args: P.args,
+        **changes: P.kwargs,
+    ) -> E:
+        """Change fields; None or `clear` removes a value, other fields keep theirs."""
+        written: E = self.transact(transaction.update(cast("Any", target), *args, **changes))[0]
+        return written
+
+    def upsert(self, target: Ref[Changeable[P, E]], /, *args: P.args, **changes: P.kwargs) -> E:
+        """Change fields, or create the item from these fields and its defaults if it does not
+        exist.
+        """
+        written: E = self.transact(transaction.upsert(cast("Any", target), *args, **changes))[0]
+        return written
+
+    @contextmanager
+    def edit(
+        self, target: E | Ref[E], /, *, where: Callable[[E], object] | None = None
+    ) -> Iterator[E]:
+        """Edit a draft of an item in a `with` block; leaving the block writes the changes as one
+        update.
+
+        If the block raises, nothing is written. Afterwards the draft shows what was written.
+        """
+        edit = Edit(target, where)
+        yield edit.draft
+        update = edit.update()
+        if update is not None:
+            edit.finish((self.transact(update))[0])
+
+    @overload
+    def delete(
+        self,
+        target: E | Ref[E],
+        /,
+        *,
+        where: Callable[[E], object] | None = None,
+        must_exist: bool = False,
+        returning: Literal[False] = False,
+    ) -> None: ...
+    @overload
+    def delete(
+        self,
+        target: E | Ref[E],
+        /,
+        *,
+        where: Callable[[E], object] | None = None,
+        must_exist: bool = False,
+        returning: Literal[True],
+    ) -> E | None: ...
+    def delete(
+        self,
+        target: E | Ref[E],
+        /,
+        *,
+        where: Callable[[E], object] | None = None,
+        must_exist: bool = False,
+        returning: bool = False,
+    ) -> E | None:
+        """Delete an item and everything derived from it; `returning=True` returns the old
+        item, or None.
+        """
+        gone: Delete[E | None] = (
+            transaction.delete(target, where=where, must_exist=must_exist, returning=True)
+            if returning
+            else transaction.delete(target, where=where, must_exist=must_exist)
+        )
+        return (self.transact(gone))[0]
+
+    def move(
+        self,
+        target: Movable[P, E] | Ref[Movable[P, E]],
+        /,
+        *args: P.args,
+        **changes: P.kwargs,
+    ) -> E:
+        """Change an item's primary key: delete and create in one transaction."""
+        if args:
+            raise PlanError("move takes the item or its address, then changes by name")
+        moved: E = self.run(move(self.context, cast("Any", target), changes), "move")
+        return moved
+
+    @overload
+    def transact(self, a: Write[A], /, *, token: str | None = None) -> tuple[A]: ...
+    @overload
+    def transact(self, a: Write[A], b: Write[B], /, *, token: str | None = None) -> tuple[A, B]: ...
+    @overload
+    def transact(
+        self, a: Write[A], b: Write[B], c: Write[C], /, *, token: str | None = None
+    ) -> tuple[A, B, C]: ...
+    @overload
+    def transact(
+        self, a: Write[A], b: Write[B], c: Write[C], d: Write[D], /, *, token: str | None = None
+    ) -> tuple[A, B, C, D]: ...
+    @overload
+    def transact(
+        self,
+        a: Write[A],
+        b: Write[B],
+        c: Write[C],
+        d: Write[D],
+        e: Write[G],
+        /,
+        *,
+        token: str | None = None,
+    ) -> tuple[A, B, C, D, G]: ...
+    @overload
+    def transact(
+        self,
+        a: Write[A],
+        b: Write[B],
+        c: Write[C],
+        d: Write[D],
+        e: Write[G],
+        f: Write[F],
+        /,
+        *,
+        token: str | None = None,
+    ) -> tuple[A, B, C, D, G, F]: ...
+    @overload
+    def transact(self, *intents: Write[Any], token: str | None = None) -> tuple[Any, ...]: ...
+    def transact(self, *intents: Any, token: str | None = None) -> Any:
+        """Write all intents or none; see `create`, `put`, `update`, `delete`, `check`."""
+        flow = transaction.commit(self.context, intents, token)
+        return self.run(flow, commit_label(intents))
+
+    def put_many(
+        self,
+        entities: Sequence[Entity],
+        progress: batch.Progress | None = None,
+        *,
+        drop_undeclared: bool = False,
+    ) -> int:
+        """Unconditional puts in batches; returns how many were written.
+
+        Existing items keep attributes that the design does not declare, which takes a read first.
+        `drop_undeclared` replaces items completely, without that read.
+        """
+        flow = batch.put_many(self.context, entities, progress, carry=not drop_undeclared)
+        return self.run(flow, "put_many")
+
+    def delete_many(self, refs: Sequence[Ref[Any]], progress: batch.Progress | None = None) -> int:
+        """Unconditional deletes in batches; returns how many were sent."""
+        return self.run(batch.delete_many(self.context, refs, progress), "delete_many")
+
+    def bulk(
+        self,
+        writes: Iterable[bulk_writes.BulkWrite],
+        *,
+        start: int = 0,
+        on_failure: Literal["raise", "collect"] = "raise",
+        progress: Callable[[bulk_writes.BulkReport], None] | None = None,
+    ) -> bulk_writes.BulkReport:
+        """Thousands of creates, puts, updates and deletes, each with all its consequences.
+
+        Plain entities are created. To resume, pass the last `position` that `progress` received.
+        """
+        flow = bulk_writes.bulk(
+            self.context, writes, start=start, on_failure=on_failure, progress=progress
+        )
+        return self.run(flow, "bulk")
+
+    def delete_collection(self, wanted: Query[Any], progress: batch.Progress | None = None) -> int:
+        """Delete every item of a query with everything derived from it; returns how many."""
+        flow = batch.delete_collection(self.context, wanted, progress)
+        return self.run(flow, "delete_collection")
+
+    def create_tables(self, *, replicas: bool = False) -> list[str]:
+        """Create the design's tables where they are missing, and their `replicas` on request."""
+        made = self.run(tables.create_tables(self.context), "create_tables")
+        if replicas:
+            self.run(tables.create_replicas(self.context), "create_replicas")
+        return made
+
+    def once(
+        self,
+        request_id: str,
+        work: Callable[[], T],
+        *,
+        result: type[T],
+        payload: Any = None,
+        ttl: float = idempotency.TTL_SECONDS,
+    ) -> T:
+        """Run the work once per request id; later calls return the stored result."""
+        claimed = self.run(idempotency.claim(self.context, request_id, payload, ttl))
+        if claimed.stored is not None:
+            return idempotency.restore_result(claimed.stored, result)
+        try:
+            done = work()
+        except BaseException:
+            self.run(idempotency.release(claimed))
+            raise
+        self.run(idempotency.finish(claimed, done))
+        return done
+
+    def close(self) -> None:
+        if self._pool is not None:
+            self._pool.shutdown()
+        self.client.close()
+
+    def __enter__(self) -> Db:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        problem: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()

@@ -1,0 +1,122 @@
+"""The frame of the `keyfold` command."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import types
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+
+import pytest
+
+from keyfold import cli
+from keyfold.errors import KeyfoldError
+
+
+@pytest.fixture
+def command(monkeypatch: pytest.MonkeyPatch) -> types.ModuleType:
+    """A command called `sample`; tests give it a `run`."""
+    module = types.ModuleType("keyfold_workbench.commands.sample")
+    module.__dict__.update(HELP="A sample.", configure=_configure, run=lambda args: 0)
+    monkeypatch.setitem(sys.modules, "keyfold_workbench.commands.sample", module)
+    monkeypatch.setattr(cli, "command_names", lambda: ["sample", "settings"])
+    return module
+
+
+def _configure(parser: ArgumentParser) -> None:
+    parser.add_argument("--times", type=int, default=1)
+
+
+def raising(error: BaseException) -> object:
+    def run(args: Namespace) -> int:
+        raise error
+
+    return run
+
+
+def test_a_command_gets_its_arguments_and_its_code_is_the_exit_code(
+    command: types.ModuleType,
+) -> None:
+    command.__dict__["run"] = lambda args: args.times
+    assert cli.main(["sample", "--times", "7"]) == 7
+
+
+def test_an_unknown_command_names_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["setings"]) == 2
+    assert capsys.readouterr().err == (
+        "keyfold: unknown command 'setings'; did you mean 'settings'?\n"
+    )
+
+
+def test_a_mistake_of_the_user_is_one_line_and_code_2(
+    command: types.ModuleType, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command.__dict__["run"] = raising(KeyfoldError("the file is not there; make it first"))
+    assert cli.main(["sample"]) == 2
+    assert capsys.readouterr().err == "keyfold: the file is not there; make it first\n"
+
+
+def test_control_c_ends_without_a_traceback(
+    command: types.ModuleType, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command.__dict__["run"] = raising(KeyboardInterrupt())
+    assert cli.main(["sample"]) == 130
+    assert capsys.readouterr() == ("", "")
+
+
+def test_the_overview_lists_every_command_once(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main([]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    shown = [line.split()[0] for line in lines if line.startswith("  ")]
+    assert sorted(shown) == cli.command_names()
+
+
+def test_every_command_is_in_a_group() -> None:
+    grouped = {name for group in cli.GROUPS.values() for name in group}
+    assert set(cli.command_names()) - grouped == set()
+
+
+def test_every_command_is_complete() -> None:
+    for name in cli.command_names():
+        assert cli.command(name).HELP.endswith("."), name
+        assert cli.command_parser(name).prog == f"keyfold {name}"
+
+
+def test_version_from_a_real_process() -> None:
+    answer = subprocess.run(
+        [sys.executable, "-m", "keyfold", "--version"], capture_output=True, text=True, check=True
+    )
+    assert answer.stdout.startswith("keyfold ")
+
+
+def test_a_reader_that_goes_away_leaves_no_traceback() -> None:
+    script = (
+        "import sys, keyfold.cli as cli\n"
+        "def endless(given):\n"
+        "    while True: print('x' * 4096)\n"
+        "cli._dispatch = endless\n"
+        "sys.exit(cli.main([]))\n"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert process.stdout
+    assert process.stderr
+    process.stdout.read(10)
+    process.stdout.close()
+    assert process.wait(timeout=30) == 0
+    assert process.stderr.read() == b""
+    process.stderr.close()
+
+
+def test_settings_shows_values_and_where_they_came_from(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("KEYFOLD_TABLE_NAMES", "Rooms=rooms-live")
+    assert cli.main(["settings", "--backend", ":memory:"]) == 0
+    rows = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert ["backend", ":memory:", "--backend"] in rows
+    assert ["table_names", "Rooms=rooms-live", "KEYFOLD_TABLE_NAMES"] in rows
+    assert ["design", "-", "default"] in rows

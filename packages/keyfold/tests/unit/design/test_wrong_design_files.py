@@ -1,0 +1,96 @@
+"""A design file with any mistake: file, line, column and what was due; never a traceback."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from keyfold.design.file import DesignFileError, loads
+from keyfold.review.check import check
+
+ROOT = Path(__file__).parents[5]
+TEXTS = [
+    path.read_text(encoding="utf-8")
+    for path in (
+        *sorted((ROOT / "packages" / "keyfold" / "tests" / "unit" / "review" / "designs").glob("*.yaml")),
+        *sorted((ROOT / "systems" / "src" / "keyfold_systems").glob("*/as_written.yaml")),
+    )
+]
+PLACE = re.compile(r"d\.yaml:\d+(:\d+)?: .")
+WORDS = [
+    "{",
+    "[",
+    "]",
+    ": ",
+    "- ",
+    "null",
+    "3",
+    "true",
+    "<",
+    ">",
+    "{}",
+    "'",
+    "#",
+    "&a ",
+    "*a",
+    "!x ",
+]
+
+
+def is_read_or_refused(text: str) -> None:
+    refused = ""
+    try:
+        schema = loads(text, file="d.yaml")
+    except DesignFileError as error:
+        refused = str(error)
+    else:
+        assert check(schema).crashes == ()
+    assert not refused or PLACE.match(refused), refused
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_a_mistake_anywhere_is_refused_with_its_place(data: st.DataObject) -> None:
+    text = data.draw(st.sampled_from(TEXTS))
+    start = data.draw(st.integers(0, len(text) - 1))
+    end = data.draw(st.integers(start, min(len(text), start + 12)))
+    is_read_or_refused(text[:start] + data.draw(st.sampled_from(["", *WORDS])) + text[end:])
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.data())
+def test_lines_that_are_missing_or_twice_are_refused_with_their_place(data: st.DataObject) -> None:
+    lines = data.draw(st.sampled_from(TEXTS)).splitlines(keepends=True)
+    at = data.draw(st.integers(0, len(lines) - 1))
+    times = data.draw(st.sampled_from([0, 2]))
+    is_read_or_refused("".join([*lines[:at], *[lines[at]] * times, *lines[at + 1 :]]))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("entities:\n  A:\n    on_purpose: {shared kye: x}\n", "d.yaml:4:18: on_purpose cannot be"),
+        ("entities:\n  A:\n    on_purpose: {scan: ''}\n", "needs a reason for 'scan'"),
+        ("patterns:\n  p: {query: A, retruns: [B]}\n", "d.yaml:3:17: a pattern has no field"),
+        ("operations:\n  o: {does: [create A gaurded]}\n", "d.yaml:3:14: 'create A gaurded' is"),
+        ("stated: [6]\n", "d.yaml:2:9: expected figures by what they are about, found a list"),
+    ],
+)
+def test_new_words_are_refused_where_they_are_wrong(text: str, expected: str) -> None:
+    with pytest.raises(DesignFileError) as error:
+        loads(f"design: d\n{text}", file="d.yaml")
+    assert expected in str(error.value)
+
+
+def test_a_wrong_template_in_a_key_condition_is_refused_with_its_place() -> None:
+    text = """design: d
+tables: {T: {key: [PK, SK]}}
+entities: {Order: {table: T, key: {PK: "C#{customer}", SK: "O#{order}"}}}
+patterns: {orders: {query: Order, where: "PK = C#{ {customer}, SK begins_with O#"}}
+"""
+    with pytest.raises(DesignFileError, match=r"d.yaml:4:.*unmatched brace"):
+        loads(text, file="d.yaml")

@@ -1,0 +1,111 @@
+"""Designs of people who never heard of the reviewer, judged by a reader before it ran.
+
+`docs/judged.md` gives the figures that come of it, and says what was wrong at the first run.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from keyfold.design.file import loads
+from keyfold.errors import KeyfoldError
+from keyfold.review.check import Finding, check
+
+HERE = Path(__file__).parent / "judged"
+EXPECTED: dict[str, list[dict[str, str]]] = yaml.safe_load(
+    (HERE / "expected.yaml").read_text(encoding="utf-8")
+)
+FINDINGS = Path(__file__).parents[5] / "docs" / "judged.md"
+
+DOUBTFUL = {
+    (
+        "category_shop",
+        "K8",
+        "ProductCategory",
+    ): "nothing reads the price that stands behind the day",
+    ("category_shop", "X8", "Category"): "a shop has few categories, which the source does not say",
+    ("auth_js", "X6", "linkAccount"): "an account that was just linked is not read at once",
+    ("acme_bank", "K8", "CustomerOffer"): "nobody reads the offers of one day in order",
+    ("skills", "X3", "Project on GSI1"): "projects are an example for later",
+    ("product_catalog", "X8", "Brand"): "a shop has few brands, which the source does not say",
+    ("product_catalog", "X8", "Category"): "a shop has few categories",
+    ("phone_billing", "K7", "Address"): "nobody has two addresses from one second on",
+    ("highscore", "K7", "PlayDate"): "nobody ends two games in one second",
+    ("shopping_cart", "Q14", "Cart of a user"): "a cart is small, which the source does not say",
+    ("shopping_cart", "Q14", "Anonymous cart"): "a cart is small",
+    (
+        "lakehouse_catalog",
+        "K6",
+        "Table, Table on namespace-identifier",
+    ): "the code refuses names with a dot",
+}
+"""Findings that an expert would leave out, knowing what the source takes for granted."""
+ALSO_TRUE = {
+    ("employees", "Q6", "Comparable salaries"): "equal salaries are left out by the bound",
+    ("banking", "Q2", "Accounts of a customer"): "the partition holds four kinds of items",
+    ("acme_bank", "S4", "Aggregation"): "a record that fails blocks its shard",
+    ("bank_payments", "K7", "Transaction"): "two transactions of one second are one item",
+}
+"""Findings that are right, and that the reader had not written down."""
+
+
+def text_of(name: str) -> str:
+    return (HERE / f"{name}.yaml").read_text(encoding="utf-8")
+
+
+def findings(name: str) -> tuple[Finding, ...]:
+    report = check(loads(text_of(name)))
+    assert report.crashes == ()
+    return report.findings
+
+
+def alarms(name: str) -> list[Finding]:
+    return [one for one in findings(name) if one.severity in ("error", "warning")]
+
+
+def test_each_names_its_source() -> None:
+    assert set(EXPECTED) == {path.stem for path in HERE.glob("*.yaml")} - {"expected"}
+    assert all(text_of(name).startswith("# Source: ") for name in EXPECTED)
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_what_a_reader_found_is_said_as_it_is_written_down(name: str) -> None:
+    codes = {one.code for one in findings(name) if one.severity != "question"}
+    asked = {one.code for one in findings(name) if one.severity == "question"}
+    for one in EXPECTED[name]:
+        if one["said"] == "question":
+            assert asked
+        elif one["said"] not in ("nothing", "refused"):
+            assert one["said"] in codes, one["why"]
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_each_alarm_is_judged_and_none_is_wrong(name: str) -> None:
+    wanted = {one["said"] for one in EXPECTED[name]}
+    unjudged = [
+        one
+        for one in alarms(name)
+        if one.code not in wanted
+        and (name, one.code, one.subjects) not in {**DOUBTFUL, **ALSO_TRUE}
+    ]
+    assert unjudged == []
+
+
+def test_a_condition_on_an_attribute_that_the_index_lacks_is_refused() -> None:
+    wrong = text_of("order_store").replace("GSI1SK begins_with ITEM#", "SK begins_with ITEM#")
+    with pytest.raises(KeyfoldError, match=r":35:\d+: 'SK begins_with ITEM#' is not about GSI1PK"):
+        loads(wrong)
+
+
+def test_the_page_gives_these_figures() -> None:
+    said = [one["said"] for several in EXPECTED.values() for one in several]
+    found = sum(one not in ("nothing", "question") for one in said)
+    raised = sum(len(alarms(name)) for name in EXPECTED)
+    told = {(name, one.code, one.subjects) for name in EXPECTED for one in alarms(name)}
+    assert set(DOUBTFUL) | set(ALSO_TRUE) <= told
+    page = " ".join(FINDINGS.read_text(encoding="utf-8").split())
+    assert f"{found} of {len(said)} are found, {said.count('question')} are asked" in page
+    assert f"Of {raised} errors and warnings {raised - len(DOUBTFUL)} are true" in page

@@ -1,0 +1,62 @@
+"""A design inside your own FastAPI or Starlette application, without keyfold's server.
+
+The handle is opened once, when the application starts; keyfold's errors become answers.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+
+from keyfold_web.exchange import problem_answer
+from keyfold_web.problems import INTERNAL, problem_for
+from keyfold_web.rest import response
+from keyfold.errors import KeyfoldError
+from keyfold.runtime import AsyncDb, Design
+
+_LOG = logging.getLogger(__name__)
+
+
+class DesignInApp:
+    """A dependency that provides the application's handle: `Depends(DesignInApp(design,
+    "app.db"))`.
+
+    `options` are passed to `design.open_async`.
+    """
+
+    def __init__(self, design: Design, backend: Any, **options: Any) -> None:
+        self.design, self.backend, self.options = design, backend, options
+        self._db: AsyncDb | None = None
+
+    async def __call__(self) -> AsyncDb:
+        if self._db is None:
+            raise KeyfoldError(
+                f"the design {self.design.name} is not open; give the application its lifespan, as "
+                "FastAPI(lifespan=database.lifespan)"
+            )
+        return self._db
+
+    @asynccontextmanager
+    async def lifespan(self, app: Starlette) -> AsyncIterator[None]:  # noqa: ARG002
+        """Keep the handle open while the application runs."""
+        async with await self.design.open_async(self.backend, **self.options) as self._db:
+            yield
+        self._db = None
+
+
+async def answer_error(request: Request, error: Exception) -> Response:
+    """A keyfold error as problem+json: 404 for not found, 409 or 412 for conflicts, and so on."""
+    problem = problem_for(error)
+    if problem.status == INTERNAL.status:
+        _LOG.error("%s %s failed", request.method, request.url.path, exc_info=error)
+    return response(problem_answer(problem))
+
+
+keyfold_errors: dict[Any, Any] = {KeyfoldError: answer_error}
+"""For `FastAPI(exception_handlers=keyfold_errors)`."""

@@ -1,0 +1,123 @@
+"""Operations: declared once on a service's method, read by every surface.
+
+    class Inviter(Service):
+        @query("/groups/{group_id}/feed", allow=member)
+        async def group_feed(
+            self, group_id: str, page: PageRequest, caller: Identity
+        ) -> Page[HangoutPointer]:
+            '''A group's feed, from pointers alone.'''
+
+What a parameter is follows from its name and type:
+
+- named in the path: a path parameter;
+- `Identity`: the caller; `PageRequest`: limit and cursor;
+- `request_id: str | None`: the Idempotency-Key header, `requestId` in GraphQL;
+- `expected_version: int | None`: the If-Match header, `expectedVersion` in GraphQL;
+- a Pydantic model (or a list of them): the JSON body, an input object in GraphQL;
+- anything else: the query string of a query or a DELETE, a field of a mutation's JSON body.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal, ParamSpec, TypeVar
+
+from keyfold_web.rules import Rule
+from keyfold.errors import DeclarationError
+
+P = ParamSpec("P")
+R = TypeVar("R")
+Method = Callable[P, Coroutine[Any, Any, R]]
+Kind = Literal["query", "mutation", "subscription"]
+Verb = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
+
+REQUIRED: Final = inspect.Parameter.empty
+
+
+@dataclass(frozen=True, slots=True)
+class Declaration:
+    """What the decorator declares; the method's signature declares the rest."""
+
+    kind: Kind
+    path: str
+    allow: Rule
+    verb: Verb
+    name: str | None
+    status: int | None
+    example: Mapping[str, Any]
+    remembered: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """A GraphQL field of `parent` that one call loads for many parents."""
+
+    parent: type
+    name: str | None
+
+
+def query(
+    path: str,
+    *,
+    allow: Rule,
+    name: str | None = None,
+    example: Mapping[str, Any] | None = None,
+) -> Callable[[Method[P, R]], Method[P, R]]:
+    """Declare an operation that reads."""
+    return _declared(Declaration("query", path, allow, "GET", name, None, example or {}))
+
+
+def mutation(
+    path: str,
+    *,
+    allow: Rule,
+    name: str | None = None,
+    method: Verb = "POST",
+    status: int | None = None,
+    example: Mapping[str, Any] | None = None,
+    remembered: bool = True,
+) -> Callable[[Method[P, R]], Method[P, R]]:
+    """Declare an operation that writes; it answers 200, or 204 if it returns None.
+
+    Use `remembered=False` for an answer that an idempotent service must not store, such as a token
+    or an expiring link.
+    """
+    return _declared(
+        Declaration("mutation", path, allow, method, name, status, example or {}, remembered)
+    )
+
+
+def related(
+    parent: type, *, name: str | None = None
+) -> Callable[
+    [Callable[P, Coroutine[Any, Any, Sequence[R]]]], Callable[P, Coroutine[Any, Any, Sequence[R]]]
+]:
+    """Declare a GraphQL field of `parent`; the method gets all the parents of one answer at once.
+
+        async def user(self, parents: list[Membership], caller: Identity) -> list[User | None]
+
+    The results are in the parents' order. `caller` may be omitted.
+    """
+
+    def mark(
+        function: Callable[P, Coroutine[Any, Any, Sequence[R]]],
+    ) -> Callable[P, Coroutine[Any, Any, Sequence[R]]]:
+        function.__related__ = Relation(parent, name)  # type: ignore[attr-defined]
+        return function
+
+    return mark
+
+
+def _declared(declaration: Declaration) -> Callable[[Method[P, R]], Method[P, R]]:
+    def mark(function: Method[P, R]) -> Method[P, R]:
+        if not inspect.iscoroutinefunction(function):
+            name = getattr(function, "__qualname__", repr(function))
+            raise DeclarationError(
+                "O1", "an operation must be an `async def` method.", place=str(name)
+            )
+        function.__operation__ = declaration  # type: ignore[attr-defined]
+        return function
+
+    return mark

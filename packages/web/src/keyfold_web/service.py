@@ -1,0 +1,151 @@
+"""A service: the operations of one system over one database."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+
+from keyfold_web.identity import Identity
+from keyfold_web.links import MediaStore
+from keyfold_web.parameters import Operation, RelatedField, read_operation, read_related
+from keyfold_web.subscriptions import Subscription, read_subscription
+from keyfold.errors import DeclarationError
+from keyfold.runtime import AsyncDb, Design
+
+if TYPE_CHECKING:
+    from keyfold_web.auth import Tokens
+
+
+class Issue(Protocol):
+    """Creates a token for a user, in a session that can be ended."""
+
+    def __call__(self, id: str, *groups: str, session: int | None = None) -> str: ...
+
+
+class Service:
+    """Subclass it, and declare operations with decorators; `db` is its database.
+
+    `keyfold api` opens the database from `design`. `name` is the path of the service, by default
+    the class's name in lower case with dashes. `title` is its name for people, by default the
+    class's name in words. `media` is the application's store of uploads, if it has one. `issue`
+    creates a token for a user, if the application has a signing key, for services that check
+    passwords themselves. A service with `own_accounts` signs users in itself and needs no issuer;
+    its `tokens` identify the callers.
+
+    `relations` lists the entities that ids lead to in GraphQL; see `keyfold_web.relation`.
+
+    Every mutation of a service with a design takes an Idempotency-Key: a repeated request gets the
+    first one's result, which is stored in `db`. `idempotent = False` disables this.
+    """
+
+    name: ClassVar[str] = "service"
+    title: ClassVar[str] = "Service"
+    design: ClassVar[Design]
+    idempotent: ClassVar[bool | None] = None
+    db: AsyncDb
+    operations: ClassVar[dict[str, Operation]] = {}
+    related: ClassVar[list[RelatedField]] = []
+    subscriptions: ClassVar[dict[str, Subscription]] = {}
+    relations: ClassVar[Sequence[RelatedField]] = ()
+    media: MediaStore | None = None
+    issue: Issue | None = None
+    own_accounts: ClassVar[bool] = False
+
+    def __init_subclass__(cls, *, name: str | None = None) -> None:
+        super().__init_subclass__()
+        words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", cls.__name__)
+        cls.name = name or words.replace(" ", "-").lower()
+        if "title" not in vars(cls):
+            cls.title = words
+        cls.operations, cls.related, cls.subscriptions = {}, list(cls.relations), {}
+        if hasattr(cls, "design"):  # mixins have none
+            _check_complete(cls)
+            cls.idempotent = cls.idempotent is not False
+        routes: dict[tuple[str, str], str] = {}
+        for attribute in _attributes(cls):
+            if hasattr(attribute, "__operation__"):
+                operation = read_operation(attribute, idempotent=bool(cls.idempotent), owner=cls)
+                _claim(cls.operations, routes, operation)
+            elif hasattr(attribute, "__related__"):
+                cls.related.append(read_related(attribute))
+            elif hasattr(attribute, "__subscription__"):
+                subscription = read_subscription(attribute)
+                cls.subscriptions[subscription.operation.name] = subscription
+
+    def __init__(self, db: AsyncDb | None = None) -> None:
+        if db is not None:
+            self.db = db
+
+    def tokens(self, given: Tokens | None) -> Tokens | None:
+        """Turns bearer tokens into identities: the application's, unless the service has its
+        own.
+        """
+        return given
+
+    async def start(self) -> None:
+        """Called once before the first request: start consumers here."""
+
+    async def stop(self) -> None:
+        """Called once after the last request."""
+
+    async def welcome(self, caller: Identity) -> None:
+        """Called before the first operation of a caller after each sign-in, once per process.
+
+        If accounts come from an issuer, create a missing profile here: the token's claims are in
+        `caller.claims`. It may be called several times for one caller.
+        """
+
+    async def admits(self, caller: Identity) -> bool:  # noqa: ARG002
+        """Whether a valid token is still accepted here; called before each operation."""
+        return True
+
+    async def admit_write(self, caller: Identity, operation: str) -> None:
+        """Raise an error if the caller may not write; called before each mutation."""
+
+    async def ready(self) -> bool:
+        """Whether requests can be served now; used by `/ready`."""
+        return True
+
+    async def verdicts(
+        self, method: str, callers: Mapping[str, Identity], **arguments: Any
+    ) -> dict[str, int]:
+        """The status each caller gets from an operation's rule: 200, 401 or 403; for tests."""
+        operation = next(one for one in self.operations.values() if one.function.__name__ == method)
+        found = {}
+        for who, caller in callers.items():
+            allowed = await operation.allow.allows(self, caller, arguments)
+            found[who] = 200 if allowed else 401 if caller.is_anonymous else 403
+        return found
+
+
+def _attributes(cls: type) -> list[Any]:
+    found: dict[str, Any] = {}
+    for owner in reversed(cls.__mro__):
+        found.update(vars(owner))
+    return list(found.values())
+
+
+def _check_complete(cls: type) -> None:
+    """A mixin needs its class variables without a value, and its abstract methods."""
+    for owner in cls.__mro__:
+        declared = inspect.get_annotations(owner).items()
+        variables = [name for name, type_ in declared if "ClassVar[" in str(type_)]
+        for name in (*variables, *vars(owner)):
+            given = hasattr(cls, name)
+            if not given or getattr(getattr(cls, name), "__isabstractmethod__", False):
+                raise DeclarationError(
+                    "O18", f"{owner.__name__} needs `{name}`.", place=cls.__qualname__
+                )
+
+
+def _claim(
+    operations: dict[str, Operation], routes: dict[tuple[str, str], str], new: Operation
+) -> None:
+    if new.name in operations:
+        raise DeclarationError("O10", f"two operations are named {new.name!r}.")
+    shape = re.sub(r"\{\w+\}", "{}", new.path)
+    if (other := routes.setdefault((new.verb, shape), new.name)) != new.name:
+        raise DeclarationError("O10", f"{new.name} and {other} share {new.verb} {new.path}.")
+    operations[new.name] = new

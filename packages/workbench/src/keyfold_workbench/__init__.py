@@ -1,0 +1,1 @@
+"""Tools to look at designs and their data."""

@@ -1,0 +1,114 @@
+"""PynamoDB's models."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from keyfold_workbench.adopt.sources.material import Imported
+from keyfold_workbench.adopt.sources.plain_models import add_model
+from keyfold.design.schema import AttributeSchema, Index
+from keyfold.errors import KeyfoldError
+
+_TYPES = {
+    "UnicodeAttribute": ("string", ""),
+    "JSONAttribute": ("string", ""),
+    "NumberAttribute": ("decimal", ""),
+    "VersionAttribute": ("number", ""),
+    "UTCDateTimeAttribute": ("timestamp", "iso_offset"),
+    "TTLAttribute": ("timestamp", "epoch"),
+    "BooleanAttribute": ("boolean", ""),
+    "BinaryAttribute": ("binary", ""),
+    "UnicodeSetAttribute": ("string_set", ""),
+    "NumberSetAttribute": ("number_set", ""),
+    "BinarySetAttribute": ("binary_set", ""),
+    "ListAttribute": ("list", ""),
+    "MapAttribute": ("map", ""),
+    "DynamicMapAttribute": ("map", ""),
+}
+
+
+def is_model(model: type) -> bool:
+    from pynamodb.models import Model
+
+    return issubclass(model, Model) and hasattr(getattr(model, "Meta", None), "table_name")
+
+
+def read(model: Any, found: Imported) -> None:
+    attributes = list(model.get_attributes().items())
+    stated = [(n, a) for n, a in attributes if type(a).__name__ != "DiscriminatorAttribute"]
+    marker = next((a for _, a in attributes if type(a).__name__ == "DiscriminatorAttribute"), None)
+    partition = next((a.attr_name for _, a in stated if a.is_hash_key), None)
+    if partition is None:
+        raise KeyfoldError(f"{model.__module__}.{model.__name__} has no hash key")
+    add_model(
+        found,
+        model.__name__,
+        str(model.Meta.table_name),
+        [_attribute(name, attribute, model, found) for name, attribute in stated],
+        (partition, next((a.attr_name for _, a in stated if a.is_range_key), None)),
+        [_index(index, model) for index in model._indexes.values()],
+        ttl=next((a.attr_name for _, a in stated if type(a).__name__ == "TTLAttribute"), None),
+        version=next((n for n, a in stated if type(a).__name__ == "VersionAttribute"), None),
+        type_attribute=marker.attr_name if marker else None,
+        type_name=_discriminator(model, marker),
+        description=(model.__doc__ or "").strip().splitlines()[0] if model.__doc__ else "",
+    )
+
+
+def _discriminator(model: Any, marker: Any) -> str:
+    value = marker.get_discriminator(model) if marker is not None else None
+    return str(value) if value and value != model.__name__ else ""
+
+
+def _attribute(name: str, attribute: Any, model: Any, found: Imported) -> AttributeSchema:
+    kinds = [each.__name__ for each in type(attribute).__mro__]
+    kind, stored = next((_TYPES[each] for each in kinds if each in _TYPES), ("any", ""))
+    own = type(attribute).__module__.partition(".")[0] != "pynamodb"
+    if own and not issubclass(type(attribute), _map_attribute()):
+        found.questions.append(
+            f"{model.__name__}.{name} is a {type(attribute).__name__} of your own. "
+            "How is it stored?"
+        )
+        kind, stored = {"S": "string", "N": "decimal"}.get(attribute.attr_type, kind), ""
+    version = type(attribute).__name__ == "VersionAttribute"
+    return AttributeSchema(
+        attribute.attr_name,
+        name,
+        kind,
+        optional=bool(attribute.null) and not version,
+        stored=stored,
+    )
+
+
+def _map_attribute() -> type:
+    from pynamodb.attributes import MapAttribute
+
+    return MapAttribute
+
+
+def _index(index: Any, model: Any) -> Index:
+    """An index; its attributes may have other names in Python, but the model's on disk."""
+    from pynamodb.indexes import LocalSecondaryIndex
+
+    meta = index.Meta
+    keys = meta.attributes.values()
+    partition = next(a for a in keys if a.is_hash_key)
+    sort = next((a for a in keys if a.is_range_key), None)
+    held = {a.attr_name for a in model.get_attributes().values()}
+    for each in (partition, *([sort] if sort else [])):
+        if each.attr_name not in held:
+            raise KeyfoldError(
+                f"{model.__module__}.{model.__name__}: the index {meta.index_name} has the key "
+                f"{each.attr_name}, which the model does not declare"
+            )
+    kind = meta.projection.projection_type
+    return Index(
+        str(meta.index_name),
+        partition.attr_name,
+        sort.attr_name if sort else None,
+        partition_type=partition.attr_type,
+        sort_type=sort.attr_type if sort else "S",
+        projection=kind,
+        included=tuple(meta.projection.non_key_attributes or ()) if kind == "INCLUDE" else (),
+        local=isinstance(index, LocalSecondaryIndex),
+    )

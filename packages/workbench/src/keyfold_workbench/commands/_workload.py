@@ -1,0 +1,32 @@
+"""The design and the workload of a command."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from keyfold import settings
+from keyfold.cli._target import add_design, design_target
+
+if TYPE_CHECKING:
+    from keyfold.design.schema import Schema
+    from keyfold_workbench.cost import Workload
+
+
+def add_workload(parser: argparse.ArgumentParser) -> None:
+    """Add a design and the file of its workload."""
+    add_design(parser)
+    parser.add_argument(
+        "--workload", "-w", type=Path, metavar="FILE", help="rates and sizes (YAML)"
+    )
+    settings.add_flags(parser, "design")
+
+
+def load_workload(args: argparse.Namespace) -> tuple[Schema, Workload]:
+    """The design and its workload; an empty one if no file is given."""
+    from keyfold.design.target import load_schema
+    from keyfold_workbench.cost import Workload, load
+
+    schema = load_schema(design_target(args))
+    return schema, load(args.workload, schema) if args.workload else Workload()

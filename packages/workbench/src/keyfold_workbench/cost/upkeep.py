@@ -1,0 +1,105 @@
+"""Costs besides requests and items: recovery, backups, streams, and keyfold's own items."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from keyfold.design.schema import EntitySchema
+from keyfold_engine.limits import GB, STORAGE_OVERHEAD_BYTES
+from keyfold.prices import SECONDS_A_MONTH
+from keyfold_workbench.cost import vectors
+from keyfold_workbench.cost.bill import PathLine, UpkeepLine, WriteLine
+from keyfold_workbench.cost.figures import Figures
+from keyfold_workbench.cost.part import IN_TRANSACTION
+from keyfold.streams.marker import KEPT_SECONDS
+
+UNIQUE_BYTES, MARKER_BYTES, REQUEST_BYTES = 150, 130, 260
+"""Approximate bytes of a unique marker, a processed marker and a request id."""
+REQUEST_SECONDS = 24 * 3600
+LOOK_SECONDS = 10.0
+LOOK_READS, LOOK_WRITES = 2.0, 1.0
+"""Units of a worker's periodic check, besides one per shard it holds."""
+OUTBOX_QUERIES = 8
+"""The partitions that a worker with sinks queries for events at each check."""
+
+
+def unique_bytes(figures: Figures, entity: EntitySchema) -> float:
+    """Bytes of one item's markers."""
+    markers = len(figures.following(entity, "claim"))
+    return float(markers * (UNIQUE_BYTES + STORAGE_OVERHEAD_BYTES))
+
+
+def marker_bytes(units: float) -> float:
+    """Bytes of stored processed markers, by their units per second."""
+    made = units / IN_TRANSACTION * KEPT_SECONDS
+    return made * (MARKER_BYTES + STORAGE_OVERHEAD_BYTES)
+
+
+def request_bytes(figures: Figures) -> float:
+    """Bytes of the request ids that are kept."""
+    rate = sum(load.rate or 0.0 for load in figures.workload.writes if load.once)
+    return rate * REQUEST_SECONDS * (REQUEST_BYTES + STORAGE_OVERHEAD_BYTES)
+
+
+def lines(
+    figures: Figures, paths: Sequence[PathLine], writes: Sequence[WriteLine]
+) -> Iterator[UpkeepLine]:
+    yield from _backup_lines(figures, paths)
+    yield from vectors.lines(figures, writes)
+    yield from _streams(figures, writes)
+    yield from _expiries(figures, writes)
+
+
+def _backup_lines(figures: Figures, paths: Sequence[PathLine]) -> Iterator[UpkeepLine]:
+    """Recovery and backups include local indexes, but not global ones."""
+    tables = figures.schema.by_table
+    held = 0.0
+    for line in paths:
+        table = tables.get(line.path.table)
+        index = table.index(line.path.index) if table and line.path.index else None
+        if table is not None and (line.path.index is None or (index and index.local)):
+            held += line.bytes
+    amount, asked = f"{held / GB:,.2f} GB", figures.prices
+    if figures.workload.recovery is None:
+        figures.assume("the tables have point-in-time recovery, like exported tables")
+    if figures.workload.recovery is not False:
+        yield UpkeepLine("point-in-time recovery", amount, held / GB * asked.recovery)
+    if kept := figures.workload.backups:
+        yield UpkeepLine(f"{kept:g} full backups", amount, kept * held / GB * asked.backup)
+
+
+def _streams(figures: Figures, writes: Sequence[WriteLine]) -> Iterator[UpkeepLine]:
+    streams = sum(1 for table in figures.schema.tables if table.stream)
+    if not streams:
+        return
+    load = figures.workload.stream
+    if not load.workers:
+        yield UpkeepLine("stream reads", "free of charge for functions that it triggers", 0.0)
+        return
+    calls = streams * load.shards / load.poll
+    dollars = calls * SECONDS_A_MONTH * figures.prices.stream / 1e6
+    yield UpkeepLine("stream reads", f"{calls:g} GetRecords a second", dollars)
+    yield _leases(figures, streams * load.shards, writes)
+    if any(part.why == "outbox" for line in writes for part in line.write.parts):
+        units = load.workers * OUTBOX_QUERIES / load.poll
+        asked = units * SECONDS_A_MONTH * figures.prices.read / 1e6
+        yield UpkeepLine("to look for events", f"{units:g} read units a second", asked)
+
+
+def _leases(figures: Figures, shards: float, writes: Sequence[WriteLine]) -> UpkeepLine:
+    """Workers renew their leases, and save their progress after each batch."""
+    load, asked = figures.workload.stream, figures.prices
+    records = sum(part.items * line.rate.average for line in writes for part in line.write.parts)
+    batches = min(shards / load.poll, records)
+    written = (load.workers * LOOK_WRITES + shards) / LOOK_SECONDS + batches
+    looked = load.workers * LOOK_READS / LOOK_SECONDS
+    dollars = (written * asked.write + looked * asked.read) * SECONDS_A_MONTH / 1e6
+    return UpkeepLine("leases of workers", f"{written:.3g} write units a second", dollars)
+
+
+def _expiries(figures: Figures, writes: Sequence[WriteLine]) -> Iterator[UpkeepLine]:
+    names = {load.name for load in figures.writes if load.expired}
+    rate = sum(line.rate.average for line in writes if line.write.name in names)
+    if rate:
+        amount = f"{rate * SECONDS_A_MONTH:,.0f} items a month, deleted free of charge"
+        yield UpkeepLine("expiry", amount, 0.0)

@@ -1,0 +1,93 @@
+"""What the tools work on: a design, optionally a backend, and whether they may write."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from keyfold_engine.clients.recorder import ReadLimits, RecordedClient, SentRequest
+from keyfold.design.target import FILES, load_design, load_schema
+from keyfold.errors import KeyfoldError
+from keyfold.runtime import Db, Design
+
+if TYPE_CHECKING:
+    from keyfold_engine.clients.protocol import Client
+    from keyfold.design.schema import Schema
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """A design by its target, on the configured backend; loaded when a tool needs it."""
+
+    target: str = ""
+    backend: str = ""
+    write: bool = False
+    limits: ReadLimits = field(default_factory=ReadLimits)
+    table_prefix: str = ""
+    table_names: Mapping[str, str] = field(default_factory=dict)
+    migrations: Path = Path("migrations")
+    """The directory of the project's plans."""
+    cursor_secret: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
+
+    @cached_property
+    def schema(self) -> Schema:
+        if not self.target:
+            raise KeyfoldError(
+                "this server has no design; start it as keyfold mcp package.module:design, or "
+                "pass the design's text to a tool that takes one"
+            )
+        return load_schema(self.target)
+
+    @cached_property
+    def design(self) -> Design:
+        """The executable design; a design file has none."""
+        if self.target.endswith(FILES):
+            raise KeyfoldError(
+                f"{self.target} is a design file, which cannot run; generate Python with keyfold "
+                "new, and start the server with that"
+            )
+        found = load_design(self.target)
+        if not isinstance(found, Design):
+            raise KeyfoldError(f"{self.target} cannot run: it is not a keyfold.Design")
+        return found
+
+    @cached_property
+    def _client(self) -> Client:
+        from keyfold_engine.clients import connect
+
+        if not self.backend:
+            raise KeyfoldError("this server has no backend; start it with --backend ADDRESS")
+        return connect(self.backend)
+
+    @contextmanager
+    def client(self, *, write: bool = False) -> Iterator[RecordedClient]:
+        """The backend, for one task and within its limits."""
+        yield RecordedClient(self._client, self.limits, writes=write and self.write)
+
+    @contextmanager
+    def db(
+        self, *, write: bool = False, approve: Callable[[SentRequest], None] | None = None
+    ) -> Iterator[tuple[Db, RecordedClient]]:
+        """The design on its backend, for one task and within its limits."""
+        with self.client(write=write) as client:
+            client.approve = approve
+            opened = self.design.open(
+                client,
+                create_tables=False,
+                table_prefix=self.table_prefix,
+                table_names=dict(self.table_names),
+                cursor_secret=self.cursor_secret,
+            )
+            try:
+                yield opened, client
+            finally:
+                opened.close()
+
+    def close(self) -> None:
+        if "_client" in self.__dict__:
+            self._client.close()

@@ -1,0 +1,206 @@
+"""Tools that write through the design: the plan first, then the write that was planned."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections import OrderedDict
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from pydantic import BaseModel, Field, TypeAdapter, ValidationError
+from pydantic_core import to_jsonable_python
+
+from keyfold_engine.clients.recorder import SentRequest, WriteHeldBack
+from keyfold.design.address import Ref
+from keyfold.design.entity import Entity
+from keyfold.design.validation import complaints, in_one_line
+from keyfold.errors import KeyfoldError
+from keyfold_workbench.mcp.tool import tool
+from keyfold_workbench.mcp.workspace import Workspace
+from keyfold.runtime import Db
+from keyfold.settings import nearest
+
+Verb = Literal["create", "update", "delete"]
+PLANS_KEPT = 20
+_PLACEHOLDER = re.compile(r"[#:]\w+")
+
+
+@dataclass(frozen=True, slots=True)
+class AskedWrite:
+    """The request whose plan was shown."""
+
+    verb: Verb
+    entity: type[Entity]
+    values: dict[str, Any]
+    shown: list[Any] = field(default_factory=list)
+    """The items of the plan, with their conditions."""
+
+
+class WritePlan(BaseModel):
+    """What a write would send."""
+
+    plan: str = Field(description="Give it to send_write to send this.")
+    operation: str
+    request: dict[str, Any]
+    later: list[str] = Field(description="What the stream's consumer does afterwards.")
+    units_read: float
+
+
+class WriteSent(BaseModel):
+    """The result of a write."""
+
+    operation: str
+    units: float
+
+
+class WriteTools:
+    """Writes through the same path as code: copies, counters and unique values stay correct."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self._plans: OrderedDict[str, AskedWrite] = OrderedDict()
+
+    @tool(idempotent=False)
+    def plan_write(self, verb: Verb, entity: str, values: dict[str, Any]) -> WritePlan:
+        """What creating, updating or deleting an item would send. Nothing is sent.
+
+        `values` are fields by name: all of a new item, the key and the changes of an update, the
+        key of a deleted item.
+        """
+        known = self._workspace.design.entities
+        if entity not in known:
+            raise KeyfoldError(f"the design has no entity {entity!r}; {nearest(entity, known)}")
+        planned = AskedWrite(verb, known[entity], _fields(known[entity], values))
+        with self._workspace.db() as (db, client):
+            _check(db, planned)
+            try:
+                _write(db, planned)
+            except WriteHeldBack:
+                held = client.requests[-1]
+            else:
+                raise KeyfoldError("this would change nothing: the item has these values already")
+            name = secrets.token_hex(8)
+            self._plans[name] = replace(planned, shown=self._items(held))
+            while len(self._plans) > PLANS_KEPT:
+                self._plans.popitem(last=False)
+            return WritePlan(
+                plan=name,
+                operation=held.operation,
+                request=to_jsonable_python(held.request, fallback=str),
+                later=[
+                    one.name
+                    for one in self._workspace.schema.follows
+                    if one.source == entity and one.sync == "stream"
+                ],
+                units_read=client.units,
+            )
+
+    @tool(writes=True, destructive=True, idempotent=False)
+    def send_write(self, plan: str) -> WriteSent:
+        """Send a write whose plan was shown. A plan can be used once."""
+        planned = self._plans.pop(plan, None)
+        if planned is None:
+            raise KeyfoldError("the plan is unknown or was already sent; plan it again")
+
+        def approve(sent: SentRequest) -> None:
+            if self._items(sent) != planned.shown:
+                raise KeyfoldError(
+                    "nothing was sent: the items have changed since the plan; plan it again"
+                )
+
+        with self._workspace.db(write=True, approve=approve) as (db, client):
+            _write(db, planned)
+            return WriteSent(operation=client.requests[-1].operation, units=client.units)
+
+    def _items(self, sent: SentRequest) -> list[Any]:
+        """The items of a write and its conditions, without times and tokens, which change by
+        themselves.
+        """
+        keys = {name for table in self._workspace.schema.tables for name in table.key_attributes}
+        found = []
+        for action, body in sent.entries:
+            held = body.get("Key") or body["Item"]
+            key = {name: value for name, value in held.items() if name in keys}
+            found.append((action, body["TableName"], key, _condition(body)))
+        return found
+
+
+def _condition(body: dict[str, Any]) -> str:
+    """A condition with its values in place of placeholders."""
+    words = {**body.get("ExpressionAttributeNames", {})}
+    words |= body.get("ExpressionAttributeValues", {})
+    return _PLACEHOLDER.sub(lambda found: str(words[found[0]]), body.get("ConditionExpression", ""))
+
+
+def _check(db: Db, planned: AskedWrite) -> None:
+    """Refuse what would fail or have no effect when sent."""
+    entity, values = planned.entity, dict(planned.values)
+    address = entity.__spec__.key.address
+    if planned.verb == "create" and not all(name in values for name in address):
+        return
+    stored = db.find(_ref(entity, values))
+    named = f"{entity.__name__} {', '.join(f'{n}={planned.values[n]!r}' for n in address)}"
+    if planned.verb == "create" and stored is not None:
+        raise KeyfoldError(f"{named} exists already; update it, or choose another key")
+    if planned.verb != "create" and stored is None:
+        raise KeyfoldError(f"{named} does not exist; list_items shows those that do")
+    if planned.verb == "update" and not values:
+        raise KeyfoldError(f"{named}: give the fields that change, with their new values")
+
+
+def _fields(entity: type[Entity], values: dict[str, Any]) -> dict[str, Any]:
+    """Values by field name; refuses unknown names and values that would be lost."""
+    declared = entity.model_fields
+    aliases = {one.alias: name for name, one in declared.items() if one.alias}
+    read = {aliases.get(name, name): value for name, value in values.items()}
+    for name in read:
+        if name not in declared:
+            raise KeyfoldError(
+                f"{entity.__name__} has no field {name!r}; {nearest(name, declared)}"
+            )
+    return read
+
+
+def _write(db: Db, planned: AskedWrite) -> None:
+    entity, values = planned.entity, dict(planned.values)
+    if planned.verb == "create":
+        required = [name for name, one in entity.model_fields.items() if one.is_required()]
+        if missing := [name for name in required if name not in values]:
+            raise KeyfoldError(f"{entity.__name__} needs {', '.join(missing)}")
+        try:
+            db.create(entity(**values))
+        except ValidationError as problem:
+            raise KeyfoldError(f"{entity.__name__}: {in_one_line(complaints(problem))}") from None
+        return
+    ref = _ref(entity, values)
+    if planned.verb == "delete":
+        if values:
+            raise KeyfoldError(f"a delete takes only the key, not {', '.join(values)}")
+        db.delete(ref)
+    else:
+        db.update(ref, **{name: _value(entity, name, one) for name, one in values.items()})
+
+
+def _ref(entity: type[Entity], values: dict[str, Any]) -> Ref[Any]:
+    """The address from the key's fields, which are removed from the values."""
+    key = entity.__spec__.key
+    fields = {name: values.pop(name) for name in key.address if name in values}
+    read = {name: _value(entity, name, one) for name, one in fields.items()}
+    ref: Ref[Any] = getattr(entity, key.name)(**read)
+    return ref
+
+
+def _value(entity: type[Entity], name: str, given: Any) -> Any:
+    declared = entity.model_fields.get(name)
+    if declared is None:
+        raise KeyfoldError(
+            f"{entity.__name__} has no field {name!r}; {nearest(name, entity.model_fields)}"
+        )
+    try:
+        kind: Any = declared.annotation
+        return TypeAdapter(kind).validate_python(given)
+    except ValidationError as problem:
+        raise KeyfoldError(
+            f"{entity.__name__}.{name}: {in_one_line(complaints(problem))}"
+        ) from None

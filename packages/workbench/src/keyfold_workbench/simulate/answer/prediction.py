@@ -1,0 +1,187 @@
+"""The figures of a run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from keyfold_engine.limits import GB
+from keyfold.prices import SECONDS_A_MONTH
+from keyfold_workbench.cost.part import Store
+from keyfold_workbench.simulate.assumptions import Assumptions
+from keyfold_workbench.simulate.load.design_load import DesignLoad
+from keyfold_workbench.simulate.load.schedule import DAY
+from keyfold_workbench.simulate.model.latency import Latency, of_calls
+from keyfold_workbench.simulate.outcome import RunOutcome
+from keyfold_workbench.simulate.run import Run
+from keyfold_workbench.simulate.traffic import Provisioned
+
+TABLE_QUOTA = 40_000.0
+"""Units per second of one table or index, unless AWS has raised the account's quota (DG)."""
+
+
+@dataclass(frozen=True)
+class CallLatency:
+    """One pattern or write: on a normal day, and in its worst minutes."""
+
+    call: str
+    usual: Latency
+    worst: Latency
+    lost: float
+    """The share of its calls that failed after all retries."""
+
+
+@dataclass(frozen=True)
+class Copying:
+    """The lag of something maintained by the stream."""
+
+    what: str
+    usual: float
+    worst: float
+    """Seconds."""
+    lost: float = 0.0
+
+
+@dataclass(frozen=True)
+class FanOutTime:
+    """The duration of the largest fan-out."""
+
+    call: str
+    copies: float
+    new_table: float
+    """Seconds, at the 4,000 writes per second of a new table."""
+    at_quota: float
+    note: str
+
+
+@dataclass(frozen=True)
+class MonthCost:
+    """Dollars per month, as far as the run covers."""
+
+    reads: float
+    writes: float
+    storage: float
+    beside: float
+
+    @property
+    def total(self) -> float:
+        return self.reads + self.writes + self.storage + self.beside
+
+
+@dataclass(frozen=True)
+class QuotaNeed:
+    """A quota increase to request from AWS."""
+
+    store: Store
+    kind: str
+    units: float
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """The behaviour of a design under a load."""
+
+    load: DesignLoad
+    outcome: RunOutcome
+    assumptions: Assumptions
+    copying: tuple[Copying, ...]
+    fan_outs: tuple[FanOutTime, ...]
+    cost: MonthCost
+    quotas: tuple[QuotaNeed, ...]
+
+    @property
+    def users(self) -> float:
+        return self.load.model.users
+
+    @cached_property
+    def latencies(self) -> tuple[CallLatency, ...]:
+        """The slowest first."""
+        return tuple(_latencies(self.load, self.outcome, self.assumptions))
+
+
+def predict(
+    load: DesignLoad, days: float = 30.0, assumptions: Assumptions | None = None
+) -> Prediction:
+    """Run a design under its load."""
+    taken = assumptions or Assumptions()
+    outcome = Run(load.model, load.schedule, taken).go(days * DAY)
+    return prediction_of(load, outcome, taken)
+
+
+def prediction_of(load: DesignLoad, outcome: RunOutcome, taken: Assumptions) -> Prediction:
+    """The figures of a finished run."""
+    return Prediction(
+        load,
+        outcome,
+        taken,
+        tuple(_copying(outcome, taken)),
+        tuple(
+            FanOutTime(
+                each.call, each.copies, each.copies / 4_000, each.copies / TABLE_QUOTA, each.note
+            )
+            for each in load.model.fan_outs
+        ),
+        _cost(load, outcome),
+        tuple(
+            QuotaNeed(store, kind, units)
+            for store, seen in outcome.stores.items()
+            for kind, units in (("read", seen.peak_read), ("write", seen.peak_write))
+            if units > TABLE_QUOTA
+        ),
+    )
+
+
+def _latencies(load: DesignLoad, outcome: RunOutcome, taken: Assumptions) -> list[CallLatency]:
+    found = []
+    for call, (requests, reading, items) in load.requests.items():
+        seen = outcome.calls.get(call)
+        if seen is None or not seen.calls:
+            continue
+
+        def timed(
+            refused: float,
+            requests: float = requests,
+            reading: bool = reading,
+            items: float = items,
+        ) -> Latency:
+            return of_calls(
+                taken,
+                requests=requests,
+                reading=reading,
+                refused=refused,
+                transaction_items=items,
+            )
+
+        usual = timed(0.0)
+        worst = timed(seen.worst) if seen.worst > 0 else usual
+        found.append(CallLatency(call, usual, worst, seen.lost_share))
+    return sorted(found, key=lambda each: -each.worst.p99)
+
+
+def _copying(outcome: RunOutcome, taken: Assumptions) -> list[Copying]:
+    found = []
+    usual, slow = taken.index_ms
+    for store, seen in outcome.stores.items():
+        if store.index is not None:
+            drained = max(seen.peak_write, 1.0)
+            waited = seen.buffered / drained
+            found.append(Copying(f"index {store}", usual / 1000, slow / 1000 + waited))
+    for table, queue in outcome.queues.items():
+        base = taken.stream_ms / 1000
+        found.append(Copying(f"stream of {table}", base, base + queue.lag, queue.lost))
+    return found
+
+
+def _cost(load: DesignLoad, outcome: RunOutcome) -> MonthCost:
+    prices, months = load.bill.prices, outcome.seconds / SECONDS_A_MONTH
+    reads = writes = storage = 0.0
+    modes = {spec.store: spec.mode for spec in load.model.stores}
+    for store, seen in outcome.stores.items():
+        if isinstance(modes[store], Provisioned):
+            reads += seen.capacity_read / 3600 * prices.read_hour
+            writes += seen.capacity_write / 3600 * prices.write_hour
+        else:
+            reads += seen.read_units / 1e6 * prices.read
+            writes += seen.write_units / 1e6 * prices.write
+        storage += seen.bytes / GB * prices.storage
+    return MonthCost(reads / months, writes / months, storage, load.bill.upkeep_dollars)

@@ -1,0 +1,313 @@
+"""The result as a document: what breaks first, and what fixes it."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+
+from keyfold_engine.limits import GB
+from keyfold_workbench.cost.amounts import money, number, percent
+from keyfold.review.docs.blocks import Block, Document, Grid, Paragraph, Picture, Section, Sentences
+from keyfold_workbench.simulate.answer.changes import Cure
+from keyfold_workbench.simulate.answer.plot import Curve, curves
+from keyfold_workbench.simulate.answer.prediction import Prediction
+from keyfold_workbench.simulate.assumptions import SWEEPS
+from keyfold_workbench.simulate.chaos import ChaosScenario
+from keyfold_workbench.simulate.load.schedule import DAY
+from keyfold_workbench.simulate.outcome import FirstThrottle, RunOutcome
+
+SHOWN = 15
+
+
+def document(
+    answer: Prediction,
+    cure: Cure | None = None,
+    chaos: tuple[tuple[ChaosScenario, RunOutcome], ...] = (),
+    spread: tuple[tuple[str, float, float], ...] = (),
+) -> Document:
+    """The page of a prediction."""
+    name = answer.load.schema.name
+    title = f"{name} at {people(answer.users)} users" if answer.users else f"{name} under load"
+    sections = [
+        Section("What throttles first", "first", tuple(_firsts(answer))),
+        *([Section("What would help", "changes", tuple(_changes(cure)))] if cure else []),
+        Section("Time", "time", tuple(_time(answer))),
+        Section("Latency", "latency", tuple(_latency(answer))),
+        Section("Copies, indexes and fan-outs", "copies", tuple(_copies(answer))),
+        Section("Cost", "cost", tuple(_cost(answer))),
+        Section("Partitions", "partitions", tuple(_partitions(answer))),
+        *([Section("Failures", "chaos", tuple(_chaos(chaos)))] if chaos else []),
+        *([Section("Uncertainty", "spread", tuple(_spread(spread)))] if spread else []),
+        Section("Assumed", "assumed", tuple(_assumptions(answer))),
+    ]
+    return Document(title, _summary(answer, cure), tuple(sections))
+
+
+def people(users: float) -> str:
+    exponent = len(f"{users:.0f}") - 1
+    whole = users == 10**exponent and exponent >= 3
+    return f"10^{exponent}" if whole else f"{users:,.0f}"
+
+
+def moment(at: float) -> str:
+    day, rest = divmod(at, DAY)
+    return f"day {day:.0f}, {int(rest // 3600):02d}:{int(rest % 3600 // 60):02d}"
+
+
+def why(first: FirstThrottle) -> str:
+    """One sentence about a throttle."""
+    through = f"`{first.place}`"
+    if first.reason == "key range":
+        key = f"key `{first.key}`" if first.key else "one partition, by many keys"
+        said = f"{key} gets {number(first.wanted)} of {number(first.limit)} units a second"
+    elif first.reason == "provisioned":
+        said = f"{number(first.wanted)} of {number(first.limit)} provisioned units a second"
+    else:
+        said = f"{number(first.wanted)} units a second, above what its {first.reason} allows"
+    back = f"; it throttles `{first.store}`" if first.through else ""
+    return f"{moment(first.at)}: {first.kind}s of {through}: {said}{back}."
+
+
+def _summary(answer: Prediction, cure: Cure | None) -> str:
+    first = answer.outcome.first
+    days = answer.outcome.seconds / DAY
+    cost = f"{money(answer.cost.total)} a month."
+    if first is None:
+        return f"Nothing is throttled in {days:g} days. {cost}"
+    said = (
+        f"First throttle: {why(first)} {percent(answer.outcome.lost_share)} of all calls fail in "
+        f"{days:g} days. {cost}"
+    )
+    if cure is not None and cure.helping:
+        left = cure.after.outcome.lost_share
+        names = "; ".join(change.name for change in cure.helping)
+        said += f" What helps: {names}. Then {percent(left)} fail."
+    return said
+
+
+def _firsts(answer: Prediction) -> list[Block]:
+    found = sorted(answer.outcome.firsts, key=lambda each: each.at)
+    if not found:
+        busiest = "No partition, table or index throttles."
+        return [Paragraph(busiest), *_quotas(answer)]
+    head = ("When", "Where", "What", "Reason", "Key", "Demand/s", "Limit/s", "By")
+    rows = tuple(
+        (
+            moment(each.at),
+            f"`{each.place}`",
+            each.kind,
+            each.reason,
+            f"`{each.key}`" if each.key else "many",
+            number(each.wanted),
+            number(each.limit),
+            ", ".join(each.calls),
+        )
+        for each in found[:SHOWN]
+    )
+    return [Grid(head, rows), *_lost_calls(answer), *_contentions(answer), *_quotas(answer)]
+
+
+def _lost_calls(answer: Prediction) -> list[Block]:
+    worst = sorted(answer.outcome.calls.items(), key=lambda each: -each[1].lost_share)
+    rows = tuple(
+        (
+            call,
+            number(seen.calls),
+            percent(seen.lost_share),
+            number(seen.throttled_seconds / 3600),
+            moment(seen.worst_at),
+        )
+        for call, seen in worst[:SHOWN]
+        if seen.lost_share > 0.0001
+    )
+    head = ("Call", "Calls", "Failed", "Hours with refusals", "Worst at")
+    return [Grid(head, rows)] if rows else []
+
+
+def _contentions(answer: Prediction) -> list[Block]:
+    rows = tuple(
+        (call, f"`{seen.key}`", number(seen.rate), percent(seen.cancelled), moment(seen.at))
+        for call, seen in answer.outcome.contentions.items()
+        if seen.cancelled > 0.001
+    )
+    head = ("Transaction", "Item", "Per second", "Cancelled at worst", "When")
+    return [Grid(head, rows)] if rows else []
+
+
+def _quotas(answer: Prediction) -> list[Block]:
+    if not answer.quotas:
+        return []
+    told = (
+        "AWS gives 40,000 units a second to a table or index unless asked for more. The run "
+        "assumes that these were granted before:"
+    )
+    rows = tuple(
+        (f"`{each.store}`", each.kind, number(each.units))
+        for each in sorted(answer.quotas, key=lambda each: -each.units)
+    )
+    return [Paragraph(told), Grid(("Table or index", "What", "Peak units/s"), rows)]
+
+
+def _changes(cure: Cure) -> list[Block]:
+    if not cure.tried:
+        return [Paragraph("No change is needed.")]
+    told = "Each change was tried on the same days, in this order; a change that helps is kept."
+    head = (
+        "Change",
+        "For",
+        "Helps",
+        "Failed before",
+        "After",
+        "Monthly cost before",
+        "After",
+        "Note",
+    )
+    rows = tuple(
+        (
+            change.name,
+            f"`{change.place}`",
+            "yes" if change.helps else "no",
+            percent(change.lost_before),
+            percent(change.lost_after),
+            money(change.dollars_before),
+            money(change.dollars_after),
+            change.note,
+        )
+        for change in cure.tried
+    )
+    blocks: list[Block] = [Paragraph(told), Grid(head, rows)]
+    left = cure.after.outcome.firsts
+    if left:
+        blocks.append(Sentences(tuple(f"Remaining: {why(first)}" for first in left[:5])))
+    return blocks
+
+
+def _time(answer: Prediction) -> list[Block]:
+    days = answer.outcome.seconds / DAY
+    ranked = sorted(
+        answer.outcome.stores.items(),
+        key=lambda each: -(each[1].read_units / 3 + each[1].write_units),
+    )[:4]
+    told = f"{answer.outcome.steps:,} steps over {days:g} days; hourly means of the busiest."
+    pictures: list[Block] = [Paragraph(told)]
+    for what, name in (
+        ("read", "Read units a second"),
+        ("written", "Write units a second"),
+        ("refused", "Refused units a second"),
+    ):
+        drawn = [Curve(str(store), tuple(getattr(seen.series, what))) for store, seen in ranked]
+        if any(value for curve in drawn for value in curve.values):
+            pictures.append(Picture(f"time-{what}", curves(name, drawn, days), name))
+    return pictures
+
+
+def _latency(answer: Prediction) -> list[Block]:
+    told = (
+        "In milliseconds. DynamoDB's service times are not published: these are assumed, plus "
+        "requests that wait for each other, and retries."
+    )
+    head = ("Call", "p50", "p99", "p50 at worst", "p99 at worst", "Failed")
+    rows = tuple(
+        (
+            each.call,
+            number(each.usual.p50),
+            number(each.usual.p99),
+            number(each.worst.p50),
+            number(each.worst.p99),
+            percent(each.lost),
+        )
+        for each in answer.latencies[:SHOWN]
+    )
+    return [Paragraph(told), Grid(head, rows)]
+
+
+def _copies(answer: Prediction) -> list[Block]:
+    head = ("What", "Usually behind", "At worst", "Lost records")
+    rows = tuple(
+        (each.what, _duration(each.usual), _duration(each.worst), number(each.lost))
+        for each in answer.copying
+    )
+    blocks: list[Block] = [Grid(head, rows)] if rows else []
+    if answer.fan_outs:
+        wide = ("Fan-out", "Items", "On a new table", "At 40,000 writes a second", "What")
+        times = tuple(
+            (
+                each.call,
+                number(each.copies),
+                _duration(each.new_table),
+                _duration(each.at_quota),
+                each.note,
+            )
+            for each in answer.fan_outs
+        )
+        blocks.append(Grid(wide, times))
+    return blocks or [Paragraph("No index, stream or feed.")]
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 1:
+        return f"{seconds * 1000:.0f} ms"
+    if seconds < 120:
+        return f"{seconds:.1f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
+
+
+def _cost(answer: Prediction) -> list[Block]:
+    cost = answer.cost
+    told = (
+        f"{money(cost.total)} a month: {money(cost.reads)} for reads, {money(cost.writes)} for "
+        f"writes, {money(cost.storage)} for storage at the end, {money(cost.beside)} "
+        f"for everything else. Refused requests are not charged. `keyfold cost` breaks the "
+        "cost down by call."
+    )
+    return [Paragraph(told)]
+
+
+def _partitions(answer: Prediction) -> list[Block]:
+    head = ("Table or index", "Partitions", "Splits", "Stored", "Hottest partition", "By")
+    rows = tuple(
+        (
+            f"`{store}`",
+            number(seen.partitions),
+            number(seen.splits),
+            f"{number(seen.bytes / GB)} GB",
+            percent(seen.hottest) if seen.hottest else "below its limit",
+            f"`{seen.hottest_key}`" if seen.hottest_key else "",
+        )
+        for store, seen in answer.outcome.stores.items()
+    )
+    return [Grid(head, rows)]
+
+
+def _chaos(chaos: tuple[tuple[ChaosScenario, RunOutcome], ...]) -> list[Block]:
+    head = ("Scenario", "Failed calls", "Stream behind", "First refusal", "What happens")
+    rows = tuple(
+        (
+            each.name,
+            percent(seen.lost_share),
+            _duration(max((queue.lag for queue in seen.queues.values()), default=0.0)),
+            why(seen.first) if seen.first else "none",
+            each.about,
+        )
+        for each, seen in chaos
+    )
+    return [Grid(head, rows)]
+
+
+def _spread(spread: tuple[tuple[str, float, float], ...]) -> list[Block]:
+    told = (
+        "The share of failed calls if an unpublished figure of DynamoDB has another plausible "
+        "value."
+    )
+    rows = tuple((name, percent(low), percent(high)) for name, low, high in spread)
+    return [Paragraph(told), Grid(("Unknown", "Lowest", "Highest"), rows)]
+
+
+def _assumptions(answer: Prediction) -> list[Block]:
+    taken = answer.assumptions
+    said = [
+        f"`{field.name}` is {getattr(taken, field.name)}; a sweep goes through "
+        f"{', '.join(str(value) for value in SWEEPS[field.name])}"
+        for field in fields(taken)
+        if field.name in SWEEPS
+    ]
+    return [Sentences((*answer.load.model.assumed, *said))]

@@ -1,0 +1,381 @@
+"""From a design and its workload to a simulation: stores, keys and lines of load."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from keyfold.design.schema import EntitySchema, KeyTemplates, PatternSchema, Schema
+from keyfold.design.template import Slot
+from keyfold_engine.limits import PARTITION_WRITE_UNITS
+from keyfold.prices import SECONDS_A_MONTH
+from keyfold_workbench.cost import Bill, bill
+from keyfold_workbench.cost.figures import Figures
+from keyfold_workbench.cost.part import IN_TRANSACTION, Part, Store
+from keyfold_workbench.cost.workload import HORIZON_MONTHS, BurstLoad, Rate, Workload
+from keyfold_workbench.simulate.load.schedule import DAY, Burst, Day, Schedule
+from keyfold_workbench.simulate.load.zipf import exponent, harmonic, shares
+from keyfold_workbench.simulate.model.shard_reader import ShardWork
+from keyfold_workbench.simulate.traffic import (
+    ALWAYS,
+    Contention,
+    FanOut,
+    KeySpace,
+    Kind,
+    Mode,
+    OnDemand,
+    Provisioned,
+    ScaleModel,
+    StoreSpec,
+    TrafficLine,
+)
+
+MOST_HEAVY = 64
+"""At most this many keys of one template are tracked individually."""
+LEAST_HEAVY = 0.05
+"""A key is heavy if it takes this share of a partition's rate at the busiest time."""
+OWN = "(keyfold's own items)"
+RECORD_SECONDS = 0.012
+"""A consumer's time for one record that causes a write: a read and a transaction."""
+ATTEMPTS = 5
+"""How often keyfold retries its own transactions that fail by conflicts only."""
+
+
+@dataclass(frozen=True)
+class Setup:
+    """How a design is deployed: AWS settings and consumers."""
+
+    provisioned: float | None = None
+    """Provisioned for its peaks, with auto scaling at this utilisation; None is on demand."""
+    cold: bool = False
+    """All tables are new; otherwise they have seen this traffic before."""
+    warm: bool = False
+    """Warm throughput was bought for the peaks, including bursts."""
+    batch: int = 100
+    parallel: int = 1
+    shards: dict[str, int] = field(default_factory=dict)
+    """The shards that spread a key's writes, by template; a list reads all of them."""
+    copies: dict[str, int] = field(default_factory=dict)
+    """The replicas of a key, by template; a read uses one, a write all."""
+    short: frozenset[str] = frozenset()
+    """Keys whose reads take at most one unit, by template."""
+    narrow: frozenset[str] = frozenset()
+    """Indexes that project only keys, by `table.index`."""
+    spread: float = 1.0
+    """The factor by which bursts are stretched and flattened."""
+    streamed: frozenset[str] = frozenset()
+    """Counters maintained by the stream, by the call that changes them."""
+
+
+@dataclass(frozen=True)
+class DesignLoad:
+    """A design under a workload, ready to be simulated."""
+
+    schema: Schema
+    workload: Workload
+    model: ScaleModel
+    schedule: Schedule
+    bill: Bill
+    setup: Setup
+    requests: dict[str, tuple[float, bool, float]]
+    """Sequential requests of each call, whether it reads, and the items of its transaction."""
+
+
+def design_load(schema: Schema, workload: Workload, setup: Setup | None = None) -> DesignLoad:
+    """The load of a design under a workload."""
+    return _Building(schema, workload, setup or Setup()).build()
+
+
+class _Building:
+    def __init__(self, schema: Schema, workload: Workload, setup: Setup) -> None:
+        self.schema, self.workload, self.setup = schema, workload, setup
+        self.figures = Figures(schema, workload)
+        self.bill = bill(schema, workload)
+        self.lines: list[TrafficLine] = []
+        self.spaces: dict[tuple[Store, str], list[tuple[float, float, float, bool]]] = defaultdict(
+            list
+        )
+        self.peaks: dict[str, float] = {}
+        self.requests: dict[str, tuple[float, bool, float]] = {}
+        self.contentions: list[Contention] = []
+        self.fan_outs: list[FanOut] = []
+        self.bursts = {call: burst for burst in workload.arrival.bursts for call in burst.calls}
+        self.records: dict[str, float] = defaultdict(float)
+
+    def build(self) -> DesignLoad:
+        for line in self.bill.patterns:
+            self._pattern(line.pattern, line.rate, line.pattern.name)
+            self.requests[line.pattern.name] = (line.read.requests, True, 0.0)
+        for view in self.bill.views:
+            for name in self.workload.views[view.name].reads:
+                self._pattern(self.schema.by_pattern[name], view.rate, view.name)
+            self.requests[view.name] = (view.requests, True, 0.0)
+        for feed in self.bill.feeds:
+            call = f"feed {feed.feed.name}"
+            for part in feed.page.parts:
+                self._part(part, feed.rate, call, "read")
+            self.requests[call] = (feed.page.requests, True, 0.0)
+        for write in self.bill.writes:
+            self._write(write.write.name, write.write.parts, write.rate)
+        self._fan_outs()
+        schedule = self._schedule()
+        model = self._model(schedule)
+        return DesignLoad(
+            self.schema, self.workload, model, schedule, self.bill, self.setup, self.requests
+        )
+
+    # Lines
+
+    def _profile(self, rate: Rate) -> str:
+        if not rate.average:
+            return ALWAYS
+        factor = round(rate.peak / rate.average, 3)
+        name = f"peaks {factor:g} times"
+        self.peaks[name] = factor
+        return name
+
+    def _line(self, line: TrafficLine, hottest: float, keys: float, *, divisible: bool) -> None:
+        shards = self.setup.shards.get(line.space, 1)
+        copies = self.setup.copies.get(line.space, 1)
+        spread = shards
+        if line.kind == "read":
+            spread *= copies
+            line = replace(line, units=max(line.units, 0.5 * shards if shards > 1 else 0.0))
+        elif copies > 1:
+            line = replace(line, units=line.units * copies)
+            spread *= copies
+        if line.kind == "read" and line.space in self.setup.short:
+            line = replace(line, units=min(line.units, 1.0))
+        hottest, keys = hottest / spread, keys * spread
+        if line.units <= 0:
+            return
+        weight = line.units * line.rate
+        self.spaces[line.store, line.space].append((weight, hottest, keys, divisible))
+        self.lines.append(line)
+        burst = self.bursts.get(line.call)
+        if burst is not None:
+            focus = burst.focus / spread if _is_about(burst, line.space) else 0.0
+            self.lines.append(replace(line, profile=_burst_name(burst), focus=focus))
+
+    def _pattern(self, pattern: PatternSchema, rate: Rate, call: str) -> None:
+        from keyfold_workbench.cost.reads import read
+
+        once = read(self.figures, pattern)
+        profile = self._profile(rate)
+        found = [
+            a for a in self.figures.facts.reached(pattern) if a.entity.name in pattern.entities
+        ] or list(self.figures.facts.reached(pattern))
+        if found:
+            entity, key = found[0].entity, found[0].key
+            space = str(key.partition)
+            hottest, keys = self._popularity(entity, key)
+            hottest /= self.figures.partitions(pattern)
+            divisible = pattern.kind in ("get", "exists") and self._is_divisible(entity, key)
+        else:
+            space, hottest, keys, divisible = pattern.name, 1.0, 1.0, False
+        line = TrafficLine(call, once.path, "read", once.units, rate.average, space, profile)
+        self._line(line, hottest, keys, divisible=divisible)
+        if once.fetched:
+            fetched = TrafficLine(
+                call, Store(pattern.table), "read", once.fetched, rate.average, OWN, profile
+            )
+            self._line(fetched, 1e-6, 1e6, divisible=True)
+
+    def _write(self, name: str, parts: tuple[Part, ...], rate: Rate) -> None:
+        direct = [part for part in parts if not part.streamed]
+        written = [p for p in direct if not p.reading and p.why != "index"]
+        transaction = len(written) > 1
+        looked = sum(1 for part in direct if part.reading)
+        self.requests[name] = (1.0 + looked, False, float(len(written)) if transaction else 0.0)
+        for part in parts:
+            self._part(part, rate, name, "read" if part.reading else "write")
+            if transaction and part.why == "counter" and not part.streamed:
+                self._contention(name, part, rate)
+
+    def _part(self, part: Part, rate: Rate, call: str, kind: Kind) -> None:
+        store = part.path
+        profile = self._profile(rate)
+        entity = self.schema.by_entity.get(part.entity)
+        streamed, units = part.streamed, part.units
+        if part.why == "counter" and call in self.setup.streamed:
+            streamed, units = True, units / IN_TRANSACTION
+        if part.why == "index" and str(store) in self.setup.narrow:
+            units = max(1.0, units * 0.25)
+        key = self._key(entity, store) if entity else None
+        if entity is None or key is None:
+            line = TrafficLine(call, store, kind, units, rate.average, OWN, profile, streamed)
+            self._line(line, 1e-6, 1e6, divisible=True)
+            return
+        hottest, keys = self._popularity(entity, key)
+        line = TrafficLine(
+            call,
+            store,
+            kind,
+            units,
+            rate.average,
+            str(key.partition),
+            profile,
+            streamed,
+            items=part.items or (0.0 if kind == "read" else 1.0),
+        )
+        divisible = kind == "write" and self._is_divisible(entity, key)
+        self._line(line, hottest, keys, divisible=divisible)
+        if kind == "write" and store.index is None and not streamed:
+            self.records[store.table] += rate.average * line.items
+
+    def _key(self, entity: EntitySchema, store: Store) -> KeyTemplates | None:
+        if store.index is None:
+            return entity.key
+        placed = entity.placement(store.index)
+        return placed[0].key if placed else None
+
+    def _popularity(self, entity: EntitySchema, key: KeyTemplates) -> tuple[float, float]:
+        """The share of the hottest key, and the number of keys."""
+        fields = key.partition.fields
+        keys = self.figures.distinct(entity, fields)
+        stated = [self.workload.arrival.zipf[f] for f in fields if f in self.workload.arrival.zipf]
+        if stated:
+            return 1 / harmonic(keys, min(stated)), keys
+        shared = self._stated_share(fields)
+        if shared is not None and not self.figures.load(entity).hottest:
+            return shared, keys
+        return self.figures.hottest(entity, fields), keys
+
+    def _stated_share(self, fields: tuple[str, ...]) -> float | None:
+        """The popularity that another entity states for the same field."""
+        found = [
+            load.hottest[f]
+            for load in self.workload.entities.values()
+            for f in fields
+            if f in load.hottest
+        ]
+        return max(found) if found and len(fields) == 1 else None
+
+    def _is_divisible(self, entity: EntitySchema, key: KeyTemplates) -> bool:
+        """Whether one key's items can be split, because their sort keys do not only rise."""
+        if key.sort is None:
+            return False
+        slots = [part for part in key.sort.parts if isinstance(part, Slot)]
+        return bool(slots) and not self.figures.facts.is_moment(entity, slots[0])
+
+    def _contention(self, call: str, part: Part, rate: Rate) -> None:
+        entity = self.schema.by_entity[part.entity]
+        if entity.key is None or part.path.index is not None or call in self.setup.streamed:
+            return
+        hottest, _ = self._popularity(entity, entity.key)
+        spread = self.setup.shards.get(str(entity.key.partition), 1)
+        name = f"{entity.key.partition} (no. 1)"
+        at = rate.average * hottest / spread
+        made = Contention(call, name, at, self._profile(rate), ATTEMPTS, 0.0, rate.average)
+        self.contentions.append(made)
+        burst = self.bursts.get(call)
+        if burst is not None and burst.focus and _is_about(burst, str(entity.key.partition)):
+            self.contentions.append(
+                replace(made, rate=rate.average * burst.focus / spread, profile=_burst_name(burst))
+            )
+
+    def _fan_outs(self) -> None:
+        largest = self.workload.arrival.largest * (self.workload.users or 0.0)
+        for feed in self.schema.feeds:
+            item = self.schema.by_entity.get(feed.item)
+            if item is None or not largest:
+                continue
+            note = "copies of one post of the largest account, if it pushes"
+            self.fan_outs.append(FanOut(f"create {feed.post}", Store(item.table), largest, note))
+
+    # Stores
+
+    def _schedule(self) -> Schedule:
+        arrival = self.workload.arrival
+        day = Day(arrival.peak_hour, arrival.trough, max(1, round(arrival.zones)))
+        bursts = tuple(
+            Burst(
+                _burst_name(burst),
+                burst.day * DAY + burst.hour * 3600,
+                burst.seconds * self.setup.spread,
+                max(0.0, burst.factor - 1) / self.setup.spread,
+            )
+            for burst in arrival.bursts
+        )
+        return Schedule(day, self.peaks, 600.0, bursts, (), arrival.growth)
+
+    def _model(self, schedule: Schedule) -> ScaleModel:
+        peaks = schedule.highest()
+        wanted: dict[tuple[Store, Kind], float] = defaultdict(float)
+        bursting: dict[tuple[Store, Kind], float] = defaultdict(float)
+        factors = {burst.profile: burst.factor for burst in schedule.bursts}
+        for line in self.lines:
+            at = line.store, line.kind
+            wanted[at] += line.units * line.rate * peaks[line.profile]
+            bursting[at] += line.units * line.rate * factors.get(line.profile, 0.0)
+        stores = []
+        for path in self.bill.paths:
+            read, write = wanted[path.path, "read"], wanted[path.path, "write"]
+            if self.setup.warm:
+                read += bursting[path.path, "read"]
+                write += bursting[path.path, "write"]
+            table = self.schema.by_table.get(path.path.table)
+            local = table is not None and any(index.local for index in table.indexes)
+            growth = (path.bytes_later - path.bytes) / HORIZON_MONTHS / SECONDS_A_MONTH
+            stores.append(
+                StoreSpec(
+                    path.path,
+                    self._mode(read, write),
+                    tuple(self._spaces(path.path)),
+                    path.bytes if not self.setup.cold else 0.0,
+                    growth,
+                    local_indexes=local and path.path.index is None,
+                    grown=not self.setup.cold,
+                )
+            )
+        return ScaleModel(
+            self.schema.name,
+            tuple(stores),
+            tuple(self.lines),
+            tuple(self.contentions),
+            tuple(self.fan_outs),
+            tuple(self._consumers()),
+            self.workload.users or 0.0,
+            self.bill.assumptions,
+        )
+
+    def _mode(self, read: float, write: float) -> Mode:
+        if self.setup.provisioned is not None:
+            low = self.setup.provisioned
+            most = max(40_000.0, 2 * read / low, 2 * write / low)
+            if self.setup.cold:
+                return Provisioned(5.0, 5.0, low, most)
+            return Provisioned(max(5.0, read / 2), max(5.0, write / 2), low, most)
+        if self.setup.cold and not self.setup.warm:
+            return OnDemand()
+        return OnDemand(max(12_000.0, read), max(4_000.0, write))
+
+    def _spaces(self, store: Store) -> Iterator[KeySpace]:
+        for (of, template), entries in self.spaces.items():
+            if of != store:
+                continue
+            total = sum(weight for weight, _, _, _ in entries)
+            hottest = max(hottest for _, hottest, _, _ in entries)
+            keys = max(keys for _, _, keys, _ in entries)
+            firm = sum(weight for weight, _, _, divisible in entries if not divisible)
+            least = LEAST_HEAVY * PARTITION_WRITE_UNITS / max(total * 5, 1e-9)
+            heavy = shares(keys, exponent(keys, min(1.0, hottest)), MOST_HEAVY, least)
+            yield KeySpace(template, heavy, keys, divisible=firm < total / 2)
+
+    def _consumers(self) -> Iterator[tuple[str, ShardWork]]:
+        setup = self.setup
+        for table in self.schema.tables:
+            if table.stream:
+                follows = any(line.streamed and line.kind == "write" for line in self.lines)
+                seconds = setup.batch * (RECORD_SECONDS if follows else 0.0005)
+                yield table.name, ShardWork(setup.batch, seconds, setup.parallel)
+
+
+def _is_about(burst: BurstLoad, template: str) -> bool:
+    """Whether a burst concentrates on keys of this template rather than on each caller's own."""
+    return any(f"{{{field}}}" in template or f"{{{field}:" in template for field in burst.on)
+
+
+def _burst_name(burst: BurstLoad) -> str:
+    return f"burst: {burst.name}"

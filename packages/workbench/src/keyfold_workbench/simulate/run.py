@@ -1,0 +1,359 @@
+"""The run: time advances in steps of a minute or less, with constant load in each.
+
+Heavy keys are tracked individually, all others as a flow. Nothing is random, so a run is
+reproducible and its step length is independent of the request rate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from keyfold_workbench.cost.part import Store
+from keyfold_workbench.simulate.assumptions import Assumptions
+from keyfold_workbench.simulate.disturbance import Disturbance
+from keyfold_workbench.simulate.grant import Grant
+from keyfold_workbench.simulate.ledger import UnitLedger
+from keyfold_workbench.simulate.load.schedule import Schedule
+from keyfold_workbench.simulate.model import conflicts
+from keyfold_workbench.simulate.model.backpressure import IndexBuffer
+from keyfold_workbench.simulate.model.partition import StorePartition
+from keyfold_workbench.simulate.model.retries import refusal
+from keyfold_workbench.simulate.model.shard_reader import ShardQueue
+from keyfold_workbench.simulate.outcome import (
+    CallOutcome,
+    ContentionOutcome,
+    FirstThrottle,
+    QueueOutcome,
+    RunOutcome,
+    StoreOutcome,
+)
+from keyfold_workbench.simulate.store import SimulatedStore
+from keyfold_workbench.simulate.traffic import Kind, ScaleModel, TrafficLine
+
+CallAt = tuple[str, str]
+"""A call and its load profile."""
+SETTLED_STEPS = 10
+"""How much longer steps are if no partition is about to split."""
+NEGLIGIBLE = 1e-4
+
+
+def run(
+    model: ScaleModel,
+    schedule: Schedule,
+    seconds: float,
+    assumptions: Assumptions | None = None,
+    *,
+    step: float = 60.0,
+    disturbances: Sequence[Disturbance] = (),
+    seed: int = 0,
+) -> RunOutcome:
+    """Simulate a system over time."""
+    return Run(model, schedule, assumptions or Assumptions(), disturbances, seed).go(seconds, step)
+
+
+class Run:
+    """The state of a system during a run."""
+
+    def __init__(
+        self,
+        model: ScaleModel,
+        schedule: Schedule,
+        assumptions: Assumptions,
+        disturbances: Sequence[Disturbance] = (),
+        seed: int = 0,
+    ) -> None:
+        self.model, self.schedule, self.assumptions = model, schedule, assumptions
+        self.disturbances = tuple(disturbances)
+        peaks = schedule.highest()
+        self.stores = {
+            spec.store: SimulatedStore(spec, model.lines, assumptions, peaks, seed + at)
+            for at, spec in enumerate(model.stores)
+        }
+        self.outcome = RunOutcome(
+            stores={store: StoreOutcome() for store in self.stores},
+            calls={line.call: CallOutcome() for line in model.lines},
+        )
+        self.tables = [store for store in self.stores if store.index is None]
+        self.indexes = {
+            table: [s for s in self.stores if s.table == table.table and s.index is not None]
+            for table in self.tables
+        }
+        self.buffers = {
+            store: IndexBuffer(assumptions.index_buffer)
+            for store in self.stores
+            if store.index is not None
+        }
+        self.work = dict(model.consumers)
+        self.queues = {table: ShardQueue() for table in self.work}
+        self.outcome.queues = {table: QueueOutcome() for table in self.work}
+        self._rates: dict[CallAt, float] = {}
+        for line in model.lines:
+            if not line.streamed:
+                self._rates[line.at] = max(self._rates.get(line.at, 0.0), line.rate)
+        self._seen: set[tuple[Store, Kind, str]] = set()
+        self.ledger = UnitLedger(self.stores, self.outcome.stores)
+        self._edges: list[float] = []
+        self._streamed = {line.at for line in model.lines if line.streamed}
+
+    def go(self, seconds: float, step: float = 60.0) -> RunOutcome:
+        for disturbance in self.disturbances:
+            seconds = max(seconds, disturbance.ends)
+        self._edges = sorted({e for d in self.disturbances for e in (d.at, d.ends)})
+        now = 0.0
+        while now < seconds - 1e-9:
+            settled = all(state.is_settled for state in self.stores.values())
+            usual = step * SETTLED_STEPS if settled and step >= 60 else step
+            length = self.schedule.step(now, seconds, usual)
+            for edge in self._edges:
+                if now < edge < now + length:
+                    length = edge - now
+            self.step(now, length)
+            now += length
+        self.outcome.seconds = seconds
+        for store, state in self.stores.items():
+            seen = self.outcome.stores[store]
+            seen.partitions, seen.splits, seen.bytes = state.count, state.splits, state.bytes
+            self.ledger.flush(store)
+        return self.outcome
+
+    def step(self, now: float, seconds: float) -> None:
+        factors = self.schedule.factors(now)
+        for disturbance in self.disturbances:
+            disturbance.disturb(self, now, factors)
+        taken: dict[CallAt, float] = {}
+        for table in self.tables:
+            self._table(table, factors, now, seconds, taken)
+        self._calls(factors, now, seconds, taken)
+        self._contend(factors, now, seconds)
+        for state in self.stores.values():
+            state.pass_time(now, seconds, factors)
+        self.outcome.steps += 1
+
+    # One table with its indexes
+
+    def _table(
+        self,
+        table: Store,
+        factors: dict[str, float],
+        now: float,
+        seconds: float,
+        taken: dict[CallAt, float],
+    ) -> None:
+        state = self.stores[table]
+        reads = state.grant("read", factors, seconds)
+        writes = state.grant("write", factors, seconds)
+        self._note(table, "read", reads, factors, now, seconds, taken)
+        self._note(table, "write", writes, factors, now, seconds, taken)
+        held = 1.0
+        for index in self.indexes[table]:
+            fraction = self._index(table, index, factors, now, seconds, taken, writes.fraction)
+            held = min(held, fraction)
+        if held < 1.0:
+            for line in state.demand.lines:
+                if line.kind == "write":
+                    taken[line.at] = min(taken.get(line.at, 1.0), held)
+            seen = self.outcome.stores[table]
+            # An index that accepted less is already counted with the table's own units.
+            seen.refused_write += writes.granted * (1 - held) * seconds
+            seen.write_units -= writes.granted * (1 - held) * seconds
+        self._stream(table, factors, seconds, writes.fraction * held, taken)
+
+    def _index(
+        self,
+        table: Store,
+        index: Store,
+        factors: dict[str, float],
+        now: float,
+        seconds: float,
+        taken: dict[CallAt, float],
+        accepted: float,
+    ) -> float:
+        state, buffer = self.stores[index], self.buffers[index]
+        reads = state.grant("read", factors, seconds)
+        self._note(index, "read", reads, factors, now, seconds, taken)
+        if state.is_cool(factors) and "write" not in state.buckets and buffer.waiting <= 0:
+            offered = state.demand.wanted("write", factors) * accepted
+            self.ledger.count(index, "write", offered, 0.0, seconds)
+            return 1.0
+        pressure, before = state.pressure(factors, accepted, seconds), buffer.waiting
+        fraction = buffer.pass_on(pressure.excess, pressure.spare, pressure.held, seconds)
+        drained = (before - buffer.waiting) / seconds
+        written = max(0.0, pressure.offered * fraction + drained)
+        state.drain(written, seconds)
+        seen = self.outcome.stores[index]
+        seen.buffered = max(seen.buffered, buffer.waiting)
+        self.ledger.count(index, "write", written, pressure.offered * (1 - fraction), seconds)
+        if fraction < 1 - 1e-9:
+            self._first_of_index(table, index, factors, now, pressure.offered)
+        return fraction
+
+    def _first_of_index(
+        self, table: Store, index: Store, factors: dict[str, float], now: float, wanted: float
+    ) -> None:
+        state = self.stores[index]
+        tightest = max(state.partitions, key=lambda p: state.demand.load(p, "write", factors))
+        asked = state.demand.load(tightest, "write", factors)
+        limit = state.limits["write"]
+        bought = state.buckets.get("write")
+        if bought is not None and bought.rate / max(wanted, 1e-9) < limit / max(asked, 1e-9):
+            grant = Grant(wanted, bought.rate, "provisioned", None)
+        else:
+            grant = Grant(wanted, wanted, "key range", tightest)
+        self._remember(table, "write", grant, factors, now, through=index)
+
+    # Recording
+
+    def _note(
+        self,
+        store: Store,
+        kind: Kind,
+        grant: Grant,
+        factors: dict[str, float],
+        now: float,
+        seconds: float,
+        taken: dict[CallAt, float],
+    ) -> None:
+        self.ledger.count(store, kind, grant.granted, grant.refused, seconds)
+        if grant.fractions is None:
+            return
+        state = self.stores[store]
+        seen = self.outcome.stores[store]
+        if grant.tightest is not None:
+            hot = state.demand.load(grant.tightest, kind, factors) / state.limits[kind]
+            if hot > seen.hottest:
+                seen.hottest = hot
+                seen.hottest_key = state.demand.hottest_key(grant.tightest, kind, factors)
+        if grant.refused <= 1e-9:
+            return
+        tight = [
+            (partition, 1 - fraction)
+            for partition, fraction in zip(state.partitions, grant.fractions, strict=True)
+            if fraction < 1
+        ]
+        for line in state.demand.lines:
+            if line.kind == kind and factors[line.profile]:
+                fraction = self._fraction(state, line, tight)
+                taken[line.at] = min(taken.get(line.at, 1.0), fraction)
+        self._remember(store, kind, grant, factors, now)
+
+    @staticmethod
+    def _fraction(
+        state: SimulatedStore, line: TrafficLine, tight: list[tuple[StorePartition, float]]
+    ) -> float:
+        """The share of a line's calls that is accepted; `tight` are the refusing partitions."""
+        rest, refused = state.demand.rest(line), 0.0
+        for partition, lost in tight:
+            part = rest * partition.width * partition.count
+            for key, held in partition.held.items():
+                heavy = state.demand.keys[key]
+                if heavy.space == line.space:
+                    part += state.demand.share(line, heavy.rank) * held
+            refused += part * lost
+        return max(0.0, 1.0 - refused)
+
+    def _remember(
+        self,
+        store: Store,
+        kind: Kind,
+        grant: Grant,
+        factors: dict[str, float],
+        now: float,
+        through: Store | None = None,
+    ) -> None:
+        place = through or store
+        assert grant.reason is not None
+        if (place, kind, grant.reason) in self._seen:
+            return
+        self._seen.add((place, kind, grant.reason))
+        state, key = self.stores[place], ""
+        wanted, limit = grant.wanted, grant.granted
+        if grant.tightest is not None and grant.reason == "key range":
+            key = state.demand.hottest_key(grant.tightest, kind, factors)
+            wanted = state.demand.load(grant.tightest, kind, factors)
+            limit = state.limits[kind]
+        elif kind in state.buckets:
+            limit = state.buckets[kind].rate
+        space = key.split(" (no. ")[0]
+        hot = sorted(
+            (
+                line
+                for line in state.demand.lines
+                if line.kind == kind and space in ("", line.space)
+            ),
+            key=lambda line: -line.units * line.rate * factors[line.profile],
+        )
+        calls = tuple(dict.fromkeys(line.call for line in hot[:3]))
+        self.outcome.firsts.append(
+            FirstThrottle(
+                now, store, kind, grant.reason, key, wanted, limit, state.count, through, calls
+            )
+        )
+
+    # Calls, streams, transactions
+
+    def _calls(
+        self,
+        factors: dict[str, float],
+        now: float,
+        seconds: float,
+        taken: dict[CallAt, float],
+    ) -> None:
+        away = any(d.is_away for d in self.disturbances if d.active)
+        for at, rate in self._rates.items():
+            call, profile = at
+            seen = self.outcome.calls[call]
+            made = rate * factors[profile] * seconds
+            if not made:
+                continue
+            seen.calls += made
+            fraction = 0.0 if away else taken.get(at, 1.0)
+            if fraction >= 1 - 1e-9:
+                seen.sends += made
+                continue
+            answered = refusal(self.assumptions.client, fraction)
+            seen.sends += made * answered.sends
+            seen.lost += made * (1 - fraction)
+            seen.throttled_seconds += seconds
+            if answered.refused > seen.worst:
+                seen.worst, seen.worst_at = answered.refused, now
+
+    def _stream(
+        self,
+        table: Store,
+        factors: dict[str, float],
+        seconds: float,
+        accepted: float,
+        taken: dict[CallAt, float],
+    ) -> None:
+        work = self.work.get(table.table)
+        if work is None:
+            return
+        state, queue = self.stores[table], self.queues[table.table]
+        records = sum(
+            line.rate * line.items * factors[line.profile]
+            for line in state.demand.lines
+            if line.kind == "write"
+        )
+        units = state.demand.wanted("write", factors)
+        hottest = min(state.bound("write", factors), state.limits["write"])
+        arriving = accepted * records * (hottest / units if units else 0.0)
+        slowed = min((taken[at] for at in self._streamed & taken.keys()), default=1.0)
+        stopped = any(d.stops_consumers for d in self.disturbances if d.active)
+        queue.pass_time(seconds, arriving, 0.0 if stopped else work.rate * slowed)
+        seen = self.outcome.queues[table.table]
+        seen.records += records * accepted * seconds
+        seen.lag, seen.lost = queue.longest, queue.lost
+
+    def _contend(self, factors: dict[str, float], now: float, seconds: float) -> None:
+        for each in self.model.contentions:
+            rate = each.rate * factors[each.profile]
+            hold = self.assumptions.hold_seconds
+            if rate * hold < NEGLIGIBLE:
+                continue
+            sent, lost = conflicts.attempt_rate(rate, hold, each.attempts)
+            share = conflicts.cancelled_share(sent, hold)
+            seen = self.outcome.contentions.setdefault(each.call, ContentionOutcome(each.key))
+            seen.lost += rate * lost * seconds
+            if share > seen.cancelled:
+                seen.cancelled, seen.rate, seen.at = share, rate, now
+                seen.committed = conflicts.commit_rate(sent, hold)

@@ -1,0 +1,268 @@
+"""The frame around every page: bar, navigation, search, help."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from urllib.parse import quote, urlencode
+
+from keyfold_web.pages.html import MARK
+from keyfold.maintain import Drift
+from keyfold_workbench.studio.asset import address
+from keyfold_workbench.studio.markup import Child, Html, el, text
+from keyfold_workbench.studio.notation import count
+from keyfold_workbench.studio.parts import link, state
+from keyfold_workbench.studio.system import StudioSystem
+
+GLASS = Html(
+    '<svg width="14" height="14" viewBox="0 0 14 14" aria-hidden="true"><circle cx="6" cy="6" '
+    'r="4.2" fill="none" stroke="currentColor" stroke-width="1.4"/><path d="M9.2 9.2 13 13" '
+    'stroke="currentColor" stroke-width="1.4" stroke-linecap="round"/></svg>'
+)
+MOON = Html(
+    '<svg width="15" height="15" viewBox="0 0 16 16" aria-hidden="true"><circle cx="8" cy="8" '
+    'r="6" fill="none" stroke="currentColor" stroke-width="1.4"/><path d="M8 2a6 6 0 0 1 0 12z" '
+    'fill="currentColor"/></svg>'
+)
+PAGES = (
+    ("map", "Map", "m"),
+    ("data", "Data", "d"),
+    ("patterns", "Patterns", "p"),
+    ("review", "Review", "r"),
+    ("streams", "Streams and drift", "s"),
+    ("migrations", "Migrations", "i"),
+    ("partitions", "Partitions", "a"),
+    ("try", "Try as a user", "u"),
+)
+KEYS = (
+    (("/",), "Search keys, ids, patterns, pages"),
+    (("↑", "↓", "k", "j"), "Move in a list"),
+    (("Enter",), "Open; in a detail, follow the link"),
+    (("←", "→"), "Between tabs"),
+    (("g", "h m d p r s i a u"), "Home, map, data, patterns, review, streams, migrations, …"),
+    (("⌘", "Enter"), "Send what the plan shows"),
+    (("t",), "Light or dark"),
+    (("Esc",), "Close"),
+)
+
+
+def href(base: str, *path: str, **query: str | int | None) -> str:
+    """An address of the studio with a query."""
+    given = {name: str(value) for name, value in query.items() if value is not None}
+    where = "/".join(quote(part, safe="") for part in path)
+    return f"{base}/{where}" + (f"?{urlencode(given)}" if given else "")
+
+
+def document(
+    base: str,
+    title: str,
+    body: Child,
+    *,
+    crumbs: Sequence[tuple[Child, str | None]] = (),
+    system: StudioSystem | None = None,
+    current: str = "",
+    hits: Child = None,
+) -> Html:
+    """A whole page."""
+    main = el("main", body, id="main", tabindex="-1")
+    inner = (
+        el("div", main, class_="app plain")
+        if system is None
+        else el("div", _side(base, system, current), main, class_="app")
+    )
+    root = el(
+        "html",
+        el(
+            "head",
+            el("meta", charset="utf-8"),
+            el("meta", name="viewport", content="width=device-width, initial-scale=1"),
+            el("title", f"{title} · keyfold studio"),
+            el("link", rel="icon", href="data:,"),
+            el("link", rel="stylesheet", href=address(base, "colours.css")),
+            el("link", rel="stylesheet", href=address(base, "studio.css")),
+            el("script", src=address(base, "studio.js"), defer=True),
+        ),
+        el(
+            "body",
+            el("a", "Skip to content", class_="skip", href="#main"),
+            _top(base, crumbs, system),
+            inner,
+            _find(base, system, hits),
+            _help(),
+        ),
+        lang="en",
+    )
+    return Html(f"<!doctype html>{root}")
+
+
+def _top(
+    base: str, crumbs: Sequence[tuple[Child, str | None]], system: StudioSystem | None
+) -> Html:
+    steps = [
+        el("li", link(where, words) if where else el("span", words, aria_current="page"))
+        for words, where in crumbs
+    ]
+    where = None
+    if system is not None:
+        said = state("ok", "writable") if system.writable else state("note", "read-only")
+        where = el("span", el("span", system.place, class_="path mono"), said, class_="where")
+    return el(
+        "header",
+        el(
+            "a",
+            Html(MARK),
+            el("b", "keyfold"),
+            class_="brand",
+            href=f"{base}/",
+            aria_label="keyfold studio, all systems",
+        ),
+        el("nav", el("ol", steps, class_="crumbs"), aria_label="Where you are"),
+        el("span", class_="grow"),
+        el(
+            "button",
+            GLASS,
+            el("span", "Key, id, pattern, page"),
+            el("kbd", "/", aria_hidden="true"),
+            class_="find",
+            type="button",
+            data_find=True,
+            aria_label="Search: Key, id, pattern, page",
+        ),
+        where,
+        el(
+            "button",
+            MOON,
+            class_="icon",
+            type="button",
+            id="theme",
+            aria_label="Switch between light and dark",
+        ),
+        el(
+            "button",
+            "?",
+            class_="icon",
+            type="button",
+            data_help=True,
+            aria_label="Keyboard and help",
+        ),
+        class_="top",
+    )
+
+
+def _side(base: str, system: StudioSystem, current: str) -> Html:
+    seen = system.survey.tables()
+    whole = all(one.complete for one in seen.values())
+    total = count(sum(one.items for one in seen.values())) if seen else ""
+    numbers = {
+        "map": count(len(system.schema.entities)),
+        "data": total,
+        "patterns": count(len(system.schema.access_patterns)),
+        "review": count(len(system.review.findings)),
+        "streams": count(len(drifts)) if (drifts := _drifts(system)) else "",
+        "migrations": count(len(system.migrations)) if system.migrations else "",
+    }
+    pages = (
+        el(
+            "li",
+            link(
+                href(base, "s", system.slug, page),
+                words,
+                el("span", numbers.get(page, ""), class_="n"),
+                data_go=key,
+                aria_current="page" if page == current else None,
+            ),
+        )
+        for page, words, key in PAGES
+    )
+    entities = []
+    for entity in system.schema.entities:
+        table = seen.get(entity.table)
+        number = "" if table is None else count(table.count(entity.name), estimate=not whole)
+        entities.append(_entity(base, system, entity.name, number))
+    unknown = sum(one.count("undeclared") for one in seen.values())
+    if unknown:
+        entities.append(_entity(base, system, "", count(unknown, estimate=not whole)))
+    return el(
+        "nav",
+        el(
+            "div",
+            el("ul", pages),
+            el("div", el("h3", "Entities"), el("ul", entities), class_="ents"),
+        ),
+        class_="side",
+        aria_label=system.title,
+    )
+
+
+def _drifts(system: StudioSystem) -> Sequence[Drift]:
+    last = system.checkup.last
+    return last.drifts if last is not None else ()
+
+
+def _entity(base: str, system: StudioSystem, name: str, number: str) -> Html:
+    where = href(base, "s", system.slug, "data", entity=name or "undeclared")
+    shown = link(
+        where,
+        system.palette.chip(name),
+        el("span", name or "Undeclared", class_="name"),
+        el("span", number, class_="n"),
+    )
+    return el("li", shown)
+
+
+def _find(base: str, system: StudioSystem | None, hits: Child) -> Html:
+    known: list[Child] = [_hit(f"{base}/", "All systems", "page")]
+    if system is not None:
+        for page, words, _ in PAGES:
+            known.append(_hit(href(base, "s", system.slug, page), words, "page"))
+        for pattern in system.schema.access_patterns:
+            where = href(base, "s", system.slug, "patterns", pattern.name)
+            known.append(_hit(where, pattern.name, "pattern"))
+        for entity in system.schema.entities:
+            where = href(base, "s", system.slug, "data", entity=entity.name)
+            known.append(_hit(where, entity.name, "entity"))
+    return el(
+        "dialog",
+        el(
+            "input",
+            type="text",
+            placeholder="Key, id, pattern, page",
+            aria_label="Search",
+            autocomplete="off",
+            spellcheck="false",
+        ),
+        el("div", class_="hits live"),
+        el("div", known, hits, class_="hits"),
+        el(
+            "p",
+            el("b", "Nothing found"),
+            "A full key such as GROUP#g03 opens its partition.",
+            class_="empty",
+            hidden=True,
+        ),
+        id="find",
+        aria_label="Search",
+        data_ask=href(base, "s", system.slug, "find") if system is not None else None,
+    )
+
+
+def _hit(where: str, words: Child, kind: str) -> Html:
+    return link(where, el("span", words), el("small", kind))
+
+
+def hits(found: Sequence[tuple[str, Child, str]]) -> Html:
+    """Search results, as the dialog shows them."""
+    return text(*(_hit(where, words, kind) for where, words, kind in found))
+
+
+def _help() -> Html:
+    rows = (
+        (el("dt", [(el("kbd", key), " ") for key in keys]), el("dd", says)) for keys, says in KEYS
+    )
+    close = el("form", el("button", "Close", class_="btn quiet"), method="dialog")
+    return el(
+        "dialog",
+        el("header", el("h2", "Keyboard"), close, class_="pad"),
+        el("dl", rows, class_="keys"),
+        id="help",
+        aria_label="Keyboard",
+    )

@@ -1,0 +1,104 @@
+"""Dead letters: records whose effect failed permanently, to inspect, replay or drop."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from keyfold.runtime import Db
+from keyfold.streams import DeadLetter, drop, letter, letters, replay
+from keyfold_workbench.studio.items import plain, value_text
+from keyfold_workbench.studio.markup import Child, Html, el, text
+from keyfold_workbench.studio.notation import count, moment, plural
+from keyfold_workbench.studio.parts import code, diff, empty, link, panel, state
+from keyfold_workbench.studio.snippets import wire_json
+from keyfold_workbench.studio.view import PageView
+
+LETTERS = 50
+
+
+def letters_panel(view: PageView, db: Db) -> Html:
+    found = db.run(letters(db.context, LETTERS))
+    if not found:
+        says = "Records that failed permanently appear here. You can replay or drop them."
+        return panel("Dead letters", empty("None", says), note=state("ok", "0"))
+    rows = [_letter(view, one) for one in found]
+    note = state("bad", count(len(found)))
+    return panel("Dead letters", el("ol", rows, class_="letters"), note=note)
+
+
+def _letter(view: PageView, one: DeadLetter) -> Html:
+    """Which effect failed on which item, why, the record, and the options."""
+    when = f"{moment(one.at)}, {plural(one.attempts, 'attempt')}"
+    record = wire_json(one.record) if one.record is not None else "The record was too large."
+    return el(
+        "li",
+        el(
+            "div",
+            state("bad", one.effect),
+            _item(view, one),
+            el("span", when, class_="small muted"),
+            class_="top2",
+        ),
+        el("span", _acts(view, one), class_="acts"),
+        el("b", one.reason, class_="why"),
+        diff(_changes(one.record or {})),
+        el("details", el("summary", "Traceback"), code(one.trace)),
+        el("details", el("summary", "Record"), code(record)),
+    )
+
+
+def _item(view: PageView, one: DeadLetter) -> Child:
+    """The record's item, as it was then; it may have changed."""
+    names = {view.system.physical(table): table for table in view.system.schema.tables}
+    table = names.get(one.table)
+    stream = (one.record or {}).get("dynamodb", {})
+    image = stream.get("NewImage") or stream.get("OldImage")
+    if table is None or not image or not all(name in image for name in table.key_attributes):
+        return el("code", one.table)
+    item = view.system.reader.read(table, image)
+    return text(view.chip(item.kind), link(view.item(item), view.item_key(item)))
+
+
+def _changes(record: Mapping[str, Any]) -> list[tuple[str, str | None, str | None]]:
+    """The attributes that the record changed."""
+    stream = record.get("dynamodb", {})
+    old, new = stream.get("OldImage") or {}, stream.get("NewImage") or {}
+
+    def text_of(image: Mapping[str, Any], name: str) -> str | None:
+        return value_text(plain(image[name])) if name in image else None
+
+    names = [name for name in {**old, **new} if old.get(name) != new.get(name)]
+    return [(name, text_of(old, name), text_of(new, name)) for name in names]
+
+
+def _acts(view: PageView, one: DeadLetter) -> list[Html]:
+    def act(words: str, verb: str, kind: str) -> Html:
+        off = not view.system.writable
+        return view.form_for(
+            view.at("letters"),
+            el("input", type="hidden", name="id", value=one.id),
+            el("button", words, class_=kind, type="submit", name="act", value=verb, disabled=off),
+        )
+
+    ask = el("summary", "Drop…", class_="btn quiet")
+    return [
+        act("Replay", "replay", "btn"),
+        el("details", ask, act("Drop permanently", "drop", "btn danger"), class_="ask"),
+    ]
+
+
+def decide(view: PageView) -> tuple[str, str]:
+    """Replay or drop a dead letter; returns what was done, and what failed."""
+    view.require_write()
+    db = view.system.open()
+    assert db is not None, "writable systems have a design"
+    found = db.run(letter(db.context, view.form.get("id", "")))
+    if view.form.get("act") == "drop":
+        db.run(drop(db.context, found.id))
+        return "Dropped 1 dead letter.", ""
+    try:
+        db.run(replay(db, found))
+    except Exception as problem:
+        return "", f"The replay failed: {type(problem).__name__}: {problem}"
+    return "Replayed 1 dead letter.", ""

@@ -1,0 +1,215 @@
+"""The plan of a write: what would be sent, what each item would be, and what it costs.
+
+The write path itself makes the request, on a client that holds writes back. An engine in memory
+with the items that are stored then carries it out, which gives the new items and the units.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from keyfold_engine.clients import Client, connect
+from keyfold_engine.clients.recorder import RecordedClient, SentRequest, WriteHeldBack
+from keyfold_engine.clock import SystemClock
+from keyfold.design.schema import TableSchema
+from keyfold.errors import AlreadyExists, KeyfoldError, TransactionCanceled, VersionConflict
+from keyfold.runtime import Db
+from keyfold.runtime.intent import Delete, Intent, Put, Update
+from keyfold_workbench.studio.items import KnownItem, WireItem, plain, value_text
+from keyfold_workbench.studio.system import StudioSystem
+
+_PLACEHOLDER = re.compile(r"[#:]\w+")
+
+
+@dataclass(frozen=True)
+class OutlineStep:
+    """One item of a write."""
+
+    action: str
+    table: TableSchema
+    key: WireItem
+    old: KnownItem | None
+    new: KnownItem | None
+    condition: str
+    table_units: float
+    index_units: float
+
+    @property
+    def units(self) -> float:
+        return self.table_units + self.index_units
+
+    @property
+    def item(self) -> KnownItem | None:
+        return self.new or self.old
+
+    @property
+    def changes(self) -> list[tuple[str, str | None, str | None]]:
+        """Attributes with what they were and what they will be."""
+        before, after = (one.wire if one else {} for one in (self.old, self.new))
+        names = [n for n in {**before, **after} if n not in self.key]
+        return [
+            (name, _text(before.get(name)), _text(after.get(name)))
+            for name in names
+            if before.get(name) != after.get(name)
+        ]
+
+
+@dataclass(frozen=True)
+class WriteOutline:
+    """Everything that one write would do."""
+
+    request: SentRequest | None
+    """What would be sent; None where nothing would change."""
+    steps: tuple[OutlineStep, ...] = ()
+    read_units: float = 0.0
+    later: tuple[tuple[str, str], ...] = field(default=())
+    """An effect from the stream: its kind and its name."""
+
+    @property
+    def digest(self) -> str:
+        """What stays the same as long as the same items are written."""
+        told = [(step.action, step.table.name, sorted(step.key.items())) for step in self.steps]
+        return hashlib.sha256(repr(told).encode()).hexdigest()[:24]
+
+    @property
+    def table_units(self) -> float:
+        return sum(step.table_units for step in self.steps)
+
+    @property
+    def index_units(self) -> float:
+        return sum(step.index_units for step in self.steps)
+
+
+def outline(system: StudioSystem, intents: Sequence[Intent]) -> WriteOutline:
+    """What writing these would do. Nothing is sent."""
+    client = RecordedClient(system.client)
+    db = system.open(client)
+    assert db is not None, "only a design that runs is written through"
+    try:
+        db.transact(*intents)
+    except WriteHeldBack:
+        held = client.requests[-1]
+    else:
+        return WriteOutline(None, read_units=client.units)
+    steps = tuple(_steps(system, db, held))
+    return WriteOutline(held, steps, client.units, tuple(_later(system, intents)))
+
+
+def _steps(system: StudioSystem, db: Db, held: SentRequest) -> Iterator[OutlineStep]:
+    by_name = {system.physical(table): table for table in system.schema.tables}
+    sandbox = connect(":memory:", clock=SystemClock())
+    try:
+        context = db.context
+        assert system.design is not None, "it has been opened"
+        system.design.open(
+            sandbox, table_prefix=context.table_prefix, table_names=context.table_names
+        )
+        for action, body in held.entries:
+            table = by_name[body["TableName"]]
+            held_key = body.get("Key") or body["Item"]
+            key = {name: held_key[name] for name in table.key_attributes}
+            where = {"TableName": body["TableName"], "Key": key, "ConsistentRead": True}
+            old = system.call("GetItem", where).get("Item")
+            new, table_units, index_units = _tried(sandbox, action, body, where, old)
+            yield OutlineStep(
+                action,
+                table,
+                key,
+                None if old is None else system.reader.read(table, old),
+                None if new is None else system.reader.read(table, new),
+                _sentence(body, table),
+                table_units,
+                index_units,
+            )
+    finally:
+        sandbox.close()
+
+
+def _tried(
+    sandbox: Client, action: str, body: dict[str, Any], where: WireItem, old: WireItem | None
+) -> tuple[WireItem | None, float, float]:
+    """What the item becomes, and the units of table and indexes."""
+    if old is not None:
+        sandbox.call("PutItem", {"TableName": body["TableName"], "Item": old})
+    asked = {name: value for name, value in body.items() if name != "ReturnValues"}
+    try:
+        answer = sandbox.call(
+            "TransactWriteItems",
+            {"TransactItems": [{action: asked}], "ReturnConsumedCapacity": "INDEXES"},
+        )
+    except TransactionCanceled:
+        key = " ".join(value_text(plain(value)) for value in where["Key"].values())
+        if action == "Put":
+            raise AlreadyExists(f"{key} exists already") from None
+        raise VersionConflict(f"{key} is not what it was when it was read") from None
+    table_units = index_units = 0.0
+    for one in answer.get("ConsumedCapacity", ()):
+        table_units += float(one.get("Table", {}).get("CapacityUnits", 0.0))
+        for kind in ("GlobalSecondaryIndexes", "LocalSecondaryIndexes"):
+            index_units += sum(float(i["CapacityUnits"]) for i in one.get(kind, {}).values())
+    return sandbox.call("GetItem", where).get("Item"), table_units, index_units
+
+
+def _sentence(body: Mapping[str, Any], table: TableSchema) -> str:
+    """A condition in words."""
+    asked = body.get("ConditionExpression")
+    if not asked:
+        return ""
+    names = body.get("ExpressionAttributeNames", {})
+    values = body.get("ExpressionAttributeValues", {})
+
+    def spelled(match: re.Match[str]) -> str:
+        token = match[0]
+        if token in names:
+            return str(names[token])
+        return value_text(plain(values[token])) if token in values else token
+
+    parts = [_PLACEHOLDER.sub(spelled, part) for part in asked.split(" AND ")]
+    there = f"attribute_exists({table.partition})"
+    absent = f"attribute_not_exists({table.partition})"
+    said = ["it exists" if part == there else part for part in parts]
+    said = ["it is not there yet" if part == absent else part for part in said]
+    if len(said) > 4:
+        said = [*said[:2], f"and {len(said) - 2} values are as they were read"]
+    return f"only if {', '.join(said)}"
+
+
+def _later(system: StudioSystem, intents: Sequence[Intent]) -> Iterator[tuple[str, str]]:
+    assert system.design is not None, "a plan is of a design that runs"
+    for intent in intents:
+        if isinstance(intent, Put):
+            entity, fields, kind = type(intent.new), None, "insert"
+        elif isinstance(intent, Update):
+            entity, fields, kind = intent.ref.entity, set(intent.changes), "modify"
+        elif isinstance(intent, Delete):
+            entity, fields, kind = intent.ref.entity, None, "remove"
+        else:
+            continue
+        for follows in system.schema.follows:
+            concerned = fields is None or bool(fields & set(follows.fields))
+            if follows.source == entity.__name__ and follows.sync == "stream" and concerned:
+                yield follows.kind, follows.name
+        for processor in system.design.processors:
+            if processor.entity is entity and kind in processor.kinds:
+                yield "processor", processor.name
+
+
+def send(system: StudioSystem, intents: Sequence[Intent]) -> tuple[SentRequest, float]:
+    """Write them by the same path; gives the request and its units."""
+    client = RecordedClient(system.client, writes=True)
+    db = system.open(client)
+    assert db is not None, "only a design that runs is written through"
+    db.transact(*intents)
+    system.survey.forget()
+    written = [one for one in client.requests if one.operation not in ("GetItem", "Query")]
+    if not written:
+        raise KeyfoldError("Nothing was sent: the item has these values already.")
+    return written[-1], written[-1].units
+
+
+def _text(value: Mapping[str, Any] | None) -> str | None:
+    return None if value is None else value_text(plain(value))

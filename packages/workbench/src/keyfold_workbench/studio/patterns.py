@@ -1,0 +1,220 @@
+"""Access patterns: each as a form, run, and shown with its requests, units, cost and reasons."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from keyfold.design.pattern import Pattern
+from keyfold.design.schema import PatternSchema
+from keyfold_workbench.studio.answer import answer
+from keyfold_workbench.studio.findings import finding_list, findings_about
+from keyfold_workbench.studio.invocation import Argument, PatternRun, arguments, invoke
+from keyfold_workbench.studio.markup import Html, el, text
+from keyfold_workbench.studio.notation import count, plural, units
+from keyfold_workbench.studio.parts import banner, code, empty, grid, head, link, panel, state
+from keyfold_workbench.studio.reasons import AccessPattern, entities_of, price_words, request_text, why
+from keyfold_workbench.studio.view import PageMissing, PageView
+
+OFFERED = 40
+
+
+def patterns(view: PageView) -> Html:
+    """The pattern that the address names, or the first."""
+    known = {one.name: one for one in view.system.schema.access_patterns}
+    if not known:
+        nothing = empty("No patterns", "The access patterns of a design appear here.")
+        return view.page("Patterns", nothing, current="patterns")
+    name = view.path.get("name") or next(iter(known))
+    chosen = known.get(name)
+    if chosen is None:
+        raise PageMissing(f"Not found: pattern {name!r} in {view.system.title}.")
+    declared = view.system.design.patterns.get(name) if view.system.design else None
+    body = _declared(view, chosen) if declared is None else _runnable(view, chosen, declared)
+    return view.page(
+        name,
+        el("div", _list(view, chosen), el("div", body, class_="stack"), class_="cols list"),
+        current="patterns",
+        crumbs=[("Patterns", view.at("patterns")), (name, None)],
+    )
+
+
+def _list(view: PageView, chosen: AccessPattern) -> Html:
+    rows = []
+    for one in view.system.schema.access_patterns:
+        entities = entities_of(one)
+        rows.append(
+            link(
+                view.at("patterns", one.name),
+                el("code", one.name),
+                view.chip(entities[0]) if entities else None,
+                el("small", price_words(view, one)),
+                el("small", _budget(one), class_="num"),
+                aria_current="page" if one is chosen else None,
+            )
+        )
+    more = el(
+        "button",
+        "Show all",
+        class_="btn quiet more",
+        type="button",
+        data_all=".pick",
+        aria_expanded="false",
+    )
+    number = el("span", count(len(rows)), class_="small muted")
+    return el(
+        "nav",
+        el("header", el("h2", "Patterns"), number, more),
+        rows,
+        class_="panel pick",
+        aria_label="Patterns",
+    )
+
+
+def _budget(one: AccessPattern) -> str:
+    if not isinstance(one, PatternSchema):
+        return "search"
+    return plural(one.requests, "request") if one.requests else "no budget"
+
+
+def _title(view: PageView, chosen: AccessPattern) -> Html:
+    returned = [view.ent(name) for name in entities_of(chosen)]
+    says = text(chosen.description.partition("\n\n")[0], " Returns ", returned, ".")
+    return head(
+        el("code", chosen.name, class_="h"),
+        says,
+        el("button", "Copy link", class_="btn quiet", type="button", data_copy="address"),
+        flush=True,
+    )
+
+
+def _declared(view: PageView, chosen: AccessPattern) -> Html:
+    """A pattern of a design file: its request is known, and nothing can run it."""
+    return text(
+        _title(view, chosen),
+        banner("", f"{_why_idle(view)} Declare it in Python to run its patterns here."),
+        panel("Request", code(request_text(view, chosen))),
+        why(view, chosen),
+        _findings(view, chosen.name),
+    )
+
+
+def _why_idle(view: PageView) -> str:
+    if view.system.drafted:
+        return (
+            "This design was drafted from the data (keyfold inspect prints it); a draft cannot run."
+        )
+    return "A design file cannot run."
+
+
+def _runnable(view: PageView, chosen: AccessPattern, declared: Pattern[Any, Any]) -> Html:
+    wanted = arguments(declared, view.query, view.system)
+    ran: PatternRun | None = None
+    asked = "run" in view.query
+    if asked and not any(one.problem for one in wanted):
+        ran = invoke(view.system, declared, wanted, view.query.get("after", ""))
+    return text(
+        _title(view, chosen),
+        _form(view, chosen, wanted, show_problems=asked),
+        answer(view, chosen, declared, wanted, ran) if ran is not None else None,
+        why(view, chosen),
+        _findings(view, chosen.name),
+        _history(ran, declared, wanted),
+    )
+
+
+def _form(
+    view: PageView, chosen: AccessPattern, wanted: list[Argument], *, show_problems: bool
+) -> Html:
+    boxes = []
+    for one in wanted:
+        name = f"p-{one.name}"
+        options = [el("option", label, value=value) for value, label in one.offered[:OFFERED]]
+        wrong = show_problems and bool(one.problem)
+        boxes.append(
+            el(
+                "div",
+                el("label", one.name, " ", el("code", one.type), for_=name),
+                el(
+                    "input",
+                    type="text",
+                    id=name,
+                    name=one.name,
+                    value=one.text,
+                    list=f"{name}-offered" if options else None,
+                    class_="mono",
+                    aria_invalid="true" if wrong else None,
+                    autocomplete="off",
+                ),
+                el("datalist", options, id=f"{name}-offered") if options else None,
+                el("small", one.problem, class_="err") if wrong else None,
+            )
+        )
+    if getattr(chosen, "paged", False) or view.query.get("after"):
+        boxes.append(
+            el(
+                "div",
+                el("label", "after ", el("code", "cursor"), for_="p-after"),
+                el(
+                    "input",
+                    type="text",
+                    id="p-after",
+                    name="after",
+                    value=view.query.get("after", ""),
+                    placeholder="from the start",
+                ),
+            )
+        )
+    run = el(
+        "button", "Run ", el("kbd", "⏎"), class_="btn main", type="submit", name="run", value="1"
+    )
+    return el(
+        "form",
+        el("div", boxes, el("div", run), class_="pad fields"),
+        class_="panel",
+        action=view.at("patterns", chosen.name),
+        method="get",
+        aria_label="Parameters",
+    )
+
+
+def _findings(view: PageView, name: str) -> Html:
+    found = findings_about(view, name)
+    said = finding_list(view, found) if found else el("p", state("ok", "none"), class_="pad")
+    return panel("Findings", said, note="of the review")
+
+
+def _history(ran: PatternRun | None, declared: Pattern[Any, Any], wanted: list[Argument]) -> Html:
+    """What ran in this browser; the script keeps it there."""
+    told: dict[str, str | bool | None] = {}
+    if ran is not None and not ran.problem:
+        call = ", ".join(
+            f"{one.name}={one.text}"
+            if isinstance(one.value, int | float)
+            else f'{one.name}="{one.text}"'
+            for one in wanted
+            if one.text
+        )
+        told = {
+            "data_call": f"{declared.name}({call})",
+            "data_items": count(len(ran.rows)),
+            "data_requests": count(len(ran.requests)),
+            "data_units": units(ran.units),
+            "data_time": f"{1000 * ran.seconds:.1f} ms",
+            "data_at": f"{datetime.now(UTC):%H:%M:%S}",
+        }
+    heads = [("When", False), ("Call", False)]
+    heads += [(name, True) for name in ("Items", "Requests", "Units", "Time")]
+    return el(
+        "section",
+        el(
+            "header",
+            el("h2", "Runs in this browser"),
+            el("span", "kept here only", class_="small muted"),
+        ),
+        grid(heads, []),
+        class_="panel",
+        id="history",
+        hidden=True,
+        **told,
+    )

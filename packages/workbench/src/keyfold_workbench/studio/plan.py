@@ -1,0 +1,144 @@
+"""The plan of a write as a page shows it: each item, its condition, its units, what follows."""
+
+from __future__ import annotations
+
+from keyfold.errors import (
+    AlreadyExists,
+    ConditionFailed,
+    KeyfoldError,
+    NotFound,
+    TransportError,
+    ValueRefused,
+    VersionConflict,
+)
+from keyfold_workbench.studio.conflict import conflict_panel
+from keyfold_workbench.studio.draft import ItemDraft, hidden, hidden_boxes
+from keyfold_workbench.studio.markup import Child, Html, el, text
+from keyfold_workbench.studio.notation import unit_words, units
+from keyfold_workbench.studio.outline import OutlineStep, WriteOutline, outline
+from keyfold_workbench.studio.parts import banner, code, diff, panel, state, stats
+from keyfold_workbench.studio.snippets import wire_text
+from keyfold_workbench.studio.view import PageView
+
+CONFLICTS = (VersionConflict, ConditionFailed, NotFound, AlreadyExists)
+
+
+def no_plan() -> Html:
+    says = (
+        "Change a field and ask for the plan: each item that would be written, with its old and "
+        "new values, conditions and units."
+    )
+    return panel(
+        "What will be written",
+        el("p", el("b", "No plan yet"), says, class_="empty"),
+        note=state("note", "nothing has been sent"),
+    )
+
+
+def plan_of(view: PageView, draft: ItemDraft, note: str) -> Child:
+    try:
+        intents = draft.intents()
+        made = outline(view.system, intents) if intents else WriteOutline(None)
+    except TransportError:
+        raise
+    except CONFLICTS as problem:
+        return conflict_panel(view, draft, str(problem))
+    except ValueRefused as refused:
+        draft.problems |= dict(refused.fields)
+        return banner("bad", str(refused))
+    except KeyfoldError as problem:
+        return banner("bad", str(problem))
+    if draft.problems:
+        return banner("bad", "Some fields cannot be written as they are; see the form.")
+    if made.request is None:
+        return panel(
+            "What will be written",
+            el("p", el("b", "Nothing"), "No value would change.", class_="empty"),
+        )
+    return text(
+        banner("warn", note) if note else None, _plan_panel(view, draft, made), later_panel(made)
+    )
+
+
+def _plan_panel(view: PageView, draft: ItemDraft, made: WriteOutline) -> Html:
+    assert made.request is not None, "a plan without a request is shown otherwise"
+    atomic = made.request.operation == "TransactWriteItems"
+    words = "1 transaction" if atomic else f"1 {made.request.operation}"
+    submit = view.form_for(
+        view.at("send"),
+        hidden(draft),
+        hidden_boxes(draft.given),
+        el("input", type="hidden", name="verb", value=draft.verb),
+        el("input", type="hidden", name="digest", value=made.digest),
+        el(
+            "button", f"Send {words} ", el("kbd", "⌘⏎"), class_="btn main", type="submit", id="send"
+        ),
+    )
+    wire = el(
+        "button",
+        "Wire request",
+        class_="btn quiet",
+        type="button",
+        data_toggle="#wire",
+        aria_expanded="false",
+    )
+    return el(
+        "section",
+        el("header", el("h2", "What will be written"), state("note", "nothing has been sent")),
+        stats(
+            [
+                (
+                    "Transaction" if atomic else "Request",
+                    len(made.steps),
+                    "of 100 items" if atomic else "item",
+                ),
+                (
+                    "Write units",
+                    units(made.table_units + made.index_units),
+                    f"{units(made.table_units)} table, {units(made.index_units)} indexes",
+                ),
+                ("Read first", units(made.read_units), "units"),
+            ],
+            inset=True,
+        ),
+        el("ol", [step_row(view, at, one) for at, one in enumerate(made.steps, 1)], class_="plan"),
+        el("footer", submit, wire),
+        el("div", code(wire_text(made.request)), id="wire", hidden=True),
+        class_="panel",
+        aria_label="Plan",
+    )
+
+
+def step_row(view: PageView, number: int, step: OutlineStep) -> Html:
+    item = step.item
+    name = item.entity.name if item is not None and item.entity is not None else ""
+    words = name or ("unique value" if item is not None and item.support else "item")
+    key = view.item_key(item) if item is not None else el("code", str(step.key))
+    return el(
+        "li",
+        el("span", number, class_="i"),
+        el(
+            "div",
+            el("b", "Check" if step.action == "ConditionCheck" else step.action),
+            view.ent(name, words),
+            el("span", key),
+            class_="top2",
+        ),
+        el("span", unit_words(step.units), class_="num small muted"),
+        diff(step.changes) if step.changes else None,
+        el("div", step.condition, class_="if") if step.condition else None,
+    )
+
+
+def later_panel(made: WriteOutline) -> Child:
+    if not made.later:
+        return None
+    rows = (
+        el("li", state("note", kind), el("code", name), el("span", "by the stream", class_="muted"))
+        for kind, name in made.later
+    )
+    return panel(
+        "Afterwards, from the stream",
+        el("ul", rows, class_="todo"),
+        note="delivered at least once, one effect",
+    )

@@ -1,0 +1,183 @@
+"""The studio of one design, served until Ctrl-C."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import import_module
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Final
+
+import uvicorn
+
+from keyfold_workbench.adopt.inspection import observe
+from keyfold_web.connections import BoundedConnection
+from keyfold_engine.clients import Client, ClientOptions, connect
+from keyfold_engine.clients.address import Embedded, parse
+from keyfold_engine.clients.retry import RetryPolicy
+from keyfold.design.schema import Schema
+from keyfold.design.target import FILES, importing, load_design, load_schema
+from keyfold.errors import KeyfoldError
+from keyfold.migrations import Migration
+from keyfold.migrations import load as load_plan
+from keyfold_workbench.cost import load as load_workload
+from keyfold.runtime import Design
+from keyfold_workbench.studio.app import create_studio
+from keyfold_workbench.studio.gate import Gate
+from keyfold_workbench.studio.system import StudioSystem
+
+PROMPT: Final = ClientOptions(
+    retries=RetryPolicy(attempts=4, deadline=8.0), connect_seconds=2.0, answer_seconds=8.0
+)
+"""A person waits for the page, so an unreachable backend is reported soon."""
+PATIENCE: Final = 2.0
+"""Seconds that a page waits for a server before a notice is shown."""
+SAMPLE: Final = 1000
+TABLES: Final = 20
+"""Tables that are drafted where none is named."""
+PLANS: Final = Path("migrations")
+
+
+@dataclass(frozen=True)
+class StudioOptions:
+    """The options of `keyfold studio`."""
+
+    target: str
+    backend: str
+    tables: Sequence[str] = ()
+    workload: Path | None = None
+    migrations: Sequence[str] = ()
+    write: bool = False
+    read_only: bool = False
+    host: str = "127.0.0.1"
+    port: int = 8090
+    password_file: Path | None = None
+    table_prefix: str = ""
+    table_names: Mapping[str, str] = field(default_factory=dict)
+
+
+def run_studio(options: StudioOptions, say: Callable[[str], None]) -> None:
+    """Serve the studio until Ctrl-C."""
+    gate = Gate(password=_password(options))
+    with _listen(options.host, options.port) as listener:
+        client = connect(options.backend, PROMPT)
+        try:
+            local = isinstance(parse(options.backend), Embedded)
+            app = create_studio(
+                open_systems(options, client), gate, patience=None if local else PATIENCE
+            )
+            where = f"http://{options.host}:{listener.getsockname()[1]}/"
+            opened = where if gate.password else f"{where}?token={gate.token}"
+            say(f"Studio: {opened} (Ctrl-C stops)")
+            settings = uvicorn.Config(
+                app, log_level="warning", http=BoundedConnection, timeout_graceful_shutdown=3
+            )
+            uvicorn.Server(settings).run(sockets=[listener])
+        finally:
+            client.close()
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    """A listening socket; port 0 takes one that is free."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family)
+    except (OSError, OverflowError) as problem:
+        reason = problem.strerror if isinstance(problem, OSError) else "choose 0 to 65535"
+        raise KeyfoldError(
+            f"cannot listen on {host} port {port} ({reason}); choose another: --port NUMBER"
+        ) from None
+
+
+def _password(options: StudioOptions) -> str:
+    if options.password_file is None:
+        if not _is_loopback(options.host):
+            raise KeyfoldError(
+                f"--host {options.host} is reachable from other machines: set --password-file FILE."
+            )
+        return ""
+    try:
+        password = options.password_file.read_text(encoding="utf-8").strip()
+    except OSError as problem:
+        raise KeyfoldError(f"--password-file {options.password_file}: {problem.strerror}") from None
+    if len(password) < 12:
+        raise KeyfoldError(f"--password-file {options.password_file}: give 12 characters or more.")
+    return password
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def open_systems(options: StudioOptions, client: Client) -> list[StudioSystem]:
+    """The design of the options as a system; without one, each table drafted."""
+    if not options.target:
+        return [_system(options, client, one, drafted=True) for one in _drafts(options, client)]
+    schema = load_schema(options.target)
+    design = None if options.target.endswith(FILES) else load_design(options.target)
+    if design is not None and not isinstance(design, Design):
+        raise KeyfoldError(f"{options.target} cannot be opened: it is declared with keyfold.design")
+    return [_system(options, client, schema, design)]
+
+
+def _drafts(options: StudioOptions, client: Client) -> list[Schema]:
+    names = list(options.tables)
+    if not names:
+        names = client.call("ListTables", {"Limit": TABLES})["TableNames"]
+    found = [observe(client, name, sample=SAMPLE) for name in names]
+    if not found:
+        raise KeyfoldError(f"{options.backend} has no tables, so there is nothing to draft.")
+    return found
+
+
+def _system(
+    options: StudioOptions,
+    client: Client,
+    schema: Schema,
+    design: Design | None = None,
+    *,
+    drafted: bool = False,
+) -> StudioSystem:
+    address = parse(options.backend)
+    local = isinstance(address, Embedded)
+    place = Path(address.path).name if isinstance(address, Embedded) else address.endpoint.url
+    opened = str(Path(address.path).resolve()) if isinstance(address, Embedded) else options.backend
+    return StudioSystem(
+        slug=_slug(schema.name),
+        title=schema.name,
+        schema=schema,
+        client=client,
+        place=place,
+        writable=(local or options.write) and not options.read_only,
+        address=opened,
+        design=design,
+        description=schema.description,
+        workload=load_workload(options.workload, schema) if options.workload else None,
+        migrations=[_migration(one) for one in options.migrations],
+        table_prefix=options.table_prefix,
+        table_names=options.table_names,
+        drafted=drafted,
+    )
+
+
+def _slug(name: str) -> str:
+    return "".join(c if c.isalnum() or c in "-_." else "-" for c in name) or "design"
+
+
+def _migration(target: str) -> Migration:
+    """A plan by its file, by its name in the folder of plans, or module:name."""
+    if target.endswith(".py"):
+        return load_plan(target)
+    if (plan := PLANS / f"{target}.py").exists():
+        return load_plan(plan)
+    module, _, name = target.partition(":")
+    with importing(target):
+        found = getattr(import_module(module), name or "migration", None)
+    if not isinstance(found, Migration):
+        raise KeyfoldError(f"{module} has no Migration {name!r}.")
+    return found

@@ -1,0 +1,211 @@
+"""Review: findings, and what the design costs as its workload is moved by sliders."""
+
+from __future__ import annotations
+
+from starlette.responses import HTMLResponse, Response
+
+from keyfold.errors import KeyfoldError
+from keyfold_workbench.advise import Advice, advise
+from keyfold.review.check import SEVERITIES, Finding, Review
+from keyfold.review.check.page import page as rule_page
+from keyfold_workbench.cost import Bill
+from keyfold_workbench.cost.bill import WARM
+from keyfold_workbench.studio.findings import finding_list, rule_link, with_code
+from keyfold_workbench.studio.markup import Child, Html, el, text
+from keyfold_workbench.studio.notation import count, dollars, plural, units
+from keyfold_workbench.studio.parts import bar, code, empty, grid, head, link, panel, state, tabs
+from keyfold_workbench.studio.sliders import reckon, slider_panel
+from keyfold_workbench.studio.view import PageMissing, PageView
+
+LINES = 14
+
+
+def review(view: PageView) -> Html | Response:
+    """Findings beside the bill."""
+    system = view.system
+    if view.partial:
+        return HTMLResponse(_cost(view))
+    panels: list[tuple[str, Child]] = [
+        (f"The design, {len(system.review.findings)}", _list(view, system.review.findings))
+    ]
+    written = system.written_review
+    if written is not None:
+        title = f"As the document says, {len(written.findings)}"
+        panels.append((title, _list(view, written.findings)))
+    says = (
+        "What an expert would say about the design, and what it costs under its workload. Move a "
+        "slider: the bill and the findings follow."
+    )
+    return view.page(
+        "Review",
+        head("Review", says, link(view.at("scale"), "With more users", class_="btn quiet")),
+        el(
+            "div",
+            el(
+                "div",
+                tabs("f", panels, label="Findings of"),
+                _accepted(view),
+                _advice(view),
+                class_="stack",
+            ),
+            el("div", slider_panel(view), _cost_part(view), class_="stack"),
+            class_="cols",
+        ),
+        current="review",
+    )
+
+
+def _list(view: PageView, findings: tuple[Finding, ...]) -> Child:
+    ranked = sorted(findings, key=lambda one: SEVERITIES.index(one.severity))
+    return finding_list(view, ranked) if ranked else empty("No findings", "Every rule passes.")
+
+
+def _accepted(view: PageView) -> Child:
+    """Findings that the declaration answers with a reason."""
+    silenced = view.system.review.silenced
+    if not silenced:
+        return None
+    rows = (
+        el(
+            "li",
+            state("note", "accepted"),
+            el("b", one.finding.subject, class_="subject"),
+            rule_link(view, one.finding),
+            el("p", f"“{one.reason}”", class_="say"),
+            class_="finding",
+        )
+        for one in silenced
+    )
+    return panel("Accepted in place", el("ul", rows), note=count(len(silenced)))
+
+
+def _cost_part(view: PageView) -> Html:
+    return el("div", _cost(view), id="cost", class_="stack")
+
+
+def _cost(view: PageView) -> Html:
+    before = view.system.bill
+    if before is None:
+        says = "Start the studio with --workload FILE to see the cost."
+        return panel("Cost", empty("No workload", says))
+    made, loaded = reckon(view)
+    change = made.dollars - before.dollars
+    said = "as the workload says"
+    if abs(change) >= 0.005:
+        said = f"{'+' if change > 0 else '−'}{dollars(abs(change))} against the workload"
+    return text(_bill(made, said), _consequences(view, made, loaded))
+
+
+def _bill(made: Bill, said: str) -> Html:
+    lines: list[tuple[str, float, float]] = [
+        *((one.pattern.name, one.read.total, one.dollars) for one in made.patterns),
+        *((one.write.name, one.write.units, one.dollars) for one in made.writes),
+    ]
+    lines.sort(key=lambda one: -one[2])
+    most = max((one[2] for one in lines), default=0.0) or 1.0
+    rows = (
+        (el("code", name, class_="nowrap"), bar(cost / most), units(round(each, 1)), dollars(cost))
+        for name, each, cost in lines[:LINES]
+    )
+    paths = (
+        (el("code", str(one.path)), dollars(one.on_demand), dollars(one.storage))
+        for one in made.paths
+    )
+    columns = [
+        ("Pattern or write", False),
+        ("Share", False),
+        ("Units a call", True),
+        ("A month", True),
+    ]
+    tables = [("Table or index", False), ("Requests", True), ("Storage", True)]
+    return panel(
+        "Cost",
+        el("p", el("b", dollars(made.dollars)), said, class_="pad sum"),
+        grid(columns, rows),
+        grid(tables, paths),
+        note=f"a month, on demand, {made.prices.region}",
+        footer=el("span", f"{plural(len(made.assumptions), 'number')} assumed", class_="small"),
+    )
+
+
+def _consequences(view: PageView, made: Bill, loaded: Review) -> Html:
+    """The effects of the changed workload: hot keys, and new findings."""
+    known = {one.fingerprint for one in view.system.review.findings}
+    new = [one for one in loaded.findings if one.fingerprint not in known]
+    hot = [one for one in made.hot if one.share >= WARM]
+    rows = [
+        el(
+            "li",
+            state("bad" if one.share >= 1 else "warn", "hot key"),
+            el("b", str(one.path), class_="subject"),
+            el("span", f"{one.share:.0%} of a partition", class_="rule"),
+            el(
+                "p",
+                f"{one.key}: {count(one.units)} {one.kind} units a second, of {one.limit:,}",
+                class_="say",
+            ),
+            class_="finding",
+        )
+        for one in hot
+    ]
+    body: Child = el("ul", rows) if rows else None
+    if not rows and not new:
+        body = empty("Nothing new", "No key gets hot, and no finding is added.")
+    listed = finding_list(view, new) if new else None
+    return panel("What follows from the workload", body, listed)
+
+
+def _advice(view: PageView) -> Html:
+    system = view.system
+    if system.workload is None:
+        says = "Advice needs a workload: the best design depends on the rates of its patterns."
+        return panel("Advice", empty("No workload", says))
+    if "advise" not in view.query and system.advice is None:
+        ask = link(view.at("review", advise="1"), "Search for a better design", class_="btn")
+        return panel("Advice", el("p", ask, class_="pad"), note="takes some seconds")
+    if system.advice is None:
+        system.advice = advise(system.schema, system.workload)
+    return _alternatives(system.advice)
+
+
+def _alternatives(advice: Advice) -> Html:
+    rows = (
+        (
+            el("b", one.name),
+            dollars(advice.before.bill.dollars),
+            dollars(one.bill.dollars),
+            el("span", "; ".join(map(str, one.gains[:2])) or one.aim, class_="small"),
+        )
+        for one in advice.alternatives
+    )
+    columns = [("Design", False), ("Before", True), ("After", True), ("Why", False)]
+    return panel("Advice", grid(columns, rows), note="before and after, a month")
+
+
+def rule(view: PageView) -> Html:
+    """A rule's page: why, a wrong and a right example, and the right one in Python."""
+    try:
+        found = rule_page(view.path["code"])
+    except KeyfoldError as problem:
+        raise PageMissing(f"Not found: {problem}.") from None
+    opening, _, _ = found.text.partition("\n## ")
+    title, *reasons = opening.strip().split("\n\n")
+    why = el("div", [el("p", with_code(one)) for one in reasons], class_="prose")
+    return view.page(
+        found.code,
+        head(title.lstrip("# "), "", link(view.at("review"), "All findings", class_="btn quiet")),
+        el(
+            "div",
+            why,
+            el(
+                "div",
+                panel("Wrong", code(found.wrong), note=state("bad", "found")),
+                panel("Right", code(found.right), note=state("ok", "not found")),
+                class_="cols",
+            ),
+            panel("In Python", code(found.python), note="the right one as a declaration"),
+            class_="stack",
+        ),
+        current="review",
+        crumbs=[("Review", view.at("review")), (found.code, None)],
+    )

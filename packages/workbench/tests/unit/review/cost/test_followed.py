@@ -1,0 +1,519 @@
+"""What the stream does after a write costs in the model what the engine charges for it."""
+
+from __future__ import annotations
+
+from collections import Counter as Counted
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import timedelta
+from math import remainder
+from typing import Annotated, Any
+
+import pytest
+
+from keyfold import (
+    Copied,
+    Counter,
+    Design,
+    Entity,
+    Id,
+    Index,
+    Key,
+    On,
+    Pointer,
+    Timestamp,
+    Ttl,
+    Unique,
+    create,
+)
+from keyfold_engine.clients.embedded import EmbeddedClient
+from keyfold_engine.clock import ManualClock
+from keyfold_engine.engine import Engine
+from keyfold.maintain import Cascade, Edge, Feed
+from keyfold.maintain.feed import FeedPolicy, page_samples
+from keyfold.maintain.feed.removed_list import SETTLED_AFTER
+from keyfold.maintain.feed.switch import push as feed_push
+from keyfold_workbench.cost import EntityLoad, Workload, bill, feeds, upkeep
+from keyfold_workbench.cost import loads as workload
+from keyfold_workbench.cost.feeds import page
+from keyfold_workbench.cost.figures import Figures
+from keyfold_workbench.cost.workload import FeedLoad
+from keyfold_workbench.cost.writes import write
+from keyfold.streams import Consumer, stream_handler
+from keyfold_engine.values.size import item_size
+
+design = Design("town")
+table = design.table(
+    "town",
+    stream="NEW_AND_OLD_IMAGES",
+    ttl="ttl",
+    indexes=[Index("ByOwner", "ownerPK", "ownerSK")],
+)
+
+
+class Street(Entity, table=table):
+    street_id: str
+    name: str
+    houses: Annotated[int, Counter("House", sync="stream")] = 0
+    key = Key("STREET#{street_id}", "STREET")
+    homes = Cascade("House")
+
+
+class House(Entity, table=table):
+    street_id: str
+    house_id: str
+    street_name: Annotated[str, Copied("Street", "name")] = ""
+    owner_id: str = ""
+    text: str = ""
+    key = Key("STREET#{street_id}", "HOUSE#{house_id}")
+    by_owner = On("ByOwner", "OWNER#{owner_id}", "HOUSE#{house_id}")
+
+
+class Notice(Entity, table=table):
+    notice_id: str
+    title: str
+    text: str = ""
+    wall_ids: tuple[str, ...] = ()
+    expires_at: Annotated[Timestamp | None, Ttl()] = None
+    key = Key("NOTICE#{notice_id}", "NOTICE")
+    one_title = Unique("title")
+
+
+class WallNotice(Pointer[Notice], table=table, each="wall_ids", sync="stream"):
+    wall_id: str
+    notice_id: str
+    title: str
+    key = Key("WALL#{wall_id}", "NOTICE#{notice_id}")
+
+
+class Bell(Entity, table=table):
+    bell_id: str
+    rings: int = 0
+    key = Key("BELL#{bell_id}", "BELL")
+
+
+class Echo(Entity, table=table):
+    bell_id: str
+    key = Key("BELL#{bell_id}", "ECHO")
+
+
+class Lamp(Entity, table=table):
+    lamp_id: str
+    key = Key("LAMP#{lamp_id}", "LAMP")
+
+
+@design.on(Bell, "insert")
+def answer(old: Bell | None, new: Bell | None, work: Any) -> Any:
+    """A bell has an echo, and everybody hears of it."""
+    assert new is not None
+    work.emit("Rang", {"bell": new.bell_id})
+    return create(Echo(bell_id=new.bell_id))
+
+
+@design.on(Lamp, "insert")
+def look(old: Lamp | None, new: Lamp | None, work: Any) -> None:
+    """Nothing is done about a lamp."""
+
+
+class Metered(EmbeddedClient):
+    """Counts the units that every call consumes: reads, and writes by table or index."""
+
+    def __init__(self, engine: Engine) -> None:
+        super().__init__(engine)
+        self.reads: Counted[str] = Counted()
+        self.writes: Counted[str] = Counted()
+
+    def call(self, operation: str, request: Mapping[str, Any]) -> dict[str, Any]:
+        answer = super().call(operation, {**request, "ReturnConsumedCapacity": "INDEXES"})
+        read = operation in ("GetItem", "Query", "BatchGetItem")
+        consumed = answer.get("ConsumedCapacity", [])
+        for one in consumed if isinstance(consumed, list) else [consumed]:
+            total = self.reads if read else self.writes
+            total[one["TableName"]] += one["Table"]["CapacityUnits"]
+            for member in ("GlobalSecondaryIndexes", "LocalSecondaryIndexes"):
+                for name, index in one.get(member, {}).items():
+                    total[f"{one['TableName']}.{name}"] += index["CapacityUnits"]
+        return answer
+
+
+class Town:
+    """The design on an engine, with a function that its stream triggers."""
+
+    def __init__(self, of: Design, engine: Engine, clock: ManualClock) -> None:
+        self.design, self.engine, self.clock = of, engine, clock
+        self.client = Metered(engine)
+        self.db = of.open(self.client, clock=clock)
+        self._handler = stream_handler(self.db)
+        self._read: set[str] = set()
+
+    def settle(self) -> None:
+        """Hand all records to the function, and those that it causes."""
+        while records := self._records():
+            assert self._handler({"Records": records}, None) == {"batchItemFailures": []}
+
+    def _records(self) -> list[dict[str, Any]]:
+        call, found = self.engine.call, []
+        for stream in call("ListStreams", {})["Streams"]:
+            arn = stream["StreamArn"]
+            described = call("DescribeStream", {"StreamArn": arn})["StreamDescription"]
+            for shard in described["Shards"]:
+                asked = {
+                    "StreamArn": arn,
+                    "ShardId": shard["ShardId"],
+                    "ShardIteratorType": "TRIM_HORIZON",
+                }
+                iterator = call("GetShardIterator", asked)["ShardIterator"]
+                for record in call("GetRecords", {"ShardIterator": iterator})["Records"]:
+                    if record["eventID"] not in self._read:
+                        self._read.add(record["eventID"])
+                        found.append({**record, "eventSourceARN": arn})
+        return found
+
+    def paid(self, do: Callable[[], Any]) -> tuple[dict[str, float], dict[str, float]]:
+        """Read and write units of a call and of all that follows from it."""
+        self.settle()
+        self.client.reads.clear()
+        self.client.writes.clear()
+        do()
+        self.settle()
+        return dict(self.client.reads), dict(self.client.writes)
+
+    def sizes(self, **more: dict[str, float]) -> dict[str, EntityLoad]:
+        """How many items there are, and how large."""
+        name = self.db.context.physical(next(iter(self.design.schema.tables)))
+        bytes_: dict[str, int] = {}
+        counts: Counted[str] = Counted()
+        for item in self.engine.call("Scan", {"TableName": name})["Items"]:
+            kind = item["type"]["S"]
+            bytes_[kind] = item_size(item)
+            counts[kind] += 1
+        known = self.design.schema.by_entity
+        return {
+            kind: EntityLoad(items=counts[kind], bytes=size, **more.get(kind, {}))  # type: ignore[arg-type]
+            for kind, size in bytes_.items()
+            if kind in known
+        }
+
+    def modelled(
+        self, words: str, loads: dict[str, EntityLoad], extra: str = ""
+    ) -> tuple[dict[str, float], dict[str, float]]:
+        """What the adviser says that a write costs."""
+        schema = self.design.schema
+        stated = workload(f"writes:\n  {words}: {{rate: 1}}\n{extra}", schema)
+        figures = Figures(
+            schema, Workload(loads, {}, stated.writes, stated.consumers, stated.feeds)
+        )
+        reads: defaultdict[str, float] = defaultdict(float)
+        writes: defaultdict[str, float] = defaultdict(float)
+        for part in write(figures, stated.writes[0]).parts:
+            (reads if part.reading else writes)[str(part.path)] += part.units
+        return dict(reads), dict(writes)
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock()
+
+
+@pytest.fixture
+def town(clock: ManualClock) -> Any:
+    with Engine.open(":memory:", clock=clock) as engine:
+        yield Town(design, engine, clock)
+
+
+def street(town: Town, houses: int) -> None:
+    town.db.create(Street(street_id="s", name="High Street"))
+    for number in range(houses):
+        town.db.create(house(str(number)))
+    town.settle()
+
+
+def house(name: str) -> House:
+    return House(
+        street_id="s", house_id=name, street_name="High Street", owner_id="o", text="x" * 1500
+    )
+
+
+def test_a_counter_that_follows_the_stream_and_the_look_at_a_copied_field(town: Town) -> None:
+    street(town, 1)
+    paid = town.paid(lambda: town.db.create(house("new")))
+    assert paid == town.modelled("create House", town.sizes())
+
+
+def test_a_count_that_falls_looks_at_its_holder(town: Town) -> None:
+    street(town, 2)
+    loads = town.sizes()
+    paid = town.paid(lambda: town.db.delete(House.key(street_id="s", house_id="1")))
+    assert paid == town.modelled("delete House", loads)
+
+
+def test_a_copied_field_goes_to_every_item_that_shows_it(town: Town) -> None:
+    street(town, 3)
+    paid = town.paid(lambda: town.db.update(Street.key(street_id="s"), name="Main Street"))
+    assert paid == town.modelled("update Street (name)", town.sizes())
+
+
+def test_a_new_origin_is_looked_at_and_has_no_copies_yet(town: Town) -> None:
+    paid = town.paid(lambda: town.db.create(Street(street_id="s", name="High Street")))
+    loads = town.sizes() | {"House": EntityLoad(items=0, bytes=100)}
+    assert paid == town.modelled("create Street", loads)
+
+
+def test_a_cascade_is_swept_after_its_transaction(town: Town) -> None:
+    street(town, 3)
+    loads = town.sizes()
+    paid = town.paid(lambda: town.db.delete(Street.key(street_id="s")))
+    assert paid == town.modelled("delete Street", loads)
+
+
+def test_copies_that_follow_the_stream_are_guarded_by_a_check(town: Town) -> None:
+    notice = Notice(notice_id="n", title="t", text="x" * 2000, wall_ids=("a", "b"))
+    paid = town.paid(lambda: town.db.create(notice))
+    loads = town.sizes(WallNotice={"copies": 2})
+    assert paid == town.modelled("create Notice", loads)
+    paid = town.paid(lambda: town.db.delete(Notice.key(notice_id="n")))
+    assert paid == town.modelled("delete Notice", loads)
+
+
+def test_an_expiry_is_free_but_what_follows_from_it_is_not(town: Town, clock: ManualClock) -> None:
+    expires = town.db.context.now() + timedelta(hours=1)
+    notice = Notice(notice_id="n", title="t", wall_ids=("a", "b"), expires_at=expires)
+    town.db.create(notice)
+    town.settle()
+    loads = town.sizes(WallNotice={"copies": 2})
+
+    def expire() -> None:
+        clock.advance(7200)
+        town.engine.sweep()
+
+    reads, writes = town.paid(expire)
+    assert (reads, writes) == town.modelled("expire Notice", loads)
+    assert writes == {"town": 2 * (1 + 2) + 2 * (1 + 1)}  # guarded copies, and the unique value
+
+
+def test_a_processor_pays_for_what_it_writes_and_announces(town: Town) -> None:
+    reads, writes = town.paid(lambda: town.db.create(Bell(bell_id="b")))
+    stated = "consumers:\n  answer: {writes: [create Echo], events: 1}\n"
+    loads = town.sizes()
+    modelled = town.modelled("create Bell", loads, stated)
+    modelled[1]["keyfold_streams"] -= 1  # the event is still waiting for its sinks
+    assert (reads, writes) == modelled
+
+
+def test_a_processor_that_does_nothing_leaves_its_marker(town: Town) -> None:
+    paid = town.paid(lambda: town.db.create(Lamp(lamp_id="l")))
+    assert paid == town.modelled("create Lamp", town.sizes())
+    assert paid == ({"keyfold_streams": 1}, {"town": 1, "keyfold_streams": 1})
+
+
+def test_a_request_id_is_claimed_and_holds_the_result(town: Town) -> None:
+    schema = design.schema
+    stated = workload("writes:\n  create Lamp: {rate: 1, once: true}\n", schema)
+    loads = {"Lamp": EntityLoad(items=1, bytes=50)}
+    made = write(Figures(schema, Workload(loads, {}, stated.writes)), stated.writes[0])
+    modelled = sum(p.units for p in made.parts if p.why == "request id")
+
+    def once() -> None:
+        town.db.once("r1", lambda: "done", result=str)
+
+    assert town.paid(once)[1] == {"town": modelled}
+
+
+# Feeds
+
+social = Design("social")
+places = social.table(
+    "social",
+    stream="NEW_AND_OLD_IMAGES",
+    ttl="ttl",
+    indexes=[Index("ByActor", "actorPK", "actorSK")],
+)
+
+
+class Post(Entity, table=places):
+    actor_id: Id
+    post_id: Id
+    created_at: Timestamp
+    text: str = ""
+    key = Key("POSTS#{actor_id}", "TS#{created_at:iso}#{post_id}")
+
+
+class Follow(Edge, table=places):
+    reader_id: Id
+    actor_id: Id
+    key = Key("READER#{reader_id}", "FOLLOWS#{actor_id}")
+    followers = On("ByActor", "ACTOR#{actor_id}", "READER#{reader_id}")
+
+
+class Item(Entity, table=places):
+    reader_id: Id
+    actor_id: Id
+    post_id: Id
+    created_at: Timestamp
+    text: str = ""
+    expires_at: Annotated[Timestamp | None, Ttl()] = None
+    key = Key("FEED#{reader_id}", "TS#{created_at:iso}#{post_id}")
+
+
+home = Feed("home", activity=Post, edge=Follow, item=Item)
+
+
+@pytest.fixture
+def network(clock: ManualClock) -> Any:
+    """Three readers follow the actor a, and one of them b, too."""
+    with Engine.open(":memory:", clock=clock) as engine:
+        made = Town(social, engine, clock)
+        for reader, actor in (("r1", "a"), ("r2", "a"), ("r3", "a"), ("r1", "b")):
+            made.db.transact(*home.following(Follow(reader_id=reader, actor_id=actor)))
+        for actor in ("a", "b"):
+            home.post(made.db, post(made, actor, "first"))
+        made.settle()
+        yield made
+
+
+def post(town: Town, actor: str, name: str) -> Post:
+    town.clock.advance(1)
+    return Post(actor_id=actor, post_id=name, created_at=town.db.context.now(), text="x" * 300)
+
+
+def push(town: Town, actor: str) -> None:
+    """Everybody who follows the actor gets copies."""
+    for one in town.db.scan(Follow):
+        if one.actor_id == actor:
+            town.db.run(feed_push(town.db.context, home, one.reader_id, actor, "test"))
+    town.settle()
+
+
+def test_a_post_of_a_pulled_source_is_written_once(network: Town) -> None:
+    loads = network.sizes()
+    paid = network.paid(lambda: home.post(network.db, post(network, "a", "second")))
+    stated = "feeds:\n  home: {followers: 3, pushed: 0}\n"
+    assert paid == network.modelled("create Post", loads, stated)
+
+
+def test_a_post_of_a_pushed_source_is_copied_to_its_followers(network: Town) -> None:
+    push(network, "a")
+    loads = network.sizes() | {"HomeReader": EntityLoad(items=0, bytes=100)}
+    reads, writes = network.paid(lambda: home.post(network.db, post(network, "a", "second")))
+    stated = "feeds:\n  home: {followers: 3, pushed: 1}\n"
+    modelled = network.modelled("create Post", loads, stated)
+    assert writes == modelled[1]
+    # One copy in nine looks at its reader, for half a unit; which one follows from its position.
+    looked = 2 * 0.5 * 3 / FeedPolicy.looks
+    assert remainder(modelled[0]["social"] - looked - reads["social"], 0.5) == pytest.approx(0)
+    assert abs(modelled[0]["social"] - reads["social"]) <= 1.5
+
+
+def test_a_follow_notes_its_source_in_the_same_transaction(network: Town) -> None:
+    loads = network.sizes()
+    follow = Follow(reader_id="r2", actor_id="b")
+    paid = network.paid(lambda: network.db.transact(*home.following(follow)))
+    stated = "feeds:\n  home: {followers: 3, pushed: 0}\n"
+    assert paid == network.modelled("create Follow", loads, stated)
+
+
+def test_an_unfollow_hides_the_source_and_cleans_up(network: Town) -> None:
+    loads = network.sizes() | {"Item": EntityLoad(items=0, bytes=100)}
+    follow = Follow(reader_id="r1", actor_id="b")
+    paid = network.paid(lambda: network.db.transact(*home.unfollowing(follow)))
+    stated = "feeds:\n  home: {followers: 3, pushed: 0}\n"
+    assert paid == network.modelled("delete Follow", loads, stated)
+
+
+def test_a_removed_post_is_taken_out_of_every_feed(
+    network: Town, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(home, "policy", None)
+    push(network, "a")
+    small = EntityLoad(items=0, bytes=100)
+    loads = network.sizes() | {"HomeRemoved": small, "HomeSettlement": small}
+    earlier, gone = post(network, "a", "earlier"), post(network, "a", "gone")
+    for one in (earlier, gone):
+        home.post(network.db, one)
+    network.db.transact(*home.removing(earlier))
+    network.settle()
+    network.clock.advance(SETTLED_AFTER.total_seconds() + 1)
+    paid = network.paid(lambda: network.db.transact(*home.removing(gone)))
+    stated = "feeds:\n  home: {followers: 3, pushed: 1}\n"
+    assert paid == network.modelled("delete Post", loads, stated)
+
+
+@pytest.mark.parametrize("share", [0.0, 1.0], ids=["uncounted", "counted"])
+def test_a_page_reads_copies_sources_removals_and_what_is_pulled(
+    network: Town, monkeypatch: pytest.MonkeyPatch, share: float
+) -> None:
+    monkeypatch.setattr(page_samples, "sample_share", lambda *_: share)
+    monkeypatch.setattr(feeds, "sample_share", lambda *_: share)
+    push(network, "a")
+    loads = network.sizes() | {"HomeRemoved": EntityLoad(items=0, bytes=100)}
+    loads["Item"] = replace(loads["Item"], distinct={"reader_id": 3})
+    loads["Post"] = replace(loads["Post"], distinct={"actor_id": 2})
+    stated = Workload(loads, feeds={"home": FeedLoad(page=20, sources=2, pushed=0.5)})
+    found = page(Figures(social.schema, stated), social.schema.feeds[0])
+    assert found is not None
+    with network.db.work("page") as paid:
+        home.page(network.db, "r1", limit=20)
+    assert (paid.total.read_units, paid.total.write_units) == (found.units, found.write_units)
+    assert paid.total.requests == found.requests + found.counted == 4 + share
+
+
+# What is paid beside requests
+
+
+def test_recovery_and_backups_hold_the_table_and_not_its_global_indexes() -> None:
+    stated = "entities:\n  Lamp: {items: 1000000, bytes: 900}\n"
+    loads = {e.name: EntityLoad(items=0, bytes=100) for e in design.schema.entities}
+    loads["Lamp"] = EntityLoad(items=1_000_000, bytes=900)
+    assert workload(stated, design.schema).entities["Lamp"] == loads["Lamp"]
+    made = bill(design.schema, Workload(loads, backups=7, recovery=True))
+    held = 1_000_000 * 1000 / 2**30
+    lines = {line.name: line.dollars for line in made.upkeep}
+    assert lines["point-in-time recovery"] == pytest.approx(held * 0.20)
+    assert lines["7 full backups"] == pytest.approx(7 * held * 0.10)
+    without = bill(design.schema, Workload(loads, recovery=False))
+    assert "point-in-time recovery" not in {line.name for line in without.upkeep}
+
+
+def test_functions_read_a_stream_free_of_charge_and_workers_pay_for_each_look() -> None:
+    by_function = {line.name: line for line in bill(design.schema, Workload()).upkeep}
+    assert by_function["stream reads"].dollars == 0
+    assert "free of charge" in by_function["stream reads"].amount
+    stated = workload("stream: {workers: 1, shards: 4, poll: 0.5}\n", design.schema)
+    by_worker = {line.name: line for line in bill(design.schema, stated).upkeep}
+    assert by_worker["leases of workers"].dollars > 0
+    assert by_worker["stream reads"].dollars == pytest.approx(8 * 730 * 3600 * 0.20 / 1e6)
+
+
+def test_a_workers_look_at_its_leases_costs_what_the_engine_charges(
+    town: Town, clock: ManualClock
+) -> None:
+    consumer = Consumer(town.db)
+    consumer.run_once()
+    clock.advance(upkeep.LOOK_SECONDS + 1)
+    town.client.reads.clear()
+    town.client.writes.clear()
+    consumer.run_once()
+    assert town.client.reads == {"keyfold_streams": upkeep.LOOK_READS}
+    assert town.client.writes == {"keyfold_streams": upkeep.LOOK_WRITES + 1}
+    town.client.writes.clear()
+    consumer.run_once()
+    assert not town.client.writes
+
+
+def test_what_is_created_with_a_time_to_live_expires_free_of_charge() -> None:
+    stated = workload("writes:\n  create Notice: {rate: 2}\n", design.schema)
+    made = bill(design.schema, stated)
+    expiry = next(line for line in made.upkeep if line.name == "expiry")
+    assert expiry.dollars == 0
+    assert any("2 Notice expire per second" in sentence for sentence in made.assumptions)
+
+
+def test_a_bill_is_the_sum_of_its_lines() -> None:
+    made = bill(design.schema, Workload())
+    purposes = sum(line.dollars for line in made.purposes)
+    assert purposes == pytest.approx(made.writes_dollars)
+    paths = sum(line.on_demand for line in made.paths)
+    assert paths == pytest.approx(made.reads_dollars + made.writes_dollars)
+    parts = made.reads_dollars + made.writes_dollars + made.storage_dollars + made.upkeep_dollars
+    assert made.dollars == pytest.approx(parts)

@@ -1,7 +1,0 @@
-"""The demo: every system on one data file, with its pages and a DynamoDB endpoint."""
-
-from __future__ import annotations
-
-from keyfold.demo.process import DemoOptions, run_demo
-
-__all__ = ["DemoOptions", "run_demo"]

@@ -1,8 +1,0 @@
-"""Tools over a design for assistants, by the Model Context Protocol: `keyfold mcp`."""
-
-from __future__ import annotations
-
-from keyfold.mcp.server import create_server
-from keyfold.mcp.workspace import Workspace
-
-__all__ = ["Workspace", "create_server"]

@@ -1,7 +1,0 @@
-"""The adviser: better designs for a workload, proved to serve the same patterns."""
-
-from __future__ import annotations
-
-from keyfold.review.advise.advice import Advice, Alternative, advise
-
-__all__ = ["Advice", "Alternative", "advise"]

@@ -1,0 +1,619 @@
+"""What the operations of Sellers do."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import csv
+import io
+import re
+import zipfile
+from datetime import date, timedelta
+from decimal import Decimal
+from xml.etree import ElementTree
+
+import pytest
+from pydantic import ValidationError
+
+from keyfold import AsyncDb
+from keyfold_web import Conflict, Invalid, Missing, NotAllowed, PageRequest
+from keyfold_engine.clients.embedded import AsyncEmbeddedClient, EmbeddedClient
+from keyfold_engine.engine import Engine
+from keyfold.errors import NotFound, UniqueTaken
+from keyfold.maintain import verify
+from keyfold.streams import AsyncConsumer, Consumer
+from keyfold_systems.sellers import catalogs, design
+from keyfold_systems.sellers.entities import Profile, Share
+from keyfold_systems.sellers.patterns import catalog_is_used
+from keyfold_systems.sellers.payloads import (
+    CatalogChanges,
+    NewAccount,
+    NewCatalog,
+    NewInvite,
+    NewOrder,
+    NewShare,
+    OrderChanges,
+    OrderLine,
+    SeasonChanges,
+)
+from keyfold_systems.sellers.service import Sellers
+from keyfold_systems.sellers.values import Permissions, Product
+from tests.systems.conftest import Recorder
+
+from .conftest import MIA, OLGA, ROOT, SAM, World
+
+PAGE = PageRequest()
+
+
+async def test_an_account_is_found_by_id_and_by_address_in_any_case(world: World) -> None:
+    service = world.service
+    await service.create_my_account(NewAccount(email="Olga@Example.org"), caller=OLGA)
+    assert (await service.get_my_account(OLGA)).email == "olga@example.org"
+    assert (await service.get_account_by_email("OLGA@example.org")).account_id == "olga"
+
+
+async def test_an_address_has_one_account(world: World) -> None:
+    await world.service.create_my_account(NewAccount(email="a@b.org"), caller=OLGA)
+    with pytest.raises(UniqueTaken):
+        await world.service.create_my_account(NewAccount(email="A@B.org"), caller=MIA)
+
+
+async def test_my_profiles_come_in_the_order_of_their_creation(world: World) -> None:
+    names = [f"Seller {n}" for n in range(7)]
+    for name in names:
+        await world.profile(name=name)
+    await world.profile(MIA, "Mia's")
+    found = await world.service.list_my_profiles(PAGE, OLGA)
+    assert [p.seller_name for p in found] == names
+    assert all(p.is_owner and p.permissions == ["READ", "WRITE"] for p in found)
+
+
+async def test_a_rename_reaches_those_it_is_shared_with(world: World) -> None:
+    profile = await world.profile()
+    await world.share(profile)
+    await world.service.update_seller_profile(profile, "New name", caller=OLGA)
+    await AsyncConsumer(world.db).drain()
+    (shown,) = await world.service.list_shared_profiles(PAGE, MIA)
+    assert (shown.seller_name, shown.is_owner, shown.permissions) == ("New name", False, ["READ"])
+
+
+async def test_a_share_given_during_a_rename_gets_the_new_name(world: World) -> None:
+    await world.account(MIA)
+    for number in range(25):
+        profile = await world.profile(name="Old name")
+        rename = world.service.update_seller_profile(profile, f"Name {number}", OLGA)
+        share = world.share(profile)
+        await asyncio.gather(*((rename, share) if number % 2 else (share, rename)))
+    await AsyncConsumer(world.db).drain()
+    shown = [p async for p in world.db.iterate(Share.by_target.query(target_account_id="mia"))]
+    assert sorted(p.seller_name or "" for p in shown) == sorted(f"Name {n}" for n in range(25))
+
+
+async def test_verify_sees_a_share_with_a_former_name() -> None:
+    with Engine.open(":memory:") as engine:
+        db = await design.design.open_async(AsyncEmbeddedClient(engine))
+        world = World(Sellers(db), db)
+        profile = await world.profile()
+        await world.share(profile)
+        await world.service.update_seller_profile(profile, "New name", OLGA)
+        plain = design.design.open(EmbeddedClient(engine))
+        (named, _) = (str(one) for one in verify(plain).drifts)
+        assert named.startswith("copied Share.seller_name")
+        assert named.endswith("expected New name, found Olga's cookies")
+        Consumer(plain).drain()
+        assert verify(plain).clean
+
+
+async def test_shared_profiles_show_the_profiles_own_times_and_whose_they_are(
+    world: World,
+) -> None:
+    await world.account(OLGA)
+    profile = await world.profile()
+    await asyncio.sleep(0.002)
+    await world.share(profile)
+    own = await world.service.get_profile(profile, OLGA)
+    (shown,) = await world.service.list_shared_profiles(PAGE, MIA)
+    assert (shown.created_at, shown.updated_at) == (own.created_at, own.updated_at)
+    assert shown.owner_name == "Olga"
+
+
+async def test_a_list_of_helpers_has_their_names(world: World) -> None:
+    profile = await world.profile()
+    await world.share(profile)
+    (shown,) = await world.service.list_shares_by_profile(profile, PAGE, OLGA)
+    assert (shown.given_name, shown.email) == ("Mia", "mia@example.org")
+
+
+async def test_only_accounts_get_shares(world: World) -> None:
+    profile = await world.profile()
+    new = NewShare(profile_id=profile, target_account_id="ghost", permissions=("READ",))
+    with pytest.raises(Invalid, match="nobody has this account"):
+        await world.service.share_profile_direct(new, OLGA)
+    code = await invite(world, profile)
+    with pytest.raises(Conflict, match="Create your account first"):
+        await world.service.redeem_profile_invite(code, MIA)
+    await world.account(MIA)
+    assert (await world.service.redeem_profile_invite(code, MIA)).profile_id == profile
+
+
+async def test_a_share_is_for_one_address_or_one_id(world: World) -> None:
+    await world.account(MIA, SAM)
+    profile = await world.profile()
+    given = {"profile_id": profile, "permissions": ["READ"]}
+    for to in ({}, {"target_account_id": "mia", "target_account_email": "sam@example.org"}):
+        with pytest.raises(Invalid, match="give an address or an account id"):
+            await world.service.share_profile_direct(NewShare.model_validate(given | to), OLGA)
+    new = NewShare.model_validate(given | {"target_account_email": " Mia@Example.org "})
+    assert (await world.service.share_profile_direct(new, OLGA)).target_account_id == "mia"
+
+
+@pytest.mark.parametrize(
+    ("by", "value", "said"),
+    [
+        ("target_account_id", "olga", "targetAccountId"),
+        ("target_account_email", "olga@example.org", "targetAccountEmail"),
+    ],
+)
+async def test_an_owner_gets_no_share_and_is_told_where_it_was_asked(
+    world: World, by: str, value: str, said: str
+) -> None:
+    await world.account(OLGA)
+    given = {"profile_id": await world.profile(), "permissions": ["READ"], by: value}
+    with pytest.raises(Invalid, match=f"^{said}: the owner"):
+        await world.service.share_profile_direct(NewShare.model_validate(given), OLGA)
+
+
+@pytest.mark.parametrize("given", [["WRITE", "READ"], ["READ", "READ", "WRITE"]])
+def test_permissions_are_each_given_once(given: list[str]) -> None:
+    for new in (NewShare, NewInvite):
+        made = new.model_validate({"profile_id": "p", "permissions": given})
+        assert made.permissions == ("READ", "WRITE")
+
+
+@pytest.mark.parametrize(
+    ("permissions", "reads", "writes"),
+    [(None, False, False), (("READ",), True, False), (("WRITE",), True, True)],
+)
+async def test_permissions_decide_about_everything_in_a_profile(
+    world: World, permissions: Permissions | None, reads: bool, writes: bool
+) -> None:
+    service = world.service
+    profile = await world.profile()
+    catalog = await world.catalog(public=True)
+    season = await world.season(profile, catalog.catalog_id)
+    order = await world.order(season.season_id)
+    if permissions is not None:
+        await world.share(profile, MIA, permissions)
+    reading = [
+        lambda: service.get_profile(profile, MIA),
+        lambda: service.list_seasons_by_profile(profile, PAGE, MIA),
+        lambda: service.get_season(season.season_id, MIA),
+        lambda: service.list_orders_by_season(season.season_id, PAGE, MIA),
+        lambda: service.list_orders_by_profile(profile, PAGE, MIA),
+        lambda: service.get_order(order.order_id, MIA),
+        lambda: service.get_season_report(season.season_id, MIA),
+        lambda: service.request_season_report(season.season_id, MIA),
+    ]
+    writing = [
+        lambda: service.update_seller_profile(profile, "x", MIA),
+        lambda: service.update_season(season.season_id, SeasonChanges(season_name="x"), MIA),
+        lambda: world.order(season.season_id, caller=MIA),
+        lambda: service.update_order(order.order_id, OrderChanges(notes="x"), MIA),
+        lambda: service.delete_order(order.order_id, MIA),
+    ]
+    owning = [
+        lambda: service.list_shares_by_profile(profile, PAGE, MIA),
+        lambda: service.list_invites_by_profile(profile, PAGE, MIA),
+        lambda: service.create_profile_invite(
+            NewInvite(profile_id=profile, permissions=("READ",)), MIA
+        ),
+        lambda: service.delete_seller_profile(profile, MIA),
+    ]
+    for allowed, calls in ((reads, reading), (writes, writing), (False, owning)):
+        for call in calls:
+            if allowed:
+                await call()  # type: ignore[no-untyped-call]
+            else:
+                with pytest.raises(NotAllowed):
+                    await call()  # type: ignore[no-untyped-call]
+
+
+async def test_an_administrator_by_group_sees_every_profile(world: World) -> None:
+    profile = await world.profile()
+    assert (await world.service.get_profile(profile, ROOT)).seller_name == "Olga's cookies"
+
+
+async def test_sharing_twice_leaves_one_share_with_the_last_permissions(world: World) -> None:
+    profile = await world.profile()
+    await world.share(profile)
+    await world.share(profile, permissions=("READ", "WRITE"))
+    found = await world.service.list_shares_by_profile(profile, PAGE, OLGA)
+    assert [s.permissions for s in found] == [["READ", "WRITE"]]
+
+
+async def test_a_revoked_share_gives_nothing(world: World) -> None:
+    profile = await world.profile()
+    await world.share(profile)
+    await world.service.revoke_share(profile, "mia", OLGA)
+    with pytest.raises(NotAllowed):
+        await world.service.get_profile(profile, MIA)
+    assert list(await world.service.list_shared_profiles(PAGE, MIA)) == []
+    with pytest.raises(NotFound):
+        await world.service.revoke_share(profile, "mia", OLGA)
+
+
+async def invite(world: World, profile: str) -> str:
+    input = NewInvite(profile_id=profile, permissions=("READ", "WRITE"))
+    return (await world.service.create_profile_invite(input, OLGA)).invite_code
+
+
+async def test_an_invite_becomes_a_share_once(world: World) -> None:
+    service = world.service
+    await world.account(MIA, SAM)
+    profile = await world.profile()
+    code = await invite(world, profile)
+    assert (await service.get_invite_details(code)).seller_name == "Olga's cookies"
+    results = await asyncio.gather(
+        *(service.redeem_profile_invite(code, who) for who in (MIA, SAM, MIA)),
+        return_exceptions=True,
+    )
+    assert sum(1 for one in results if not isinstance(one, Conflict)) == 1
+    assert len(await service.list_shares_by_profile(profile, PAGE, OLGA)) == 1
+    (used,) = await service.list_invites_by_profile(profile, PAGE, OLGA)
+    assert used.used_at is not None
+    assert used.used_by_name == (used.used_by_account_id or "").title()
+
+
+async def test_an_expired_invite_is_worthless_before_anything_deletes_it(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    profile = await world.profile()
+    code = await invite(world, profile)
+    later = world.db.context.now() + timedelta(days=15)
+    monkeypatch.setattr("keyfold_engine.clock.SystemClock.now", lambda _: later.timestamp())
+    with pytest.raises(Missing):
+        await world.service.redeem_profile_invite(code, MIA)
+    assert list(await world.service.list_invites_by_profile(profile, PAGE, OLGA)) == []
+
+
+async def test_a_revoked_invite_is_gone(world: World) -> None:
+    code = await invite(world, await world.profile())
+    await world.service.revoke_profile_invite(code, OLGA)
+    with pytest.raises(Missing):
+        await world.service.get_invite_details(code)
+
+
+async def test_seasons_and_orders_come_in_the_order_of_their_creation(world: World) -> None:
+    profile = await world.profile()
+    catalog = await world.catalog()
+    seasons = [await world.season(profile, catalog.catalog_id, f"S{n}") for n in range(3)]
+    orders = [await world.order(seasons[n % 3].season_id, n + 1) for n in range(9)]
+    service = world.service
+    listed = await service.list_seasons_by_profile(profile, PAGE, OLGA)
+    assert [s.season_id for s in listed] == [s.season_id for s in seasons]
+    first = await service.list_orders_by_season(seasons[0].season_id, PAGE, OLGA)
+    assert [o.order_id for o in first] == [o.order_id for o in orders[::3]]
+    everything, cursor = [], None
+    while True:
+        page = await service.list_orders_by_profile(profile, PageRequest(4, cursor), OLGA)
+        everything += [o.order_id for o in page]
+        cursor = page.cursor
+        if cursor is None:
+            break
+    assert everything == [o.order_id for o in orders]
+
+
+async def test_an_order_is_one_get_item_by_its_season_and_two_by_its_id(
+    world: World, client: Recorder
+) -> None:
+    season = await world.season(await world.profile(), (await world.catalog()).catalog_id)
+    order = await world.order(season.season_id)
+    for known, requests in ((season.season_id, 1), (None, 2)):
+        client.requests.clear()
+        assert await world.service.get_order(order.order_id, OLGA, known) == order
+        asked = [op for op, one in client.requests if one["TableName"] == "SellersOrdersBySeason"]
+        assert asked == ["GetItem"] * requests
+
+
+async def test_an_order_is_not_found_under_another_season(world: World) -> None:
+    profile, catalog = await world.profile(), (await world.catalog()).catalog_id
+    order = await world.order((await world.season(profile, catalog)).season_id)
+    other = await world.season(profile, catalog, "Summer")
+    with pytest.raises(Missing):
+        await world.service.get_order(order.order_id, OLGA, other.season_id)
+
+
+async def test_an_orders_total_follows_its_lines(world: World) -> None:
+    season = await world.season(await world.profile(), (await world.catalog()).catalog_id)
+    order = await world.order(season.season_id, 3)
+    assert order.total_amount == Decimal("16.50")
+    changes = OrderChanges(line_items=[OrderLine(product_id="oat", quantity=2)])
+    changed = await world.service.update_order(order.order_id, changes, OLGA)
+    assert changed.total_amount == Decimal(8)
+    assert await world.service.get_order(order.order_id, OLGA) == changed
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ({"product_id": "pie"}, "Cookies has no product 'pie'$"),
+        ({"product_id": "mint", "price_per_unit": "5.00"}, "it is Thin mint at 5.50"),
+        ({"product_id": "mint", "product_name": "Mint"}, "it is Thin mint at 5.50"),
+    ],
+)
+async def test_order_lines_are_those_of_the_catalog(
+    world: World, line: dict[str, str], said: str
+) -> None:
+    season = await world.season(await world.profile(), (await world.catalog()).catalog_id)
+    order = await world.order(season.season_id)
+    wrong = OrderLine.model_validate({**line, "quantity": 1})
+    with pytest.raises(Invalid, match=said):
+        await world.service.update_order(order.order_id, OrderChanges(line_items=[wrong]), OLGA)
+    new = NewOrder(
+        season_id=season.season_id,
+        customer_name="Ms. Doe",
+        line_items=[wrong],
+        payment_method="CASH",
+        order_date=date(2026, 3, 2),
+    )
+    with pytest.raises(Invalid, match=said):
+        await world.service.create_order(new, OLGA)
+    assert len(await world.service.list_orders_by_season(season.season_id, PAGE, OLGA)) == 1
+
+
+async def test_a_new_price_leaves_what_was_agreed_on(world: World) -> None:
+    catalog = await world.catalog()
+    season = await world.season(await world.profile(), catalog.catalog_id)
+    order = await world.order(season.season_id)
+    dearer = [Product(product_id="mint", product_name="Thin mint", price=Decimal(7))]
+    await world.service.update_catalog(catalog.catalog_id, CatalogChanges(products=dearer), OLGA)
+    more = OrderChanges(line_items=[OrderLine(product_id="mint", quantity=4)])
+    changed = await world.service.update_order(order.order_id, more, OLGA)
+    assert changed.total_amount == Decimal(22)
+    assert (await world.order(season.season_id, 1)).total_amount == Decimal(7)
+
+
+async def test_null_takes_a_value_away_and_what_is_left_out_stays(world: World) -> None:
+    season = await world.season(await world.profile(), (await world.catalog()).catalog_id)
+    order = await world.order(season.season_id)
+    service = world.service
+    await service.update_order(order.order_id, OrderChanges(notes="x", customer_phone="1"), OLGA)
+    changed = await service.update_order(order.order_id, OrderChanges(notes=None), OLGA)
+    assert (changed.notes, changed.customer_phone) == (None, "1")
+    ending = SeasonChanges(end_date=date(2026, 5, 1))
+    assert (await service.update_season(season.season_id, ending, OLGA)).end_date is not None
+    open_again = await service.update_season(season.season_id, SeasonChanges(end_date=None), OLGA)
+    assert open_again.end_date is None
+
+
+async def test_a_list_of_seasons_has_their_catalog_and_what_they_sold(world: World) -> None:
+    profile = await world.profile()
+    season = await world.season(profile, (await world.catalog()).catalog_id)
+    orders = [await world.order(season.season_id, quantity) for quantity in (1, 2, 4)]
+    await world.service.delete_order(orders[1].order_id, OLGA)
+    await AsyncConsumer(world.db).drain()
+    (shown,) = await world.service.list_seasons_by_profile(profile, PAGE, OLGA)
+    assert (shown.catalog_name, shown.orders, shown.total_amount) == (
+        "Cookies",
+        2,
+        Decimal("27.50"),
+    )
+    found = await world.service.list_orders_by_profile(profile, PAGE, OLGA)
+    assert [one.season_name for one in found] == ["Spring", "Spring"]
+
+
+async def test_a_seasons_report_has_its_totals(world: World) -> None:
+    season = await world.season(await world.profile(), (await world.catalog()).catalog_id)
+    for quantity, payment in ((1, "CASH"), (2, "CASH"), (4, "CHECK")):
+        await world.order(season.season_id, quantity, payment=payment)
+    found = await world.service.get_season_report(season.season_id, OLGA)
+    assert (found.orders, found.total_amount) == (3, Decimal("38.50"))
+    assert [(p.product_id, p.quantity, p.amount) for p in found.by_product] == [
+        ("mint", 7, Decimal("38.50"))
+    ]
+    assert [(p.payment_method, p.orders, p.amount) for p in found.by_payment] == [
+        ("CASH", 2, Decimal("16.50")),
+        ("CHECK", 1, Decimal("22.00")),
+    ]
+
+
+async def test_a_report_can_be_saved_as_csv_and_as_xlsx(world: World) -> None:
+    season = await world.season(await world.profile(), (await world.catalog()).catalog_id)
+    await world.order(season.season_id, 2)
+    as_csv = await world.service.request_season_report(season.season_id, OLGA, "CSV")
+    text = base64.b64decode(as_csv.content).decode("utf-8-sig")
+    heading, row = csv.reader(io.StringIO(text))
+    assert dict(zip(heading, row, strict=True))["Amount"] == "11.00"
+    as_xlsx = await world.service.request_season_report(season.season_id, OLGA, "XLSX")
+    archive = zipfile.ZipFile(io.BytesIO(base64.b64decode(as_xlsx.content)))
+    sheet = ElementTree.fromstring(archive.read("xl/worksheets/sheet1.xml"))
+    values = ["".join(cell.itertext()) for cell in sheet.iter() if cell.tag.endswith("}c")]
+    assert values[: len(heading)] == heading
+    assert values[len(heading) :] == row
+
+
+async def test_deleting_a_profile_leaves_nothing_of_it(world: World) -> None:
+    service = world.service
+    profile = await world.profile()
+    catalog = await world.catalog()
+    season = await world.season(profile, catalog.catalog_id)
+    order = await world.order(season.season_id)
+    await world.share(profile)
+    code = await invite(world, profile)
+    await service.delete_seller_profile(profile, OLGA)
+    for table in ("ProfilesByOwner", "Shares", "Invites", "SeasonsByProfile", "OrdersBySeason"):
+        answer = await world.db.client.call("Scan", {"TableName": f"Sellers{table}"})
+        assert (table, answer["Items"]) == (table, [])
+    for call in (
+        service.get_profile(profile, OLGA),
+        service.get_season(season.season_id, OLGA),
+        service.get_order(order.order_id, OLGA),
+        service.get_invite_details(code),
+    ):
+        with pytest.raises(Missing):
+            await call
+    assert list(await service.list_shared_profiles(PAGE, MIA)) == []
+    await service.delete_catalog(catalog.catalog_id, OLGA)
+
+
+async def test_a_deletion_that_was_cut_off_lets_nothing_in_and_can_be_repeated(
+    world: World,
+) -> None:
+    service = world.service
+    profile = await world.profile()
+    catalog = await world.catalog()
+    now = world.db.context.now()
+    await world.db.update(Profile.key(profile_id=profile), deleting_since=now)
+    with pytest.raises(Missing):
+        await world.season(profile, catalog.catalog_id)
+    assert list(await service.list_my_profiles(PAGE, OLGA)) == []
+    await service.delete_seller_profile(profile, OLGA)
+    with pytest.raises(Missing):
+        await service.delete_seller_profile(profile, OLGA)
+
+
+async def test_a_catalog_has_each_product_once(world: World) -> None:
+    mint = Product(product_id="mint", product_name="Thin mint", price=Decimal(5))
+    with pytest.raises(Invalid, match="mint"):
+        await world.service.create_catalog(
+            NewCatalog(catalog_name="Cookies", products=[mint, mint]), caller=OLGA
+        )
+    catalog = await world.catalog()
+    with pytest.raises(Invalid, match="mint"):
+        await world.service.update_catalog(
+            catalog.catalog_id, CatalogChanges(products=[mint, mint]), OLGA
+        )
+
+
+@pytest.mark.parametrize("blank", ["productId", "productName"])
+def test_a_product_has_a_name_and_an_id(blank: str) -> None:
+    pie = {"productId": " pie ", "productName": " Pie ", "price": "3.50"}
+    (made,) = NewCatalog.model_validate({"catalogName": "Pies", "products": [pie]}).products
+    assert (made.product_id, made.product_name) == ("pie", "Pie")
+    with pytest.raises(ValidationError):
+        CatalogChanges.model_validate({"products": [pie | {blank: "  "}]})
+
+
+async def test_a_catalog_in_use_is_not_deleted(world: World) -> None:
+    profile = await world.profile()
+    catalog = await world.catalog()
+    season = await world.season(profile, catalog.catalog_id)
+    with pytest.raises(Conflict):
+        await world.service.delete_catalog(catalog.catalog_id, OLGA)
+    used = await world.service.list_catalog_usage(catalog.catalog_id, PAGE, OLGA)
+    assert [s.season_id for s in used] == [season.season_id]
+    other = await world.catalog()
+    changes = SeasonChanges(catalog_id=other.catalog_id)
+    await world.service.update_season(season.season_id, changes, OLGA)
+    await world.service.delete_catalog(catalog.catalog_id, OLGA)
+    with pytest.raises(Conflict):
+        await world.service.delete_catalog(other.catalog_id, OLGA)
+
+
+async def test_no_season_ever_sells_from_a_deleted_catalog(world: World) -> None:
+    """Deletions and new seasons at the same time, many times over."""
+    profile = await world.profile()
+    for _ in range(25):
+        catalog = (await world.catalog()).catalog_id
+        results = await asyncio.gather(
+            world.season(profile, catalog),
+            world.service.delete_catalog(catalog, OLGA),
+            world.season(profile, catalog),
+            return_exceptions=True,
+        )
+        started = [r for r in (results[0], results[2]) if not isinstance(r, Missing)]
+        deleted = results[1] is None
+        assert deleted == (not started)
+
+
+async def test_a_catalog_that_another_deletion_opened_again_stays(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    profile, catalog = await world.profile(), await world.catalog()
+    looked, go_on = asyncio.Event(), asyncio.Event()
+
+    async def slowly(db: AsyncDb, catalog_id: str) -> bool:
+        found = await catalog_is_used(db, catalog_id)
+        looked.set()
+        await go_on.wait()
+        return found
+
+    monkeypatch.setattr(catalogs, "catalog_is_used", slowly)
+    deletion = asyncio.create_task(world.service.delete_catalog(catalog.catalog_id, OLGA))
+    await looked.wait()
+    await world.db.update(catalog.ref(), deleting_since=None)
+    season = await world.season(profile, catalog.catalog_id)
+    go_on.set()
+    with pytest.raises(Conflict):
+        await deletion
+    assert (await world.order(season.season_id)).total_amount > 0
+
+
+async def test_public_catalogs_come_newest_first_and_own_ones_apart(world: World) -> None:
+    public = [(await world.catalog(public=True)).catalog_id for _ in range(4)]
+    own = await world.catalog(MIA)
+    found = await world.service.list_public_catalogs(PAGE)
+    assert [c.catalog_id for c in found] == public[::-1]
+    mine = await world.service.list_my_catalogs(PAGE, MIA)
+    assert [c.catalog_id for c in mine] == [own.catalog_id]
+
+
+async def test_a_catalog_that_becomes_private_leaves_the_public_index(world: World) -> None:
+    catalog = await world.catalog(public=True)
+    private = CatalogChanges(is_public=False)
+    await world.service.update_catalog(catalog.catalog_id, private, OLGA)
+    assert list(await world.service.list_public_catalogs(PAGE)) == []
+    index = {"TableName": "SellersCatalogs", "IndexName": "isPublic-createdAt-index"}
+    assert (await world.db.client.call("Scan", index))["Items"] == []
+    await world.service.update_catalog(catalog.catalog_id, CatalogChanges(is_public=True), OLGA)
+    await world.account(OLGA)
+    (shown,) = await world.service.list_public_catalogs(PAGE)
+    assert (shown.catalog_id, shown.owner_name) == (catalog.catalog_id, "Olga")
+
+
+async def test_shared_profiles_are_read_without_the_profiles(world: World) -> None:
+    for number in range(5):
+        profile = await world.profile(name=f"P{number}")
+        await world.share(profile)
+    with world.db.work("shared profiles", requests=2):
+        found = await world.service.list_shared_profiles(PAGE, MIA)
+    assert [p.seller_name for p in found] == [f"P{n}" for n in range(5)]
+
+
+async def test_no_invite_outlives_its_profile_although_indexes_lag() -> None:
+    with Engine.open(":memory:", index_lag=3600.0) as engine:
+        db = await design.design.open_async(AsyncEmbeddedClient(engine))
+        world = World(Sellers(db), db)
+        profile = await world.profile()
+        codes = [await invite(world, profile) for _ in range(3)]
+        found = await world.service.list_invites_by_profile(profile, PAGE, OLGA)
+        assert [one.invite_code for one in found] == codes
+        await world.service.delete_seller_profile(profile, OLGA)
+        answer = await db.client.call("Scan", {"TableName": "SellersInvites"})
+        assert answer["Items"] == []
+
+
+async def test_what_the_document_waited_for_is_there_at_once_although_indexes_lag() -> None:
+    client = AsyncEmbeddedClient(Engine.open(":memory:", index_lag=3600.0))
+    db = await design.design.open_async(client)
+    world = World(Sellers(db), db)
+    profile = await world.profile()
+    season = await world.season(profile, (await world.catalog()).catalog_id)
+    order = await world.order(season.season_id)
+    service = world.service
+    assert [p.profile_id for p in await service.list_my_profiles(PAGE, OLGA)] == [profile]
+    listed = await service.list_seasons_by_profile(profile, PAGE, OLGA)
+    assert [s.season_id for s in listed] == [season.season_id]
+    orders = await service.list_orders_by_season(season.season_id, PAGE, OLGA)
+    assert [o.order_id for o in orders] == [order.order_id]
+    assert await service.get_order(order.order_id, OLGA) == order
+    code = await invite(world, profile)
+    await world.account(MIA)
+    await service.redeem_profile_invite(code, MIA)
+    assert (await service.get_profile(profile, MIA)).permissions == ["READ", "WRITE"]
+    await client.close()
+
+
+async def test_a_code_is_ten_hexadecimal_digits(world: World) -> None:
+    code = await invite(world, await world.profile())
+    assert re.fullmatch("[0-9A-F]{10}", code)
