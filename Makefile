@@ -1,6 +1,6 @@
-# make run    the demo: every system, a DynamoDB endpoint, in one command
-# make test   the suite; make test-long what takes longer
-# make help   the other targets
+# make run     the demo: every system, a DynamoDB endpoint, in one command
+# make test    the suite; make test-long what takes longer; PART=engine for one part
+# make help    the other targets
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
@@ -10,18 +10,29 @@ MAKEFLAGS += --no-print-directory
 VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
-TESTS ?=
+# A part is engine, keyfold, web, workbench or systems; PART=engine takes its tests only.
+PARTS := engine keyfold web workbench systems
+FOLDERS := $(foreach part,$(PARTS),$(if $(filter systems,$(part)),systems,packages/$(part)))
+PART ?=
+ifneq ($(filter-out $(PARTS),$(PART)),)
+$(error unknown part $(PART); the parts are $(PARTS))
+endif
+PART_FOLDER := $(if $(PART),$(filter $(PART) packages/$(PART),$(FOLDERS)))
+TESTS ?= $(if $(PART),$(PART_FOLDER)/tests)
+ALL_TESTS := tests $(addsuffix /tests,$(FOLDERS))
 CORES := $(shell getconf _NPROCESSORS_ONLN)
 # A part starts quicker in one process: each worker imports everything again. One more than there are cores, since some
 # tests wait; slow ones start servers and browsers beside them.
-PYTEST_WORKERS ?= $(if $(TESTS),0,$(shell expr $(CORES) + 1))
-test-long: PYTEST_WORKERS = $(if $(TESTS),0,$(CORES))
+PYTEST_WORKERS ?= $(if $(filter-out packages/%/tests systems/tests,$(TESTS)),0,$(shell expr $(CORES) + 1))
+test-long: PYTEST_WORKERS = $(if $(filter-out packages/%/tests systems/tests,$(TESTS)),0,$(CORES))
+# Designs of systems whose stubs mypy reads; they are not in the tree.
+TYPED := $(subst /,.,$(patsubst systems/src/%_types.py,%:design,$(wildcard systems/src/keyfold_systems/*/*_types.py)))
 ROUNDS ?= 200
 SECONDS_EACH ?= 60
 SOAK_SECONDS ?= 3600
 TARGET ?=
-FAULT_TESTS := tests/fault packages/workbench/tests/deterministic packages/web/tests/fuzz packages/keyfold/tests/property packages/engine/tests/unit/expressions packages/engine/tests/unit/engine/test_partiql.py \
-  systems/tests/systems/gg_core/test_histories.py systems/tests/systems/tamafriends/test_histories.py
+FAULT_TESTS := tests/fault packages/keyfold/tests/deterministic packages/web/tests/fuzz packages/keyfold/tests/property systems/tests/property packages/engine/tests/unit/expressions packages/engine/tests/unit/features/partiql/test_partiql.py \
+  systems/tests/systems/tamafriends/test_histories.py
 PYTEST = $(BIN)/pytest -q -n $(PYTEST_WORKERS) --dist loadfile --no-loadscope-reorder
 PYTHONS := $(or $(PYTHON),python3 python3.13 python3.12 python3.11)
 
@@ -29,29 +40,37 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Without compiled modules each process that a test starts compiles everything again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help run test test-long check check-mypy check-pyright audit bench docs scale dist peers browser fault soak fuzz migration-full pythons ci ci-tools clean
+PORT ?=
+
+.PHONY: help install run test test-long check check-mypy check-pyright audit bench docs scale dist peers browser fault soak fuzz migration-full pythons ci ci-tools clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1|\2/' \
 	  | while IFS='|' read -r name text; do printf '  make %-14s %s\n' "$$name" "$$text"; done
 
-run: $(STAMP) ## install and start the demo
-	@$(BIN)/keyfold demo
+install: $(STAMP) ## all parts and the tools of this repository, into .venv
+
+run: $(STAMP) ## install and start the demo; PORT=9000 for its pages elsewhere
+	@$(BIN)/keyfold demo $(if $(PORT),--port $(PORT))
 
 test: $(STAMP) ## the suite, in minutes; TESTS=packages/keyfold/tests/unit/cli for a part of it
-	@$(PYTEST) -m "not long" $(or $(TESTS),tests)
+	@$(PYTEST) -m "not long" $(or $(TESTS),$(ALL_TESTS))
 
 test-long: $(STAMP) ## the rest of it: browsers, peers, faults, memory, whole histories
-	@$(PYTEST) -m long $(or $(TESTS),tests)
+	@$(PYTEST) -m long $(or $(TESTS),$(ALL_TESTS))
 
-check: $(STAMP) ## formatting, lint, types, import layers
-	@$(BIN)/ruff format --check --quiet .
-	@$(BIN)/ruff check --quiet .
+check: $(STAMP) ## formatting, lint, types, import layers; PART=engine for one part
+	@$(BIN)/ruff format --check --quiet $(or $(PART_FOLDER),.)
+	@$(BIN)/ruff check --quiet $(or $(PART_FOLDER),.)
 	@$(BIN)/lint-imports --no-logo
-	@$(MAKE) --jobs=2 --output-sync check-mypy check-pyright
+	@for typed in $(TYPED); do $(BIN)/keyfold types $$typed >/dev/null; done
+	@$(MAKE) --jobs=2 --output-sync check-mypy $(if $(PART),,check-pyright)
 
-check-mypy check-pyright: check-%: $(STAMP)
-	@$(BIN)/$*
+check-mypy: $(STAMP)
+	@$(BIN)/mypy $(if $(PART),$(PART_FOLDER)/src $(PART_FOLDER)/tests)
+
+check-pyright: $(STAMP)
+	@$(BIN)/pyright
 
 bench: $(STAMP) ## side by side with peers; rewrites the table in the README
 	@$(BIN)/python -m bench
@@ -63,10 +82,10 @@ docs: $(STAMP) ## the documentation, warnings as errors, into docs/_build
 	@$(BIN)/sphinx-build -q -W --keep-going -b html docs docs/_build/html
 	@echo "docs/_build/html/index.html"
 
-scale: $(STAMP) ## the five systems at 10^8 users, and published incidents, simulated into docs/scale
+scale: $(STAMP) ## the five systems at 10^8 users, simulated into docs/scale
 	@$(BIN)/python docs/_ext/scale.py
 
-dist: $(STAMP) ## wheel and source archive, built twice, compared and installed into an empty environment
+dist: $(STAMP) ## four wheels and source archives, built twice, compared and installed into empty environments
 	@$(BIN)/python .ci/dist.py dist
 
 peers: $(STAMP) ## real clients against our server; our clients and all systems on other servers
@@ -86,7 +105,7 @@ soak: $(STAMP) ## storms on a server for an hour, with curves; SOAK_SECONDS=60 f
 
 fuzz: $(STAMP) ## inputs that break something, looked for by coverage; SECONDS_EACH=600 for longer
 	@$(BIN)/python -c 'import atheris' 2>/dev/null \
-	  || $(BIN)/python -m pip install -qq --constraint constraints.txt atheris
+	  || $(BIN)/python -m pip install -qq --constraint constraints.txt --group fuzz
 	@$(BIN)/python -m tests.fuzz --seconds $(SECONDS_EACH) $(TARGET)
 
 migration-full: $(STAMP) ## the restructuring of Sellers on 100,000 records
@@ -112,7 +131,7 @@ clean: ## remove what make made
 ci-tools:
 	@.ci/tools
 
-$(STAMP): pyproject.toml constraints.txt
+$(STAMP): pyproject.toml constraints.txt $(addsuffix /pyproject.toml,$(FOLDERS))
 	@python=; for candidate in $(PYTHONS); do \
 	  if "$$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; \
 	  then python=$$candidate; break; fi; \
@@ -122,5 +141,6 @@ $(STAMP): pyproject.toml constraints.txt
 	test -x $(BIN)/python || "$$python" -m venv $(VENV) || { echo "make: $$python cannot make a virtual" \
 	  "environment; on Debian and Ubuntu install python3-venv" >&2; rm -rf $(VENV); exit 1; }; \
 	echo "Installing keyfold and its tools into $(VENV) ..."; \
-	$(BIN)/python -m pip install -qq --constraint constraints.txt --group dev --editable 'packages/engine[server,aws,vectors,tracing]' --editable 'packages/keyfold[review]' --editable packages/web --editable 'packages/workbench[lsp,mcp]' --editable systems
+	$(BIN)/python -m pip install -qq --constraint constraints.txt pip; \
+	$(BIN)/python -m pip install -qq --constraint constraints.txt --group dev $(foreach folder,$(FOLDERS),--editable $(folder))
 	@touch $@

@@ -1,4 +1,5 @@
-"""Build wheel and source archive reproducibly, check them, try the wheel where nothing else is.
+"""Build wheels and source archives of the four parts reproducibly, check them, and try the wheels
+where nothing else is: one by one, and together.
 
 python .ci/dist.py FOLDER
 """
@@ -16,29 +17,40 @@ import venv
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
+PARTS = {
+    "keyfold-engine": ("engine", "keyfold-engine"),
+    "keyfold": ("keyfold", "keyfold"),
+    "keyfold-web": ("web", "keyfold"),
+    "keyfold-workbench": ("workbench", "keyfold"),
+}
+"""Each distribution: its folder in packages, and the program that it brings or extends."""
 
 
 def main(folder: Path) -> None:
     version = read_version()
     check_changelog(version)
-    built, again = build(folder), None
+    built = build(folder)
     with tempfile.TemporaryDirectory() as other:
-        again = build(Path(other))
-    if built != again:
-        fail("two builds of the same source differ")
-    wheel = folder / f"keyfold-{version}-py3-none-any.whl"
-    try_out(wheel, version)
+        if built != build(Path(other)):
+            fail("two builds of the same source differ")
+    for name, (_, program) in PARTS.items():
+        try_out(folder, name, program, version)
+    try_out(folder, "keyfold[all]", "keyfold", version)
     for name, digest in sorted(built.items()):
         print(f"{digest}  {folder / name}")
 
 
 def read_version() -> str:
-    """The version of pyproject.toml, which the package states too."""
-    stated: str = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
-    package = (ROOT / "packages/keyfold/src/keyfold/__init__.py").read_text()
-    if f'__version__ = "{stated}"' not in package:
-        fail(f"pyproject.toml says {stated}, packages/keyfold/src/keyfold/__init__.py says something else")
-    return stated
+    """The one version, which every part states twice."""
+    stated = set()
+    for name, (part, _) in PARTS.items():
+        folder = ROOT / "packages" / part
+        stated.add(tomllib.loads((folder / "pyproject.toml").read_text())["project"]["version"])
+        package = folder / "src" / name.replace("-", "_") / "__init__.py"
+        stated |= set(re.findall(r'^__version__ = "(.+)"$', package.read_text(), re.MULTILINE))
+    if len(stated) != 1:
+        fail(f"the parts state several versions: {', '.join(sorted(stated))}")
+    return str(stated.pop())
 
 
 def check_changelog(version: str) -> None:
@@ -52,23 +64,25 @@ def build(folder: Path) -> dict[str, str]:
     folder.mkdir(parents=True, exist_ok=True)
     moment = run("git", "log", "-1", "--format=%ct", cwd=ROOT).strip()
     command = [sys.executable, "-m", "hatchling", "build", "-d", str(folder.resolve())]
-    run(*command, cwd=ROOT, SOURCE_DATE_EPOCH=moment)
-    made = [*folder.glob("keyfold-*.whl"), *folder.glob("keyfold-*.tar.gz")]
+    for part, _ in PARTS.values():
+        run(*command, cwd=ROOT / "packages" / part, SOURCE_DATE_EPOCH=moment)
+    made = [*folder.glob("keyfold*.whl"), *folder.glob("keyfold*.tar.gz")]
     return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in made}
 
 
-def try_out(wheel: Path, version: str) -> None:
-    """Install the wheel with everything into an empty environment and ask it who it is."""
+def try_out(wheels: Path, requirement: str, program: str, version: str) -> None:
+    """Install one distribution into an empty environment and ask its program who it is."""
     with tempfile.TemporaryDirectory() as folder:
-        venv.create(folder, with_pip=True)
-        python = Path(folder) / "bin/python"
-        constraints = str(ROOT / "constraints.txt")
-        wanted = f"{wheel.resolve()}[all]"
-        run(python, "-m", "pip", "install", "-qq", "-c", constraints, wanted, cwd=Path(folder))
-        run(python, "-m", "pip", "check", cwd=Path(folder))
-        said = run(Path(folder) / "bin/keyfold", "--version", cwd=Path(folder))
+        venv.create(folder)
+        programs = Path(folder) / "bin"
+        pip = (sys.executable, "-m", "pip", "--python", str(programs / "python"))
+        options = ("-qq", "--find-links", str(wheels.resolve()))
+        options += ("--constraint", str(ROOT / "constraints.txt"))
+        run(*pip, "install", *options, requirement, cwd=Path(folder))
+        run(*pip, "check", cwd=Path(folder))
+        said = run(programs / program, "--version", cwd=Path(folder))
         if version not in said:
-            fail(f"the installed command says {said.strip()!r}, not {version}")
+            fail(f"{requirement}: the installed command says {said.strip()!r}, not {version}")
 
 
 def run(*command: str | Path, cwd: Path, **environment: str) -> str:

@@ -182,8 +182,7 @@ _WORKERS = ("--workers", str(os.cpu_count() or 1))
 # dynoxide waits for the disk with every write, dynalite with none.
 SERVERS: dict[str, dict[str, Command]] = {
     "in memory": {
-        "keyfold": lambda port, _: keyfold(port, ":memory:", *_WORKERS),
-        "keyfold, one worker": lambda port, _: keyfold(port),
+        "keyfold": lambda port, _: keyfold(port),
         "dynoxide": lambda port, _: dynoxide(port),
         "dynalite": lambda port, _: dynalite(port),
         "moto": lambda port, _: moto(port),

@@ -80,7 +80,8 @@ def _commands(mode: str, source: Path | None) -> Iterator[tuple[str, Command]]:
     yield OURS, ours()
     if source is not None:
         yield "earlier", ours(path=source)
-    yield "two workers", ours("--workers", "2")
+    if mode != "in memory":
+        yield "two workers", ours("--workers", "2")
     others = peers.SERVERS[mode]
     for name in ("dynoxide", "dynalite"):
         if name in others:

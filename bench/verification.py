@@ -24,9 +24,9 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from keyfold import Counter, Db, Design, Entity, Id, Key, Pointer
+from keyfold.maintain.verify import verify
 from keyfold_engine.clients.embedded import EmbeddedClient
 from keyfold_engine.engine import Engine
-from keyfold.maintain.verify import verify
 
 ROOT = Path(__file__).parents[1]
 COPIES, LIKES, BATCH = 2, 5, 25

@@ -9,9 +9,9 @@ from contextlib import ExitStack
 from bench.harness import Budget, Case, Outcome, summed_up
 from keyfold.design.file import loads
 from keyfold.review import keyspace
+from keyfold.review.check import RULES, check
 from keyfold_workbench.advise import advise
 from keyfold_workbench.advise.advice import Alternative
-from keyfold.review.check import RULES, check
 from keyfold_workbench.cost import loads as workload
 
 ENTITIES = 50

@@ -10,8 +10,8 @@ from pathlib import Path
 from bench.cases.advise import of_one_table
 from bench.harness import Budget, Case, Outcome, Side, compare
 from keyfold.design.file import loads
-from keyfold_workbench.lsp.server import SECONDS_AFTER_THE_LAST_KEY, DesignServer
 from keyfold.review.draft.python import declaration
+from keyfold_workbench.lsp.server import SECONDS_AFTER_THE_LAST_KEY, DesignServer
 
 GOAL_SECONDS = 0.3
 

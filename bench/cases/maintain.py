@@ -14,10 +14,10 @@ from pydantic import Field
 
 from bench.harness import Budget, Case, Outcome, Side, Work, compare
 from keyfold import Counter, Db, Design, Entity, Id, Key, Pointer, Version
-from keyfold_engine.clients.embedded import EmbeddedClient
-from keyfold_engine.engine import Engine
 from keyfold.maintain import verify
 from keyfold.streams import Consumer
+from keyfold_engine.clients.embedded import EmbeddedClient
+from keyfold_engine.engine import Engine
 
 design = Design("maintain")
 table = design.table("maintain", stream="NEW_AND_OLD_IMAGES")

@@ -16,9 +16,9 @@ from bench import peers
 from bench.handwritten_copy import copy_by_hand
 from bench.harness import Budget, Case, Outcome
 from keyfold import Db, Design, Entity, Id, Index, Key, On, Pointer
-from keyfold_engine.clients import connect
 from keyfold.migrations import Backend, CreateTable, Migration, Migrator, move
 from keyfold.migrations.migration import Phase
+from keyfold_engine.clients import connect
 
 before = Design("before")
 old_table = before.table(

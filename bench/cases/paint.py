@@ -25,8 +25,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from bench.cases.growth import filled
 from bench.harness import Budget, Case, Outcome, Row
 from bench.items import TABLE, key
-from keyfold_workbench.adopt.inspection import observe
 from keyfold_engine.clients.embedded import EmbeddedClient
+from keyfold_workbench.adopt.inspection import observe
 from keyfold_workbench.studio import Gate, StudioSystem, create_studio
 
 ITEMS: Final = 10**4
@@ -41,7 +41,6 @@ PAGES: Final = {
     "item": f"s/bench/data?{urlencode({**PLACE, 'isk': key(7)['SK']['S']})}",
     "patterns": "s/bench/patterns",
     "review": "s/bench/review",
-    "partitions": "s/bench/partitions",
 }
 PAINTED: Final = """() => new Promise((done) => {
     const told = () => {

@@ -1,4 +1,4 @@
-"""How fast the simulation is: a month of gg_core in bulk, and minutes of it call by call."""
+"""How fast the simulation is: a month of gg_core."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from bench.harness import Budget, Case, Outcome
 from keyfold.design.target import load_schema
 from keyfold_workbench import cost
 from keyfold_workbench.simulate.assumptions import Assumptions
-from keyfold_workbench.simulate.detail import simulate_calls
 from keyfold_workbench.simulate.load.design_load import DesignLoad, design_load
 from keyfold_workbench.simulate.load.schedule import DAY
 from keyfold_workbench.simulate.load.users import scale_users
@@ -22,7 +21,6 @@ from keyfold_workbench.simulate.run import Run
 
 SYSTEM = "gg_core"
 USERS, DAYS = 1e8, 30.0
-FEW_USERS, SECONDS = 1e5, 60
 MOST_SECONDS, MOST_BYTES = 120.0, 2e9
 
 
@@ -38,12 +36,6 @@ def speed(_: ExitStack, __: Budget) -> Iterator[Outcome]:
     bulk.figures = {**_figures(outcome, taken), "memory": f"{used / 1e6:,.0f} MB"}
     bulk.figures["goal"] = f"{bulk.goal}: {'met' if bulk.met else 'not met'}"
     yield bulk
-    calls = Outcome("simulate", f"simulate, {SYSTEM} at 10^5 users, {SECONDS} s call by call", "")
-    load = _load(FEW_USERS)
-    started = time.perf_counter()
-    outcome = simulate_calls(load.model, load.schedule, SECONDS)
-    calls.figures = _figures(outcome, time.perf_counter() - started)
-    yield calls
 
 
 def _load(users: float) -> DesignLoad:

@@ -13,15 +13,15 @@ from starlette.testclient import TestClient
 from bench.cases.growth import filled
 from bench.harness import Budget, Case, Outcome, Row
 from bench.items import key
-from keyfold_workbench.adopt.inspection import observe
 from keyfold_engine.clients.embedded import EmbeddedClient
 from keyfold_engine.clients.recorder import ReadLimits, RecordedClient
+from keyfold_workbench.adopt.inspection import observe
 from keyfold_workbench.studio import Gate, StudioSystem, create_studio
 
 TOKEN = "bench"
 GOAL_MILLISECONDS = 100
 PAGES = ("map", "data", "data?entity={entity}", "data?table=bench&pk={pk}", "find?q={pk}",
-         "partitions", "patterns", "review")  # fmt: skip
+         "patterns", "review")  # fmt: skip
 
 
 def run(_stack: ExitStack, budget: Budget) -> Iterator[Outcome]:

@@ -21,7 +21,7 @@ from bench.harness import Budget, Case, Outcome, Row
 from keyfold import create
 from keyfold_engine.clients import connect
 from keyfold_systems.inviter.design import design
-from keyfold_systems.inviter.entities import Group, Membership, User
+from keyfold_systems.inviter.entities import Group, GroupMembership, User
 
 CONNECTIONS = 16
 HANGOUTS = 100
@@ -169,8 +169,8 @@ def _by_hand(stack: ExitStack, options: list[str], group: str) -> Server:
     endpoint = f"http://127.0.0.1:{store}"
     with design.open(connect(endpoint), create_tables=True) as db:
         db.create(User(user_id="u", name="U"))
-        member = Membership(group_id=group, user_id="u", group_name="G", user_name="U")
-        db.transact(create(Group(group_id=group, name="G", owner_id="u")), create(member))
+        member = GroupMembership(group_id=group, user_id="u", group_name="G", user_name="U")
+        db.transact(create(Group(group_id=group, name="G")), create(member))
     script = Path(__file__).parents[1] / "handwritten.py"
     stack.enter_context(peers.server([sys.executable, script, str(port), endpoint, KEY], port))
     from bench.handwritten import AUDIENCE, ISSUER

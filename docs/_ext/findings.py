@@ -32,8 +32,8 @@ INTRODUCTION = """\
 # Findings on five documents
 
 Five teams documented how they use DynamoDB. Each document is in this repository as a design file,
-unchanged: `systems/src/keyfold_systems/*/as_written.yaml`. This page shows the findings of `keyfold check`.
-No rule is specific to these systems. Run `keyfold rule CODE` for details of a rule.
+unchanged: `systems/src/keyfold_systems/*/as_written.yaml`. This page shows what `keyfold check`
+finds. No rule is specific to these systems. Run `keyfold rule CODE` for details of a rule.
 
 Every finding was reviewed and is **true**, **doubtful** or **wrong**. In the other direction, an
 expert read each document and listed its problems; recall is the share of that list that the

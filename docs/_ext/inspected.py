@@ -7,13 +7,14 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 TARGET = ROOT / "docs" / "inspected.md"
-sys.path.insert(0, str(ROOT))
+sys.path.insert(0, str(ROOT / "packages/workbench"))
 
 INTRODUCTION = """\
 # What inspect finds
 
 These public designs were transcribed as data from the documents named here
-(`packages/workbench/tests/unit/adopt/public`) and filled with generated items. `keyfold inspect` reads only the items.
+(`packages/workbench/tests/unit/adopt/public`) and filled with generated items. `keyfold inspect`
+reads only the items.
 
 - An entity is found if 95% of its items are grouped together, with at most 5% of others.
 - It is named if a reader of the document would recognise its name.

@@ -1,4 +1,4 @@
-"""Every message of an error or a finding, as the source has it: one page, for a reviewer."""
+"""Every message of an error, as the source has it: one page, for a reviewer."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import keyfold
 from keyfold import errors
 
 SOURCE = Path(keyfold.__file__).parent
-FINDINGS = {"Defect", "Finding"}
 SHORTEST = 12
 """A text of fewer characters is a code or a name."""
 
@@ -19,10 +18,11 @@ SHORTEST = 12
 def messages_page() -> str:
     """The messages by package and module; what is filled in stands in braces."""
     parts = ["# Messages", ""]
-    parts += ["All messages of errors and findings, by module. Values in braces are filled in.", ""]
+    parts += ["All messages of errors, by module. Values in braces are filled in.", ""]
+    parts += ["What findings say is on the pages of their rules.", ""]
     parts += ["A bar separates alternatives.", ""]
     trees = {path: ast.parse(path.read_text("utf-8")) for path in sorted(SOURCE.rglob("*.py"))}
-    classes = _error_classes(trees.values()) | FINDINGS
+    classes = _error_classes(trees.values())
     by_package: dict[str, dict[str, list[str]]] = defaultdict(dict)
     for path, tree in trees.items():
         if found := list(dict.fromkeys(_messages(tree, _with_helpers(tree, classes)))):

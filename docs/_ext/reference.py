@@ -29,11 +29,11 @@ from sphinx.application import Sphinx
 
 import keyfold
 from keyfold import cli, errors, settings
-from keyfold_web import codes as serve_codes
 from keyfold.cli.guide import agent_guide
 from keyfold.design import codes as design_codes
 from keyfold.review.check import FAMILIES, RULES, rules
 from keyfold.review.check.page import page
+from keyfold_web import codes as serve_codes
 
 _ADDRESS = re.compile(r"<function (?:\w+\.)*(<lambda>|\w+) at 0x[0-9a-f]+>")
 INTERNAL = {"cli", "demo", "engine", "expressions", "values", "errors", "settings"}
@@ -108,7 +108,7 @@ def _subparsers(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentPa
 
 def settings_page() -> str:
     parts = ["# Settings", "", inspect.cleandoc(settings.__doc__ or ""), ""]
-    parts += ["`keyfold settings` shows each value and where it came from.", ""]
+    parts += ["`keyfold guide --settings` shows each value and where it came from.", ""]
     for setting in settings.SETTINGS:
         parts += [
             f"## `{setting.name}`",
@@ -207,10 +207,10 @@ def topics() -> dict[str, list[str]]:
 
 
 def api_modules() -> list[ModuleType]:
-    """`keyfold` and its packages, as far as they say what they export."""
+    """`keyfold`, the modules beside it, then its packages, as far as they say what they export."""
     names = [module.name for module in pkgutil.iter_modules(keyfold.__path__)]
     public = [f"keyfold.{name}" for name in names if name not in INTERNAL and name[0] != "_"]
-    modules = [keyfold, *map(import_module, public)]
+    modules = [keyfold, *map(import_module, dict.fromkeys([*keyfold.MODULES, *public]))]
     return [module for module in modules if hasattr(module, "__all__")]
 
 

@@ -1,4 +1,4 @@
-"""`make scale`: each of the systems at 10^8 users, and the incidents that the model replays.
+"""`make scale`: each of the systems at 10^8 users.
 
 A month of each takes seconds, the changes that are tried some more: too long for each build.
 """
@@ -10,24 +10,18 @@ from pathlib import Path
 
 import keyfold_systems
 from keyfold.design.target import load_schema
-from keyfold_workbench import cost
 from keyfold.review.docs.blocks import Document
+from keyfold_workbench import cost
 from keyfold_workbench.simulate.answer.changes import cure
 from keyfold_workbench.simulate.answer.prediction import predict
 from keyfold_workbench.simulate.answer.report import document
-from keyfold_workbench.simulate.chaos import SCENARIOS
 from keyfold_workbench.simulate.load.design_load import design_load
-from keyfold_workbench.simulate.load.schedule import DAY
 from keyfold_workbench.simulate.load.users import scale_users
-from keyfold_workbench.simulate.run import Run
-from keyfold_workbench.simulate.stories.report import document as stories
 
 SYSTEMS = Path(keyfold_systems.__file__).parent
 WHICH = {"sellers": "current"}
 """Where the design that is simulated is not the one that runs in the end."""
 USERS = 1e8
-RATE = 50_000.0
-"""Items a second of the backfill and the migration."""
 
 
 def names() -> list[str]:
@@ -39,22 +33,16 @@ def page(name: str, days: float = 30.0) -> Document:
     schema = load_schema(f"keyfold_systems.{name}.{WHICH.get(name, 'design')}:design")
     workload = scale_users(schema, cost.load(SYSTEMS / name / "workload.yaml", schema), USERS)
     answer = predict(design_load(schema, workload), days)
-    wrong = []
-    for scenario in SCENARIOS.values():
-        model, schedule, disturbances = scenario.stage(answer.load, RATE)
-        run = Run(model, schedule, answer.assumptions, disturbances)
-        wrong.append((scenario, run.go(min(days, 3.0) * DAY)))
-    return document(answer, cure(answer), tuple(wrong))
+    return document(answer, cure(answer))
 
 
 def write(folder: Path, chosen: list[str]) -> None:
     for name in chosen:
-        made = stories() if name == "stories" else page(name)
-        for path, text in cost.files(made, {}, "markdown", folder / f"{name}.md").items():
+        for path, text in cost.files(page(name), {}, "markdown", folder / f"{name}.md").items():
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
         print(f"docs/scale/{name}.md", flush=True)
 
 
 if __name__ == "__main__":
-    write(Path(__file__).parent.parent / "scale", sys.argv[1:] or [*names(), "stories"])
+    write(Path(__file__).parent.parent / "scale", sys.argv[1:] or names())

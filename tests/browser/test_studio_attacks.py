@@ -48,12 +48,15 @@ CLUBS = """
 from club import MARKUP, Club, design
 with design.open("club.db") as db:
     db.create(Club(club_id="c1", name=MARKUP, city_ids={MARKUP, "rome"}))
+    ghost = {"PK": {"S": "CITY#" + MARKUP}, "SK": {"S": "CLUB#gone"}, "type": {"S": "CityClub"},
+             "cityId": {"S": MARKUP}, "clubId": {"S": "gone"}, "name": {"S": MARKUP}}
+    db.client.call("PutItem", {"TableName": "Club", "Item": ghost})
     stray = {"PK": {"S": MARKUP}, "SK": {"S": MARKUP}, MARKUP: {"S": MARKUP}}
     db.client.call("PutItem", {"TableName": "Club", "Item": stray})
 """
 LURE = """<!doctype html><title>Lure</title><iframe src="{at}/"></iframe>
 <script src="{at}/assets/studio.js" onload="window.loaded = true"></script>
-<form method="post" action="{at}/s/club/drift"><input name="csrf" value="guess"></form>"""
+<form method="post" action="{at}/s/club/repair"><input name="csrf" value="guess"></form>"""
 READ = """async (at) => {
     const told = [];
     for (const more of [{}, {credentials: "include"}, {credentials: "include", mode: "no-cors"}])
@@ -175,7 +178,7 @@ def test_markup_in_the_data_and_in_the_design_stays_text_on_every_page(
 
     page.goto(f"{base}/")
     is_text()
-    for name in ("map", "data", "patterns", "review", "partitions", "migrations", "try"):
+    for name in ("map", "data", "patterns", "review", "migrations"):
         page.goto(f"{base}/s/club/{name}")
         is_text()
     page.goto(f"{base}/s/club/data?entity=undeclared")
@@ -185,9 +188,8 @@ def test_markup_in_the_data_and_in_the_design_stays_text_on_every_page(
     page.fill("[name=city_id]", MARKUP)
     page.click("button[name=run]")
     expect(page.locator("main table").first).to_contain_text("<script>alert(2)</script>")
-    for tab in ("Python", "boto3", "aws"):
-        page.click(f"role=tab[name={tab}]")
-        is_text()
+    page.click("role=tab[name=Python]")
+    is_text()
     page.keyboard.press("/")
     page.keyboard.type("c1")
     expect(page.locator(".live a").first).to_contain_text("c1")
@@ -201,9 +203,6 @@ def test_markup_in_the_data_and_in_the_design_stays_text_on_every_page(
     page.click("#send")
     expect(page.locator(".banner.ok")).to_contain_text("Sent:")
     is_text()
-    page.goto(f"{base}/s/club/drift")
-    page.click("text=Send 1 UpdateItem")
-    expect(page.locator("#detail")).to_contain_text("(drifted)")
     page.goto(f"{base}/s/club/streams")
     page.click("text=Verify now")
     expect(page.locator(".drift > li").first).to_contain_text("onerror=alert(1)")

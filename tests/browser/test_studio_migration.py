@@ -108,7 +108,7 @@ def test_a_migration_switches_goes_back_and_ends_with_what_is_refused_on_the_way
     expect(page.locator("main")).to_contain_text("60")
 
     # The application does not follow: the switch is not made, and the page says why.
-    page.click("text=Continue to switch reads")
+    page.click("text=Continue to switch writes")
     expect(page.locator(".banner.warn")).to_contain_text("Deploy the application")
     expect(page.locator(".banner.warn")).to_contain_text("do not reach the new ones")
     expect(phase(page)).to_contain_text("verify")
@@ -118,8 +118,7 @@ def test_a_migration_switches_goes_back_and_ends_with_what_is_refused_on_the_way
     expect(page.locator("main")).to_contain_text(f"Type {PLAN} to confirm. Nothing was done.")
     page.goto(where)
     confirm(page, "Switch without routers")
-    expect(phase(page)).to_contain_text("switch reads")
-    go_on(page, "switch writes")
+    expect(phase(page)).to_contain_text("switch writes")
     expect(page.locator(".stats")).to_contain_text("new")
 
     # Back from there, with a confirmation too.
@@ -133,9 +132,8 @@ def test_a_migration_switches_goes_back_and_ends_with_what_is_refused_on_the_way
     for one in ("expand", "follow", "backfill", "verify"):
         go_on(page, one)
     confirm(page, "Switch without routers")
-    expect(phase(page)).to_contain_text("switch reads")
-    for one in ("switch writes", "hold"):
-        go_on(page, one)
+    expect(phase(page)).to_contain_text("switch writes")
+    go_on(page, "hold")
     confirm(page, "Continue to contract")
     expect(phase(page)).to_contain_text("contract")
     expect(page.locator("main form")).to_have_count(0)
@@ -192,7 +190,7 @@ def test_a_migration_is_stopped_on_its_way_continued_and_rolled_back(page: Page)
 def test_the_page_of_a_migration_is_readable_on_a_phone_and_in_the_dark(page: Page) -> None:
     for one in ("expand", "follow", "backfill", "verify"):
         go_on(page, one)
-    page.click("text=Continue to switch reads")
+    page.click("text=Continue to switch writes")
     expect(page.locator(".banner.warn")).to_be_visible()
     grave: list[str] = []
     for scheme, width in SHOTS:

@@ -58,7 +58,7 @@ class Shape:
     table: str = "Things"
     name: str = "Thing"
     templates: tuple[str, ...] = ("THING#{id}",)
-    mail: Literal["mail", "address", "part"] = "mail"
+    mail: Literal["mail", "address"] = "mail"
     note: bool = True
     level: bool = False
     number: bool = False
@@ -73,17 +73,19 @@ class Shape:
     """It has the table of before beside its own."""
     counted: str | None = None
     """The state of things that are counted; empty for all of them."""
+    streamed: bool = False
+    """A consumer counts."""
 
     def source(self, *, typed: bool) -> str:
         sort = "sk" if len(self.templates) > 1 else None
         indexes = '[Index("by-group", "groupKey", "sortKey")]' if self.index is not None else "[]"
         kind = '"type"' if typed else "None"
+        stream = ", stream='NEW_AND_OLD_IMAGES'" if self.streamed else ""
         fields = ["id: str", "group: str", "state: str", "color: Any = None", "size: Any = None"]
         fields.append(f"rank: {'int' if self.number else 'str'} | None = None")
         if self.note:
             fields.append("note: Any = None")
-        if self.mail != "part":
-            fields.append(f"{self.mail}: Any = None")
+        fields.append(f"{self.mail}: Any = None")
         if self.level:
             fields.append("level: str")
         fields.append(f"key = Key({', '.join(map(repr, self.templates))})")
@@ -98,7 +100,7 @@ class Shape:
             "from keyfold import Counter, Design, Entity, Index, Key, On, Pointer, Unique",
             "design = Design('world')",
             f"table = design.table({self.table!r}, partition='pk', sort={sort!r}, "
-            f"indexes={indexes}, type_attribute={kind})",
+            f"indexes={indexes}, type_attribute={kind}{stream})",
             "owners = design.table('Owners', partition='pk', sort=None)",
             *(["design.table('Things', partition='pk', sort='sk')"] if self.beside else []),
             _class(f"{self.name}(Entity, table=table{named})", fields),
@@ -106,16 +108,13 @@ class Shape:
         owner = ["group: str", "key = Key('HEAD#{group}')"]
         if self.counted is not None:
             when = f", where=lambda one: one.state == {self.counted!r}" if self.counted else ""
+            when += ', sync="stream"' if self.streamed else ""
             owner.insert(1, f'things: Annotated[int, Counter("Thing"{when})] = 0')
         parts.append(_class("Owner(Entity, table=owners)", owner))
         if self.pointer:
             key = f"key = Key({', '.join(map(repr, self.pointed))})"
             own = ["group: str", "id: str", "state: str", key]
             parts.append(_class("ThingIn(Pointer[Thing], table=table)", own))
-        if self.mail == "part":
-            own = ["id: str", "group: str", "mail: Any = None"]
-            own.append("key = Key('THING#{id}', 'CONTACT#{group}')")
-            parts.append(_class("Contact(Entity, table=table)", own))
         return "\n".join(parts)
 
     @property
@@ -135,10 +134,9 @@ class World:
         self.place = chance.choice(["move", "rekey", "stay", "stay", "stay"])
         self.typed = chance.random() < 0.7
         changes = self._draw()
-        parted = {"split", "merge"} & changes
-        double = chance.random() < 0.7 or self.place != "stay" or bool(parted)
+        double = chance.random() < 0.7 or self.place != "stay"
         templates = ("THING#{id}", "GROUP#{group}") if double else ("THING#{id}",)
-        old = Shape("old", templates=templates, mail="part" if "merge" in changes else "mail")
+        old = Shape("old", templates=templates)
         new = replace(old, side="new")
         if self.place == "move":
             stays = chance.random() < 0.5
@@ -146,9 +144,8 @@ class World:
             new = replace(new, table="Moved", templates=place, beside=stays)
         elif self.place == "rekey":
             new = replace(new, templates=("OWNER#{group}", "ITEM#{id}"))
-        if parted or "rename" in changes:
-            mail = {"split": "part", "merge": "mail"}.get("".join(parted), "address")
-            new = replace(new, mail=mail)  # type: ignore[arg-type]
+        if "rename" in changes:
+            new = replace(new, mail="address")
         new = replace(
             new,
             note=not changes & {"drop", "forget"},
@@ -163,6 +160,8 @@ class World:
         if "counter" in changes:
             old = replace(old, counted=chance.choice([None, None, OPEN]))
             new = replace(new, counted=chance.choice(["", SHUT]))
+            streamed = chance.random() < 0.5
+            old, new = replace(old, streamed=streamed), replace(new, streamed=streamed)
         if "index" in changes:
             was, now = chance.sample([None, ("{id}", ""), ("{id}", OPEN), ("{state}", SHUT)], 2)
             old = replace(old, index=was and was[0], where=was[1] if was else "")
@@ -175,14 +174,14 @@ class World:
     def _draw(self) -> set[str]:
         chance = self.chance
         stays = self.place == "stay"
-        names = [chance.choice(["rename", "split", "merge"]) if stays else "rename"]
-        names += [chance.choice(["drop", "drop"] if stays else ["drop", "forget"]), "index"]
+        gone = "drop" if stays else chance.choice(["drop", "forget"])
+        names = ["rename", gone, "index"]
         names += [f"{kind} {chance.choice(['added', 'removed', 'kept'])}" for kind in STRUCTURES]
         names += ["counter", "derive", *(["retype"] if stays else [])]
         if self.place == "rekey" and "unique kept" in names:
             names.remove("unique kept")  # a plan refuses it: one marker has one holder
         changes = set(chance.sample(names, chance.randint(1 if stays else 0, 4)))
-        named = {"split", "merge", "counter"} | {c for c in changes if c.startswith(STRUCTURES)}
+        named = {"counter"} | {c for c in changes if c.startswith(STRUCTURES)}
         if stays and not changes & named and chance.random() < 0.3:
             changes.add("class")
         return changes
@@ -197,9 +196,7 @@ class World:
         return _key(self.shapes[side].templates, record)
 
     def attribute(self, name: str, side: Sided) -> str:
-        return (
-            self.shapes[side].mail if name == "mail" and self.shapes[side].mail != "part" else name
-        )
+        return self.shapes[side].mail if name == "mail" else name
 
     def thing(self, record: Record, side: Sided) -> Item:
         """Its own item."""
@@ -208,8 +205,6 @@ class World:
         found["state"] = {"S": record.state}
         for name, value in record.values.items():
             if side == "new" and name == "note" and "drop" in self.changes:
-                continue
-            if name == "mail" and shape.mail == "part":
                 continue
             if name == "rank" and shape.number:
                 value = {"N": str(int(value["S"]))}
@@ -232,9 +227,6 @@ class World:
         """Its own item, and what follows from it."""
         shape = self.shapes[side]
         found = [self.thing(record, side)]
-        if shape.mail == "part" and "mail" in record.values:
-            key = _key(("THING#{id}", "CONTACT#{group}"), record)
-            found.append(key | self._named(record, "Contact") | {"mail": record.values["mail"]})
         if shape.pointer:
             named = self._named(record, "ThingIn") | {"state": {"S": record.state}}
             found.append(_key(shape.pointed, record) | named)

@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import pytest
+from tests.fault.troubles import PASSING, Trouble, in_every_trouble, insistently
 
 from keyfold import Counter, Db, Design, Entity, Id, Key, Pointer, add, update
-from keyfold_engine.clients.embedded import EmbeddedClient
-from keyfold_engine.engine import Engine
 from keyfold.errors import StreamError
 from keyfold.maintain import verify
 from keyfold.streams import Consumer, ConsumerOptions, Delivery, Policy
-from tests.fault.troubles import PASSING, Trouble, in_every_trouble, insistently
+from keyfold_engine.clients.embedded import EmbeddedClient
+from keyfold_engine.engine import Engine
 
 HISTORIES = int(os.environ.get("FAULT_HISTORIES", "1"))
 STEPS = 30

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from keyfold.cli import main
-from keyfold_engine.engine import Engine
 from keyfold.errors import Corrupt
+from keyfold_engine.engine import Engine
 
 FLIPS = max(40, int(os.environ.get("FLIPS", "200")) // 20)
 COMMITS = 30

@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.fault import test_flipped_bytes as flips
+from tests.fault.replay import replayed
 
 from keyfold.cli import main
 from keyfold_engine.clock import ManualClock
 from keyfold_engine.engine import Engine
 from keyfold_engine.engine.doctor.examination import examine, settled
 from keyfold_engine.engine.doctor.survey import survey
-from tests.fault import test_flipped_bytes as flips
-from tests.fault.replay import replayed
 
 ROUNDS = int(os.environ.get("DOCTOR_ROUNDS", "15"))
 PAGE = 4096

@@ -13,13 +13,13 @@ from urllib.request import urlopen
 
 import apsw
 import pytest
+from tests.fault import disks
 
+from keyfold.errors import Busy, Corrupt, Full, StorageError
 from keyfold_engine.clients import ClientOptions, connect
 from keyfold_engine.clients.retry import RetryPolicy
 from keyfold_engine.engine import Engine
-from keyfold.errors import Busy, Corrupt, Full, StorageError
 from keyfold_engine.wire import BackgroundServer
-from tests.fault import disks
 
 TABLE = {
     "TableName": "Stored",
@@ -366,8 +366,9 @@ engine.close()
 
 
 def test_a_backup_of_a_file_in_use_is_one_moment_of_it(path: Path, tmp_path: Path) -> None:
-    from keyfold_engine.engine.storage.online_backup import back_up_file
     from tests.unit.engine.test_checksums import _wrong_pages
+
+    from keyfold_engine.engine.storage.online_backup import back_up_file
 
     stop = threading.Event()
     seen: list[tuple[int, int]] = []

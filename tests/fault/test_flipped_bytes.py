@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.fault.replay import replayed
 
+from keyfold.errors import Corrupt
 from keyfold_engine.clock import ManualClock
 from keyfold_engine.engine import Engine
-from keyfold.errors import Corrupt
-from tests.fault.replay import replayed
 
 FLIPS = int(os.environ.get("FLIPS", "200"))
 LETTERS = {"pk": "S", "sk": "N", "g": "S"}

@@ -15,13 +15,13 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from keyfold import Design, Entity, Id, Key
-from keyfold_web.auth import DevelopmentTokens
-from keyfold_web.problems import NotAuthenticated
-from keyfold_engine.clock import SystemClock
 from keyfold.design.file import loads
 from keyfold.errors import CursorRefused, KeyfoldError
-from keyfold_engine.expressions import parser
 from keyfold.runtime.cursor import CursorKey, seal, unseal
+from keyfold_engine.clock import SystemClock
+from keyfold_engine.expressions import parser
+from keyfold_web.development import DevelopmentTokens
+from keyfold_web.problems import NotAuthenticated
 
 KEY = CursorKey((b"k" * 32,), SystemClock())
 design = Design("fuzz")

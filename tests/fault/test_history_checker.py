@@ -5,7 +5,6 @@ from __future__ import annotations
 from math import inf
 
 import pytest
-
 from tests.fault.history import Access, Anomaly, Transaction, check_lists, check_register
 
 

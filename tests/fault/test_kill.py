@@ -13,10 +13,10 @@ from typing import Any
 
 import apsw
 import pytest
+from tests.fault.replay import replayed
 
 from keyfold_engine.engine import Engine
 from keyfold_engine.engine.storage import checksums
-from tests.fault.replay import replayed
 
 KILLS = int(os.environ.get("KILLS", "4"))
 KILLS_PER_FILE = 10

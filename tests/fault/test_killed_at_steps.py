@@ -18,11 +18,11 @@ import apsw
 import orjson
 import pytest
 
+from keyfold.errors import TransportError
 from keyfold_engine.clients import ClientOptions, connect
 from keyfold_engine.clients.retry import RetryPolicy
 from keyfold_engine.engine import Engine
 from keyfold_engine.engine.storage import checksums
-from keyfold.errors import TransportError
 
 KILLS = int(os.environ.get("KILLS", "4"))
 

@@ -8,14 +8,14 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from tests.fault.troubles import Trouble, in_every_trouble, insistently
+from tests.unit.migrations.conftest import OldOrder, Shop, after, before, new_table, order_move
 
+from keyfold.migrations import Backend, CreateTable, Migration, ScanPace
+from keyfold.migrations.migration import Phase
 from keyfold_engine.clients import Client
 from keyfold_engine.clients.embedded import EmbeddedClient
 from keyfold_engine.engine import Engine
-from keyfold.migrations import Backend, CreateTable, Migration, ScanPace
-from keyfold.migrations.migration import Phase
-from tests.fault.troubles import Trouble, in_every_trouble, insistently
-from tests.unit.migrations.conftest import OldOrder, Shop, after, before, new_table, order_move
 
 HISTORIES = int(os.environ.get("FAULT_HISTORIES", "1"))
 ORDERS = 40

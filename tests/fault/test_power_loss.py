@@ -10,11 +10,11 @@ from typing import Any
 
 import apsw
 import pytest
+from tests.fault import disks
+from tests.fault.replay import replayed
 
 from keyfold_engine.engine import Engine
 from keyfold_engine.engine.storage import checksums
-from tests.fault import disks
-from tests.fault.replay import replayed
 
 SECTOR = 512
 LOSSES = int(os.environ.get("POWER_LOSSES", "6"))

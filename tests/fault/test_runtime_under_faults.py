@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Annotated
 
 import pytest
+from tests.fault.troubles import LOST, REFUSALS, Trouble, in_every_trouble, insistently
 
 from keyfold import Counter, Db, Design, Entity, Id, Key, Ref, Unique, add
-from keyfold_engine.clients.embedded import EmbeddedClient
-from keyfold_engine.engine import Engine
 from keyfold.errors import AlreadyExists, NotFound, UniqueTaken
 from keyfold.maintain.verify import verify
-from tests.fault.troubles import LOST, REFUSALS, Trouble, in_every_trouble, insistently
+from keyfold_engine.clients.embedded import EmbeddedClient
+from keyfold_engine.engine import Engine
 
 HISTORIES = int(os.environ.get("FAULT_HISTORIES", "2"))
 STEPS = 40

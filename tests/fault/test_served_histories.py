@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.fault.history import Access, Transaction, check_lists, check_register
+from tests.unit.wire.test_serve_command import children, serving
 
-from keyfold_engine.clients import Client, ClientOptions, connect
-from keyfold_engine.clients.retry import RetryPolicy
 from keyfold.errors import (
     Busy,
     ConditionFailed,
@@ -25,8 +25,8 @@ from keyfold.errors import (
     StorageError,
     TransportError,
 )
-from tests.fault.history import Access, Transaction, check_lists, check_register
-from tests.unit.wire.test_serve_command import children, serving
+from keyfold_engine.clients import Client, ClientOptions, connect
+from keyfold_engine.clients.retry import RetryPolicy
 
 HISTORIES = int(os.environ.get("HISTORIES", "2"))
 SECONDS = 3.0

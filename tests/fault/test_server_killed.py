@@ -16,11 +16,11 @@ from typing import Any
 import apsw
 import pytest
 
+from keyfold.errors import KeyfoldError
 from keyfold_engine.clients import ClientOptions, connect
 from keyfold_engine.clients.retry import RetryPolicy
 from keyfold_engine.engine import Engine
 from keyfold_engine.engine.storage import checksums
-from keyfold.errors import KeyfoldError
 
 KILLS = int(os.environ.get("KILLS", "4"))
 KILLS_PER_FILE = 10

@@ -20,28 +20,27 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.fault.troubles import PASSING, PATIENCE, Trouble, in_every_trouble
 
 from keyfold import AsyncDb, Design, Entity
-from keyfold_web import Identity
-from keyfold_engine.clients.embedded import AsyncEmbeddedClient
-from keyfold_engine.engine import Engine
 from keyfold.errors import KeyfoldError, StreamError
 from keyfold.maintain import verification
 from keyfold.streams import AsyncConsumer, ConsumerOptions, Policy, letters
+from keyfold_engine.clients.embedded import AsyncEmbeddedClient
+from keyfold_engine.engine import Engine
 from keyfold_systems.gg_core import design as gg_core
-from keyfold_systems.gg_core.entities import Activity
+from keyfold_systems.gg_core.entities import Activity, Goal
 from keyfold_systems.gg_core.entities import Group as Community
-from keyfold_systems.gg_core.goals import Goal
-from keyfold_systems.gg_core.payloads import NewActivity, NewGoal, NewGroup, NewUser
 from keyfold_systems.gg_core.service import GgCore
+from keyfold_systems.gg_core.views import NewActivity, NewGoal, NewGroup, NewUser
 from keyfold_systems.inviter import design as inviter
 from keyfold_systems.inviter.entities import Answer, Group, Hangout
-from keyfold_systems.inviter.payloads import NewHangout
 from keyfold_systems.inviter.service import Inviter
+from keyfold_systems.inviter.views import NewHangout
 from keyfold_systems.search_room import design as search_room
 from keyfold_systems.search_room.entities import Listing, Room
-from keyfold_systems.search_room.payloads import NewListing, NewRoom, RoomChange
 from keyfold_systems.search_room.service import SearchRoom
+from keyfold_systems.search_room.views import NewListing, NewRoom, RoomChange
 from keyfold_systems.sellers import design as sellers
 from keyfold_systems.sellers.entities import Catalog, Order, Season
 from keyfold_systems.sellers.payloads import (
@@ -55,9 +54,9 @@ from keyfold_systems.sellers.service import Sellers
 from keyfold_systems.sellers.values import Product
 from keyfold_systems.tamafriends import design as tamafriends
 from keyfold_systems.tamafriends.entities import Comment, Post, UserProfile
-from keyfold_systems.tamafriends.payloads import NewPost
 from keyfold_systems.tamafriends.service import TamaFriends
-from tests.fault.troubles import PASSING, PATIENCE, Trouble, in_every_trouble
+from keyfold_systems.tamafriends.views import NewPost as NewPicture
+from keyfold_web import Identity
 
 HISTORIES = int(os.environ.get("FAULT_HISTORIES", "1"))
 STEPS = 40
@@ -103,9 +102,8 @@ def hangout(town: Town) -> Work:
     who = town.who
     new = NewHangout(
         title="Picnic",
-        starts_at=starts,
-        ends_at=starts + timedelta(hours=1),
-        user_ids={town.who.id},
+        start_timestamp=starts,
+        invited_users=[town.who.id],
     )
     return partial(town.service.create_hangout, new, who)
 
@@ -119,6 +117,27 @@ def order(town: Town) -> Work:
         order_date=date(2031, 3, 2),
     )
     return partial(town.service.create_order, new, caller=PEOPLE[0])
+
+
+def picture(town: Town) -> Work:
+    who = town.who
+
+    async def work() -> Any:
+        await town.service.create_post(NewPicture(text="Look!"), who)
+        return (await tamafriends.patterns.posts_of_user(town.service.db, who.id, limit=1)).items[0]
+
+    return work
+
+
+def said(town: Town) -> Work:
+    who, post = town.who, town.one(Post, "post_id")
+
+    async def work() -> Any:
+        await town.service.comment(post, "Nice.", who)
+        read = tamafriends.patterns.comments_of_user
+        return (await read(town.service.db, who.id, limit=1)).items[0]
+
+    return work
 
 
 def season(town: Town) -> Work:
@@ -153,7 +172,7 @@ def follow(town: Town) -> Work:
 
 async def searching(service: SearchRoom, _: AsyncDb, who: Identity) -> Any:
     """Somebody who can be asked into rooms, with one of their own."""
-    await service.welcome(who)
+    await service.save_name(who.id, who.id)
     return await service.create_room(NewRoom(name=who.id, search_type="buy"), who)
 
 
@@ -165,9 +184,7 @@ SYSTEMS: dict[str, System] = {
         (
             lambda town: partial(town.service.create_group, "Runners", town.who),
             lambda town: partial(town.service.join_group, town.one(Group, "group_id"), town.who),
-            lambda town: partial(
-                town.service.leave_group, town.one(Group, "group_id"), town.who.id
-            ),
+            lambda town: partial(town.service.leave_group, town.one(Group, "group_id"), town.who),
             lambda town: partial(
                 town.service.rename_group, town.one(Group, "group_id"), str(town.chance.random())
             ),
@@ -190,9 +207,8 @@ SYSTEMS: dict[str, System] = {
                 town.service.create_room, NewRoom(name="Ours", search_type="rent"), town.who
             ),
             lambda town: partial(
-                town.service.invite, town.one(Room, "room_id"), town.who.id, town.who
+                town.service.add_member, town.one(Room, "room_id"), town.who.id, PEOPLE[0]
             ),
-            lambda town: partial(town.service.join, town.one(Room, "room_id"), town.who),
             lambda town: partial(
                 town.service.leave, town.one(Room, "room_id"), town.who.id, town.who
             ),
@@ -224,14 +240,12 @@ SYSTEMS: dict[str, System] = {
             )
         ),
         (
-            lambda town: partial(town.service.create_post, NewPost(text="Look!"), town.who),
+            picture,
             lambda town: partial(town.service.like, town.one(Post, "post_id"), town.who),
             lambda town: partial(town.service.unlike, town.one(Post, "post_id"), town.who),
-            lambda town: partial(
-                town.service.comment, town.one(Post, "post_id"), "Nice.", town.who
-            ),
-            lambda town: partial(town.service.follow, town.who.id, town.who.id),
-            lambda town: partial(town.service.unfollow, town.who.id, town.who.id),
+            said,
+            lambda town: partial(town.service.follow, town.who.id, town.who),
+            lambda town: partial(town.service.unfollow, town.who.id, town.who),
         ),
         (Post, Comment),
     ),

@@ -14,11 +14,6 @@ from typing import Any, Final, TypeVar
 
 import pytest
 
-from keyfold_engine.clients import AsyncClient, Client, ClientOptions, connect, connect_async
-from keyfold_engine.clients.embedded import AsyncEmbeddedClient, EmbeddedClient
-from keyfold_engine.clients.retry import RetryPolicy
-from keyfold_engine.clock import SystemClock
-from keyfold_engine.engine import Engine, Faults
 from keyfold.errors import (
     InternalFailure,
     Throttled,
@@ -27,6 +22,11 @@ from keyfold.errors import (
     TransportError,
     VersionConflict,
 )
+from keyfold_engine.clients import AsyncClient, Client, ClientOptions, connect, connect_async
+from keyfold_engine.clients.embedded import AsyncEmbeddedClient, EmbeddedClient
+from keyfold_engine.clients.retry import RetryPolicy
+from keyfold_engine.clock import SystemClock
+from keyfold_engine.engine import Engine, Faults
 from keyfold_engine.wire import BackgroundServer
 
 T = TypeVar("T")

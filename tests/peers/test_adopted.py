@@ -16,12 +16,12 @@ from typing import Any
 
 import boto3
 import pytest
+from tests.peers.conftest import CREDENTIALS, keyfold_server
 
 from keyfold import Db, add
 from keyfold.cli import main
 from keyfold.maintain.repair import repair
 from keyfold.maintain.verify import verify
-from tests.peers.conftest import CREDENTIALS, keyfold_server
 
 ROUNDS = 5
 PAUSE = 0.1

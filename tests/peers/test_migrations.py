@@ -8,7 +8,6 @@ from collections.abc import Iterator
 import pytest
 
 from keyfold import Design, Entity, Key
-from keyfold_engine.clients import connect
 from keyfold.errors import OperationError
 from keyfold.migrations import (
     Backend,
@@ -24,6 +23,7 @@ from keyfold.migrations import (
     move,
 )
 from keyfold.migrations.snapshot import fingerprint
+from keyfold_engine.clients import connect
 
 OLDER = {"dynalite"}
 """Without transactions, without expiry, without new indexes of tables paid by request."""

@@ -8,8 +8,6 @@ from typing import Any
 
 import pytest
 
-from keyfold_engine.clients import connect, connect_async
-from keyfold_engine.clients.protocol import Client
 from keyfold.errors import (
     ConditionFailed,
     OperationError,
@@ -17,6 +15,8 @@ from keyfold.errors import (
     TransactionCanceled,
     ValidationError,
 )
+from keyfold_engine.clients import connect, connect_async
+from keyfold_engine.clients.protocol import Client
 
 TABLE: dict[str, Any] = {
     "TableName": "Things",

@@ -13,12 +13,12 @@ import pytest
 from botocore.session import get_session
 
 from keyfold import AsyncDb
-from keyfold_web import Identity
 from keyfold.streams import AsyncConsumer, ConsumerOptions, Policy, Sqs, stream_handler
 from keyfold.testing import Sandbox
 from keyfold_systems.gg_core.design import design
-from keyfold_systems.gg_core.payloads import NewActivity, NewUser
 from keyfold_systems.gg_core.service import GgCore
+from keyfold_systems.gg_core.views import NewActivity, NewUser
+from keyfold_web import Identity
 
 from .conftest import CREDENTIALS, ministack, moto
 

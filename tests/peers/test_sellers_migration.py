@@ -6,9 +6,9 @@ dynalite has no transactions, and moto opens no stream again that was closed: it
 from __future__ import annotations
 
 import pytest
+from tests.systems.sellers.changeover import Place, restructure
 
 from keyfold_engine.clients import connect, connect_async
-from tests.systems.sellers.changeover import Place, restructure
 
 SELLERS, RECORDS = 2, 42
 """A profile for each of them."""

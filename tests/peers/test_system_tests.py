@@ -9,14 +9,13 @@ import os
 from collections.abc import Iterator
 
 import pytest
-
 from tests.peers.conftest import ROOT, dynoxide, ministack, pass_there
 
 FILES = {
-    "inviter": ["test_document.py", "test_patterns.py", "test_api.py"],
-    "search_room": ["test_requests.py", "test_patterns.py", "test_api.py"],
-    "tamafriends": ["test_patterns.py", "test_counters.py", "test_operations.py"],
-    "gg_core": ["test_patterns.py", "test_goals_and_quests.py", "test_home_feed.py"],
+    "inviter": ["test_document.py", "test_adopted.py", "test_service.py"],
+    "search_room": ["test_document.py", "test_service.py"],
+    "tamafriends": ["test_document.py", "test_adopted.py", "test_patterns.py", "test_counters.py"],
+    "gg_core": ["test_document.py", "test_adopted.py", "test_feed.py"],
     "sellers": ["test_patterns.py", "test_operations.py"],
 }
 FULL = bool(os.environ.get("KEYFOLD_FULL"))

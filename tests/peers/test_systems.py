@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from keyfold_engine.clients import AsyncClient, connect, connect_async
-from keyfold_demo.systems import System, find_systems
 from keyfold.errors import TableNotFound, UnknownOperation
+from keyfold_demo.systems import System, find_systems
+from keyfold_engine.clients import AsyncClient, connect, connect_async
 
 SYSTEMS = find_systems()
 CALLS = 20

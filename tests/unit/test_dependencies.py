@@ -6,19 +6,20 @@ import re
 import tomllib
 from importlib.machinery import SourceFileLoader
 from importlib.util import module_from_spec, spec_from_loader
-from pathlib import Path
 from types import ModuleType
 
 import pytest
-
-ROOT = Path(__file__).parents[2]
+from tests.parts import PARTS, ROOT
 
 
 def direct_dependencies() -> set[str]:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    groups = [project["dependencies"], *project["optional-dependencies"].values()]
+    tools = tomllib.loads((ROOT / "pyproject.toml").read_text())["dependency-groups"]
+    groups = [*tools.values()]
+    for folder in dict.fromkeys(PARTS.values()):
+        project = tomllib.loads((folder / "pyproject.toml").read_text())["project"]
+        groups += [project["dependencies"], *project.get("optional-dependencies", {}).values()]
     found = (re.match(r"[\w.-]+", one) for group in groups for one in group)
-    return {name[0].lower() for name in found if name} - {"keyfold"}
+    return {name for one in found if one and not (name := one[0].lower()).startswith("keyfold")}
 
 
 def test_every_direct_dependency_has_one_pinned_version() -> None:

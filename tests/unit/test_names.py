@@ -5,11 +5,8 @@ from __future__ import annotations
 import ast
 import re
 from collections import defaultdict
-from pathlib import Path
 
-import keyfold
-
-SOURCE = Path(keyfold.__file__).parent
+from tests.parts import DISTRIBUTED, files, module
 
 NAMELESS = {"utils", "util", "helpers", "helper", "common", "base", "misc", "manager", "support"}
 # A participle says that something is done, not what the module holds.
@@ -23,10 +20,10 @@ RIDDLES |= {"gone", "sent", "held", "brought", "carried", "asked", "called", "mo
 
 def _public_classes() -> dict[str, set[str]]:
     found: dict[str, set[str]] = defaultdict(set)
-    for path in SOURCE.rglob("*.py"):
+    for path in files("*.py", DISTRIBUTED):
         for node in ast.parse(path.read_text()).body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                found[node.name].add(str(path.relative_to(SOURCE)))
+                found[node.name].add(module(path))
     return found
 
 
@@ -35,14 +32,14 @@ def test_a_class_name_means_one_thing() -> None:
 
 
 def test_modules_are_nouns_of_what_they_hold() -> None:
-    assert [path for path in SOURCE.rglob("*.py") if path.stem in NAMELESS] == []
+    assert [path for path in files("*.py") if path.stem in NAMELESS] == []
 
 
 def test_functions_say_what_they_do_or_return() -> None:
     riddle = re.compile(rf"^ *(?:async )?def (_*(?:{'|'.join(sorted(RIDDLES))})_*)\(", re.MULTILINE)
     riddles = [
-        f"{path.relative_to(SOURCE.parent)}: {name}"
-        for path in SOURCE.parent.rglob("*.py")
+        f"{module(path)}: {name}"
+        for path in files("*.py")
         for name in riddle.findall(path.read_text())
     ]
     assert riddles == []

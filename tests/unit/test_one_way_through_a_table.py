@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
+from tests.parts import files, module
 
-SOURCE = Path(__file__).parents[2] / "src"
-BACKENDS = ("keyfold/engine/", "keyfold/wire/", "keyfold/clients/")
+BACKENDS = (
+    "keyfold_engine/engine/",
+    "keyfold_engine/features/",
+    "keyfold_engine/wire/",
+    "keyfold_engine/clients/",
+)
 """What answers requests, or sends them without looking into them."""
 PLACES = {
     r"LastEvaluatedKey|ExclusiveStartKey": "keyfold/runtime/walk.py",
     r"Unprocessed(Keys|Items)": "keyfold/runtime/walk.py",
-    r"\.call\(\s*\"(GetShardIterator|GetRecords|DescribeStream)\"": "keyfold/streams/shard.py",
-    r"Call\(\"(GetShardIterator|GetRecords|DescribeStream)\"": "keyfold/streams/shard.py",
+    r"[Cc]all\(\s*\"(GetShardIterator|GetRecords|DescribeStream)\"": "keyfold/streams/shard.py",
     r"NextShardIterator|LastEvaluatedShardId|LastEvaluatedStreamArn": "keyfold/streams/shard.py",
     r"\"ProvisionedThroughputExceeded\"": "keyfold/runtime/walk.py",
 }
@@ -24,8 +27,7 @@ PLACES = {
 def test_only_one_module_knows(words: str) -> None:
     found = {
         name
-        for path in SOURCE.rglob("*.py")
-        if not (name := path.relative_to(SOURCE).as_posix()).startswith(BACKENDS)
-        and re.search(words, path.read_text())
+        for path in files("*.py")
+        if not (name := module(path)).startswith(BACKENDS) and re.search(words, path.read_text())
     }
-    assert found <= {PLACES[words]}
+    assert found == {PLACES[words]}

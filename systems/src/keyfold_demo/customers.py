@@ -8,12 +8,12 @@ from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from typing import Final
 
-from keyfold_engine.clients.embedded import AsyncEmbeddedClient, EmbeddedClient
-from keyfold_demo.systems import FormerSystem
 from keyfold.errors import KeyfoldError
 from keyfold.migrations import Migrator, backend_of
 from keyfold.migrations.migration import reached
 from keyfold.migrations.state import State
+from keyfold_demo.systems import FormerSystem
+from keyfold_engine.clients.embedded import AsyncEmbeddedClient, EmbeddedClient
 
 log = logging.getLogger("keyfold_demo")
 EVERY_SECONDS: Final = 0.5

@@ -7,13 +7,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
-from keyfold_engine.clients.embedded import EmbeddedClient
-from keyfold_engine.clients.protocol import AsyncClient
-from keyfold_demo.systems import FormerSystem, System
-from keyfold_engine.engine import Engine
 from keyfold.errors import KeyfoldError, RebuildNeeded, StorageError, TableNotFound
 from keyfold.maintain import rebuild
 from keyfold.streams import Consumer, resume
+from keyfold_demo.systems import FormerSystem, System
+from keyfold_engine.clients.embedded import EmbeddedClient
+from keyfold_engine.clients.protocol import AsyncClient
+from keyfold_engine.engine import Engine
 
 Filled = TypeVar("Filled", bound=System | FormerSystem)
 FILLED = "keyfold-demo"

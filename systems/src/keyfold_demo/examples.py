@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
-from keyfold_web.page import PATH as PAGE_PATH
-from keyfold_web.page import has_page
 from keyfold_demo.journal import PATH as EVENTS
 from keyfold_demo.systems import System
+from keyfold_web.page import PATH as PAGE_PATH
+from keyfold_web.page import has_page
 
 REGION = "us-east-1"
 KEY = "demo"

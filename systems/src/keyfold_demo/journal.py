@@ -10,10 +10,10 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
-from keyfold_web import pages
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Flow
 from keyfold.streams import Event
+from keyfold_web import pages
 
 KEPT: Final = 500
 PATH: Final = "/events"

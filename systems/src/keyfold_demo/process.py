@@ -17,26 +17,25 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Mount, Route
 
-from keyfold_web.app import ApiSettings as WebSettings
-from keyfold_web.app import create_app
-from keyfold_web.connections import BoundedConnection
-from keyfold_web.consumers import following
-from keyfold_web.exchange import BODY_BYTES
-from keyfold_web.media import LocalMedia
-from keyfold_engine.clients.embedded import AsyncEmbeddedClient, EmbeddedClient
+from keyfold.errors import KeyfoldError
 from keyfold_demo.behind import Behind
 from keyfold_demo.customers import customers
 from keyfold_demo.data import fill, incomplete_systems, open_data, renew
 from keyfold_demo.examples import REGION, overview
 from keyfold_demo.journal import Journal
-from keyfold_demo.studio import former_system, studio_system
+from keyfold_demo.studio import example_values, former_system, studio_system
 from keyfold_demo.systems import System, find_systems
 from keyfold_demo.visitors import VisitorTokens
-from keyfold.errors import KeyfoldError
-from keyfold_workbench.studio import Gate, StudioSystem, create_studio
-from keyfold_workbench.studio.trial import example_values
+from keyfold_engine.addresses import listening_socket
+from keyfold_engine.clients.embedded import AsyncEmbeddedClient, EmbeddedClient
 from keyfold_engine.wire import Server as DynamoDbServer
 from keyfold_engine.wire import ServerSettings as DynamoDbSettings
+from keyfold_web.app import ApiSettings as WebSettings
+from keyfold_web.app import create_app
+from keyfold_web.connections import BoundedConnection
+from keyfold_web.consumers import following
+from keyfold_web.exchange import BODY_BYTES
+from keyfold_workbench.studio import Gate, StudioSystem, create_studio
 
 HOST = "127.0.0.1"
 STUDIO = "/studio"
@@ -64,18 +63,14 @@ def run_demo(options: DemoOptions, say: Say) -> None:
 
 def listen(port: int, flag: str) -> socket.socket:
     """A listening socket on loopback."""
-    listener = socket.socket()
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        listener.bind((HOST, port))
+        return listening_socket(HOST, port)
     except (OSError, OverflowError) as error:
-        listener.close()
         reason = error.strerror if isinstance(error, OSError) else "invalid port"
         raise KeyfoldError(
             f"cannot listen on port {port} ({reason}); stop what uses it, "
             f"or choose another: keyfold demo {flag} NUMBER"
         ) from None
-    return listener
 
 
 async def _serve(
@@ -110,7 +105,6 @@ async def _serve(
         tokens=VisitorTokens(one for those in people.values() for one in those),
         people=people,
         examples={name: partial(example_values, one) for name, one in studied.items()},
-        media=LocalMedia(options.data.parent / "media", base_url=_address(web)),
     )
     settings_of_server = DynamoDbSettings(
         data=str(options.data), durability="relaxed", region=REGION

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from keyfold_web.page import PATH as PAGE_PATH
-from keyfold_web.page import page_folder
-from keyfold_web.service import Service
-from keyfold_engine.clients.protocol import Client
-from keyfold_demo.behind import Behind
-from keyfold_demo.systems import FormerSystem, System
 from keyfold.design.file import load as load_schema
 from keyfold.design.schema import Schema
 from keyfold.errors import KeyfoldError
+from keyfold_demo.behind import Behind
+from keyfold_demo.systems import FormerSystem, System
+from keyfold_engine.clients.protocol import Client
+from keyfold_web.page import PATH as PAGE_PATH
+from keyfold_web.page import page_folder
+from keyfold_web.service import Service
 from keyfold_workbench.cost import Workload
 from keyfold_workbench.cost import load as load_workload
-from keyfold_workbench.studio import StudioSystem, Trial
+from keyfold_workbench.studio import StudioSystem
+
+LOOKED_AT = 20
+"""Items of each entity among which example values are looked for."""
 
 
 def studio_system(
@@ -38,13 +42,7 @@ def studio_system(
         is_behind=lambda: schema.name in behind,
         workload=_workload(system.folder / "workload.yaml", schema),
         as_written=load_schema(written) if written.exists() else None,
-        trial=Trial(
-            rest=f"/{service.name}/docs",
-            graphql=f"/{service.name}/graphql",
-            sign_in="/sign-in",
-            users=[one.id for one in system.users],
-            page=f"/{service.name}{PAGE_PATH}" if page_folder(type(service)) else None,
-        ),
+        page=f"/{service.name}{PAGE_PATH}" if page_folder(type(service)) else None,
     )
 
 
@@ -74,3 +72,23 @@ def _workload(path: Path, schema: Schema) -> Workload | None:
         return load_workload(path, schema)
     except KeyfoldError:
         return None
+
+
+def example_values(system: StudioSystem, fields: Sequence[str], user: str) -> dict[str, str]:
+    """Values of fields that one item has together, an item of the user if there is one."""
+    found: list[Mapping[str, object]] = [{"user_id": user}] if user else []
+    for seen in system.survey.tables(1.0).values():
+        found += [one.values for items in seen.examples.values() for one in items[:LOOKED_AT]]
+
+    def texts_of(values: Mapping[str, object]) -> dict[str, str]:
+        return {
+            name: value for name in fields if isinstance(value := values.get(name), str) and value
+        }
+
+    found.sort(key=lambda values: (-len(texts_of(values)), user not in values.values()))
+    made: dict[str, str] = {}
+    for values in found:
+        made = texts_of(values) | made
+        if len(made) == len(fields):
+            break
+    return made

@@ -10,11 +10,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from keyfold_web.identity import Identity
-from keyfold_web.service import Service
 from keyfold.errors import KeyfoldError
 from keyfold.migrations import Migration
 from keyfold.runtime import AsyncDb, Design
+from keyfold_web.identity import Identity
+from keyfold_web.service import Service
 
 PACKAGE = "keyfold_systems"
 PARTS = ("design", "service", "demo")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from keyfold_web.auth import DevelopmentTokens
+from keyfold_web.development import DevelopmentTokens
 from keyfold_web.identity import Identity
 
 

@@ -4,8 +4,8 @@ A system is a package here. `keyfold demo` runs every one that has these modules
 
 design.py    `design`: the declaration.
 service.py   `service(db) -> Service`: its operations on an `AsyncDb`.
-demo.py      `async def fill(db) -> int`: writes believable data, a few thousand items, the same
-             ones each time, and gives how many. It is called on empty tables.
+demo.py      `async def fill(db) -> int`: writes believable data, the same each time, and gives
+             how many items. It is called on empty tables.
              `USERS`: who can sign in, as `(id, name, groups)`; the printed example acts as the
              first of them.
              `TRY`: the REST path, below the service's own, of a query that the first user may

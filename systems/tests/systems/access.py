@@ -17,17 +17,17 @@ from typing import Any
 from urllib.parse import quote
 
 import httpx
-
-from keyfold import AsyncDb, Design
-from keyfold_web import ANONYMOUS, Identity, Service
-from keyfold_web.auth import DevelopmentTokens
-from keyfold_web.dispatch import Dispatch
-from keyfold_web.parameters import Operation
-from keyfold_web.rest import rest_app
-from keyfold_engine.clock import ManualClock
 from tests.systems.conftest import recording
 from tests.systems.opening import stored
 from tests.systems.repeats import filled
+
+from keyfold import AsyncDb, Design
+from keyfold_engine.clock import ManualClock
+from keyfold_web import ANONYMOUS, Identity, Service
+from keyfold_web.development import DevelopmentTokens
+from keyfold_web.dispatch import Dispatch
+from keyfold_web.parameters import Operation
+from keyfold_web.rest import rest_app
 
 
 @dataclass(frozen=True)

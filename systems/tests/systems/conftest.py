@@ -1,6 +1,6 @@
 """Where the systems' tests run: on our engine, or on the server that an address names.
 
-`KEYFOLD_SYSTEMS_ADDRESS=http://127.0.0.1:8000 pytest systems/tests/systems/inviter` runs them there.
+`KEYFOLD_SYSTEMS_ADDRESS=http://127.0.0.1:8000 pytest systems/tests/systems/inviter` does so there.
 """
 
 from __future__ import annotations
@@ -15,18 +15,15 @@ from typing import Any, Literal
 import httpx
 import pytest
 import uvicorn
-from starlette.applications import Starlette
 
-from keyfold import new_ulid
-from keyfold_web import MediaLink, Service
-from keyfold_web.app import ApiSettings, create_app
-from keyfold_web.auth import DevelopmentTokens
-from keyfold_web.media import LocalMedia
 from keyfold_engine.clients import AsyncClient, connect_async
 from keyfold_engine.clients.embedded import AsyncEmbeddedClient
 from keyfold_engine.clock import ManualClock
 from keyfold_engine.engine import Engine
 from keyfold_engine.wire import BackgroundServer
+from keyfold_web import Service
+from keyfold_web.app import ApiSettings, create_app
+from keyfold_web.development import DevelopmentTokens
 
 pytest.register_assert_rewrite(
     "tests.systems.access", "tests.systems.patterns", "tests.systems.repeats"
@@ -93,8 +90,7 @@ async def recording(
         while names := (await client.call("ListTables", {}))["TableNames"]:
             for name in names:
                 await client.call("DeleteTable", {"TableName": name})
-        # A server remembers the streams of deleted tables, so each test there has its own names.
-        yield Recorder(client, table, prefix=f"{new_ulid()}-")
+        yield Recorder(client, table)
         await client.close()
         return
     with Engine.open(":memory:", clock=clock, index_lag=index_lag) as engine, ExitStack() as stack:
@@ -112,14 +108,6 @@ async def everywhere(
     """A recorder on every backend there is; a system says its `clock` and its `table`."""
     async with recording(table, clock, backend=request.param) as opened:
         yield opened
-
-
-async def upload(media: LocalMedia, link: MediaLink) -> None:
-    """Send a picture to a link."""
-    transport = httpx.ASGITransport(Starlette(routes=media.routes()))
-    async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as web:
-        answer = await web.put(link.url, content=b"picture", headers=link.headers)
-        assert answer.status_code == 204, answer.text
 
 
 class Web:

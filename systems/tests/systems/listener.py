@@ -9,7 +9,6 @@ from typing import Any
 
 import httpx
 import orjson
-
 from tests.systems.conftest import Web
 
 PATIENCE = 20

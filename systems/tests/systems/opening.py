@@ -8,13 +8,13 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from tests.systems.conftest import ADDRESS
 
 from keyfold import AsyncDb, Db, Design, new_ulid
-from keyfold_web import Identity, Service
-from keyfold_web.dispatch import Caller, Dispatch
 from keyfold.testing import Sandbox
 from keyfold_engine.wire import BackgroundServer
-from tests.systems.conftest import ADDRESS
+from keyfold_web import Identity, Service
+from keyfold_web.dispatch import Caller, Dispatch
 
 LATER = pytest.mark.sandbox(start=datetime(2031, 1, 1, tzinfo=UTC))
 """Servers with a clock of their own delete what is over by it, so tests are in the future."""

@@ -19,13 +19,12 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any, Generic, TypeVar
 
-from keyfold import AsyncDb, Page
-from keyfold_web import Trail
-from keyfold.design.item_collection import Collected
 from tests.systems.conftest import Recorder
+
+from keyfold import AsyncDb, Page
+from keyfold.design.item_collection import Collected
 
 World = TypeVar("World")
 Request = tuple[str, Mapping[str, Any]]
@@ -86,15 +85,3 @@ def _without_more(asked: Request, page: Request) -> Request:
 def _in_any_order(requests: Iterable[Request]) -> list[Request]:
     """Queries that are started together have no order."""
     return sorted(requests, key=lambda one: str(one[1].get("ExpressionAttributeValues")))
-
-
-def oversight_rows(table: str, trail: Trail, month: datetime) -> dict[str, Row[Any]]:
-    """What moderators read, of a table where nothing waits."""
-    begins = "#0 = :0 AND begins_with(#1, :1)"
-    trails = [{"S": f"AUDIT#{month:%Y-%m}"}, {"S": "AT#"}]
-    newest = query(table, begins, ["PK", "SK"], trails, Limit=50, ScanIndexForward=False)
-    waiting = query(table, begins, ["PK", "SK"], [{"S": "REPORTS"}, {"S": "REPORT#"}], Limit=50)
-    return {
-        "open_reports": Row(lambda db: trail.open_reports(db), [waiting], lambda _: []),
-        "audit_of_month": Row(lambda db: trail.audit_of_month(db, month), [newest], lambda _: []),
-    }

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import httpx
-
 from tests.systems.conftest import Recorder, Web
 
 
@@ -26,20 +25,6 @@ class Step:
     other: Any = None
     """Another body, or another path where there is no body."""
     keep: str = ""
-
-
-def reported(who: str, kind: str, subject_id: str) -> list[Step]:
-    """A report that a moderator dismisses; then who made it may not write for a moment."""
-    said = {"kind": kind, "subjectId": subject_id, "reason": "Spam"}
-    decided = {**said, "decision": "dismiss"}
-    other = {"reason": "Abuse"}
-    mo, path = "mo:moderator", f"/users/{who}/suspension"
-    return [
-        Step("report", who, "POST", "/reports", said, {**said, **other}),
-        Step("decide", mo, "POST", "/decisions", decided, {**decided, **other}),
-        Step("suspendUser", mo, "PUT", path, {"hours": 1, **other}, {"hours": 2, **other}),
-        Step("restoreUser", mo, "DELETE", f"{path}?reason=Over", None, f"{path}?reason=Enough"),
-    ]
 
 
 async def check_repeats(web: Web, client: Recorder, steps: list[Step]) -> None:

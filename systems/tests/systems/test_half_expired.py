@@ -12,13 +12,13 @@ import pytest
 from pydantic.alias_generators import to_snake
 
 from keyfold import AsyncDb
+from keyfold.testing import Sandbox
+from keyfold_demo.systems import System, find_systems
+from keyfold_engine.clients.protocol import AsyncClient
 from keyfold_web import Identity
-from keyfold_web.auth import DevelopmentTokens
+from keyfold_web.development import DevelopmentTokens
 from keyfold_web.dispatch import Dispatch
 from keyfold_web.rest import rest_app
-from keyfold_engine.clients.protocol import AsyncClient
-from keyfold_demo.systems import System, find_systems
-from keyfold.testing import Sandbox
 
 SYSTEMS = find_systems()
 TRIES = 2
@@ -166,7 +166,10 @@ async def test_no_read_and_no_delete_fails(system: System, sandbox: Sandbox) -> 
                         statuses[answer.status_code] += 1
                         assert answer.status_code < 500, (method, asked, answer.text)
     assert statuses[200], dict(statuses)
-    assert expired or system.name == "inviter", "its table has no items that expire"
+    # The demo of Sellers has no open invitation, its one kind of item that expires.
+    assert expired or system.name in ("inviter", "sellers", "tamafriends"), (
+        "its table has no items that expire"
+    )
 
 
 def _filled(path: str, known: dict[str, list[str]]) -> list[str]:

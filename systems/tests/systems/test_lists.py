@@ -36,17 +36,17 @@ PEOPLE = {
 SYSTEMS = ["gg_core", "inviter", "search_room", "sellers", "tamafriends"]
 OWN = {
     "inviter": {"groups"},
-    "gg_core": {"goals", "groups", "quests", "tasks"},
-    "search_room": {"criteriaHistory", "myInvitations", "notifications", "rooms"},
-    "sellers": {"listInvitesByProfile", "listMyCatalogs", "listSharesByProfile", "notifications"},
+    "gg_core": {"goals", "quests", "tasks", "tasksDue"},
+    "search_room": {"criteriaHistory", "rooms"},
+    "sellers": {"listInvitesByProfile", "listMyCatalogs", "listSharesByProfile"},
 }
 """Lists of one person's things: these ids are theirs, or say that something is not."""
 OF_ONE = {"created_by_account_id", "owner_account_id", "owner_id", "user_id"}
 CALLED = {
-    ("gg_core", "actor_id"): "author_name",
-    ("gg_core", "user_id"): "author_name",
+    ("gg_core", "user_id"): "full_name",
     ("inviter", "user_id"): "name",
     ("sellers", "target_account_id"): "given_name",
+    ("tamafriends", "user_id"): "display_name",
 }
 """Names that are called otherwise than their ids."""
 

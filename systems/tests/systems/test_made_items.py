@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from keyfold.rows.item_writer import put
-from keyfold_workbench.adopt.made_items import ItemMaker
-from keyfold_engine.clock import ManualClock
-from keyfold_demo.systems import find_systems
 from keyfold.streams import Consumer, letters
+from keyfold_demo.systems import find_systems
+from keyfold_engine.clock import ManualClock
+from keyfold_workbench.adopt.made_items import ItemMaker
 
 SYSTEMS = {system.name: system.design for system in find_systems()}
 TODAY = 1_800_000_000.0

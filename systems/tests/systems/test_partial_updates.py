@@ -14,18 +14,18 @@ from typing import Any
 import httpx
 import pytest
 from graphql import GraphQLNonNull
+from tests.systems.access import Matrix, Scene, Setting
 
 from keyfold_web import Identity
 from keyfold_web.app import ApiSettings, create_app
-from keyfold_web.auth import DevelopmentTokens
+from keyfold_web.development import DevelopmentTokens
 from keyfold_web.graphql.schema import build_schema
 from keyfold_web.parameters import Operation, takes_none
-from tests.systems.access import Matrix, Scene, Setting
 
 SETTINGS = {
     "gg_core": "living",
-    "inviter": "running",
-    "search_room": "looking",
+    "inviter": "scene",
+    "search_room": "scene",
     "sellers": "selling",
     "tamafriends": "posted",
 }
@@ -38,12 +38,13 @@ SET: dict[str, Any] = {
     "description": "Long",
     "dueAt": "2091-05-01T10:00:00Z",
     "endDate": "2091-05-01",
+    "endTimestamp": "2101-05-01T10:00:00Z",
     "language": "de",
     "link": "https://example.org/1",
     "location": "Oslo",
     "notes": "By the door",
+    "pet": {"name": "Mochi"},
     "picture": "https://example.org/1.png",
-    "tamafriends picture": {"key": "users/yuki/1"},
     "place": "Here",
     "price": 900,
     "rooms": 2.5,

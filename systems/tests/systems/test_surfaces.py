@@ -18,12 +18,12 @@ from graphql import (
     is_scalar_type,
 )
 
+from keyfold_demo.systems import find_systems
 from keyfold_web import Service
 from keyfold_web.graphql.schema import build_schema
 from keyfold_web.graphql.types import ATTRIBUTE
 from keyfold_web.openapi import openapi_document
 from keyfold_web.parameters import Operation
-from keyfold_demo.systems import find_systems
 
 SYSTEMS = {one.name: one for one in find_systems()}
 KINDS = {

@@ -7,6 +7,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from keyfold import Design, Entity, Key, Timestamp, new_ulid
+from keyfold.streams import Change
 from keyfold_web import (
     Identity,
     Payload,
@@ -17,7 +18,6 @@ from keyfold_web import (
     query,
     subscription,
 )
-from keyfold.streams import Change
 
 design = Design("board")
 table = design.table("Board", stream="NEW_AND_OLD_IMAGES")

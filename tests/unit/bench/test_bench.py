@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 
-from keyfold.cli import main
 from keyfold_engine.engine import Engine
 from keyfold_engine.wire import BackgroundServer
 
@@ -21,7 +20,7 @@ ROOT = Path(__file__).parents[3]
 
 def _bench(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "keyfold", "bench", *arguments],
+        [sys.executable, "-m", "bench", *arguments],
         cwd=ROOT,
         env={**os.environ, **environment},
         capture_output=True,
@@ -94,14 +93,6 @@ def test_a_server_is_given_by_name_and_address(
 ) -> None:
     said = refused(capsys, "wire", "--no-write", "--server", wrong)
     assert f"{wrong!r} is not like other=http://localhost:8000" in said
-
-
-def test_outside_of_the_repository_there_is_nothing_to_run(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert main(["bench"]) == 2
-    assert "run this in a clone of keyfold's repository" in capsys.readouterr().err
 
 
 def test_a_running_server_takes_part_and_is_left_as_it_was(wire: Any, engine: Engine) -> None:

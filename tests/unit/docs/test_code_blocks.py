@@ -21,10 +21,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from tests.parts import PARTS, ROOT, files
 
 from keyfold import AsyncDb, Db, cli
 
-ROOT = Path(__file__).parents[3]
 GENERATED = {ROOT / "docs" / "reference", ROOT / "docs" / "rules"}
 FENCE = re.compile(r"^(?P<indent> *)```(?P<language>\w+)[^\n]*\n(?P<code>.*?)^ *```$", re.M | re.S)
 FILE_NAME = re.compile(r"# (\w+)\.py\n")
@@ -42,7 +42,8 @@ def pages() -> Iterator[Path]:
     for path in sorted((ROOT / "docs").rglob("*.md")):
         if path.parent not in GENERATED and "_build" not in path.parts:
             yield path
-    yield from sorted((ROOT / "src").rglob("README.md"))
+    yield from (folder / "README.md" for folder in dict.fromkeys(PARTS.values()))
+    yield from files("README.md")
 
 
 def blocks(page: Path) -> list[Block]:

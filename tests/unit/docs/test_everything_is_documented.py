@@ -11,16 +11,16 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from tests.parts import DISTRIBUTED, ROOT, files
 
 import keyfold
 from keyfold import cli, errors, settings
-from keyfold_web import codes as serve_codes
 from keyfold.design import codes as design_codes
 from keyfold.review import check
 from keyfold.review.check import RULES
 from keyfold.review.check.page import page
+from keyfold_web import codes as serve_codes
 
-ROOT = Path(__file__).parents[3]
 FENCED = re.compile(r"^ *```\w+[^\n]*\n(.*?)^ *```$", re.M | re.S)
 INLINE = re.compile(r"`([^`\n]+)`")
 COMMAND = re.compile(r"^(?:\$ )?keyfold ([a-z][a-z-]*)", re.M)
@@ -34,7 +34,7 @@ FOR_THE_TESTS = {"KEYFOLD_FULL", "KEYFOLD_NO_SKIPS", "KEYFOLD_PEER", "KEYFOLD_SY
 
 def written_pages() -> dict[Path, str]:
     """Pages by hand: the generated reference would agree with anything."""
-    paths = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "src").rglob("*.md")]
+    paths = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *files("*.md")]
     return {
         path: path.read_text("utf-8")
         for path in paths
@@ -124,7 +124,7 @@ def test_pages_name_only_rules_that_exist() -> None:
 
 def test_every_code_of_a_declaration_error_is_explained() -> None:
     """By the page of a rule, or in a list of codes; and no list explains what is never raised."""
-    sources = [path.read_text() for path in (ROOT / "packages" / "keyfold" / "src" / "keyfold").rglob("*.py")]
+    sources = [path.read_text() for path in files("*.py", DISTRIBUTED)]
     raised = {code for text in sources for code in DECLARATION_CODE.findall(text)}
     titles = {**design_codes.TITLES, **serve_codes.TITLES}
     assert raised - set(RULES) - set(titles) == set()

@@ -6,16 +6,16 @@ import re
 from pathlib import Path
 
 import pytest
+from tests.parts import PARTS, ROOT, files, source
 
-ROOT = Path(__file__).parents[3]
 # The reference is written from the code at each build; pages of an older one may still lie there.
 WRITTEN = [page for page in (ROOT / "docs").rglob("*.md") if page.parent.name != "reference"]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(WRITTEN)]
-ROOMS = [ROOT, ROOT / "src", ROOT / "packages/keyfold/src/keyfold", ROOT / "docs", ROOT / "tests"]
-PACKAGES = sorted(path.parent.name for path in (ROOT / "packages/keyfold/src/keyfold").glob("*/__init__.py"))
+ROOMS = [ROOT, *(source(package) for package in PARTS), ROOT / "docs", ROOT / "tests"]
+PACKAGES = sorted({path.parent.name for path in files("__init__.py")})
 
 # A path of the tree: it begins with one of our folders, and has no placeholder in it.
-PATH = re.compile(rf"`((?:src|tests|docs|bench|{'|'.join(PACKAGES)})/[\w./-]+)`")
+PATH = re.compile(rf"`((?:packages|systems|tests|docs|bench|{'|'.join(PACKAGES)})/[\w./-]+)`")
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

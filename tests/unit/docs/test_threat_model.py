@@ -22,7 +22,7 @@ def test_there_are_lines() -> None:
 @pytest.mark.parametrize("line", LINES, ids=lambda line: line.split(" | ")[0].strip("| "))
 def test_a_line_has_its_test(line: str) -> None:
     shown = line.rstrip("| ").rpartition(" | ")[2]
-    found = re.fullmatch(r"`(tests/[\w/]+\.py)(?:::(test_\w+))?`", shown)
+    found = re.fullmatch(r"`((?:[\w/]+/)?tests/[\w/]+\.py)(?:::(test_\w+))?`", shown)
     assert found is not None
     text = (ROOT / found[1]).read_text()
     assert re.search(rf"def {found[2] or 'test_'}", text)

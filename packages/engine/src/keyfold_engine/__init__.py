@@ -10,9 +10,20 @@ if TYPE_CHECKING:
     from keyfold_engine.engine import Engine, Faults
 
 __version__ = "0.1.0"
-__all__ = ["Engine", "Faults", "connect", "connect_async"]
+__all__ = ["Engine", "Faults", "connect", "connect_async", "expect_version"]
 
 _HOMES = {"Engine": "engine", "Faults": "engine", "connect": "clients", "connect_async": "clients"}
+
+
+def expect_version(part: str, version: str) -> None:
+    """Refuse a part of keyfold whose version differs from this one."""
+    if version != __version__:
+        from keyfold_engine.errors import MixedVersions
+
+        raise MixedVersions(
+            f"{part} {version} and keyfold-engine {__version__} are installed together; give all "
+            f"parts one version: pip install --upgrade {part} keyfold-engine"
+        )
 
 
 def __getattr__(name: str) -> object:

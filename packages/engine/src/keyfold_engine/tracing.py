@@ -51,7 +51,7 @@ def process_tracer(name: str) -> Tracer:
             trace.set_tracer_provider(provider)
     except ModuleNotFoundError as missing:
         raise KeyfoldError(
-            f"tracing needs {missing.name}; install it with: pip install 'keyfold[tracing]'"
+            f"tracing needs {missing.name}; install it with: pip install 'keyfold-engine[tracing]'"
         ) from None
     return trace.get_tracer(name)
 

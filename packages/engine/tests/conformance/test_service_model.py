@@ -18,7 +18,7 @@ from botocore.loaders import Loader
 from keyfold_engine.engine import shapes
 from keyfold_engine.engine.shapes.kinds import (
     Attribute,
-    Flag,
+    Boolean,
     ListOf,
     MapOf,
     Member,
@@ -33,7 +33,7 @@ SERVICES = ("dynamodb", "dynamodbstreams")
 KINDS: Mapping[str, type] = {
     **dict.fromkeys(("integer", "long", "double", "timestamp"), Number),
     "string": Text,
-    "boolean": Flag,
+    "boolean": Boolean,
     "list": ListOf,
     "map": MapOf,
     "structure": Structure,

@@ -5,6 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from keyfold_engine import expect_version
+
 if TYPE_CHECKING:
     from keyfold.design import (
         AtMost,
@@ -16,7 +18,6 @@ if TYPE_CHECKING:
         Exists,
         First,
         Fixed,
-        From,
         Get,
         GetMany,
         GetTogether,
@@ -26,15 +27,13 @@ if TYPE_CHECKING:
         Key,
         Merge,
         Name,
-        Nearest,
-        Neighbour,
         Normalised,
         On,
         Page,
         Projected,
         Query,
         Ref,
-        Replication,
+        RefersTo,
         States,
         Stored,
         Table,
@@ -43,43 +42,21 @@ if TYPE_CHECKING:
         Ttl,
         Unversioned,
         Updated,
-        Vector,
         Version,
-        begins_with,
-        between,
         collection,
-        contains,
         each,
-        exists,
         get,
         get_many,
         get_together,
         merge,
-        missing,
-        nearest,
         new_ulid,
         new_uuid,
-        not_,
-        one_of,
-        size,
     )
     from keyfold.maintain import (
-        Average,
-        Cascade,
         Copied,
         Counter,
-        Edge,
-        Extreme,
-        Feed,
-        FeedPolicy,
-        Latest,
-        Mirror,
         Pointer,
-        RemovedList,
-        Sharded,
         Unique,
-        across_shards,
-        total,
     )
     from keyfold.runtime import (
         AsyncDb,
@@ -87,7 +64,6 @@ if TYPE_CHECKING:
         Design,
         add,
         append,
-        at,
         check,
         clear,
         create,
@@ -104,8 +80,6 @@ __version__ = "0.1.0"
 __all__ = [
     "AsyncDb",
     "AtMost",
-    "Average",
-    "Cascade",
     "Collected",
     "Collection",
     "Copied",
@@ -114,15 +88,10 @@ __all__ = [
     "Created",
     "Db",
     "Design",
-    "Edge",
     "Entity",
     "Exists",
-    "Extreme",
-    "Feed",
-    "FeedPolicy",
     "First",
     "Fixed",
-    "From",
     "Get",
     "GetMany",
     "GetTogether",
@@ -130,12 +99,8 @@ __all__ = [
     "InKey",
     "Index",
     "Key",
-    "Latest",
     "Merge",
-    "Mirror",
     "Name",
-    "Nearest",
-    "Neighbour",
     "Normalised",
     "On",
     "Page",
@@ -143,9 +108,7 @@ __all__ = [
     "Projected",
     "Query",
     "Ref",
-    "RemovedList",
-    "Replication",
-    "Sharded",
+    "RefersTo",
     "States",
     "Stored",
     "Table",
@@ -155,37 +118,24 @@ __all__ = [
     "Unique",
     "Unversioned",
     "Updated",
-    "Vector",
     "Version",
-    "across_shards",
     "add",
     "append",
-    "at",
-    "begins_with",
-    "between",
     "check",
     "clear",
     "collection",
-    "contains",
     "create",
     "delete",
     "each",
-    "exists",
     "get",
     "get_many",
     "get_together",
     "merge",
-    "missing",
-    "nearest",
     "new_ulid",
     "new_uuid",
-    "not_",
-    "one_of",
     "put",
     "remove",
     "set_if_absent",
-    "size",
-    "total",
     "update",
     "upsert",
 ]
@@ -194,15 +144,48 @@ __all__ = [
 # such as `keyfold serve`, start at once; a design without structures never needs the last one.
 _PARTS = ("keyfold.design", "keyfold.runtime", "keyfold.maintain")
 
+MODULES = {
+    "keyfold.conditions": [
+        "at",
+        "begins_with",
+        "between",
+        "contains",
+        "exists",
+        "missing",
+        "not_",
+        "one_of",
+        "size",
+    ],
+    "keyfold.feeds": ["Feed", "Flag", "Threshold"],
+    "keyfold.structures": [
+        "Average",
+        "Cascade",
+        "Edge",
+        "Extreme",
+        "From",
+        "Latest",
+        "Mirror",
+        "Sharded",
+        "across_shards",
+        "total",
+    ],
+    "keyfold.vectors": ["Nearest", "Neighbour", "Vector", "nearest"],
+}
+"""What a design takes from other modules; a table, for asking the modules would import them."""
+
 
 def __getattr__(name: str) -> object:
     if name in __all__:
+        expect_version("keyfold", __version__)
         for part in _PARTS:
             module = import_module(part)
             if name in module.__all__:
                 value: object = getattr(module, name)
                 globals()[name] = value
                 return value
+    for home, names in MODULES.items():
+        if name in names:
+            raise AttributeError(f"{name} is in {home}: write from {home} import {name}")
     raise AttributeError(f"module 'keyfold' has no attribute {name!r}")
 
 

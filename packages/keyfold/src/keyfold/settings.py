@@ -222,5 +222,3 @@ def _find(name: str, known: Mapping[str, Setting], problem: str) -> Setting:
     if name in known:
         return known[name]
     raise SettingError(f"{problem} {name!r}; {nearest(name, known)}")
-
-

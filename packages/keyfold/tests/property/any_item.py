@@ -18,6 +18,7 @@ from keyfold.runtime.changes import validate
 _DAY = datetime(2026, 1, 1, tzinfo=UTC)
 POOL: list[Any] = [
     "a", "b", "A", "a@example.org", "B@example.org", "abcdef", "abcdefghijkl", "https://e.org/x",
+    "POST#a#b", "POST#b#c",
     0, 1, 2, 7, Decimal("1.5"), Decimal(3), 0.5, True, False,
     _DAY, _DAY + timedelta(hours=1), date(2026, 1, 1),
     set(), {"a"}, {"a", "b"}, {"b", "c"}, {1, 2}, [], ["a"], ["a", "b"], {}, {"k": "v"}, b"x", None,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 from hypothesis import strategies as st
+from tests.property.any_model import NOTHING, Draw, Kind, Part, Shape, Values, draw_shape, only
 
 from keyfold import (
     Db,
@@ -27,7 +28,6 @@ from keyfold import (
     upsert,
 )
 from keyfold.testing import Sandbox
-from tests.property.any_model import NOTHING, Draw, Kind, Part, Shape, Values, draw_shape, only
 
 THEIRS = "legacy"
 """An attribute that no entity declares: whatever is written, its item keeps it."""
@@ -37,7 +37,7 @@ WORD = Kind(str, st.sampled_from(["a", "b", "c"]), lambda w: only("S", w))
 RANK = Kind(int, st.integers(0, 2), lambda w: int(only("N", w)))
 WAYS = [
     *("create", "put", "put_many", "update", "update", "update_item", "transact"),
-    *("edit", "edit", "edit_address", "upsert", "delete"),
+    *("upsert", "delete"),
 ]
 
 
@@ -220,11 +220,6 @@ class Write:
 
     call: Callable[[Db], Any]
     effect: Callable[[Table], Table | None]
-    edited: Callable[[Table, Table], Table | None] | None = None
-    """The same, for what was made of an item as it was read before."""
-
-    def effect_of(self, read: Table, table: Table) -> Table | None:
-        return self.effect(table) if self.edited is None else self.edited(read, table)
 
 
 def draw_write(world: World, way: str, name: str) -> Write:
@@ -264,26 +259,7 @@ def draw_write(world: World, way: str, name: str) -> Write:
             return world.agreed(table, {name: after, other: accepted})
 
         return Write(lambda db: db.transact(update(ref, **changes), put(item)), both)
-    in_place = way == "edit" and world.draw(st.booleans())
-
-    def edit(db: Db) -> None:
-        with db.edit(ref if way == "edit_address" else db.get(ref)) as draft:
-            for field, one in done.items():
-                make(draft, field, one, world, in_place)
-
-    def edited(read: Table, table: Table) -> Table | None:
-        before, present = read.get(name), table.get(name)
-        if before is None or present is None:
-            return None
-        lasting = {
-            field: one
-            for field, one in done.items()
-            if (after := world.changed(before, {field: one})) is None
-            or after[field] != before[field]
-        }
-        return world.agreed(table, {name: world.changed(present, lasting)})
-
-    return Write(edit, changed, edited if way == "edit" else None)
+    raise AssertionError(way)
 
 
 def _draw_whole(world: World, way: str, name: str) -> Write:
@@ -300,25 +276,3 @@ def _draw_whole(world: World, way: str, name: str) -> Write:
         return None if refused else world.agreed(table, {name: after})
 
     return Write(calls[way], effect)
-
-
-def make(draft: Any, field: str, done: Done, world: World, in_place: bool) -> None:
-    """One change, as a program makes it to a draft."""
-    way, value = done
-    kind = world.shape.parts[field].kind
-    if way == "clear":
-        setattr(draft, field, set() if kind.is_set else None)
-    elif way == "set":
-        setattr(draft, field, kind.given(value))
-    elif not in_place or getattr(draft, field) is None:
-        setattr(draft, field, world.as_given(field, done))
-    elif way == "append":
-        getattr(draft, field).extend(kind.given(value))
-    elif way == "remove":
-        held = getattr(draft, field)
-        for element in value:
-            held.discard(element)
-    elif kind.is_set:
-        getattr(draft, field).update(value)
-    else:
-        setattr(draft, field, getattr(draft, field) + value)

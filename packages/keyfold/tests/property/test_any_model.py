@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.property.any_write import WAYS, World, draw_write
 
 from keyfold import Db
 from keyfold.errors import KeyfoldError
 from keyfold.testing import Sandbox
 from keyfold_engine.wire import BackgroundServer
-from tests.property.any_write import WAYS, World, draw_write
 
 
 @pytest.mark.filterwarnings("ignore:Pydantic serializer warnings")

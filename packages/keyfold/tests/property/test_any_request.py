@@ -10,10 +10,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from keyfold.errors import OperationError
 from keyfold_engine.engine import Engine, shapes
 from keyfold_engine.engine.shapes.kinds import (
     Attribute,
-    Flag,
+    Boolean,
     ListOf,
     MapOf,
     Number,
@@ -21,7 +22,6 @@ from keyfold_engine.engine.shapes.kinds import (
     Structure,
     Text,
 )
-from keyfold.errors import OperationError
 
 NAMES = st.sampled_from(("pk", "sk", "city", "a", "#n", ":v", "tab", "byCity", "nowhere"))
 WORDS = st.sampled_from(
@@ -59,7 +59,7 @@ def _values(shape: Shape) -> st.SearchStrategy[Any]:
             return st.sampled_from(known) | NAMES | WORDS
         case Number():
             return st.integers(-1, 5) | st.floats(0, 3)
-        case Flag():
+        case Boolean():
             return st.booleans()
         case Attribute():
             return ATTRIBUTES

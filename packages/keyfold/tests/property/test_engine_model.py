@@ -9,10 +9,10 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from keyfold_engine.clock import ManualClock
-from keyfold_engine.engine import Engine, Faults
 from keyfold.errors import ConditionFailed, Throttled, Timeout, TransactionCanceled
 from keyfold.errors import TransactionConflict as Conflict
+from keyfold_engine.clock import ManualClock
+from keyfold_engine.engine import Engine, Faults
 
 Item = dict[str, Any]
 Key = tuple[str, str]

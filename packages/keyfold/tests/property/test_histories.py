@@ -13,33 +13,30 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from keyfold import (
-    Cascade,
     Copied,
     Counter,
     Db,
     Design,
-    Edge,
     Entity,
     Id,
     Index,
     Key,
-    Mirror,
     On,
     Pointer,
     Unique,
     Version,
     add,
-    total,
     update,
 )
+from keyfold.errors import KeyfoldError
+from keyfold.maintain.verify import verify
+from keyfold.streams import Consumer, ConsumerOptions, Delivery, Policy
+from keyfold.structures import Cascade, Edge, Mirror, total
 from keyfold_engine.clients import Client
 from keyfold_engine.clients.embedded import EmbeddedClient
 from keyfold_engine.clock import ManualClock
 from keyfold_engine.engine import Engine
 from keyfold_engine.engine.faults import Faults
-from keyfold.errors import KeyfoldError
-from keyfold.maintain.verify import verify
-from keyfold.streams import Consumer, ConsumerOptions, Delivery, Policy
 
 design = Design("histories")
 table = design.table(

@@ -11,10 +11,9 @@ from typing import Any
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.unit.migrations.witness import contents, frozen_items, witness
 
 from keyfold import Design
-from keyfold_engine.clients.embedded import EmbeddedClient
-from keyfold_engine.engine import Engine
 from keyfold.migrations import (
     Backend,
     CreateTable,
@@ -28,7 +27,8 @@ from keyfold.migrations import (
     rename,
     transform_attribute,
 )
-from tests.unit.migrations.witness import contents, frozen_items, witness
+from keyfold_engine.clients.embedded import EmbeddedClient
+from keyfold_engine.engine import Engine
 
 Item = dict[str, Any]
 

@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keyfold_engine.clock import ManualClock
-from keyfold_engine.engine import Engine, exports
+from keyfold_engine.engine import Engine
+from keyfold_engine.features.transfer import exports
 
 TABLE: dict[str, Any] = {
     "TableName": "Things",

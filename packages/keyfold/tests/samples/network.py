@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from keyfold import Design, Edge, Entity, Id, Index, Key, On, Table, Timestamp, Ttl
+from keyfold import Created, Design, Entity, Id, Index, Key, On, Table, Timestamp, Ttl, Updated
+from keyfold.structures import Edge
 
 
 def network_table(design: Design) -> Table:
@@ -19,6 +20,7 @@ def network_table(design: Design) -> Table:
 class FollowFields(Edge):
     follower_id: Id
     followee_id: Id
+    created_at: Annotated[Timestamp | None, Created()] = None
     key = Key("USER#{follower_id}", "FOLLOWING#{followee_id}")
     followers = On("GSI1", "USER#{followee_id}", "FOLLOWER#{follower_id}")
 
@@ -45,4 +47,5 @@ class PromotionFields(Entity):
     user_id: Id
     fanout_enabled: bool
     reason: str = "manual"
+    updated_at: Annotated[Timestamp | None, Updated()] = None
     key = Key("PROMO#{user_id}", "PROMO#{user_id}")

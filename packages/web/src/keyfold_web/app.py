@@ -29,17 +29,18 @@ from starlette.responses import (
 )
 from starlette.routing import BaseRoute, Mount, Route
 
+from keyfold.errors import DeclarationError
+from keyfold.runtime.budget import OnLoop
 from keyfold_engine import prometheus
 from keyfold_web import metrics, pages
-from keyfold_web.auth import DevelopmentTokens, OwnTokens, Tokens
+from keyfold_web.auth import Tokens
 from keyfold_web.cors import cross_origin
+from keyfold_web.development import DevelopmentTokens, sign_in_routes
 from keyfold_web.dispatch import Dispatch, OperationMetrics
 from keyfold_web.examples import Examples, examples_route
 from keyfold_web.graphql import GraphQLEndpoint, graphql_routes
 from keyfold_web.guards import AdminPages, LocalHosts
 from keyfold_web.identity import Identity
-from keyfold_web.links import MediaStore
-from keyfold_web.media import LocalMedia
 from keyfold_web.middleware import RequestScope
 from keyfold_web.page import PATH as PAGE_PATH
 from keyfold_web.page import ServicePage, page_folder
@@ -47,9 +48,6 @@ from keyfold_web.ratelimit import RateLimit
 from keyfold_web.rest import RestEndpoint, problem_handlers, rest_app
 from keyfold_web.service import Service
 from keyfold_web.shortcut import Paths, Shortcut
-from keyfold_web.signin import sign_in_routes
-from keyfold.errors import DeclarationError
-from keyfold.runtime.budget import OnLoop
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Tracer
@@ -62,7 +60,6 @@ RESERVED_NAMES = (
     "events",
     "events.json",
     "health",
-    "media",
     "metrics",
     "ready",
     "services",
@@ -88,7 +85,6 @@ class ApiSettings:
     examples: Mapping[str, Examples] = field(default_factory=dict)
     limit: RateLimit | None = None
     tracer: Tracer | None = None
-    media: MediaStore | None = None
     origins: Sequence[str] = ()
     open_pages: bool = False
     on_loop: OnLoop = "log"
@@ -122,8 +118,7 @@ def create_app(services: Sequence[Service], settings: ApiSettings | None = None)
     paths = Paths()
     routes: list[BaseRoute] = []
     for dispatch in dispatches:
-        own = dispatch.service.tokens(tokens)
-        root, app = f"/{_mount_name(dispatch)}", _service_app(dispatch, own, chosen)
+        root, app = f"/{_mount_name(dispatch)}", _service_app(dispatch, tokens, chosen)
         routes.append(Mount(root, app))
         _add_paths(paths, root, app)
     routes += _own_routes(services, chosen)
@@ -131,14 +126,6 @@ def create_app(services: Sequence[Service], settings: ApiSettings | None = None)
         titles = {one.name: one.title for one in services}
         known = {titles.get(name, name): those for name, those in chosen.people.items()}
         routes += sign_in_routes(tokens, known)
-    if isinstance(tokens, OwnTokens):
-        for one in services:
-            one.issue = tokens.issue
-    if chosen.media is not None:
-        for one in services:
-            one.media = chosen.media
-        if isinstance(chosen.media, LocalMedia):
-            routes += chosen.media.routes()
     return Starlette(
         routes=routes,
         middleware=_middleware(chosen, paths, tokens, names),

@@ -14,11 +14,12 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response
 
+from keyfold.errors import KeyfoldError
+from keyfold.runtime import AsyncDb, Design
+from keyfold_engine.tracing import new_instance
 from keyfold_web.exchange import problem_answer
 from keyfold_web.problems import INTERNAL, problem_for
 from keyfold_web.rest import response
-from keyfold.errors import KeyfoldError
-from keyfold.runtime import AsyncDb, Design
 
 _LOG = logging.getLogger(__name__)
 
@@ -53,8 +54,10 @@ class DesignInApp:
 async def answer_error(request: Request, error: Exception) -> Response:
     """A keyfold error as problem+json: 404 for not found, 409 or 412 for conflicts, and so on."""
     problem = problem_for(error)
+    # Such an application has no request ids of keyfold's; a proxy may have given one.
+    instance = new_instance(request.headers.get("x-request-id"))
     if problem.status == INTERNAL.status:
-        _LOG.error("%s %s failed", request.method, request.url.path, exc_info=error)
+        _LOG.error("%s %s failed: %s", request.method, request.url.path, instance, exc_info=error)
     return response(problem_answer(problem))
 
 

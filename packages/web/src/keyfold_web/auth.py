@@ -5,18 +5,16 @@ from __future__ import annotations
 import asyncio
 import logging
 import math
-import secrets
 import urllib.request
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from typing import Any, Final, Protocol
 
 import jwt
 
+from keyfold_engine.clock import Clock, SystemClock
 from keyfold_web.identity import ADMIN_GROUP, ANONYMOUS, Identity
 from keyfold_web.problems import NotAuthenticated, Refused
-from keyfold_engine.clock import Clock, SystemClock
 
 TOKEN_CHARACTERS: Final = 8192
 SKEW_SECONDS: Final = 30
@@ -25,9 +23,6 @@ KEYS_REFETCH_SECONDS: Final = 30
 KEYS_BYTES: Final = 256 * 1024
 VERIFIED_SECONDS: Final = 60
 VERIFIED_TOKENS: Final = 10_000
-DEVELOPMENT_ISSUER: Final = "keyfold-development"
-OWN_ISSUER: Final = "keyfold"
-KEY_BYTES: Final = 32
 REQUIRED_CLAIMS: Final = ["exp", "iss", "aud", "sub"]
 
 log = logging.getLogger("keyfold_web")
@@ -66,7 +61,7 @@ async def authenticate(tokens: Tokens | None, header: str | None) -> Identity:
     return await tokens.identity(token.strip())
 
 
-class _Verified:
+class Verified:
     """Recently verified tokens: their signatures are not checked again, their expiry is.
 
     An entry lasts a minute, so that a revoked key is not trusted longer.
@@ -86,70 +81,6 @@ class _Verified:
         if len(self._known) > VERIFIED_TOKENS:
             self._known.popitem(last=False)
         return identity
-
-
-class OwnTokens:
-    """HS256 tokens signed by this application, for services that check passwords.
-
-    The first key signs; the others are old keys that are still accepted.
-    """
-
-    def __init__(
-        self,
-        *keys: str,
-        issuer: str = OWN_ISSUER,
-        audience: str = "keyfold",
-        admin_group: str = ADMIN_GROUP,
-        clock: Clock | None = None,
-    ) -> None:
-        if not keys or any(len(key.encode()) < KEY_BYTES for key in keys):
-            raise ValueError(f"a key that signs tokens has at least {KEY_BYTES} bytes")
-        self.key, self._keys = keys[0], keys
-        self._issuer, self._audience, self._admin_group = issuer, audience, admin_group
-        self._clock = clock or SystemClock()
-        self._verified = _Verified(self._clock)
-
-    def issue(
-        self, id: str, *groups: str, session: int | None = None, seconds: int = 12 * 3600
-    ) -> str:
-        """A token for this user and groups, in a session that can be ended."""
-        now = int(self._clock.now())
-        claims: dict[str, Any] = {
-            "iss": self._issuer,
-            "aud": self._audience,
-            "sub": id,
-            "groups": sorted(groups),
-            "iat": now,
-            "exp": now + seconds,
-        }
-        if session is not None:
-            claims["session"] = session
-        return jwt.encode(claims, self.key, algorithm="HS256")
-
-    async def identity(self, token: str) -> Identity:
-        if (known := self._verified.find(token)) is not None:
-            return known
-        identity = Identity.from_claims(self._claims(token), admin_group=self._admin_group)
-        return self._verified.keep(token, identity)
-
-    def _claims(self, token: str) -> dict[str, Any]:
-        for older in self._keys[:0:-1]:
-            with suppress(NotAuthenticated):
-                return self._claims_by(older, token)
-        return self._claims_by(self.key, token)
-
-    def _claims_by(self, key: str, token: str) -> dict[str, Any]:
-        return _verify(token, key, ["HS256"], self._issuer, self._audience, self._clock, 0)
-
-
-class DevelopmentTokens(OwnTokens):
-    """Tokens signed with a key of this machine, for development and tests only."""
-
-    def __init__(
-        self, key: str | None = None, *, audience: str = "keyfold", clock: Clock | None = None
-    ) -> None:
-        key = key or secrets.token_hex(32)
-        super().__init__(key, issuer=DEVELOPMENT_ISSUER, audience=audience, clock=clock)
 
 
 class JwksTokens:
@@ -176,13 +107,13 @@ class JwksTokens:
         self._keys: dict[str, jwt.PyJWK] = {}
         self._fetched = float("-inf")
         self._lock = asyncio.Lock()
-        self._verified = _Verified(self._clock)
+        self._verified = Verified(self._clock)
 
     async def identity(self, token: str) -> Identity:
         if (known := self._verified.find(token)) is not None:
             return known
         key = await self._key(_key_id(token))
-        claims = _verify(
+        claims = verify(
             token,
             key.key,
             [key.algorithm_name],
@@ -227,7 +158,7 @@ def _key_id(token: str) -> str:
         raise NotAuthenticated("This is not a token.", code="BAD_TOKEN") from None
 
 
-def _verify(
+def verify(
     token: str,
     key: Any,
     algorithms: list[str],

@@ -15,6 +15,11 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import orjson
 import pydantic
 
+from keyfold.design.validation import complaints
+from keyfold.errors import NotFound, ValidationError, ValueRefused
+from keyfold.runtime.budget import OnLoop, Work, current_work
+from keyfold.runtime.cursor import cursor_holder
+from keyfold.streams import Change
 from keyfold_web.identity import Identity
 from keyfold_web.metrics import MetricRegistry
 from keyfold_web.parameters import Operation, RelatedField
@@ -23,12 +28,6 @@ from keyfold_web.ratelimit import RateLimit
 from keyfold_web.service import Service
 from keyfold_web.subscriptions import Subscription
 from keyfold_web.watchers import Watcher, Watchers
-from keyfold.design.validation import complaints
-from keyfold.errors import NotFound, ValidationError, ValueRefused
-from keyfold.runtime.budget import OnLoop, Work, current_work
-from keyfold.runtime.cursor import cursor_holder
-from keyfold.runtime.read_along import judge_now
-from keyfold.streams import Change
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Tracer
@@ -109,8 +108,6 @@ class Dispatch:
         self._limit, self._on_loop = limit, on_loop
         self.watchers = Watchers(service)
         kind = type(service)
-        self._asks = kind.admits is not Service.admits
-        self._guards = kind.admit_write is not Service.admit_write
         self._welcomes = kind.welcome is not Service.welcome
         self._welcomed: OrderedDict[tuple[str, object], None] = OrderedDict()
         self._spans: Spans | None = None
@@ -270,8 +267,6 @@ class Dispatch:
             if not operation.allow.anonymous:
                 raise NotAuthenticated()
             return
-        if self._asks and not await self.service.admits(caller):
-            raise NotAuthenticated("You signed out; sign in again.", code="SIGNED_OUT")
         # Who signs in again may have left for good since the last time.
         signed_in = caller.id, caller.claims.get("iat")
         if self._welcomes and signed_in not in self._welcomed:
@@ -304,17 +299,11 @@ class Dispatch:
         self, operation: Operation, arguments: dict[str, Any], caller: Caller
     ) -> Any:
         identity = caller.identity
-        guarded = self._guards and operation.kind == "mutation" and not identity.is_anonymous
-        if guarded:
-            await self.service.admit_write(identity, operation.name)
         await operation.allow.require(self.service, identity, arguments)
         if operation.caller is not None:
             arguments[operation.caller] = identity
         try:
-            result = await operation.function(self.service, **arguments)
-            if guarded:
-                await judge_now(self.service.db)
-            return result
+            return await operation.function(self.service, **arguments)
         except NotFound as missing:
             # Name only what the caller named; other lookups stay private.
             values = list(missing.key.values())

@@ -12,15 +12,15 @@ from zlib import crc32
 import orjson
 from pydantic import TypeAdapter
 
+from keyfold.design import Page
+from keyfold.runtime.guard import is_counted
+from keyfold_engine.tracing import instance
 from keyfold_web.arguments import Texts, from_request
 from keyfold_web.auth import Tokens, authenticate
 from keyfold_web.dispatch import Caller, Dispatch, Surface
 from keyfold_web.identity import ANONYMOUS, Identity
 from keyfold_web.parameters import Operation
 from keyfold_web.problems import CHANGED, Problem, Refused, problem_for
-from keyfold.design import Page
-from keyfold.runtime.guard import is_counted
-from keyfold_engine.tracing import instance
 
 JSON: Final = "application/json"
 PROBLEM_JSON: Final = "application/problem+json"

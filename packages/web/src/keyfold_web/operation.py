@@ -24,8 +24,8 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, ParamSpec, TypeVar
 
-from keyfold_web.rules import Rule
 from keyfold.errors import DeclarationError
+from keyfold_web.rules import Rule
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -21,6 +21,8 @@ from typing import (
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter, create_model
 
+from keyfold.errors import DeclarationError
+from keyfold.streams import Change
 from keyfold_web.identity import Identity
 from keyfold_web.names import camel, placeholders, public_path
 from keyfold_web.operation import REQUIRED, Declaration, Kind, Relation
@@ -32,8 +34,6 @@ from keyfold_web.page_request import (
     page_item,
 )
 from keyfold_web.rules import Rule
-from keyfold.errors import DeclarationError
-from keyfold.streams import Change
 
 Place = Literal["path", "query", "body"]
 PATH_CHARACTERS: Final = 1024

@@ -23,9 +23,9 @@ import pydantic
 from pydantic_core import from_json
 
 from keyfold import errors
+from keyfold.errors import KeyfoldError
 from keyfold_web.complaints import complaint, either, sent_path
 from keyfold_web.names import camel
-from keyfold.errors import KeyfoldError
 
 RETRY_SECONDS: Final = 1
 

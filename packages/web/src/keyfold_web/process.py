@@ -16,7 +16,6 @@ import threading
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from dataclasses import asdict, dataclass, field
-from ipaddress import ip_address
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -25,23 +24,24 @@ import uvicorn
 from starlette.applications import Starlette
 from starlette.types import Receive, Scope, Send
 
-from keyfold_web.app import ApiSettings, create_app
-from keyfold_web.auth import KEY_BYTES, DevelopmentTokens, JwksTokens, OwnTokens, Tokens
-from keyfold_web.connections import BoundedConnection
-from keyfold_web.consumers import following
-from keyfold_web.cors import cross_origin
-from keyfold_web.exchange import BODY_BYTES
-from keyfold_web.media import LocalMedia
-from keyfold_web.metrics import MetricRegistry
-from keyfold_web.ratelimit import RateLimit
-from keyfold_web.service import Service
-from keyfold_web.target import load_service
 from keyfold.errors import KeyfoldError
 from keyfold.migrations.plan import find
 from keyfold.runtime.cursor import VARIABLE
 from keyfold.runtime.undecodable import log_undecodable
 from keyfold.streams.effect import Effects
+from keyfold_engine.addresses import is_loopback
 from keyfold_engine.tracing import JsonLines, process_tracer, send_spans
+from keyfold_web.app import ApiSettings, create_app
+from keyfold_web.auth import JwksTokens, Tokens
+from keyfold_web.connections import BoundedConnection
+from keyfold_web.consumers import following
+from keyfold_web.cors import cross_origin
+from keyfold_web.development import DevelopmentTokens
+from keyfold_web.exchange import BODY_BYTES
+from keyfold_web.metrics import MetricRegistry
+from keyfold_web.ratelimit import RateLimit
+from keyfold_web.service import Service
+from keyfold_web.target import load_service
 
 _TO_WORKERS: Final = "_KEYFOLD_API"
 SHUTDOWN_SECONDS: Final = 10
@@ -65,15 +65,12 @@ class ApiOptions:
     migrations: list[str] = field(default_factory=list)
     """The migrations that the services follow, as named on the command line."""
     development_key: str | None = None
-    token_secret: str = ""
     issuer: str | None = None
     audience: str | None = None
     jwks: str | None = None
     admin_group: str = "admin"
     rate: float | None = None
     burst: int | None = None
-    media: str | None = None
-    media_secret: str = ""
     cursor_secret: str = ""
     origins: list[str] = field(default_factory=list)
     tracing: bool = False
@@ -103,15 +100,7 @@ class ApiOptions:
 
     def check(self) -> None:
         """Refuse unsafe or impossible options."""
-        if self.token_secret and (self.issuer is not None or self.development_key is not None):
-            raise KeyfoldError(
-                "--token-secret-file cannot be combined with --issuer or --development"
-            )
-        if any(len(one.encode()) < KEY_BYTES for one in self.token_secret.split(",") if one):
-            raise KeyfoldError(
-                f"--token-secret-file: a secret must have at least {KEY_BYTES} characters"
-            )
-        if self.development_key is not None and not _is_loopback(self.host):
+        if self.development_key is not None and not is_loopback(self.host):
             raise KeyfoldError(
                 f"--development issues tokens to anyone, so it cannot listen on {self.host}; "
                 "use 127.0.0.1, or --issuer and --audience"
@@ -141,11 +130,10 @@ class ApiOptions:
         if len(kinds) != len(set(kinds)):
             raise KeyfoldError(f"a service is named twice: {' '.join(self.targets)}")
         issued = self.issuer is not None and self.audience is not None
-        signed = self.development_key is not None or bool(self.token_secret)
-        if not (issued or signed or all(one.own_accounts for one in kinds)):
+        if not issued and self.development_key is None:
             raise KeyfoldError(
-                "Set --issuer and --audience of your tokens, --token-secret-file for services that "
-                "check passwords themselves, or --development for tokens of this machine"
+                "Set --issuer and --audience of your tokens, or --development for tokens of this "
+                "machine"
             )
 
 
@@ -246,9 +234,6 @@ def _settings(options: ApiOptions) -> ApiSettings:
     tokens: Tokens | None = None
     if options.development_key is not None:
         tokens = DevelopmentTokens(options.development_key)
-    elif options.token_secret:
-        keys = options.token_secret.split(",")
-        tokens = OwnTokens(*keys, admin_group=options.admin_group)
     elif options.issuer is not None and options.audience is not None:
         issuer, audience = options.issuer, options.audience
         url = options.jwks or f"{issuer.rstrip('/')}/.well-known/jwks.json"
@@ -256,15 +241,11 @@ def _settings(options: ApiOptions) -> ApiSettings:
     limit = None
     if rate := options.allowed_rate:
         limit = RateLimit(rate, options.burst or max(1, int(rate * BURST_SECONDS)))
-    media = None
-    if options.media is not None:
-        media = LocalMedia(Path(options.media), secret=bytes.fromhex(options.media_secret))
     return ApiSettings(
         development=options.development_key is not None,
         open_pages=options.open_pages,
         tokens=tokens,
         limit=limit,
-        media=media,
         origins=options.origins,
         registry=MetricRegistry(Path(options.metrics_folder) if options.metrics_folder else None),
         tracer=process_tracer("keyfold") if options.tracing else None,
@@ -291,10 +272,3 @@ def log_to_stderr() -> None:
     logger = logging.getLogger("keyfold")
     logger.handlers, logger.propagate = [handler], False
     logger.setLevel(logging.INFO)
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return host == "localhost" or ip_address(host).is_loopback
-    except ValueError:
-        return False

@@ -6,8 +6,8 @@ import math
 from collections import OrderedDict
 from typing import Final
 
-from keyfold_web.problems import TooMany
 from keyfold_engine.clock import Clock, SystemClock
+from keyfold_web.problems import TooMany
 
 KEPT_BUCKETS: Final = 100_000
 

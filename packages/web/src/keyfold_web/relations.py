@@ -18,10 +18,10 @@ from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel
 
-from keyfold_web.names import camel
-from keyfold_web.parameters import RelatedField
 from keyfold.design import Entity
 from keyfold.errors import DeclarationError
+from keyfold_web.names import camel
+from keyfold_web.parameters import RelatedField
 
 _MANY = (list, set, frozenset, tuple)
 

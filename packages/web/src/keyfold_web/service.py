@@ -5,23 +5,13 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
-from keyfold_web.identity import Identity
-from keyfold_web.links import MediaStore
-from keyfold_web.parameters import Operation, RelatedField, read_operation, read_related
-from keyfold_web.subscriptions import Subscription, read_subscription
 from keyfold.errors import DeclarationError
 from keyfold.runtime import AsyncDb, Design
-
-if TYPE_CHECKING:
-    from keyfold_web.auth import Tokens
-
-
-class Issue(Protocol):
-    """Creates a token for a user, in a session that can be ended."""
-
-    def __call__(self, id: str, *groups: str, session: int | None = None) -> str: ...
+from keyfold_web.identity import Identity
+from keyfold_web.parameters import Operation, RelatedField, read_operation, read_related
+from keyfold_web.subscriptions import Subscription, read_subscription
 
 
 class Service:
@@ -29,10 +19,7 @@ class Service:
 
     `keyfold api` opens the database from `design`. `name` is the path of the service, by default
     the class's name in lower case with dashes. `title` is its name for people, by default the
-    class's name in words. `media` is the application's store of uploads, if it has one. `issue`
-    creates a token for a user, if the application has a signing key, for services that check
-    passwords themselves. A service with `own_accounts` signs users in itself and needs no issuer;
-    its `tokens` identify the callers.
+    class's name in words.
 
     `relations` lists the entities that ids lead to in GraphQL; see `keyfold_web.relation`.
 
@@ -49,9 +36,6 @@ class Service:
     related: ClassVar[list[RelatedField]] = []
     subscriptions: ClassVar[dict[str, Subscription]] = {}
     relations: ClassVar[Sequence[RelatedField]] = ()
-    media: MediaStore | None = None
-    issue: Issue | None = None
-    own_accounts: ClassVar[bool] = False
 
     def __init_subclass__(cls, *, name: str | None = None) -> None:
         super().__init_subclass__()
@@ -78,12 +62,6 @@ class Service:
         if db is not None:
             self.db = db
 
-    def tokens(self, given: Tokens | None) -> Tokens | None:
-        """Turns bearer tokens into identities: the application's, unless the service has its
-        own.
-        """
-        return given
-
     async def start(self) -> None:
         """Called once before the first request: start consumers here."""
 
@@ -96,13 +74,6 @@ class Service:
         If accounts come from an issuer, create a missing profile here: the token's claims are in
         `caller.claims`. It may be called several times for one caller.
         """
-
-    async def admits(self, caller: Identity) -> bool:  # noqa: ARG002
-        """Whether a valid token is still accepted here; called before each operation."""
-        return True
-
-    async def admit_write(self, caller: Identity, operation: str) -> None:
-        """Raise an error if the caller may not write; called before each mutation."""
 
     async def ready(self) -> bool:
         """Whether requests can be served now; used by `/ready`."""

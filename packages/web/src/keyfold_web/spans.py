@@ -13,9 +13,9 @@ from opentelemetry import context, propagate
 from opentelemetry.trace import SpanKind, Status, StatusCode, Tracer
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from keyfold.runtime.flow import Answer, Call
 from keyfold_web.asgi import headers_of
 from keyfold_web.problems import problem_for
-from keyfold.runtime.flow import Answer, Call
 
 
 class Spans:

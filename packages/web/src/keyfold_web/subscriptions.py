@@ -18,11 +18,11 @@ from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any, ParamSpec, TypeVar
 
+from keyfold.design import Entity
+from keyfold.errors import DeclarationError
 from keyfold_web.operation import Declaration
 from keyfold_web.parameters import Operation, read_signature
 from keyfold_web.rules import Rule
-from keyfold.design import Entity
-from keyfold.errors import DeclarationError
 
 P = ParamSpec("P")
 R = TypeVar("R")

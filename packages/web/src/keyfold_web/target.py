@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from keyfold_web.service import Service
 from keyfold.design.target import importing
 from keyfold.errors import KeyfoldError
+from keyfold_web.service import Service
 
 
 def load_service(target: str) -> type[Service]:

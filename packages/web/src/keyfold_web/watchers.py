@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from keyfold.design import Entity
+from keyfold.streams import Change, Tail
 from keyfold_web.problems import Refused, TooMany
 from keyfold_web.service import Service
 from keyfold_web.subscriptions import Subscription
-from keyfold.design import Entity
-from keyfold.streams import Change, Tail
 
 WATCHERS: Final = 2_000
 """Concurrent subscribers of one service in one process."""

@@ -17,18 +17,19 @@ from typing import Final
 
 import orjson
 
-from keyfold_web.auth import DevelopmentTokens
-from keyfold_web.problems import NotAuthenticated
+from keyfold.design.file import loads
+from keyfold.errors import CursorRefused, InternalFailure, KeyfoldError, OperationError
+from keyfold.runtime.cursor import CursorKey, unseal
 from keyfold_engine.clients.signer import Credentials
 from keyfold_engine.clock import ManualClock, SystemClock
-from keyfold.design.file import loads
-from keyfold_engine.engine import Engine, exports
-from keyfold.errors import CursorRefused, InternalFailure, KeyfoldError, OperationError
+from keyfold_engine.engine import Engine
 from keyfold_engine.expressions import keys, parser
-from keyfold.runtime.cursor import CursorKey, unseal
+from keyfold_engine.features.transfer import exports
 from keyfold_engine.wire import BackgroundServer
 from keyfold_engine.wire.settings import ServerSettings
 from keyfold_engine.wire.sigv4 import SignatureVerifier
+from keyfold_web.development import DevelopmentTokens
+from keyfold_web.problems import NotAuthenticated
 
 Target = Callable[[bytes], object]
 

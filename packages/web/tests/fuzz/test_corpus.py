@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
 from tests.fuzz.targets import TARGETS
 
 CORPUS = Path(__file__).parent / "corpus"

@@ -6,8 +6,6 @@ import argparse
 from functools import partial
 from pathlib import Path
 
-from keyfold.errors import KeyfoldError
-
 HELP = "Run whole systems on one data file: REST, GraphQL, and a DynamoDB endpoint."
 
 
@@ -31,11 +29,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    try:
-        from keyfold_demo import DemoOptions, run_demo
-    except ModuleNotFoundError as missing:
-        raise KeyfoldError(
-            f"the demo needs {missing.name}; install it with: pip install 'keyfold[all]'"
-        ) from None
+    from keyfold_demo import DemoOptions, run_demo
+
     run_demo(DemoOptions(args.data, args.port, args.dynamodb_port), partial(print, flush=True))
     return 0

@@ -1,75 +1,67 @@
-"""A network that grew: few people whom many follow, many whom few do, and what they all do."""
+"""The demo's data: people with goals, of whom a few have many followers and are promoted.
+
+The same on every run, apart from the day, and as the service would allow it: nobody posts in a
+group that they do not lead, and nothing is older than what it belongs to.
+"""
 
 from __future__ import annotations
 
 import random
 from datetime import datetime, timedelta
-from itertools import accumulate
+from typing import Any
 
-from keyfold import AsyncDb, create
-from keyfold_systems.gg_core.entities import Activity, Follow, Group, GroupMember, Role, User, home
-from keyfold_systems.gg_core.goals import Goal, Quest, Task
-from keyfold_systems.gg_core.operations.access import id_of
-from keyfold_systems.gg_core.quests import STAKES
-from keyfold_systems.gg_core.rooms import Message, Room
+from keyfold import AsyncDb
+from keyfold_systems.gg_core.entities import (
+    Activity,
+    Follow,
+    Goal,
+    Group,
+    GroupMember,
+    Message,
+    Promotion,
+    Quest,
+    Role,
+    Room,
+    RoomOfUser,
+    Task,
+    User,
+)
+from keyfold_systems.gg_core.operations.chat import room_of_two
+from keyfold_systems.gg_core.operations.goals import REWARDS
 
 USERS: list[tuple[str, str, list[str]]] = [
     ("ada", "Ada Lang", []),
     ("ben", "Ben Okafor", []),
-    ("root", "The administrator", ["admin"]),
+    ("root", "The operator", ["admin"]),
 ]
 TRY = "/users/ada/feed"
-
-PEOPLE = 60
-COMMENTS = 40
-DAYS = 10
-_FIRST = (
-    "Mia",
-    "Noah",
-    "Emma",
-    "Liam",
-    "Lina",
-    "Elias",
-    "Zoe",
-    "Omar",
-    "Ines",
-    "Luca",
-    "Sara",
-    "Finn",
-    "Nora",
-    "Jonas",
-    "Aylin",
-    "Theo",
-)
-_LAST = (
-    "Keller",
-    "Rossi",
-    "Nguyen",
-    "Silva",
-    "Haas",
-    "Kaya",
-    "Novak",
-    "Weber",
-    "Costa",
-    "Meier",
-    "Dubois",
-    "Larsen",
-    "Brandt",
-)
-_GROUPS = [
-    ("Early birds", "Up before the sun, most days.", True),
-    ("Read 24 books", "One every two weeks.", True),
-    ("Half marathon in May", "Twelve weeks, four runs each.", False),
-    ("Balcony gardeners", "Tomatoes, mostly.", True),
-    ("Move the shop online", "Done when it takes its first order.", False),
+FAMOUS = {"lina.haas": "Lina Haas", "theo.rossi": "Theo Rossi", "aylin.kaya": "Aylin Kaya"}
+"""They have so many followers that an operator has promoted them."""
+PEOPLE = {
+    "mia.keller": "Mia Keller",
+    "noah.silva": "Noah Silva",
+    "emma.novak": "Emma Novak",
+    "liam.weber": "Liam Weber",
+    "elias.costa": "Elias Costa",
+    "zoe.meier": "Zoe Meier",
+    "omar.nguyen": "Omar Nguyen",
+    "ines.dubois": "Ines Dubois",
+    "luca.larsen": "Luca Larsen",
+    "sara.brandt": "Sara Brandt",
+    "finn.moser": "Finn Moser",
+    "nora.lind": "Nora Lind",
+}
+GROUPS = [
+    ("early", "Early birds", "Up before the sun, most days.", True),
+    ("books", "Read 24 books", "One every two weeks.", True),
+    ("marathon", "Half marathon in May", "Twelve weeks, four runs each.", False),
 ]
-_GOALS = [
+GOALS = [
     ("Run a half marathon", ["Buy shoes that fit", "Run 5 km", "Run 10 km", "Sign up"]),
     ("Learn to cook", ["A soup", "Fresh pasta", "Bread that rises"]),
-    ("Read more", ["Finish the one on the table", "Join the library"]),
     ("Speak Italian", ["Lesson 1", "Lesson 2", "Order a coffee without English"]),
 ]
-_POSTS = [
+POSTS = [
     "Ten kilometres before breakfast, and the coffee after tasted of victory.",
     "Chapter twelve. Nobody told me the dog dies.",
     "First tomato of the year. It is green. It counts.",
@@ -91,240 +83,162 @@ _POSTS = [
     "Basil survived the holidays. My neighbour is a hero.",
     "Cleaned the garage and found the other glove.",
 ]
-_COMMENTS = [
-    "This made my morning.",
-    "Count me in!",
-    "How did you keep going?",
-    "Same here, week three is the worst.",
-    "Ha! I know that feeling.",
-    "Tell me when the next one is.",
-    "You make it look easy.",
-    "My turn tomorrow. Now I have to.",
-    "Photo or it did not happen.",
-    "Proud of you.",
-]
-_GROUP_POSTS = [
-    "Saturday, 8:00, at the bridge. Bring water.",
-    "We are halfway. Thank you all for showing up.",
-    "New here? Say hello and what you are working on.",
-    "Photos of last week are up.",
-]
-_CHAT = [
+GROUP_POSTS = {
+    "early": "Saturday, 8:00, at the bridge. Bring water.",
+    "books": "We are halfway. Thank you all for showing up.",
+    "marathon": "Week six: the long run is 14 km now.",
+}
+CHAT = [
     "Are you coming on Saturday?",
     "Yes! Shall I bring the thermos?",
     "Always bring the thermos.",
     "I may be five minutes late.",
     "You said that last time, and it was twenty.",
 ]
+BEGAN = timedelta(days=60)
+"""When everybody signed up, and founded and joined groups, before now."""
+
+
+def data(now: datetime) -> list[list[Any]]:
+    """What is written, in the order in which it is written."""
+    dice = random.Random(11)
+    began = now - BEGAN
+    names = {**FAMOUS, "ada": "Ada Lang", "ben": "Ben Okafor", **PEOPLE}
+    users = [
+        User(user_id=id, nickname=id, email=f"{id}@example.com", full_name=name, created_at=began)
+        for id, name in names.items()
+    ]
+    flags = [
+        Promotion(user_id=one, fanout_enabled=True, thresholds={"followers": 10}) for one in FAMOUS
+    ]
+    ids = list(names)
+    return [
+        users,
+        flags,
+        _follows(dice, ids, began),
+        _groups(dice, began),
+        _activities(dice, ids, now),
+        _goals(now),
+        _chat(now),
+    ]
 
 
 async def fill(db: AsyncDb) -> int:
-    """Write the demo's data; gives how many items were made, copies and counters not counted."""
-    dice = random.Random(11)
-    now = db.context.now()
-    people = [user for user, _, groups in USERS if not groups]
-    names = {user: name for user, name, _ in USERS}
-    everybody = [f"{first} {last}" for first in _FIRST for last in _LAST]
-    for name in dice.sample(everybody, PEOPLE - len(people)):
-        people.append(name.lower().replace(" ", "."))
-        names[people[-1]] = name
-    await db.bulk(
-        User(id=user, nickname=user, email=f"{user}@example.com", full_name=names[user])
-        for user in people
-    )
-    made = len(people)
-    made += await _follows(db, dice, people)
-    groups = await _groups(db, dice, people)
-    made += sum(1 + len(members) for _, members in groups)
-    made += await _activities(db, dice, people, groups, now)
-    made += await _goals(db, dice, people[:12], now)
-    made += await _chat(db, now)
-    return made
+    """Write the demo's data; returns how many items it has, without copies and counters."""
+    made = data(db.context.now())
+    for items in made:
+        await db.bulk(items)
+    return sum(map(len, made))
 
 
-async def _follows(db: AsyncDb, dice: random.Random, people: list[str]) -> int:
-    """Each follows some; the n-th is followed about 1/n as often as the first (Zipf)."""
-    famous = people[2:] + people[:2]
-    weights = list(accumulate(1 / (rank + 1) for rank in range(len(famous))))
-    made = 0
-    for follower in people:
-        wanted = set(dice.choices(famous, cum_weights=weights, k=dice.randint(4, 22)))
-        if follower == "ada":
-            wanted |= set(famous[:6]) | {"ben"}
-        for followee in sorted(wanted - {follower}):
-            await db.transact(*home.following(Follow(follower_id=follower, followee_id=followee)))
-            made += 1
-    return made
-
-
-async def _groups(
-    db: AsyncDb, dice: random.Random, people: list[str]
-) -> list[tuple[Group, list[str]]]:
-    groups = []
-    for number, (name, description, stays) in enumerate(_GROUPS):
-        members = ["ada", "ben"] if number < 3 else []
-        members += dice.sample(people[2:], dice.randint(6, 20))
-        group = Group(
-            group_id=f"g{number}",
-            name=name,
-            description=description,
-            owner_id=members[0],
-            is_persistent=stays,
-        )
-        for place, user in enumerate(members):
-            joined = GroupMember(
-                group_id=group.group_id,
-                user_id=user,
-                role=[Role.OWNER, Role.ADMIN, Role.MEMBER][min(place, 2)],
-                group_name=name,
-                joined_at=db.context.now(),
-            )
-            first = [create(group)] if place == 0 else []
-            await db.transact(*first, *home.following(joined))
-        groups.append((group, members))
-    return groups
-
-
-async def _activities(
-    db: AsyncDb,
-    dice: random.Random,
-    people: list[str],
-    groups: list[tuple[Group, list[str]]],
-    now: datetime,
-) -> int:
-    posts = []
-    for rank, actor in enumerate(people):
-        often = 1 + 12 // (rank + 2) + dice.randint(0, 2)
-        said = dice.sample(_POSTS, min(often, len(_POSTS)))
-        posts += [(dice.random() ** 2 * DAYS * 24, actor, actor, text) for text in said]
-    posts += [
-        (dice.random() * DAYS * 24, group.group_id, dice.choice(members[:2]), text)
-        for group, members in groups
-        for text in dice.sample(_GROUP_POSTS, 3)
-    ]
-    made: list[Activity] = []
-    for number, (hours, actor, author, text) in enumerate(sorted(posts, reverse=True)):
-        made.append(
-            Activity(
-                actor_id=actor,
-                author_id=author,
-                activity_id=f"a{number:04d}",
-                verb="post",
-                object_type="Group" if actor != author else "Post",
-                object_id=actor if actor != author else f"a{number:04d}",
-                group_id=actor if actor != author else None,
-                preview_text=text,
-                created_at=now - timedelta(hours=hours),
-            )
-        )
-    made += _comments(dice, people, made, now)
-    for one in sorted(made, key=lambda a: a.created_at):
-        await home.post(db, one)
-    return len(made)
-
-
-def _comments(
-    dice: random.Random, people: list[str], posts: list[Activity], now: datetime
-) -> list[Activity]:
-    """Each is about somebody else's post, and comes some minutes or hours after it."""
+def _follows(dice: random.Random, ids: list[str], at: datetime) -> list[Follow]:
+    """Everybody follows the famous, and some of the others."""
     found = []
-    about = dice.sample([post for post in posts if post.actor_id == post.author_id], COMMENTS)
-    for number, post in enumerate(about):
-        who = dice.choice([one for one in people if one != post.author_id])
-        at = post.created_at + timedelta(minutes=dice.randint(2, 300))
-        found.append(
-            Activity(
-                actor_id=who,
-                author_id=who,
-                activity_id=f"c{number:04d}",
-                verb="comment",
-                object_type="Post",
-                object_id=post.activity_id,
-                post_id=post.activity_id,
-                post_actor_id=post.actor_id,
-                post_created_at=post.created_at,
-                preview_text=dice.choice(_COMMENTS),
-                created_at=min(at, now - timedelta(minutes=dice.randint(1, 59))),
-            )
-        )
+    for one in ids:
+        others = [other for other in ids if other != one and other not in FAMOUS]
+        followed = {*FAMOUS, *dice.sample(others, 5)} - {one}
+        if one in ("ada", "ben"):
+            followed |= {"ada", "ben"} - {one}
+        found += [
+            Follow(follower_id=one, followee_id=other, created_at=at) for other in sorted(followed)
+        ]
     return found
 
 
-async def _goals(db: AsyncDb, dice: random.Random, people: list[str], now: datetime) -> int:
-    """Goals of the last weeks; the first steps are done, and of one goal each tells."""
-    made = 0
-    for user in people:
-        for number, (title, steps) in enumerate(dice.sample(_GOALS, 2)):
-            begun = now - timedelta(days=dice.randint(4, 40), hours=dice.randint(0, 23))
-            goal = Goal(user_id=user, goal_id=f"{user}-{number}", title=title, created_at=begun)
-            await db.create(goal)
-            made += 1 + await _steps(db, dice, goal, steps, now)
-        await db.create(
-            Quest(
-                user_id=user,
-                id=f"{user}-three",
-                title="Three things this week",
-                difficulty="medium",
-                reward_xp=STAKES["medium"].xp,
-                kind="quantitative",
-                target_count=3,
-                period_seconds=7 * 86400,
-                created_at=now - timedelta(days=3),
+def _groups(dice: random.Random, at: datetime) -> list[Group | GroupMember]:
+    made: list[Group | GroupMember] = []
+    for group_id, name, description, stays in GROUPS:
+        owner, *others = dice.sample(list(PEOPLE), 6)
+        members = {owner: Role.OWNER, "ada": Role.ADMIN, **dict.fromkeys(others, Role.MEMBER)}
+        made.append(
+            Group(
+                group_id=group_id,
+                name=name,
+                description=description,
+                owner_id=owner,
+                is_persistent=stays,
+                created_at=at,
             )
         )
-        made += 1
+        made += [
+            GroupMember(group_id=group_id, user_id=user, role=role, joined_at=at)
+            for user, role in members.items()
+        ]
     return made
 
 
-async def _steps(
-    db: AsyncDb, dice: random.Random, goal: Goal, steps: list[str], now: datetime
-) -> int:
-    done = dice.randint(1, len(steps) - 1)
-    tasks = [
-        Task(
-            user_id=goal.user_id,
-            goal_id=goal.goal_id,
-            task_id=f"{goal.goal_id}-{step}",
-            title=title,
-            due_at=now + timedelta(days=3 * (step - done) + dice.randint(1, 3)),
-        )
-        for step, title in enumerate(steps)
-    ]
-    for task in tasks:
-        await db.create(task)
-    finished = [now - timedelta(minutes=dice.randint(200, 4000))]
-    for task in reversed(tasks[:done]):
-        await db.update(task.ref(), completed_at=finished[-1])
-        finished.append(finished[-1] - timedelta(minutes=dice.randint(300, 2500)))
-    if goal.goal_id.endswith("-1"):
-        return len(tasks)
-    told = Activity(
-        actor_id=goal.user_id,
-        author_id=goal.user_id,
-        activity_id=f"g-{goal.goal_id}",
-        verb="goal_update",
-        object_type="Goal",
-        object_id=goal.goal_id,
-        goal_id=goal.goal_id,
-        preview_text=f"{goal.title}: {done} of {len(steps)} done. {steps[done - 1]}: check!",
-        created_at=finished[0] + timedelta(minutes=dice.randint(3, 90)),
+def _activities(dice: random.Random, ids: list[str], now: datetime) -> list[Activity]:
+    """Of the last ten days; those of the famous come as copies, the others are pulled."""
+    made = []
+    for number, text in enumerate(POSTS):
+        who = dice.choice(list(FAMOUS)) if number % 3 == 0 else dice.choice(ids)
+        at = now - timedelta(hours=12 * number + dice.randint(1, 11), minutes=dice.randint(0, 59))
+        made.append(_post(who, f"a{number:02d}", text, at))
+    for number, (group_id, text) in enumerate(GROUP_POSTS.items()):
+        made.append(_post(group_id, f"g{number}", text, now - timedelta(hours=20 + 9 * number)))
+    return made
+
+
+def _post(actor: str, id: str, text: str, at: datetime) -> Activity:
+    return Activity(
+        activity_id=id,
+        actor_id=actor,
+        verb="post",
+        object_type="Post",
+        object_id=id,
+        preview_text=text,
+        created_at=at,
     )
-    await home.post(db, told)
-    return len(tasks) + 1
 
 
-async def _chat(db: AsyncDb, now: datetime) -> int:
-    talk = id_of("dm", "ada", "ben")
-    await db.create(Room(room_id=talk, scope="dm", members={"ada", "ben"}))
-    await db.create(Room(room_id="runners", scope="group", group_id="g2"))
-    for number, text in enumerate(_CHAT):
-        await db.create(
-            Message(
-                room_id=talk,
-                message_id=f"m{number}",
-                user_id="ada" if number % 2 == 0 else "ben",
-                text=text,
-                created_at=now - timedelta(minutes=10 - number),
+def _goals(now: datetime) -> list[Goal | Task | Quest]:
+    """Goals of Ada and Ben, with some steps done, and a quest each."""
+    made: list[Goal | Task | Quest] = []
+    for user, goals in (("ada", GOALS[:2]), ("ben", GOALS[2:])):
+        for title, steps in goals:
+            goal_id = f"{user}-{title.split()[-1].lower()}"
+            begun = now - timedelta(days=20 + len(title))
+            made.append(Goal(user_id=user, goal_id=goal_id, title=title, created_at=begun))
+            for step, name in enumerate(steps):
+                made.append(
+                    Task(
+                        goal_id=goal_id,
+                        task_id=f"{goal_id}.{step}",
+                        user_id=user,
+                        title=name,
+                        due_at=now + timedelta(days=3 * step - 2),
+                        completed_at=begun + timedelta(days=15) if step == 0 else None,
+                    )
+                )
+        made.append(
+            Quest(
+                user_id=user,
+                quest_id=f"{user}-three",
+                title="Three things this month",
+                difficulty="medium",
+                reward_xp=REWARDS["medium"],
+                kind="quantitative",
+                target_count=3,
+                count_scope="any",
+                period_seconds=30 * 86_400,
+                created_at=now - timedelta(days=12),
             )
         )
-    return 2 + len(_CHAT)
+    return made
+
+
+def _chat(now: datetime) -> list[Room | RoomOfUser | Message]:
+    members = ["ada", "ben"]
+    room_id, opened = room_of_two(members), now - timedelta(hours=3)
+    said = [
+        Message(
+            room_id=room_id,
+            message_id=f"m{number}",
+            user_id=members[number % 2],
+            text=text,
+            created_at=opened + timedelta(minutes=4 * number + 1),
+        )
+        for number, text in enumerate(CHAT)
+    ]
+    listed = [RoomOfUser(user_id=one, room_id=room_id, created_at=opened) for one in members]
+    return [Room(room_id=room_id, scope="dm", members=members, created_at=opened), *listed, *said]

@@ -1,19 +1,8 @@
-"""The design of gg_core: its entities, its access patterns, and what follows a change."""
+"""The design: its entities, its access patterns and its domain events."""
 
 from __future__ import annotations
 
-from keyfold_systems.gg_core import departure, events, notices, oversight, patterns, quests, rooms
+from keyfold_systems.gg_core import events, patterns
 from keyfold_systems.gg_core.entities import design, home, table
 
-__all__ = [
-    "departure",
-    "design",
-    "events",
-    "home",
-    "notices",
-    "oversight",
-    "patterns",
-    "quests",
-    "rooms",
-    "table",
-]
+__all__ = ["design", "events", "home", "patterns", "table"]

@@ -1,4 +1,4 @@
-"""The entities of gg_core: one table for people, groups, goals, quests, chat and feeds."""
+"""The items of gg_core, with the keys and attribute names of its document."""
 
 from __future__ import annotations
 
@@ -6,42 +6,38 @@ from datetime import timedelta
 from enum import StrEnum
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from keyfold import (
-    AtMost,
-    Cascade,
-    Copied,
     Counter,
     Created,
     Design,
     Entity,
-    Feed,
-    FeedPolicy,
     Id,
     Index,
     Key,
+    Name,
     On,
-    RemovedList,
+    RefersTo,
+    States,
+    Stored,
     Timestamp,
     Ttl,
     Unique,
     Updated,
     Version,
-    exists,
-    missing,
 )
-from keyfold_systems.gg_core import entities_types as typed
+from keyfold.feeds import Feed, Flag, Threshold
 
 design = Design("gg_core", description="Goals, groups, quests, chat and a hybrid feed.")
 
 table = design.table(
     "gg_core",
     indexes=[
-        Index("GSI1", "GSI1PK", "GSI1SK", purpose="what a user owns, and who follows them"),
-        Index("GSI2", "GSI2PK", "GSI2SK", purpose="users by nickname, and reports about them"),
-        Index("GSI3", "GSI3PK", "GSI3SK", purpose="users by email"),
+        Index("GSI1", "GSI1PK", "GSI1SK", purpose="what a user owns; reverse edges"),
+        Index("GSI2", "GSI2PK", "GSI2SK", purpose="a user by nickname"),
+        Index("GSI3", "GSI3PK", "GSI3SK", purpose="a user by email"),
     ],
     ttl="ttl",
     stream="NEW_AND_OLD_IMAGES",
@@ -49,104 +45,100 @@ table = design.table(
 
 FEED_DAYS = 30
 FEED_CAP = 1000
-MOST_COPIES = 1_000_000
-"""A post is copied to so many followers at most: some 25 seconds at 40,000 writes a second."""
-MOST_REPLICAS = 80
-"""Of the list of removed activities: 240,000 pages of the feed a second."""
-SETTLED_AFTER = timedelta(seconds=10)
-"""With 10^8 users and two removals a second, a page then reads the whole list for one unit."""
+MANY_FOLLOWERS = 10_000
+"""Followers from which on an author is promoted, unless an operator has decided."""
+MOST_LINKS = 20
+MOST_IN_A_ROOM = 20
 
+Time = Annotated[Timestamp, Stored("iso_ms")]
+Later = Annotated[Timestamp | None, Stored("iso_ms")]
+Made = Annotated[Timestamp | None, Created(), Stored("iso_ms")]
+Changed = Annotated[Timestamp | None, Updated(), Stored("iso_ms")]
+Expiry = Annotated[Timestamp | None, Ttl(), Name("ttl")]
 Text = Annotated[str, Field(min_length=1, max_length=200)]
 LongText = Annotated[str, Field(max_length=4000)]
-Tags = Annotated[set[Annotated[str, Field(min_length=1, max_length=40)]], AtMost(20)]
-
-Tier = Literal["free", "plus", "pro"]
+Tags = Annotated[list[Annotated[str, Field(min_length=1, max_length=40)]], Field(max_length=20)]
+Links = Annotated[list[Id], Field(max_length=MOST_LINKS)]
+Nickname = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{2,30}$")]
+Email = Annotated[str, Field(pattern=r"^[^@\s#]+@[^@\s#]+$", max_length=200)]
 Pixels = Annotated[int, Field(ge=1, le=100_000)]
+Verb = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,39}$")]
+ObjectType = Literal["Goal", "Task", "Group", "Post"]
+Difficulty = Literal["easy", "medium", "hard"]
+
+KEPT = "the document: written once, the single source of truth"
+ORDERED = "the document lists what a user owns by time, in GSI1"
+SHORTER = "the document's FeedItem has no tags; the one record is the activity"
+SPELLING = "the service stores new ones in lower case; older ones stay as they are"
 
 
-class User(typed.User, Entity, table=table):
-    """A person's profile."""
+class User(Entity, table=table, silence=(("K13", SPELLING), ("X11", ORDERED))):
+    """A profile."""
 
-    id: Id
-    nickname: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{2,30}$")]
-    email: Annotated[str, Field(pattern=r"^[^@\s#]+@[^@\s#]+$", max_length=200)]
+    user_id: Annotated[Id, Name("id")]
+    nickname: Nickname
+    email: Email
     full_name: Text
     language: Annotated[str, Field(max_length=10)] = "en"
-    tags: Tags = set()
-    tier: Tier = "free"
-    xp: Annotated[int, Counter("Award", sums="xp", via={"id": "user_id"}, sync="stream")] = 0
-    active_quests: Annotated[
-        int, Counter("Quest", via={"id": "user_id"}, where=lambda q: q.status == "active")
-    ] = 0
-    leaving: bool = False
+    tags: Tags = []
+    tier: Literal["free", "plus", "pro"] = "free"
     version: Annotated[int, Version()] = 0
-    created_at: Annotated[Timestamp | None, Created()] = None
-    updated_at: Annotated[Timestamp | None, Updated()] = None
+    created_at: Time
+    updated_at: Changed = None
 
-    key = Key("USER#{id}", "PROFILE#{id}")
-    by_nickname = On("GSI2", "NICK#{nickname:lower}", "PROFILE#{id}")
-    by_email = On("GSI3", "EMAIL#{email:lower}", "PROFILE#{id}")
-    one_nickname = Unique("nickname", normalise=str.casefold)
-    one_email = Unique("email", normalise=str.casefold)
-    following = Cascade("Follow", via={"id": "follower_id"}, sync="stream")
-    followed = Cascade("Follow", through="followers", via={"id": "followee_id"}, sync="stream")
-    blocks = Cascade("Block", via={"id": "user_id"}, sync="stream")
-    blocked = Cascade("Block", through="blockers", via={"id": "blocked_id"}, sync="stream")
-    groups = Cascade("GroupMember", through="by_user", via={"id": "user_id"}, sync="stream")
-    goals = Cascade("Goal", via={"id": "user_id"}, sync="stream")
-    quests = Cascade("Quest", via={"id": "user_id"}, sync="stream")
-    awards = Cascade("Award", via={"id": "user_id"}, sync="stream")
-    notices = Cascade("Notice", via={"id": "user_id"}, sync="stream")
-    told = Cascade("Notice", through="by_sender", via={"id": "from_id"}, sync="stream")
-    reports = Cascade("Report", via={"id": "reporter_id"}, sync="stream")
-    reported = Cascade("Report", through="by_owner", via={"id": "owner_id"}, sync="stream")
-    followers_counter = Cascade("FollowersCounter", via={"id": "user_id"}, sync="stream")
-    following_counter = Cascade("FollowingCounter", via={"id": "user_id"}, sync="stream")
-    unread_counter = Cascade("UnreadCounter", via={"id": "user_id"}, sync="stream")
+    key = Key("USER#{user_id}", "PROFILE#{user_id}")
+    by_owner = On("GSI1", "USER#{user_id}", "ENTITY#User#{created_at:iso_ms}")
+    by_nickname = On("GSI2", "NICK#{nickname}", "PROFILE#{user_id}")
+    by_email = On("GSI3", "EMAIL#{email}", "PROFILE#{user_id}")
+    one_nickname = Unique("nickname")
+    one_email = Unique("email")
 
 
-class Follow(typed.Follow, Entity, table=table):
-    """One user follows another; the index shows it from the other side."""
+class Follow(Entity, table=table):
+    """One user follows another: one item, with the reverse edge in GSI1."""
 
-    follower_id: Id
-    followee_id: Id
-    created_at: Annotated[Timestamp | None, Created()] = None
+    follower_id: Annotated[Id, RefersTo("User")]
+    followee_id: Annotated[Id, RefersTo("User")]
+    created_at: Made = None
 
     key = Key("USER#{follower_id}", "FOLLOWING#{followee_id}")
     followers = On("GSI1", "USER#{followee_id}", "FOLLOWER#{follower_id}")
 
 
-class Block(typed.Block, Entity, table=table):
-    """One user wants to have nothing to do with another."""
-
-    user_id: Id
-    blocked_id: Id
-    created_at: Annotated[Timestamp | None, Created()] = None
-
-    key = Key("USER#{user_id}", "BLOCK#{blocked_id}")
-    blockers = On("GSI1", "USER#{blocked_id}", "BLOCKER#{user_id}")
-
-
-class FollowersCounter(typed.FollowersCounter, Entity, table=table):
+class FollowersCounter(Entity, table=table):
     """How many follow a user."""
 
     user_id: Id
-    count: Annotated[
-        int, Counter("Follow", via={"user_id": "followee_id"}, sync="stream", creates=True)
-    ] = 0
+    count: Annotated[int, Counter("Follow", via={"user_id": "followee_id"}, creates=True)] = 0
+    updated_at: Changed = None
 
     key = Key("USER#{user_id}", "COUNTER#FOLLOWERS")
 
 
-class FollowingCounter(typed.FollowingCounter, Entity, table=table):
+class FollowingCounter(Entity, table=table):
     """How many a user follows."""
 
     user_id: Id
-    count: Annotated[
-        int, Counter("Follow", via={"user_id": "follower_id"}, sync="stream", creates=True)
-    ] = 0
+    count: Annotated[int, Counter("Follow", via={"user_id": "follower_id"}, creates=True)] = 0
+    updated_at: Changed = None
 
     key = Key("USER#{user_id}", "COUNTER#FOLLOWING")
+
+
+class Group(Entity, table=table):
+    """A project or a community."""
+
+    group_id: Id
+    name: Text
+    description: LongText = ""
+    owner_id: Annotated[Id, RefersTo("User")]
+    tags: Tags = []
+    is_persistent: bool = False
+    version: Annotated[int, Version()] = 0
+    created_at: Made = None
+    updated_at: Changed = None
+
+    key = Key("GROUP#{group_id}", "GROUP#{group_id}")
 
 
 class Role(StrEnum):
@@ -155,158 +147,101 @@ class Role(StrEnum):
     MEMBER = "member"
 
 
-class Group(typed.Group, Entity, table=table):
-    """A project, or a community that stays."""
-
-    group_id: Id
-    name: Text
-    description: LongText = ""
-    owner_id: Id
-    tags: Tags = set()
-    is_persistent: bool = True
-    owners: Annotated[int, Counter("GroupMember", where=lambda m: m.role == Role.OWNER)] = 0
-    member_count: Annotated[int, Counter("GroupMember", sync="stream")] = 0
-    version: Annotated[int, Version()] = 0
-    created_at: Annotated[Timestamp | None, Created()] = None
-    updated_at: Annotated[Timestamp | None, Updated()] = None
-
-    key = Key("GROUP#{group_id}", "GROUP#{group_id}")
-    members = Cascade("GroupMember")
-    rooms = Cascade("Room", through="by_group")
-    activities = Cascade("Activity", through="of_group", sync="stream")
-
-
-class GroupMember(typed.GroupMember, Entity, table=table):
-    """A user in a group, also listed among the user's groups with the group's name."""
+class GroupMember(Entity, table=table):
+    """A user in a group."""
 
     group_id: Id
     user_id: Id
     role: Role = Role.MEMBER
-    group_name: Annotated[str, Copied("Group", "name")]
-    joined_at: Annotated[Timestamp, Field()]
+    joined_at: Time
 
     key = Key("GROUP#{group_id}", "MEMBER#{user_id}")
-    by_user = On("GSI1", "USER#{user_id}", "ENTITY#Group#{joined_at:iso}#{group_id}")
+    by_user = On("GSI1", "USER#{user_id}", "ENTITY#Group#{joined_at:iso_ms}#{group_id}")
+
+
+class Goal(Entity, table=table, silence=(("X11", ORDERED),)):
+    """A goal of a user."""
+
+    user_id: Id
+    goal_id: Id
+    title: Text
+    description: LongText = ""
+    completed_at: Later = None
+    created_at: Time
+
+    key = Key("USER#{user_id}", "GOAL#{goal_id}")
+    by_owner = On("GSI1", "USER#{user_id}", "ENTITY#Goal#{created_at:iso_ms}")
+
+
+class Task(Entity, table=table):
+    """A task of a goal; in its user's timeline if it is due at some time.
+
+    The id of a new task begins with that of its goal, so that a quest's link leads to its key.
+    """
+
+    goal_id: Id
+    task_id: Id
+    user_id: Id
+    title: Text
+    due_at: Later = None
+    completed_at: Later = None
+
+    key = Key("GOAL#{goal_id}", "TASK#{task_id}")
+    by_due = On("GSI1", "USER#{user_id}", "ENTITY#Task#{due_at:iso_ms}#{task_id}", when="due_at")
 
 
 class Media(BaseModel):
-    """A stored file; links to it are made when it is read."""
+    """A file in S3."""
 
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True)
 
     s3_key: Annotated[str, Field(max_length=300)]
     content_type: Annotated[str, Field(max_length=100)]
-    width: Pixels | None = None
-    height: Pixels | None = None
+    width: Pixels
+    height: Pixels
 
 
-ObjectType = Literal["Goal", "Task", "Group", "Post"]
-Verb = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,39}$")]
-"""What was done. "post", "comment" and "goal_update" mean something here, others are shown."""
+class Activity(Entity, table=table, silence=(("W8", KEPT),)):
+    """Something that a user or a group did; written once."""
 
-
-class Activity(
-    typed.Activity,
-    Entity,
-    table=table,
-    silence=(("W8", "the one record of what was done is kept, as the document says"),),
-):
-    """Something that a user or a group did: the one record of it, which stays.
-
-    It is listed with what it belongs to: the group that did it, the goal that it tells of, or the
-    post that it is a comment on.
-    """
-
-    actor_id: Id
     activity_id: Id
-    author_id: Id
+    actor_id: Id
     verb: Verb
     object_type: ObjectType
     object_id: Id
-    group_id: Id | None = None
-    goal_id: Id | None = None
-    post_id: Id | None = None
-    post_actor_id: Id | None = None
-    post_created_at: Timestamp | None = None
     preview_text: LongText = ""
     media: Media | None = None
-    tags: Tags = set()
-    created_at: Timestamp
+    tags: Tags = []
+    created_at: Time
 
-    key = Key("ACTIVITY#{actor_id}", "TS#{created_at:iso}#{activity_id}")
-    of_group = On(
-        "GSI1",
-        "GROUP#{group_id}",
-        "ENTITY#Activity#{created_at:iso}#{activity_id}",
-        when="group_id",
-    )
-    of_goal = On(
-        "GSI1",
-        "GOAL#{goal_id}",
-        "ENTITY#Activity#{created_at:iso}#{activity_id}",
-        when=lambda a: exists(a.goal_id) & missing(a.group_id),
-    )
-    on_post = On(
-        "GSI1",
-        "POST#{post_id}",
-        "COMMENT#{created_at:iso}#{activity_id}",
-        when=lambda a: exists(a.post_id) & missing(a.goal_id) & missing(a.group_id),
-    )
-    comments = Cascade(
-        "Activity",
-        through="on_post",
-        via={
-            "actor_id": "post_actor_id",
-            "created_at": "post_created_at",
-            "activity_id": "post_id",
-        },
-        sync="stream",
-    )
+    key = Key("ACTIVITY#{actor_id}", "TS#{created_at:iso_ms}#{activity_id}")
 
 
-class CommentsCounter(typed.CommentsCounter, Entity, table=table):
-    """How many comments an activity has."""
+class FeedItem(Entity, table=table, silence=(("S8", SHORTER),)):
+    """An activity of a promoted user or group, in the feed of a follower."""
 
-    post_id: Id
-    count: Annotated[int, Counter("Activity", sync="stream", creates=True)] = 0
-
-    key = Key("POST#{post_id}", "COUNTER#COMMENTS")
-
-
-class FeedItem(
-    typed.FeedItem,
-    Entity,
-    table=table,
-    silence=(("S8", "a group is the actor, a goal and a post are the object"),),
-):
-    """A copy of an activity in a follower's feed, for sources that push."""
-
-    follower_id: Id
+    follower_id: Annotated[Id, RefersTo("User")]
     activity_id: Id
     actor_id: Id
-    author_id: Id
     verb: Verb
     object_type: ObjectType
     object_id: Id
-    post_actor_id: Id | None = None
-    post_created_at: Timestamp | None = None
     preview_text: str = ""
     media: Media | None = None
-    tags: Tags = set()
-    created_at: Timestamp
-    expires_at: Annotated[Timestamp | None, Ttl()] = None
+    created_at: Time
+    expires_at: Expiry = None
 
-    key = Key("FEED#{follower_id}", "TS#{created_at:iso}#{activity_id}")
+    key = Key("FEED#{follower_id}", "TS#{created_at:iso_ms}#{activity_id}")
 
 
-class Promotion(typed.Promotion, Entity, table=table):
-    """A person's decision about how a source reaches its followers."""
+class Promotion(Entity, table=table):
+    """Whether the activities of a user or a group are copied to the followers."""
 
     user_id: Id
     fanout_enabled: bool
-    reason: Literal["followers", "volume", "manual"] = "manual"
-    thresholds: dict[str, float] = {}
-    updated_at: Annotated[Timestamp | None, Updated()] = None
+    reason: Literal["followers", "volume"] = "followers"
+    thresholds: dict[str, int] = {}
+    updated_at: Changed = None
 
     key = Key("PROMO#{user_id}", "PROMO#{user_id}")
 
@@ -316,9 +251,82 @@ home = Feed(
     activity=Activity,
     edge={Follow: "followers", GroupMember: "key"},
     item=FeedItem,
-    promotion=Promotion,
+    push=Flag(
+        Promotion,
+        "fanout_enabled",
+        since="updated_at",
+        thresholds=(
+            Threshold(
+                FollowersCounter,
+                "count",
+                MANY_FOLLOWERS,
+                sets={"reason": "followers", "thresholds": {"followers": MANY_FOLLOWERS}},
+            ),
+        ),
+    ),
     cap=FEED_CAP,
     ttl=timedelta(days=FEED_DAYS),
-    policy=FeedPolicy(widest=MOST_COPIES),
-    removed=RemovedList(replicas=MOST_REPLICAS, settled_after=SETTLED_AFTER),
 )
+
+
+Status = Literal["active", "completed", "cancelled"]
+
+
+class Quest(Entity, table=table, silence=(("X11", ORDERED),)):
+    """A gamified action of a user; nothing but its status changes."""
+
+    quest_id: Annotated[Id, Name("id")]
+    user_id: Id
+    title: Text
+    description: LongText | None = None
+    difficulty: Difficulty
+    reward_xp: int
+    status: Annotated[Status, States({"active": {"completed", "cancelled"}})] = "active"
+    tags: Tags = []
+    deadline: Later = None
+    kind: Literal["linked", "quantitative"]
+    linked_goal_ids: Links | None = None
+    linked_task_ids: Links | None = None
+    target_count: Annotated[int, Field(ge=1, le=10_000)] | None = None
+    count_scope: Literal["any", "linked"] | None = None
+    start_at: Later = None
+    period_seconds: Annotated[int, Field(ge=60, le=366 * 86_400)] | None = None
+    created_at: Time
+    updated_at: Changed = None
+
+    key = Key("USER#{user_id}", "QUEST#{quest_id}")
+    by_owner = On("GSI1", "USER#{user_id}", "ENTITY#Quest#{created_at:iso_ms}")
+
+
+class Room(Entity, table=table):
+    """A chat between two users, or of several."""
+
+    room_id: Id
+    scope: Literal["dm", "group"]
+    members: Annotated[list[Id], Field(min_length=2, max_length=MOST_IN_A_ROOM)]
+    created_at: Made = None
+
+    key = Key("ROOM#{room_id}", "ROOM#{room_id}")
+
+
+class Message(Entity, table=table):
+    """Something said in a room."""
+
+    room_id: Id
+    message_id: Id
+    user_id: Id
+    text: Annotated[str, Field(min_length=1, max_length=4000)]
+    created_at: Time
+    expires_at: Expiry = None
+
+    key = Key("ROOM#{room_id}", "MSG#{created_at:iso_ms}#{message_id}")
+
+
+class RoomOfUser(Entity, table=table):
+    """A room in the list of a member: ours, in a partition that the document does not use."""
+
+    user_id: Id
+    room_id: Id
+    created_at: Made = None
+
+    key = Key("ROOMS#{user_id}", "ROOM#{room_id}")

@@ -1,4 +1,4 @@
-"""The operations of gg_core, with the document's own names for its mutations."""
+"""The service: `keyfold api keyfold_systems.gg_core.service`."""
 
 from __future__ import annotations
 
@@ -6,19 +6,14 @@ from typing import ClassVar
 
 from keyfold import AsyncDb, Design
 from keyfold_systems.gg_core.design import design
+from keyfold_systems.gg_core.media import MediaStore
 from keyfold_systems.gg_core.operations.chat import Chat
+from keyfold_systems.gg_core.operations.feed import Feeds
 from keyfold_systems.gg_core.operations.goals import Goals
-from keyfold_systems.gg_core.operations.groups import Groups
-from keyfold_systems.gg_core.operations.live import Live
-from keyfold_systems.gg_core.operations.moderation import Moderation
-from keyfold_systems.gg_core.operations.notices import Notices
 from keyfold_systems.gg_core.operations.people import People
-from keyfold_systems.gg_core.operations.person import Persons
-from keyfold_systems.gg_core.operations.quests import Quests
-from keyfold_systems.gg_core.operations.reach import Reaches
 
 
-class GgCore(People, Live, Reaches, Groups, Goals, Quests, Chat, Notices, Moderation, Persons):
+class GgCore(People, Feeds, Goals, Chat):
     """Goals, groups, quests, chat and a feed."""
 
     title: ClassVar[str] = "gg_core"
@@ -26,4 +21,6 @@ class GgCore(People, Live, Reaches, Groups, Goals, Quests, Chat, Notices, Modera
 
 
 def service(db: AsyncDb) -> GgCore:
-    return GgCore(db)
+    made = GgCore(db)
+    made.store = MediaStore.from_environment()
+    return made

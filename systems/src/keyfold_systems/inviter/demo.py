@@ -1,201 +1,162 @@
-"""A town's worth of friends, groups and hangouts."""
+"""The demo's data: sixteen friends, eight groups, and what they plan. A function of the time alone.
+
+It obeys the rules of the service: hosts invite groups of their own, only invited users answer, and
+everything is younger than what it is about.
+"""
 
 from __future__ import annotations
 
 import random
-from datetime import timedelta
+from datetime import datetime, timedelta
+from typing import Any
 
-from keyfold import AsyncDb, create
+from keyfold import AsyncDb
 from keyfold_systems.inviter.entities import (
     Answer,
     Group,
-    GroupInvitation,
+    GroupMembership,
     Hangout,
     Response,
     User,
 )
-from keyfold_systems.inviter.operations.groups import member_of
-from keyfold_systems.inviter.oversight import Report
-from keyfold_systems.inviter.spelling import spelt
+from keyfold_systems.inviter.operations import membership_of, once
 
-USERS: list[tuple[str, str, list[str]]] = [
-    ("ada", "Ada Lang", []),
-    ("ben", "Ben Okafor", []),
-    ("chloe", "Chloé Martin", []),
-    ("noor", "Noor Aziz", ["moderator"]),
-]
+PEOPLE = {
+    "ada": "Ada Lang",
+    "ben": "Ben Okafor",
+    "chloe": "Chloé Martin",
+    "dev": "Dev Rao",
+    "elena": "Elena Rossi",
+    "farid": "Farid Kaya",
+    "grace": "Grace Silva",
+    "hugo": "Hugo Haas",
+    "ines": "Ines Costa",
+    "jonas": "Jonas Keller",
+    "kira": "Kira Novak",
+    "luca": "Luca Weber",
+    "mia": "Mia Larsen",
+    "noor": "Noor Aziz",
+    "omar": "Omar Nguyen",
+    "petra": "Petra Dubois",
+}
+USERS: list[tuple[str, str, list[str]]] = [(one, PEOPLE[one], []) for one in ("ada", "ben", "noor")]
 TRY = "/users/ada/hangouts"
 
-_FIRST = [
-    "Mia",
-    "Noah",
-    "Emma",
-    "Liam",
-    "Lina",
-    "Elias",
-    "Zoe",
-    "Omar",
-    "Ines",
-    "Luca",
-    "Sara",
-    "Finn",
-    "Nora",
-    "Jonas",
-    "Aylin",
-    "Theo",
-]
-_LAST = [
-    "Keller",
-    "Rossi",
-    "Nguyen",
-    "Silva",
-    "Haas",
-    "Kaya",
-    "Novak",
-    "Weber",
-    "Costa",
-    "Meier",
-    "Dubois",
-    "Larsen",
-    "Brandt",
-]
-_GROUPS = (
-    "Sunday runners",
-    "Board game night",
-    "Lake swimmers",
-    "Book circle",
-    "Five-a-side",
-    "Climbing hall",
-    "Film club",
-    "Choir friends",
-    "Old flatmates",
-    "Dog walkers",
-    "Street food hunters",
-    "Photo walks",
-    "Chess in the park",
-    "Brunch crew",
-    "Hikers",
-    "Jazz evenings",
-)
-_PLACES = (
-    "the old mill",
-    "Café Nord",
-    "Riverside park",
-    "the boathouse",
-    "Anna's garden",
-    "Hall 3",
-)
-_WHAT = {
-    "Long run": 9,
-    "Game night": 19,
-    "Swim before work": 7,
-    "Picnic": 14,
-    "Open-air cinema": 21,
-    "Bouldering": 17,
-    "Ramen and a walk": 18,
-    "Rehearsal": 16,
-    "Lunch": 12,
-    "Day hike": 8,
-    "Photo walk at dusk": 20,
-    "Blitz tournament": 15,
+# Each group, and what it does: a title, an hour, how long in hours, a place.
+PLANS: dict[str, list[tuple[str, int, int, str]]] = {
+    "Sunday runners": [
+        ("Long run along the river", 9, 2, "Mill bridge"),
+        ("Hill repeats", 18, 1, "Castle stairs"),
+        ("Recovery run and pancakes", 10, 2, "Café Nord"),
+    ],
+    "Board game night": [
+        ("Trains and trades", 19, 4, "Ada's kitchen"),
+        ("Two new games", 19, 3, "The old library"),
+        ("A campaign begins", 18, 5, "Ben's place"),
+    ],
+    "Lake swimmers": [
+        ("Swim before work", 7, 1, "North pier"),
+        ("Across the bay and back", 8, 2, "Boathouse"),
+        ("Night swim", 21, 1, "South beach"),
+    ],
+    "Book circle": [
+        ("The one with the lighthouse", 19, 2, "Corner bookshop"),
+        ("Short stories by the fire", 20, 2, "Chloé's place"),
+    ],
+    "Street food": [
+        ("Ramen and a walk", 18, 2, "Harbour market"),
+        ("Dumplings, a contest", 12, 3, "Elena's garden"),
+        ("The new falafel van", 12, 1, "Station square"),
+    ],
+    "Hikers": [
+        ("Three peaks", 7, 9, "Valley station"),
+        ("Sunrise on the ridge", 5, 4, "Upper car park"),
+    ],
+    "Jazz evenings": [
+        ("Quartet at the Cellar", 20, 3, "The Cellar"),
+        ("Open session", 21, 3, "Blue Note bar"),
+    ],
+    "Photo walks": [
+        ("Blue hour at the harbour", 20, 2, "Pier 4"),
+        ("Trams in the rain", 17, 2, "Depot"),
+    ],
 }
-"""What people do, and at which hour."""
+SAY = [Answer.GOING] * 6 + [Answer.MAYBE] * 2 + [Answer.NOT_GOING] * 2
+
+
+def data(now: datetime) -> list[list[Any]]:
+    """What is written, in the order in which it is written."""
+    dice = random.Random(5)
+    born = now - timedelta(days=90)
+    people = [User(user_id=one, name=name, created_at=born) for one, name in PEOPLE.items()]
+    groups, members = [], list[GroupMembership]()
+    for number, name in enumerate(PLANS):
+        group = Group(group_id=f"g{number}", name=name, created_at=born + timedelta(days=number))
+        mine = dice.sample(people[3:], dice.randint(4, 8)) + (people[:2] if number < 5 else [])
+        joined = now - timedelta(days=60)
+        members += [
+            membership_of(group, one).model_copy(update={"joined_at": joined}) for one in mine
+        ]
+        groups.append(group)
+    hangouts = _hangouts(dice, now, groups, members)
+    answers = [one for hangout in hangouts for one in _answers(dice, now, hangout, members)]
+    return [people, groups, members, hangouts, answers]
 
 
 async def fill(db: AsyncDb) -> int:
-    """Write the demo's data; gives how many items were made, pointers not counted."""
-    dice = random.Random(7)
-    everybody = [User(user_id=user, **spelt(name)) for user, name, _ in USERS]
-    people, moderators = everybody[:3], everybody[3:]
-    for number in range(97):
-        name = f"{dice.choice(_FIRST)} {dice.choice(_LAST)}"
-        people.append(User(user_id=f"u{number:03d}", **spelt(name)))
-    await db.bulk(people + moderators)
-    made = len(people) + len(moderators)
-    groups = []
-    for number, name in enumerate(_GROUPS):
-        members = people[:3] if number < 4 else []
-        members = members + dice.sample(people[3:], dice.randint(8, 20))
-        owner = members[number % 3].user_id
-        group = Group(
-            group_id=f"g{number:02d}", name=name, owner_id=owner, private=number in (3, 9)
-        )
-        groups.append((group, members))
-        joins = [member_of(group, one) for one in members]
-        await db.transact(create(group), *(create(join) for join in joins))
-        made += 1 + len(members)
-    hangouts: list[Hangout] = []
-    responses: list[Response] = []
-    for number in range(80):
-        group, members = dice.choice(groups)
-        hangouts.append(_hangout(db, dice, number, group, members))
-        responses += _responses(dice, hangouts[-1], group, members)
-    await db.bulk(hangouts)
-    await db.bulk(responses)
-    made += len(hangouts) + len(responses)
-    for group, members in groups[9:11]:
-        await db.create(_invitation(group, members[0], people[0]))
-    await db.bulk(_report(db, one, people[0]) for one in hangouts[:2])
-    return made + 4
+    """Write the demo's data; returns how many items it has, without pointers."""
+    made = data(db.context.now())
+    for items in made:
+        await db.bulk(items)
+    return sum(map(len, made))
 
 
-def _report(db: AsyncDb, hangout: Hangout, reporter: User) -> Report:
-    return Report(
-        kind="hangout",
-        subject_id=hangout.hangout_id,
-        reporter_id=reporter.user_id,
-        owner_id=hangout.host_id,
-        reason="This looks like an advertisement.",
-        excerpt=hangout.title,
-        created_at=db.context.now() - timedelta(hours=3),
-    )
+def _hangouts(
+    dice: random.Random, now: datetime, groups: list[Group], members: list[GroupMembership]
+) -> list[Hangout]:
+    today, made = now.replace(hour=0, minute=0, second=0, microsecond=0), list[Hangout]()
+    for group, plans in zip(groups, PLANS.values(), strict=True):
+        mine = [one.user_id for one in members if one.group_id == group.group_id]
+        for at, (title, hour, hours, place) in enumerate(plans):
+            number, host = len(made), dice.choice(mine)
+            starts = today + timedelta(days=at * 6 + (number * 5) % 9 - 2, hours=hour)
+            direct = dice.sample(sorted(PEOPLE.keys() - set(mine)), dice.randint(0, 2))
+            planned = min(now, starts) - timedelta(days=dice.randint(3, 9))
+            made.append(
+                Hangout(
+                    hangout_id=f"h{number:02d}",
+                    host_id=host,
+                    title=title,
+                    description="Bring something to share." if hours > 1 else "",
+                    location=place,
+                    start_timestamp=starts,
+                    end_timestamp=starts + timedelta(hours=hours),
+                    associated_groups=[group.group_id],
+                    invited_users=once([host, *direct]),
+                    created_at=planned,
+                )
+            )
+    return made
 
 
-def _hangout(
-    db: AsyncDb, dice: random.Random, number: int, group: Group, members: list[User]
-) -> Hangout:
-    host = dice.choice(members)
-    title, hour = dice.choice(list(_WHAT.items()))
-    today = db.context.now().replace(hour=hour, minute=0, second=0, microsecond=0)
-    starts = today + timedelta(days=dice.randint(-8, 16))
-    friends = {one.user_id for one in dice.sample(members, 2)}
-    return Hangout(
-        hangout_id=f"h{number:03d}",
-        host_id=host.user_id,
-        host_name=host.name,
-        title=title,
-        place=dice.choice(_PLACES),
-        description="Bring something to share.",
-        starts_at=starts,
-        ends_at=starts + timedelta(hours=dice.randint(1, 4)),
-        group_ids={group.group_id},
-        user_ids={*friends, host.user_id},
-        cancelled=dice.random() < 0.04,
-    )
-
-
-def _responses(
-    dice: random.Random, hangout: Hangout, group: Group, members: list[User]
+def _answers(
+    dice: random.Random, now: datetime, hangout: Hangout, members: list[GroupMembership]
 ) -> list[Response]:
-    guests = dice.sample(members, dice.randint(2, len(members) // 2))
-    return [
-        Response(
-            hangout_id=hangout.hangout_id,
-            user_id=one.user_id,
-            user_name=one.name,
-            answer=dice.choices(list(Answer), [6, 2, 2])[0],
-            group_id=group.group_id,
+    """Answers of some who are invited, given after the hangout was planned."""
+    [group_id] = hangout.associated_groups
+    mine = [one.user_id for one in members if one.group_id == group_id]
+    invited = once([*hangout.invited_users, *mine])
+    made = []
+    for who in dice.sample(invited, dice.randint(len(invited) // 3, len(invited) - 1)):
+        direct = who in hangout.invited_users
+        made.append(
+            Response(
+                hangout_id=hangout.hangout_id,
+                user_id=who,
+                answer=Answer.GOING if who == hangout.host_id else dice.choice(SAY),
+                group_id=None if direct else group_id,
+                guest_id=who if direct else None,
+                at=min(now, hangout.start_timestamp) - timedelta(hours=dice.randint(1, 48)),
+            )
         )
-        for one in guests
-    ]
-
-
-def _invitation(group: Group, by: User, user: User) -> GroupInvitation:
-    return GroupInvitation(
-        group_id=group.group_id,
-        user_id=user.user_id,
-        group_name=group.name,
-        user_name=user.name,
-        invited_by=by.user_id,
-        invited_by_name=by.name,
-    )
+    return made

@@ -1,8 +1,8 @@
-"""The design of Inviter: its entities, its access patterns, and what a change announces."""
+"""The design of Inviter: its entities and its access patterns."""
 
 from __future__ import annotations
 
-from keyfold_systems.inviter import events, notices, oversight, patterns, removal
+from keyfold_systems.inviter import patterns
 from keyfold_systems.inviter.entities import design, table
 
-__all__ = ["design", "events", "notices", "oversight", "patterns", "removal", "table"]
+__all__ = ["design", "patterns", "table"]

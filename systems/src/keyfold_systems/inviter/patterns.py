@@ -1,117 +1,54 @@
-"""The access patterns of Inviter."""
+"""The access patterns of Inviter: the guide's three use cases, and what else a page asks."""
 
 from __future__ import annotations
 
 from datetime import datetime
 
-from keyfold import First, Get, Merge, Query, each, get, merge
+from keyfold import Get, GetMany, Merge, Query, each, get, get_many, merge
 from keyfold_systems.inviter.entities import (
-    MOST_GROUPS_OF_A_USER,
     Group,
-    GroupHangout,
-    GroupInvitation,
+    GroupMembership,
     Hangout,
-    Membership,
-    Notification,
+    HangoutPointer,
     Response,
     User,
-    UserHangout,
+    UserHangoutPointer,
     design,
 )
 
 
 @design.pattern(requests=1)
-def user_by_id(user_id: str) -> Get[User]:
-    """A user."""
-    return get(User.key(user_id=user_id))
-
-
-@design.pattern(
-    requests=1,
-    silence=(("Q15", "whoever types the beginning of a name looks for all longer ones too"),),
-)
-def people_named(initial: str, beginning: str, limit: int = 20) -> Query[User]:
-    """People whose name begins so."""
-    query = User.by_name.query(initial=initial).begins_with(found_as=beginning)
-    return query.limit(limit)
+def group_feed(group_id: str, limit: int = 50) -> Query[HangoutPointer]:
+    """Use case 1: a group's feed, from pointer records alone."""
+    return HangoutPointer.key.query(group_id=group_id).descending().limit(limit)
 
 
 @design.pattern(requests=1)
-def group_by_id(group_id: str) -> Get[Group]:
-    """A group."""
-    return get(Group.key(group_id=group_id))
+def groups_of_user(user_id: str, limit: int = 200) -> Query[GroupMembership]:
+    """Use case 2, step 1: the groups that a user belongs to."""
+    return GroupMembership.by_user.query(user_id=user_id).limit(limit)
 
 
-@design.pattern(requests=1)
-def membership(group_id: str, user_id: str) -> Get[Membership]:
-    """Whether a user is in a group."""
-    return get(Membership.key(group_id=group_id, user_id=user_id))
-
-
-@design.pattern(requests=1)
-def members_of_group(group_id: str, limit: int = 50) -> Query[Membership]:
-    """The members of a group, with their names."""
-    return Membership.key.query(group_id=group_id).limit(limit)
-
-
-@design.pattern(requests=1)
-def groups_of_user(user_id: str, limit: int = MOST_GROUPS_OF_A_USER) -> Query[Membership]:
-    """The groups that a user belongs to, with their names."""
-    return Membership.by_user.query(user_id=user_id).limit(limit)
-
-
-@design.pattern(requests=1)
-def invitations_of_group(group_id: str, limit: int = 50) -> Query[GroupInvitation]:
-    """Who was asked into a group and has not joined yet."""
-    return GroupInvitation.key.query(group_id=group_id).limit(limit)
-
-
-@design.pattern(requests=1)
-def invitations_of_user(user_id: str, limit: int = 50) -> Query[GroupInvitation]:
-    """The groups that a user was asked into."""
-    return GroupInvitation.by_user.query(user_id=user_id).limit(limit)
-
-
-@design.pattern()
-def notifications_of(user_id: str, limit: int = 50) -> Query[Notification]:
-    """What a user is to know, newest first."""
-    return Notification.key.query(user_id=user_id).descending().limit(limit)
-
-
-@design.pattern(requests=1)
-def group_feed(group_id: str, limit: int = 50) -> Query[GroupHangout]:
-    """A group's feed, newest first, from pointers alone."""
-    return GroupHangout.key.query(group_id=group_id).descending().limit(limit)
-
-
-@design.pattern()
-def group_upcoming(
-    group_id: str, earliest: datetime, now: datetime, limit: int = 50
-) -> Query[GroupHangout]:
-    """What a group has before it, running hangouts included, by time."""
-    query = GroupHangout.by_time.query(group_id=group_id).since(starts_at=earliest)
-    return query.where(lambda p: p.ends_at > now).limit(limit)
-
-
-@design.pattern(
-    silence=(("Q8", "a user is in at most 200 groups: joining another one is refused"),)
-)
+@design.pattern(silence=(("Q8", "the guide asks for all groups of a user, in parallel queries"),))
 def user_upcoming(
-    user_id: str, group_ids: list[str], earliest: datetime, now: datetime, limit: int = 50
-) -> Merge[GroupHangout | UserHangout]:
-    """All that a user has before them: own invitations and those of all their groups."""
-    invited = UserHangout.by_time.query(user_id=user_id).since(starts_at=earliest)
-    grouped = GroupHangout.by_time.query(group_id=each(group_ids)).since(starts_at=earliest)
-    return merge(
-        grouped.where(lambda p: p.ends_at > now),
-        invited.where(lambda p: p.ends_at > now),
-        unique="hangout_id",
-    ).limit(limit)
+    user_id: str, group_ids: list[str], now: datetime, limit: int = 50
+) -> Merge[HangoutPointer | UserHangoutPointer]:
+    """Use case 2: a user's complete hangout list, in the order of time."""
+    invited = UserHangoutPointer.by_time.query(user_id=user_id).after(start_timestamp=now)
+    grouped = HangoutPointer.by_time.query(group_id=each(group_ids)).after(start_timestamp=now)
+    return merge(grouped, invited, unique="hangout_id").limit(limit)
 
 
 @design.pattern(requests=1)
-def hangout_by_id(hangout_id: str) -> Get[Hangout]:
-    """One hangout's detail page."""
+def group_upcoming(group_id: str, now: datetime, limit: int = 50) -> Query[HangoutPointer]:
+    """The upcoming hangouts of a group."""
+    found = HangoutPointer.by_time.query(group_id=group_id).after(start_timestamp=now)
+    return found.limit(limit)
+
+
+@design.pattern(requests=1)
+def hangout_detail(hangout_id: str) -> Get[Hangout]:
+    """Use case 3: full details for one hangout."""
     return get(Hangout.key(hangout_id=hangout_id))
 
 
@@ -121,19 +58,37 @@ def responses_to(hangout_id: str, limit: int = 50) -> Query[Response]:
     return Response.key.query(hangout_id=hangout_id).limit(limit)
 
 
-@design.pattern(requests=1)
-def hosted_by(user_id: str, limit: int = 50) -> Query[Hangout]:
-    """The hangouts that a user hosts, newest first."""
-    return Hangout.by_host.query(host_id=user_id).descending().limit(limit)
+@design.pattern()
+def answers_of(user_id: str, hangout_ids: list[str]) -> GetMany[Response]:
+    """What a user answered to the hangouts of a list."""
+    return get_many(Response.key(hangout_id=each(hangout_ids), user_id=user_id))
 
 
 @design.pattern(requests=1)
-def answers_of(user_id: str, limit: int = 50) -> Query[Response]:
-    """What a user answered."""
-    return Response.by_user.query(user_id=user_id).limit(limit)
+def group(group_id: str) -> Get[Group]:
+    """A group."""
+    return get(Group.key(group_id=group_id))
 
 
 @design.pattern(requests=1)
-def next_of_group(group_id: str, now: datetime) -> First[GroupHangout]:
-    """The next hangout of a group."""
-    return GroupHangout.by_time.query(group_id=group_id).since(starts_at=now).first()
+def membership(group_id: str, user_id: str) -> Get[GroupMembership]:
+    """Whether a user is in a group."""
+    return get(GroupMembership.key(group_id=group_id, user_id=user_id))
+
+
+@design.pattern(requests=1)
+def members_of_group(group_id: str, limit: int = 50) -> Query[GroupMembership]:
+    """The members of a group, with their names."""
+    return GroupMembership.key.query(group_id=group_id).limit(limit)
+
+
+@design.pattern(requests=1)
+def user(user_id: str) -> Get[User]:
+    """A user."""
+    return get(User.key(user_id=user_id))
+
+
+@design.pattern()
+def users(user_ids: list[str]) -> GetMany[User]:
+    """The names of users."""
+    return get_many(User.key(user_id=each(user_ids)))

@@ -1,8 +1,8 @@
-"""The design of Search Room: its entities, its access patterns, and what follows from a change."""
+"""The design of Search Room: its entities and its access patterns."""
 
 from __future__ import annotations
 
-from keyfold_systems.search_room import events, notifications, oversight, patterns, removal
+from keyfold_systems.search_room import patterns
 from keyfold_systems.search_room.entities import design, table
 
-__all__ = ["design", "events", "notifications", "oversight", "patterns", "removal", "table"]
+__all__ = ["design", "patterns", "table"]

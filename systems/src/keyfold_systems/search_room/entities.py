@@ -1,44 +1,33 @@
-"""The entities of Search Room: one table, a room's partition with everything in the room.
-
-Fields marked `Transient` are not stored: whoever answers with an item fills them in, so that lists
-show names beside ids and what the caller has to do with each item.
-"""
+"""The entities of Search Room, with the keys, attribute names and indexes of its document."""
 
 from __future__ import annotations
 
 from enum import StrEnum
 from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from keyfold import (
     AtMost,
-    Cascade,
-    Copied,
-    Counter,
     Created,
     Design,
     Entity,
-    Fixed,
     Id,
     Index,
     Key,
     On,
     Pointer,
+    RefersTo,
     Stored,
     Timestamp,
-    Transient,
     Ttl,
     Unique,
     Unversioned,
-    Updated,
     Version,
 )
-from keyfold_systems.search_room import entities_types as typed
+from keyfold.structures import Cascade
 from keyfold_systems.search_room.combination import Mode
 from keyfold_systems.search_room.fit import Level
-from keyfold_systems.search_room.shape import opened
-from keyfold_systems.search_room.status import STEPS, Status
 from keyfold_systems.search_room.wishes import Weights, Wishes
 
 design = Design("search_room", description="People look for a home together.")
@@ -57,29 +46,27 @@ table = design.table(
     ],
     ttl="ttl",
     stream="NEW_AND_OLD_IMAGES",
-    # An activity has a `type` of its own.
-    type_attribute="entityType",
+    type_attribute="entityType",  # an activity has a `type` of its own
     name_variable="DYNAMODB_TABLE_NAME",
 )
 
 ACTIVITY_DAYS = 90
-SUPERSEDED_CRITERIA_DAYS = 30
-HISTORY_DAYS = 365
-INVITATION_DAYS = 14
-ASKED_DAYS = INVITATION_DAYS + ACTIVITY_DAYS
 MOST_MEMBERS = 30
 MOST_CONTEXT = 20
+KEPT = "the document keeps criteria indefinitely, to preserve preferences"
+MOMENT = "as the document has it; a second record of one millisecond takes the next one"
+FOREIGN = "ids of other platforms are case-sensitive and taken as they come"
 
-# The moments of the tables that are there have milliseconds.
 Moment = Annotated[Timestamp, Stored("iso_ms")]
+Made = Annotated[Timestamp | None, Created(), Stored("iso_ms")]
+UserId = Annotated[Id, RefersTo("Person")]
 Name = Annotated[str, Field(min_length=1, max_length=120)]
-Address = Annotated[str, Field(pattern=r"^https?://\S+$", max_length=2000)]
+Brand = Annotated[str, Field(min_length=1, max_length=60)]
 Amount = Annotated[int | float, Field(ge=0, le=1e9)]
-Context = dict[str, str | bool | int | float | None]
-Shown = Annotated[str | None, Transient()]
-"""A name beside an id."""
-People = Annotated[set[str], AtMost(MOST_MEMBERS), Unversioned()]
-"""Who has done something with an item; that edits nothing."""
+Context = Annotated[dict[str, str | bool | int | float | None], AtMost(MOST_CONTEXT)]
+SearchType = Literal["buy", "rent"]
+Source = Literal["manual", "ai_proposed"]
+Sender = Literal["user", "ai_copilot", "system"]
 
 
 class Role(StrEnum):
@@ -87,188 +74,84 @@ class Role(StrEnum):
     MEMBER = "member"
 
 
-class InvitationStatus(StrEnum):
-    """An invitation that is accepted becomes a member; one that is withdrawn is gone."""
+class Status(StrEnum):
+    """Where a listing stands; it can go from any to any."""
 
-    PENDING = "pending"
-    DECLINED = "declined"
+    UNSEEN = "UNSEEN"
+    SEEN = "SEEN"
+    VISIT_PLANNED = "VISIT_PLANNED"
+    VISITED = "VISITED"
+    APPLIED = "APPLIED"
+    REJECTED = "REJECTED"
+    ACCEPTED = "ACCEPTED"
 
 
-class Person(typed.Person, Entity, table=table):
-    """Somebody who can be asked into rooms."""
+class Person(Entity, table=table):
+    """A user with a name; the document has ids alone."""
 
     user_id: Id
     name: Name
-    unread_count: Annotated[
-        int, Counter("Notification", where=lambda n: n.is_read == False, sync="stream")  # noqa: E712
-    ] = 0
-    created_at: Annotated[Moment | None, Created()] = None
 
     key = Key("USER#{user_id}", "PROFILE")
 
 
-class Removal(typed.Removal, Entity, table=table):
-    """Somebody is leaving for good; it is there until nothing of theirs is."""
-
-    user_id: Id
-    steps: int = 0
-    requested_at: Annotated[Moment | None, Created()] = None
-
-    key = Key("USER#{user_id}", "REMOVAL")
-
-
-class Room(typed.Room, Entity, table=table):
-    """Where a few people search together."""
+class Room(Entity, table=table):
+    """A search room where users collaborate."""
 
     room_id: Id
     name: Name
-    created_by_user_id: Id
-    search_type: Literal["buy", "rent"]
-    context: Annotated[Context, AtMost(MOST_CONTEXT)] = {}
-    has_copilot: bool = False
-    member_count: Annotated[int, Counter("Member")] = 0
-    owner_count: Annotated[int, Counter("Member", where=lambda m: m.role == Role.OWNER)] = 0
-    listing_count: Annotated[int, Counter("Listing")] = 0
+    created_by_user_id: UserId
+    search_type: SearchType
+    context: Context = {}
     version: Annotated[int, Version()] = 0
-    created_at: Annotated[Moment | None, Created()] = None
+    created_at: Made = None
 
     key = Key("ROOM#{room_id}", "ROOM")
     members = Cascade("Member")
-    invitations = Cascade("Invitation")
-    links = Cascade("InvitationLink")
     listings = Cascade("Listing")
     criteria = Cascade("UserCriteria")
-    latest_criteria = Cascade("LatestCriteria")
     combined_criteria = Cascade("CombinedCriteria")
     activities = Cascade("Activity")
     compatibility = Cascade("Compatibility")
 
 
-class Member(typed.Member, Entity, table=table, per_partition=MOST_MEMBERS):
-    """A user in a room; the one record of the relationship."""
+class Member(Entity, table=table, per_partition=MOST_MEMBERS):
+    """A user in a room."""
 
     room_id: Id
-    user_id: Id
-    user_name: Shown = None
+    user_id: UserId
     role: Role = Role.MEMBER
-    room_name: Annotated[str, Copied("Room", "name")]
-    joined_at: Annotated[Moment | None, Created()] = None
+    joined_at: Made = None
 
     key = Key("ROOM#{room_id}", "MEMBER#{user_id}")
-    wishes = Cascade("LatestCriteria")
-    notifications = Cascade("Notification", sync="stream")
 
 
-class UserRoom(typed.UserRoom, Pointer[Member], table=table):
-    """The same relationship, seen from the user."""
+class UserRoom(Pointer[Member], table=table):
+    """The same membership, for the list of a user's rooms."""
 
-    user_id: Id
+    user_id: UserId
     room_id: Id
     role: Role
-    room_name: str
-    joined_at: Moment | None = None
-    search_type: Annotated[Literal["buy", "rent"] | None, Transient()] = None
-    member_count: Annotated[int | None, Transient()] = None
-    listing_count: Annotated[int | None, Transient()] = None
+    joined_at: Annotated[Timestamp | None, Stored("iso_ms")] = None
 
     key = Key("USER#{user_id}", "ROOM#{room_id}")
 
 
-class FormerRoom(typed.FormerRoom, Entity, table=table):
-    """A room that somebody left, where something of theirs may still be."""
-
-    user_id: Id
-    room_id: Id
-    left_at: Moment
-
-    key = Key("USER#{user_id}", "LEFT#{room_id}")
-
-
-class AskedRoom(typed.AskedRoom, Entity, table=table):
-    """A room that somebody was asked into, as long as an activity there may name them."""
-
-    user_id: Id
-    room_id: Id
-    asked_at: Moment
-    expires_at: Annotated[Timestamp | None, Ttl(days=ASKED_DAYS, after="asked_at")] = None
-
-    key = Key("USER#{user_id}", "ASKED#{room_id}")
-
-
-class Invitation(typed.Invitation, Entity, table=table):
-    """Somebody is asked into a room and has some days to answer."""
-
-    room_id: Id
-    user_id: Id
-    user_name: Shown = None
-    role: Role = Role.MEMBER
-    status: InvitationStatus = InvitationStatus.PENDING
-    room_name: Annotated[str, Copied("Room", "name")]
-    invited_by: Id
-    invited_by_name: Shown = None
-    invited_at: Moment
-    expires_at: Annotated[Timestamp | None, Ttl(days=INVITATION_DAYS, after="invited_at")] = None
-
-    key = Key("ROOM#{room_id}", "INVITATION#{user_id}")
-
-
-class UserInvitation(typed.UserInvitation, Pointer[Invitation], table=table):
-    """The same invitation, seen from who is asked; both expire at the same moment."""
-
-    user_id: Id
-    room_id: Id
-    role: Role
-    status: InvitationStatus
-    room_name: str
-    invited_by: Id
-    invited_by_name: Shown = None
-    invited_at: Moment
-    expires_at: Annotated[Timestamp | None, Ttl()] = None
-
-    key = Key("USER#{user_id}", "INVITATION#{room_id}")
-
-
-class InvitationLink(typed.InvitationLink, Entity, table=table):
-    """A way into a room for whoever was given it; its id is the secret."""
-
-    room_id: Id
-    link_id: Id
-    room_name: Annotated[str, Copied("Room", "name")]
-    invited_by: Id
-    invited_by_name: Shown = None
-    invited_at: Moment
-    expires_at: Annotated[Timestamp | None, Ttl(days=INVITATION_DAYS, after="invited_at")] = None
-
-    key = Key("ROOM#{room_id}", "LINK#{link_id}")
-
-
-class Listing(typed.Listing, Entity, table=table):
-    """A property that somebody saved to a room."""
+class Listing(Entity, table=table):
+    """A property listing saved to a room."""
 
     listing_id: Id
     room_id: Id
-    source_brand: Annotated[str, Field(min_length=1, max_length=60)]
-    external_id: Annotated[str, Field(min_length=1, max_length=120)] | None = None
+    source_brand: Brand
+    external_id: Name | None = None
     title: Name
     location: Annotated[str, Field(max_length=120)] = ""
     price: Amount | None = None
     rooms: Amount | None = None
-    surface: Amount | None = None
-    link: Address | None = None
-    picture: Address | None = None
-    status: Annotated[Status, STEPS] = Status.UNSEEN
-    seen_by: People = set()
-    liked_by: People = set()
-    disliked_by: People = set()
-    added_by: Id | None = None
-    added_by_name: Shown = None
-    seen: Annotated[bool | None, Transient()] = None
-    vote: Annotated[Literal["like", "dislike"] | None, Transient()] = None
-    next_steps: Annotated[list[Status] | None, Transient()] = None
-    """What it can become."""
+    status: Status = Status.UNSEEN
+    seen_by: Annotated[list[UserId], AtMost(MOST_MEMBERS), Unversioned()] = []
     version: Annotated[int, Version()] = 0
-    added_at: Annotated[Moment | None, Created()] = None
-    updated_at: Annotated[Moment | None, Updated()] = None
+    added_at: Made = None
 
     key = Key("ROOM#{room_id}", "LISTING#{listing_id}")
     by_external_id = On(
@@ -277,110 +160,67 @@ class Listing(typed.Listing, Entity, table=table):
         "ROOM#{room_id}",
         when="external_id",
         escape=True,
-        silence=(("K13", "ids of other platforms are case-sensitive and taken as they come"),),
+        silence=(("K13", FOREIGN),),
     )
-    by_status = On("StatusIndex", "ROOM#{room_id}", "STATUS#{status}#{listing_id}")
+    by_status = On(
+        "StatusIndex",
+        "ROOM#{room_id}",
+        "STATUS#{status}#{listing_id}",
+        silence=(("X11", "as the document has it, on a table that may be there already"),),
+    )
     once_in_a_room = Unique("room_id", "source_brand", "external_id")
 
 
-class UserCriteria(typed.UserCriteria, Entity, table=table):
-    """What one member looked for at one time; older versions expire once they are superseded."""
+class UserCriteria(Entity, table=table, silence=(("W8", KEPT), ("K7", MOMENT))):
+    """What one user looked for at one time."""
 
     room_id: Id
-    user_id: Id
+    user_id: UserId
     timestamp: Moment
-    criteria_id: Id
     criteria: Wishes
     weights: Weights = {}
-    source: Literal["manual", "ai_proposed"] = "manual"
-    expires_at: Annotated[Timestamp | None, Ttl()] = None
+    source: Source = "manual"
 
-    key = Key("ROOM#{room_id}", "CRITERIA#{user_id}#{timestamp:iso_ms}#{criteria_id}")
-    in_the_open_shape = model_validator(mode="before")(opened)
+    key = Key("ROOM#{room_id}", "CRITERIA#{user_id}#{timestamp:iso_ms}")
 
 
-class LatestCriteria(typed.LatestCriteria, Entity, table=table):
-    """What each member looks for now: one record a member, so that a room is one query."""
-
-    room_id: Id
-    user_id: Id
-    user_name: Shown = None
-    timestamp: Moment
-    criteria_id: Id
-    criteria: Wishes
-    weights: Weights = {}
-    source: Literal["manual", "ai_proposed"] = "manual"
-
-    key = Key("ROOM#{room_id}", "CRITERIA_LATEST#{user_id}")
-    in_the_open_shape = model_validator(mode="before")(opened)
-
-
-class CombinedCriteria(typed.CombinedCriteria, Entity, table=table):
-    """What a room looks for, merged from its members."""
+class CombinedCriteria(Entity, table=table, silence=(("W8", KEPT), ("K7", MOMENT))):
+    """The criteria of all members as one."""
 
     room_id: Id
     timestamp: Moment
-    combined_id: Id
     criteria: Wishes
     weights: Weights = {}
-    from_user_ids: Annotated[list[str], AtMost(MOST_MEMBERS)] = []
-    from_user_names: Annotated[list[str] | None, Transient()] = None
+    from_user_ids: Annotated[list[UserId], AtMost(MOST_MEMBERS)] = []
     combine_mode: Mode
-    expires_at: Annotated[Timestamp | None, Ttl(days=HISTORY_DAYS, after="timestamp")] = None
 
-    key = Key("ROOM#{room_id}", "CRITERIA_COMBINED#{timestamp:iso_ms}#{combined_id}")
-    in_the_open_shape = model_validator(mode="before")(opened)
+    key = Key("ROOM#{room_id}", "CRITERIA_COMBINED#{timestamp:iso_ms}")
 
 
-class Activity(typed.Activity, Entity, table=table):
+class Activity(Entity, table=table):
     """Something that happened in a room."""
 
     room_id: Id
-    created_at: Moment
     activity_id: Id
     type: Annotated[str, Field(max_length=60)]
-    sender_type: Literal["user", "ai_copilot", "system"]
-    sender_id: Id
-    sender_name: Shown = None
+    created_at: Moment
+    sender_type: Sender
+    sender_id: UserId
     text: Annotated[str, Field(max_length=4000)] = ""
-    about: Id | None = None
-    """The listing or the person that it is about."""
-    about_name: Shown = None
     ttl: Annotated[Timestamp | None, Ttl(days=ACTIVITY_DAYS, after="created_at")] = None
 
     key = Key("ROOM#{room_id}", "ACTIVITY#{created_at:iso_ms}#{activity_id}")
 
 
-class Notification(typed.Notification, Entity, table=table):
-    """What somebody else did in a room of yours; the stream keeps it."""
-
-    user_id: Id
-    created_at: Annotated[Moment, Fixed()]
-    activity_id: Id
-    room_id: Id | None = None
-    """None where it is about no room, as what a moderator removed."""
-    type: str
-    sender_id: Id
-    sender_name: Shown = None
-    text: str = ""
-    about: Id | None = None
-    about_name: Shown = None
-    is_read: bool = False
-    ttl: Annotated[Timestamp | None, Ttl(days=ACTIVITY_DAYS, after="created_at")] = None
-
-    key = Key("USER#{user_id}", "NOTIFICATION#{created_at:iso_ms}#{activity_id}")
-
-
-class Compatibility(typed.Compatibility, Entity, table=table):
-    """How well the wishes of a room's members fit, at one time."""
+class Compatibility(Entity, table=table, silence=(("W8", KEPT), ("K7", MOMENT))):
+    """How well the criteria of a room's members fit, at one time."""
 
     room_id: Id
     timestamp: Moment
-    compatibility_id: Id
     score_percent: Annotated[int, Field(ge=0, le=100)]
     level: Level
     comment: str
     criteria_refs: Annotated[list[str], AtMost(MOST_MEMBERS)] = []
-    expires_at: Annotated[Timestamp | None, Ttl(days=HISTORY_DAYS, after="timestamp")] = None
+    """The sort keys of the criteria that it was computed from."""
 
-    key = Key("ROOM#{room_id}", "COMPATIBILITY#{timestamp:iso_ms}#{compatibility_id}")
+    key = Key("ROOM#{room_id}", "COMPATIBILITY#{timestamp:iso_ms}")

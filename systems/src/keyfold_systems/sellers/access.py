@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from keyfold import AsyncDb
-from keyfold_web import Identity, Missing, NotAllowed
 from keyfold_systems.sellers.entities import Order, Profile, Season
 from keyfold_systems.sellers.patterns import (
     order,
@@ -15,6 +14,7 @@ from keyfold_systems.sellers.patterns import (
     share,
 )
 from keyfold_systems.sellers.values import BOTH, Permission
+from keyfold_web import Identity, Missing, NotAllowed
 
 
 @dataclass(frozen=True)

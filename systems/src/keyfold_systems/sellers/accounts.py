@@ -4,24 +4,25 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from keyfold_web import Identity, admin, authenticated, itself, mutation, query
 from keyfold.errors import AlreadyExists, UniqueTaken
 from keyfold_systems.sellers.entities import Account
 from keyfold_systems.sellers.parts import Part, existing
 from keyfold_systems.sellers.patterns import account, account_by_email
 from keyfold_systems.sellers.payloads import AccountChanges, NewAccount
 from keyfold_systems.sellers.values import CleanId
+from keyfold_web import Identity, NotAuthenticated, admin, authenticated, itself, mutation, query
 
 
 class AccountOperations(Part):
     """Who signs in."""
 
-    async def admits(self, caller: Identity) -> bool:
-        """An id loses what is before its last `#`: it would be somebody else's."""
-        return "#" not in caller.id
-
     async def welcome(self, caller: Identity) -> None:
-        """A first sign-in makes the account, with the address that the issuer knows."""
+        """A first sign-in makes the account, with the address that the issuer knows.
+
+        An id loses what is before its last `#`: such a caller would be somebody else.
+        """
+        if "#" in caller.id:
+            raise NotAuthenticated("A subject that holds # has no account here.", code="BAD_TOKEN")
         if caller.email is not None and "@" in caller.email:
             new = Account(account_id=caller.id, email=caller.email, given_name=caller.name[:200])
             with suppress(AlreadyExists, UniqueTaken):

@@ -4,17 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-from keyfold import AsyncDb, Page, check, exists, missing, new_ulid
-from keyfold_web import (
-    Conflict,
-    Identity,
-    Invalid,
-    NotAllowed,
-    PageRequest,
-    authenticated,
-    mutation,
-    query,
-)
+from keyfold import AsyncDb, Page, check, new_ulid
+from keyfold.conditions import exists, missing
 from keyfold.errors import ConditionFailed, NotFound
 from keyfold.runtime import Intent
 from keyfold_systems.sellers.entities import Catalog
@@ -33,6 +24,16 @@ from keyfold_systems.sellers.payloads import (
     SellingSeason,
 )
 from keyfold_systems.sellers.values import CleanId, Product
+from keyfold_web import (
+    Conflict,
+    Identity,
+    Invalid,
+    NotAllowed,
+    PageRequest,
+    authenticated,
+    mutation,
+    query,
+)
 
 
 class CatalogOperations(Part):

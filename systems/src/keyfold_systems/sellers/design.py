@@ -1,8 +1,8 @@
-"""The proposed design: its entities, its access patterns, and what a change announces."""
+"""The proposed design: its entities and its access patterns."""
 
 from __future__ import annotations
 
-from keyfold_systems.sellers import events, notices, oversight, patterns
+from keyfold_systems.sellers import patterns
 from keyfold_systems.sellers.entities import design
 
-__all__ = ["design", "events", "notices", "oversight", "patterns"]
+__all__ = ["design", "patterns"]

@@ -1,4 +1,4 @@
-"""The proposed design, made sound: seven tables, five global indexes and three local ones.
+"""The proposed design, made sound: seven tables, six global indexes and three local ones.
 
 Ids are clean everywhere; a prefix belongs to a key, not to a value. A key is what the document
 says, so what is asked for by its parent and its id is one GetItem; a local index, which is as
@@ -13,13 +13,12 @@ from __future__ import annotations
 
 from datetime import date
 from decimal import Decimal
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final
 
 from pydantic import Field
 
 from keyfold import (
     AtMost,
-    Cascade,
     Copied,
     Counter,
     Created,
@@ -30,14 +29,13 @@ from keyfold import (
     Normalised,
     On,
     Pointer,
+    RefersTo,
     Timestamp,
     Ttl,
     Unique,
     Updated,
     Version,
-    not_,
 )
-from keyfold_web import NoticeFields
 from keyfold_systems.sellers import entities_types as typed
 from keyfold_systems.sellers.values import (
     CleanId,
@@ -51,8 +49,6 @@ from keyfold_systems.sellers.values import (
 design = Design("sellers", description="Seller profiles with their seasons, orders and helpers.")
 
 STREAM: Final = "NEW_AND_OLD_IMAGES"
-NOTICE_DAYS: Final = 90
-NoticeKind = Literal["shared", "permissions_changed", "invite_redeemed", "removed"]
 BY_CREATION = Index(
     "createdAt-index", "PK", "listedAt", local=True, purpose="lists in the order of creation"
 )
@@ -79,17 +75,18 @@ shares = design.table(
             "targetAccountId-index",
             "targetAccountId",
             "createdAt",
-            purpose="profiles shared with somebody; notices of what somebody did",
+            purpose="profiles shared with somebody",
         )
     ],
     ttl="expiresAt",
     stream=STREAM,
-    description="Who may use a profile, the invites by which others come to; reports, notices.",
+    description="Who may use a profile.",
 )
 invites = design.table(
     "SellersInvites",
     partition="inviteCode",
     sort=None,
+    indexes=[Index("profileId-index", "profileId", purpose="the invites of a profile")],
     ttl="expiresAt",
     type_attribute=None,
     stream=STREAM,
@@ -132,22 +129,16 @@ class Account(typed.Account, Entity, table=accounts):
     given_name: str = ""
     created_at: Annotated[Timestamp | None, Created()] = None
     updated_at: Annotated[Timestamp | None, Updated()] = None
-    deleting_since: Timestamp | None = None
-    """Set while everything of it is being deleted."""
     key = Key("ACCOUNT#{account_id}")
     by_email = On("email-index", "{email}")
     one_email = Unique("email", normalise=str.casefold)
-    shares = Cascade("Share", through="by_target", via={"account_id": "target_account_id"})
-    notices = Cascade("Notice", via={"account_id": "user_id"}, sync="stream")
-    told = Cascade("Notice", through="by_actor", via={"account_id": "actor_id"}, sync="stream")
-    unread = Cascade("UnreadCounter", via={"account_id": "user_id"}, sync="stream")
 
 
 class Profile(typed.Profile, Entity, table=profiles):
     """A seller."""
 
     profile_id: CleanId
-    owner_account_id: CleanId
+    owner_account_id: Annotated[CleanId, RefersTo("Account")]
     seller_name: Text
     created_at: Timestamp
     updated_at: Annotated[Timestamp | None, Updated()] = None
@@ -175,7 +166,7 @@ class Share(typed.Share, Entity, table=shares):
     """A permission of one account on one profile, with what a list shows of the profile."""
 
     profile_id: CleanId
-    target_account_id: CleanId
+    target_account_id: Annotated[CleanId, RefersTo("Account")]
     permissions: Permissions
     owner_account_id: Annotated[CleanId | None, Copied("Profile", "owner_account_id")] = None
     seller_name: Annotated[Text | None, Copied("Profile", "seller_name")] = None
@@ -193,26 +184,13 @@ class Invite(typed.Invite, Entity, table=invites):
     invite_code: str
     profile_id: CleanId
     permissions: Permissions
-    created_by_account_id: CleanId
+    created_by_account_id: Annotated[CleanId, RefersTo("Account")]
     created_at: Timestamp
     expires_at: Annotated[Timestamp, Ttl()]
     used_at: Timestamp | None = None
     used_by_account_id: str | None = None
     key = Key("{invite_code}")
-
-
-class InviteOfProfile(typed.InviteOfProfile, Pointer[Invite], table=shares, sync="transaction"):
-    """An invite under its profile: consistent, as no index is, so that none outlives it."""
-
-    invite_code: str
-    profile_id: CleanId
-    permissions: Permissions
-    created_by_account_id: CleanId
-    created_at: Timestamp
-    expires_at: Annotated[Timestamp, Ttl()]
-    used_at: Timestamp | None = None
-    used_by_account_id: str | None = None
-    key = Key("PROFILE#{profile_id}", "INVITE#{created_at:iso}#{invite_code}")
+    by_profile = On("profileId-index", "{profile_id}")
 
 
 class Season(typed.Season, Entity, table=seasons):
@@ -293,7 +271,7 @@ class Catalog(typed.Catalog, Entity, table=catalogs):
     """What can be sold in a season; public ones can be used by everybody."""
 
     catalog_id: CleanId
-    owner_account_id: CleanId
+    owner_account_id: Annotated[CleanId, RefersTo("Account")]
     catalog_name: Text
     is_public: bool = False
     products: Annotated[list[Product], AtMost(500), Field(min_length=1)]
@@ -313,24 +291,3 @@ class Catalog(typed.Catalog, Entity, table=catalogs):
             ("X8", "a handful of public catalogs a day; one partition is far from its limit"),
         ),
     )
-
-
-class Notice(typed.Notice, NoticeFields, Entity, table=shares):
-    """Something that concerns an account, read or not."""
-
-    kind: NoticeKind
-    expires_at: Annotated[Timestamp | None, Ttl(days=NOTICE_DAYS, after="created_at")] = None
-
-    key = Key("ACCOUNT#{user_id}", "NOTICE#{created_at:iso}#{notice_id}")
-    by_actor = On("targetAccountId-index", "ACTOR#{actor_id}", "{created_at:iso}", when="actor_id")
-
-
-class UnreadCounter(typed.UnreadCounter, Entity, table=shares):
-    """How many notices an account has not read."""
-
-    user_id: CleanId
-    unread: Annotated[
-        int, Counter("Notice", where=lambda n: not_(n.read), sync="stream", creates=True)
-    ] = 0
-
-    key = Key("ACCOUNT#{user_id}", "UNREAD")

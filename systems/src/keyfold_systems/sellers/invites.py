@@ -5,16 +5,8 @@ from __future__ import annotations
 import secrets
 from datetime import timedelta
 
-from keyfold import Page, create, missing, put, update
-from keyfold_web import (
-    Conflict,
-    Identity,
-    Missing,
-    PageRequest,
-    authenticated,
-    mutation,
-    query,
-)
+from keyfold import Page, create, put, update
+from keyfold.conditions import missing
 from keyfold.errors import ConditionFailed, NotFound
 from keyfold_systems.sellers.access import access, require_owner
 from keyfold_systems.sellers.entities import Invite
@@ -34,6 +26,15 @@ from keyfold_systems.sellers.payloads import (
 )
 from keyfold_systems.sellers.shares import ShareOperations
 from keyfold_systems.sellers.values import BOTH, CleanId, Permission
+from keyfold_web import (
+    Conflict,
+    Identity,
+    Missing,
+    PageRequest,
+    authenticated,
+    mutation,
+    query,
+)
 
 
 class InviteOperations(ShareOperations):
@@ -65,7 +66,7 @@ class InviteOperations(ShareOperations):
         if had.is_owner:
             raise Conflict("You own this profile.", code="OWNER")
         mine = await account(self.db, caller.id)
-        if mine is None or mine.deleting_since is not None:
+        if mine is None:
             raise Conflict("Create your account first.", code="NO_ACCOUNT")
         # Nobody loses by a code; what an administrator may do is no share.
         kept = () if caller.is_admin else had.permissions

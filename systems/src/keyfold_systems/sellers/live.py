@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from keyfold.streams import Change
+from keyfold_systems.sellers.access import require, season_for
+from keyfold_systems.sellers.entities import Catalog, Invite, Order, Profile, Season, Share
+from keyfold_systems.sellers.parts import Part
 from keyfold_web import (
     Arguments,
     Identity,
@@ -12,10 +16,6 @@ from keyfold_web import (
     rule,
     subscription,
 )
-from keyfold.streams import Change
-from keyfold_systems.sellers.access import require, season_for
-from keyfold_systems.sellers.entities import Catalog, Invite, Order, Profile, Season, Share
-from keyfold_systems.sellers.parts import Part
 
 
 class News(Payload):

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, TypeVar
 
-from keyfold import AsyncDb, check, exists, missing
-from keyfold_web import Missing
+from keyfold import AsyncDb, check
+from keyfold.conditions import exists, missing
 from keyfold.errors import ConditionFailed, NotFound
 from keyfold.runtime import Intent
 from keyfold_systems.sellers.entities import Account, Profile, Season
+from keyfold_web import Missing
 
 T = TypeVar("T")
 

@@ -8,8 +8,6 @@ from keyfold_systems.sellers.entities import (
     Catalog,
     CatalogUse,
     Invite,
-    InviteOfProfile,
-    Notice,
     Order,
     OrderById,
     Profile,
@@ -17,7 +15,6 @@ from keyfold_systems.sellers.entities import (
     Season,
     SeasonOfProfile,
     Share,
-    UnreadCounter,
     design,
 )
 
@@ -59,7 +56,7 @@ def shares_of_profile(profile_id: str, limit: int = 50) -> Query[Share]:
     return Share.key.query(profile_id=profile_id).limit(limit).consistent()
 
 
-@design.pattern(requests=1, silence=(("Q2", "an account id has no #, so it is never ACTOR#..."),))
+@design.pattern(requests=1)
 def shared_with(account_id: str, limit: int = 50) -> Query[Share]:
     """What is shared with an account, with the profiles' names."""
     return Share.by_target.query(target_account_id=account_id).limit(limit)
@@ -72,9 +69,9 @@ def invite(invite_code: str) -> Get[Invite]:
 
 
 @design.pattern()
-def invites_of_profile(profile_id: str, limit: int = 50) -> Query[InviteOfProfile]:
+def invites_of_profile(profile_id: str, limit: int = 50) -> Query[Invite]:
     """The open and used invites of a profile that have not expired."""
-    return InviteOfProfile.key.query(profile_id=profile_id).limit(limit).consistent()
+    return Invite.by_profile.query(profile_id=profile_id).limit(limit)
 
 
 @design.pattern(requests=1)
@@ -141,15 +138,3 @@ def my_catalogs(account_id: str, limit: int = 50) -> Query[Catalog]:
 def public_catalogs(limit: int = 50) -> Query[Catalog]:
     """Public catalogs, newest first."""
     return Catalog.by_newest.query().descending().limit(limit)
-
-
-@design.pattern(requests=1)
-def notices_of(account_id: str, limit: int = 50) -> Query[Notice]:
-    """What an account was told, newest first."""
-    return Notice.key.query(user_id=account_id).descending().limit(limit)
-
-
-@design.pattern(requests=1)
-def unread_notices(account_id: str) -> Get[UnreadCounter]:
-    """How much of it was not read."""
-    return get(UnreadCounter.key(user_id=account_id))

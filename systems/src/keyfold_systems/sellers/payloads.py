@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from datetime import date
 from decimal import Decimal
-from typing import Annotated, Literal, Self
+from typing import Annotated, Self
 
 from pydantic import AfterValidator, Field, StringConstraints
 
 from keyfold import Timestamp
-from keyfold_web import Payload, unchanged
 from keyfold_systems.sellers.entities import (
     Account,
     Catalog,
@@ -29,6 +28,7 @@ from keyfold_systems.sellers.values import (
     Product,
     Text,
 )
+from keyfold_web import Payload, unchanged
 
 Stated = Annotated[Text, StringConstraints(strip_whitespace=True)]
 """Text that somebody types: what is around it is not meant, and blanks alone say nothing."""
@@ -289,9 +289,6 @@ class SellingSeason(Payload):
 
     season_id: str
     profile_id: str
-
-
-ReportFormat = Literal["CSV", "XLSX"]
 
 
 class ReportFile(Payload):

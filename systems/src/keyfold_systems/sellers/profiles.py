@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from keyfold import AsyncDb, Page, new_ulid
-from keyfold_web import Identity, NotAllowed, PageRequest, authenticated, mutation, query
 from keyfold.errors import NotFound
 from keyfold_systems.sellers.access import require
 from keyfold_systems.sellers.entities import (
     Invite,
-    InviteOfProfile,
     Profile,
     SeasonOfProfile,
     Share,
@@ -18,6 +16,7 @@ from keyfold_systems.sellers.patterns import my_profiles, profile_by_id
 from keyfold_systems.sellers.payloads import SellerProfile, Stated, seen_by_owner, seen_through
 from keyfold_systems.sellers.seasons import delete_season
 from keyfold_systems.sellers.values import CleanId
+from keyfold_web import Identity, NotAllowed, PageRequest, authenticated, mutation, query
 
 
 class ProfileOperations(Part):
@@ -94,6 +93,6 @@ async def delete_profile(db: AsyncDb, profile_id: str) -> None:
     async for season in db.iterate(SeasonOfProfile.key.query(profile_id=profile_id).consistent()):
         await delete_season(db, season.season_id)
     await db.delete_collection(Share.key.query(profile_id=profile_id).consistent())
-    async for invite in db.iterate(InviteOfProfile.key.query(profile_id=profile_id).consistent()):
+    async for invite in db.iterate(Invite.by_profile.query(profile_id=profile_id)):
         await db.delete(Invite.key(invite_code=invite.invite_code))
     await db.delete(ref)

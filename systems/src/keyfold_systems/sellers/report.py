@@ -1,16 +1,14 @@
-"""A season's report: totals by product and by payment, as data, CSV and XLSX."""
+"""A season's report: totals by product and by payment, as data and CSV."""
 
 from __future__ import annotations
 
 import csv
 import io
-import zipfile
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
-from xml.sax.saxutils import escape
 
-from keyfold_web import Payload
 from keyfold_systems.sellers.entities import Order, Season
+from keyfold_web import Payload
 
 Cell = str | int | Decimal
 _CENT = Decimal("0.01")
@@ -122,67 +120,3 @@ def _safe(cell: Cell) -> Cell:
     if isinstance(cell, str) and cell.startswith(("=", "+", "-", "@", "\t", "\r")):
         return f"'{cell}"
     return cell
-
-
-def as_xlsx(table: Sequence[Sequence[Cell]], title: str = "Orders") -> bytes:
-    """A workbook of one sheet: five small files in a zip, so nothing else is needed for it."""
-    lines: list[str] = []
-    for number, row in enumerate(table, 1):
-        cells = "".join(_cell(f"{_column(place)}{number}", cell) for place, cell in enumerate(row))
-        lines.append(f'<row r="{number}">{cells}</row>')
-    sheet = f'{_HEAD}<worksheet xmlns="{_MAIN}"><sheetData>{"".join(lines)}</sheetData></worksheet>'
-    name = escape(title[:31], {'"': "&quot;"})
-    workbook = (
-        f'{_HEAD}<workbook xmlns="{_MAIN}" xmlns:r="{_LINKS}"><sheets>'
-        f'<sheet name="{name}" sheetId="1" r:id="rId1"/></sheets></workbook>'
-    )
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
-        for path, text in (
-            ("[Content_Types].xml", _CONTENT_TYPES),
-            ("_rels/.rels", _relations("officeDocument", "xl/workbook.xml")),
-            ("xl/workbook.xml", workbook),
-            ("xl/_rels/workbook.xml.rels", _relations("worksheet", "worksheets/sheet1.xml")),
-            ("xl/worksheets/sheet1.xml", sheet),
-        ):
-            archive.writestr(zipfile.ZipInfo(path, (1980, 1, 1, 0, 0, 0)), text)
-    return out.getvalue()
-
-
-def _cell(place: str, cell: Cell) -> str:
-    if isinstance(cell, str):
-        text = escape("".join(c for c in cell if c >= " " or c in "\t\n"))
-        return f'<c r="{place}" t="inlineStr"><is><t xml:space="preserve">{text}</t></is></c>'
-    return f'<c r="{place}"><v>{cell}</v></c>'
-
-
-def _column(place: int) -> str:
-    name = ""
-    place += 1
-    while place:
-        place, rest = divmod(place - 1, 26)
-        name = chr(ord("A") + rest) + name
-    return name
-
-
-_HEAD = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>'
-_MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
-_LINKS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
-_PACKAGE = "http://schemas.openxmlformats.org/package/2006"
-_KIND = "application/vnd.openxmlformats-officedocument.spreadsheetml"
-_CONTENT_TYPES = (
-    f'{_HEAD}<Types xmlns="{_PACKAGE}/content-types">'
-    '<Default Extension="rels" '
-    'ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
-    '<Default Extension="xml" ContentType="application/xml"/>'
-    f'<Override PartName="/xl/workbook.xml" ContentType="{_KIND}.sheet.main+xml"/>'
-    f'<Override PartName="/xl/worksheets/sheet1.xml" ContentType="{_KIND}.worksheet+xml"/>'
-    "</Types>"
-)
-
-
-def _relations(kind: str, target: str) -> str:
-    return (
-        f'{_HEAD}<Relationships xmlns="{_PACKAGE}/relationships">'
-        f'<Relationship Id="rId1" Type="{_LINKS}/{kind}" Target="{target}"/></Relationships>'
-    )

@@ -18,9 +18,8 @@ from itertools import cycle
 from pathlib import Path
 
 from keyfold import AsyncDb, Design, Entity, new_ulid
-from keyfold_web import Identity
-from keyfold_engine.clients import Client, connect
 from keyfold.migrations import Migration, Migrator, Phase, backend_of
+from keyfold_engine.clients import Client, connect
 from keyfold_systems.sellers import current, demo, mapping, migration
 from keyfold_systems.sellers.design import design
 from keyfold_systems.sellers.entities import Catalog, Order, Season
@@ -28,6 +27,7 @@ from keyfold_systems.sellers.patterns import order_by_id
 from keyfold_systems.sellers.payloads import NewOrder, OrderLine
 from keyfold_systems.sellers.service import Sellers
 from keyfold_systems.sellers.values import LineItem, Product
+from keyfold_web import Identity
 
 Say = Callable[[str], None]
 Place = Callable[[Season, Product], Awaitable[str]]

@@ -9,7 +9,8 @@ from functools import partial
 from types import ModuleType
 from typing import Any, Final
 
-from keyfold import AsyncDb, Entity, check, create, delete, exists, put, update
+from keyfold import AsyncDb, Entity, check, create, delete, put, update
+from keyfold.conditions import exists
 from keyfold_systems.sellers import current, entities, mapping, patterns
 from keyfold_systems.sellers.entities import Account, Catalog, Invite, Order, Profile, Season, Share
 from keyfold_systems.sellers.values import LineItem, Product

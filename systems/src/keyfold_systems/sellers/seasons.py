@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import date
 
-from keyfold import AsyncDb, Page, create, missing, new_ulid, update
-from keyfold_web import Identity, Invalid, PageRequest, authenticated, mutation, query
+from keyfold import AsyncDb, Page, create, new_ulid, update
+from keyfold.conditions import missing
 from keyfold.errors import NotFound
 from keyfold.runtime import Intent
 from keyfold_systems.sellers.access import require, season_for
@@ -15,6 +15,7 @@ from keyfold_systems.sellers.parts import Part, existing, profile_stays, write_c
 from keyfold_systems.sellers.patterns import season_by_id, seasons_of_profile
 from keyfold_systems.sellers.payloads import ListedSeason, NewSeason, SeasonChanges
 from keyfold_systems.sellers.values import CleanId
+from keyfold_web import Identity, Invalid, PageRequest, authenticated, mutation, query
 
 
 class SeasonOperations(Part):

@@ -5,34 +5,28 @@ from __future__ import annotations
 from typing import ClassVar
 
 from keyfold import AsyncDb, Design
-from keyfold_web import Service, relation
 from keyfold_systems.sellers.accounts import AccountOperations
 from keyfold_systems.sellers.catalogs import CatalogOperations
 from keyfold_systems.sellers.design import design
 from keyfold_systems.sellers.entities import Catalog, Order, Season
-from keyfold_systems.sellers.inbox import NoticeOperations
 from keyfold_systems.sellers.invites import InviteOperations
 from keyfold_systems.sellers.live import LiveOperations
-from keyfold_systems.sellers.moderation import ModerationOperations
 from keyfold_systems.sellers.orders import OrderOperations
 from keyfold_systems.sellers.payloads import ListedOrder, ListedSeason
-from keyfold_systems.sellers.personal_data import PersonalDataOperations
 from keyfold_systems.sellers.profiles import ProfileOperations
 from keyfold_systems.sellers.seasons import SeasonOperations
 from keyfold_systems.sellers.shares import ShareOperations
+from keyfold_web import Service, relation
 
 
 class Sellers(
     AccountOperations,
-    PersonalDataOperations,
     ProfileOperations,
     InviteOperations,
     ShareOperations,
     SeasonOperations,
     OrderOperations,
     CatalogOperations,
-    ModerationOperations,
-    NoticeOperations,
     LiveOperations,
     Service,
 ):

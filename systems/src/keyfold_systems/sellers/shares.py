@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from keyfold import Page, put
-from keyfold_web import Identity, Invalid, PageRequest, authenticated, mutation, query
 from keyfold_systems.sellers.access import require_owner
 from keyfold_systems.sellers.entities import Account, Profile, Share
 from keyfold_systems.sellers.parts import Part, existing, names, profile_stays, write_checked
@@ -22,6 +21,7 @@ from keyfold_systems.sellers.payloads import (
     seen_through,
 )
 from keyfold_systems.sellers.values import CleanId, Permissions
+from keyfold_web import Identity, Invalid, PageRequest, authenticated, mutation, query
 
 
 class ShareOperations(Part):
@@ -119,7 +119,7 @@ class ShareOperations(Part):
             found = await account_by_email(self.db, address.casefold())
         else:
             raise Invalid("targetAccountEmail", "give an address or an account id")
-        if found is None or found.deleting_since is not None:
+        if found is None:
             raise Invalid(by, "nobody has this account")
         return found
 

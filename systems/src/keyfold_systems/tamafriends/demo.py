@@ -1,160 +1,137 @@
-"""A small network with a few stars: who has followers gets more of them."""
+"""The demo's data: twelve users and their pets. The same on every run, apart from the day.
+
+It obeys the rules of the service: nobody follows themselves or likes twice, and everything is
+younger than what it is about.
+"""
 
 from __future__ import annotations
 
 import random
-from datetime import timedelta
+from datetime import datetime, timedelta
+from typing import Any, cast
 
 from keyfold import AsyncDb
-from keyfold_web import Passwords
-from keyfold_systems.tamafriends.addresses import new_id, new_post_id
 from keyfold_systems.tamafriends.entities import (
     Comment,
-    Credential,
     Follow,
+    Kind,
     Like,
+    Pet,
     Post,
-    Report,
+    Scene,
     UserProfile,
-    home,
 )
 
-USERS: list[tuple[str, str, list[str]]] = [
-    ("yuki", "Yuki Tanaka", []),
-    ("omar", "Omar Haddad", []),
-    ("lena", "Lena Brandt", []),
-    ("noor", "Noor Aziz", ["moderator"]),
+# User, name, pet, kind, colour
+OWNERS = [
+    ("yuki", "Yuki Tanaka", "Mochi", "cat", "#e8a15c"),
+    ("omar", "Omar Haddad", "Falafel", "dog", "#b98354"),
+    ("lena", "Lena Brandt", "Marta", "bird", "#e3c04f"),
+    ("noor", "Noor Aziz", "Slow Joe", "turtle", "#6fa05d"),
+    ("aiko", "Aiko Abe", "Pudding", "rabbit", "#d9c3b0"),
+    ("dario", "Dario Costa", "Bandit", "cat", "#6d6f7b"),
+    ("elif", "Elif Doyle", "Captain", "bird", "#58a6c9"),
+    ("hugo", "Hugo Faria", "Biscuit", "dog", "#d8b17a"),
+    ("iva", "Iva Grau", "Clover", "rabbit", "#a98d7a"),
+    ("mika", "Mika Holm", "Turbo", "turtle", "#8a9a4b"),
+    ("rosa", "Rosa Ito", "Saffron", "cat", "#d97742"),
+    ("sven", "Sven Jansen", "Waffle", "dog", "#8c6a4f"),
 ]
-TRY = "/users/yuki/followers"
-PASSWORD = "tamafriends"
-OTHERS = 45
+USERS = [
+    *((id, name, list[str]()) for id, name, *_ in OWNERS),
+    ("login", "The login service", ["admin"]),
+]
+TRY = "/users/yuki/wall"
+# Every sentence is used once; {} is the pet.
+TEXTS: list[tuple[Scene, str]] = [
+    ("sofa", "{} has taken the warm half of the sofa. The other half is under review."),
+    ("rain", "Rain since six. {} blames me."),
+    ("night", "Two in the morning, and {} has news for the whole house."),
+    ("meadow", "First grass of the year. {} approves."),
+    ("bath", "Bath day. {} was brave; I was wet."),
+    ("sofa", "Came home to find {} asleep on my keyboard. The email was sent."),
+    ("meadow", "{} met the neighbour's hen and pretended not to care."),
+    ("night", "There is one star tonight, and {} is watching it."),
+    ("rain", "Somebody left muddy prints on the letter from the bank. Everybody looks at {}."),
+    ("bath", "{} and the rubber duck have signed a treaty."),
+    ("meadow", "A year ago today {} moved in. The house was quiet then."),
+    ("sofa", "New blanket. So far {} has filed two complaints."),
+    ("night", "{} dreams with both feet."),
+    ("rain", "For once {} did not mind the umbrella."),
+    ("meadow", "{} found the sunny spot and will not say where."),
+    ("bath", "Enough bubbles for two of {}."),
+    ("sofa", "Guests tonight. {} has chosen a lap already."),
+    ("meadow", "Small walk, big opinions: {} at the park."),
+    ("night", "The moon is full and {} is not sleepy at all."),
+    ("rain", "{} watches the drops race down the window. The left one won."),
+    ("meadow", "Today {} learned to wait. For four seconds."),
+    ("sofa", "I only went to make tea. {} is in my chair."),
+    ("bath", "{} is clean. This will not last until lunch."),
+    ("night", "Lights out, says {}, is a matter of taste."),
+]
+SAID = [
+    "What a face!",
+    "Ours does exactly that.",
+    "Please tell them I said hello.",
+    "I needed this today.",
+    "A treat from me, please.",
+    "Look at those feet.",
+    "Framed and on the wall.",
+    "The neighbour's side of the story, please.",
+]
 
-_FIRST = (
-    *("Aiko", "Bela", "Cleo", "Dario", "Elif", "Finn", "Gaia", "Hugo", "Iva", "Jun", "Kim"),
-    *("Luz", "Mika", "Nils", "Oona", "Pavel", "Rosa", "Sven", "Tara", "Uma", "Vito", "Wanda"),
-)
-_LAST = ("Abe", "Berg", "Costa", "Doyle", "Eklund", "Faria", "Grau", "Holm", "Ito", "Jansen")
-_PETS = (
-    *("my shiba", "the old tomcat", "our hen Marta", "my very round hamster", "the turtle"),
-    *("the rescue greyhound", "my one-eyed cat", "the rabbit", "the parrot"),
-)
-_DID = (
-    "{} learned to open the fridge. We have agreed on terms.",
-    "Came home to find {} asleep on my keyboard. The email was sent.",
-    "Today {} met the neighbour's dog and pretended not to care.",
-    "Rain, and for once {} did not mind.",
-    "New food. So far {} has filed two complaints.",
-    "There is one sunny spot in the flat, and {} holds it.",
-    "Vet day: {} was very brave, I was not.",
-    "A year ago today {} moved in with us.",
-    "Somebody ate the basil. Everybody looks at {}.",
-    "Meanwhile {} has discovered the mirror.",
-    "Brushing day: there is enough for a second one of {}.",
-    "Six in the morning, says {}, is late.",
-)
-_SAID = (
-    *("So cute!", "Give them a treat from me.", "Classic.", "Mine does the same.", "Iconic."),
-    *("The face!", "Wishing you both a quiet night.", "We need a picture.", "I feel seen."),
-    *("Ours ate the rug once.", "What a character.", "Congratulations, all of you!"),
-)
-_LIVES = "Lives with "
+
+def data(now: datetime) -> list[list[Any]]:
+    """What is written, in the order in which it is written."""
+    dice = random.Random(2)
+    people = [_profile(*one, now - timedelta(days=120 - at)) for at, one in enumerate(OWNERS)]
+    ids = [one.user_id for one in people]
+    follows = [
+        Follow(follower_id=one, followee_id=other, created_at=now - timedelta(days=60))
+        for one in ids
+        for other in sorted(dice.sample([who for who in ids if who != one], 5))
+    ]
+    posts = [_post(dice, now, number, people) for number in range(len(TEXTS))]
+    reactions = [one for post in posts for one in _reactions(dice, post, ids)]
+    return [people, follows, posts, reactions]
 
 
 async def fill(db: AsyncDb) -> int:
-    """Write the demo's data; returns how many items were made."""
-    dice = random.Random(5)
-    people = await _people(db, dice)
-    made = 2 * len(people)
-    popular: list[str] = [user for user, _, groups in USERS if not groups]
-    edges: set[tuple[str, str]] = set()
-    for person in people:
-        for _ in range(dice.randint(3, 10)):
-            star = dice.choice(popular)
-            if star != person.user_id and (person.user_id, star) not in edges:
-                edges.add((person.user_id, star))
-                popular += [star, star, dice.choice(people).user_id]
-    for follower, followee in sorted(edges):
-        await db.transact(*home.following(Follow(follower_id=follower, followee_id=followee)))
-    posts = [_post(db, dice, person) for person in people for _ in range(dice.randint(0, 5))]
-    posts += [_post(db, dice, person) for person in people[:3] for _ in range(6)]
-    await db.bulk(posts)
-    reactions: list[Like | Comment] = []
-    for post in posts:
-        fans = dice.sample(people, min(len(people), int(dice.paretovariate(1.1)) + 1))
-        for fan in fans[:25]:
-            reactions += _reactions(db, dice, post, fan)
-    await db.bulk(reactions)
-    await db.bulk(_report(db, post) for post in posts[-2:])
-    return made + len(edges) + len(posts) + len(reactions) + 2
+    """Write the demo's data; returns how many items it has."""
+    made = data(db.context.now())
+    for items in made:
+        await db.bulk(items)
+    return sum(map(len, made))
 
 
-def _report(db: AsyncDb, post: Post) -> Report:
-    return Report(
-        kind="post",
-        target_id=post.post_id,
-        user_id="omar",
-        author_id=post.user_id,
-        reason="other",
-        text="This is my turtle, not theirs.",
-        excerpt=post.text,
-        created_at=db.context.now() - timedelta(hours=3),
-    )
+def _post(dice: random.Random, now: datetime, number: int, people: list[UserProfile]) -> Post:
+    scene, text = TEXTS[number]
+    person = people[(number * 5) % len(people)]
+    at = now - timedelta(hours=(len(TEXTS) - number) * 17, minutes=dice.randint(0, 59))
+    words = text.format(person.pet.name if person.pet else "")
+    return Post.new(person.user_id, words, at, scene, f"demo{number:03d}")
 
 
-async def _people(db: AsyncDb, dice: random.Random) -> list[UserProfile]:
-    known = [(user, name) for user, name, _ in USERS]
-    moderators = {user for user, _, groups in USERS if groups}
-    names = dice.sample([f"{first} {last}" for first in _FIRST for last in _LAST], OTHERS)
-    others = [(name.lower().replace(" ", "_"), name) for name in names]
-    people = [
-        UserProfile(
-            user_id=user,
-            email=f"{user}@example.com",
-            username=user,
-            handle=user,
-            display_name=name,
-            bio=f"{_LIVES}{dice.choice(_PETS)}.",
-            role="moderator" if user in moderators else "member",
-        )
-        for user, name in known + others
-    ]
-    await db.bulk(people)
-    # One digest for all of them: each takes a quarter of a second.
-    made = await Passwords(db, Credential).new_credential(people[0].user_id, PASSWORD)
-    await db.bulk(made.model_copy(update={"user_id": one.user_id}) for one in people)
-    return people
+def _reactions(dice: random.Random, post: Post, ids: list[str]) -> list[Like | Comment]:
+    """Likes of some others, and comments of a few of them."""
+    fans = dice.sample([one for one in ids if one != post.user_id], dice.randint(1, 9))
+    said, made = dice.sample(SAID, dice.randint(0, 3)), list[Like | Comment]()
+    for at, fan in enumerate(fans):
+        later = post.created_at + timedelta(minutes=20 * at + dice.randint(3, 20))
+        made.append(Like.of(post, fan, later))
+        if at < len(said):
+            made.append(Comment.on(post, fan, said[at], later, f"{post.post_id}-{fan}"))
+    return made
 
 
-def _post(db: AsyncDb, dice: random.Random, author: UserProfile) -> Post:
-    at = db.context.now() - timedelta(minutes=dice.randint(1, 20_000))
-    return Post(
-        user_id=author.user_id,
-        post_id=new_post_id(at, author.user_id),
-        text=_sentence(dice.choice(_DID), author.bio.removeprefix(_LIVES).removesuffix(".")),
+def _profile(user: str, name: str, pet: str, kind: str, colour: str, at: datetime) -> UserProfile:
+    return UserProfile(
+        user_id=user,
+        email=f"{user}@example.com",
+        username=f"{user}.tama",
+        handle=user,
+        display_name=name,
+        bio=f"Lives with {pet}.",
+        pet=Pet(name=pet, kind=cast("Kind", kind), colour=colour),
         created_at=at,
     )
-
-
-def _sentence(deed: str, pet: str) -> str:
-    said = deed.format(pet)
-    return said[0].upper() + said[1:]
-
-
-def _reactions(
-    db: AsyncDb, dice: random.Random, post: Post, fan: UserProfile
-) -> list[Like | Comment]:
-    """A like, and now and then a comment."""
-    later = post.created_at + timedelta(seconds=dice.randint(10, 50_000))
-    at = min(later, db.context.now())
-    where = {
-        "post_id": post.post_id,
-        "user_id": fan.user_id,
-        "post_user_id": post.user_id,
-        "post_created_at": post.created_at,
-        "created_at": at,
-    }
-    like = Like.model_validate(where)
-    if dice.random() >= 0.3:
-        return [like]
-    said = {"comment_id": new_id(at), "user_handle": fan.handle, "text": dice.choice(_SAID)}
-    return [like, Comment.model_validate({**where, **said})]

@@ -1,8 +1,8 @@
-"""The design of TamaFriends: its entities, its access patterns, and what follows a change."""
+"""The design: its entities and its access patterns."""
 
 from __future__ import annotations
 
-from keyfold_systems.tamafriends import departures, events, notices, patterns
-from keyfold_systems.tamafriends.entities import design, home, table
+from keyfold_systems.tamafriends import patterns
+from keyfold_systems.tamafriends.entities import design, table
 
-__all__ = ["departures", "design", "events", "home", "notices", "patterns", "table"]
+__all__ = ["design", "patterns", "table"]

@@ -1,4 +1,4 @@
-"""The operations of TamaFriends."""
+"""The service: `keyfold api keyfold_systems.tamafriends.service`."""
 
 from __future__ import annotations
 
@@ -6,22 +6,14 @@ from typing import ClassVar
 
 from keyfold import AsyncDb, Design
 from keyfold_systems.tamafriends.design import design
-from keyfold_systems.tamafriends.operations.belongings import Belongings
-from keyfold_systems.tamafriends.operations.live import Live
-from keyfold_systems.tamafriends.operations.moderation import Moderation
-from keyfold_systems.tamafriends.operations.notifications import Notifications
-from keyfold_systems.tamafriends.operations.posts import Posts
-from keyfold_systems.tamafriends.operations.profiles import Profiles
-from keyfold_systems.tamafriends.operations.relations import Relations
+from keyfold_systems.tamafriends.operations import Operations
 
 
-class TamaFriends(Moderation, Profiles, Posts, Relations, Notifications, Live, Belongings):
-    """Posts, comments, likes and follows."""
+class TamaFriends(Operations):
+    """Pets, their people, and what they post."""
 
     title: ClassVar[str] = "TamaFriends"
     design: ClassVar[Design] = design
-    idempotent = True
-    own_accounts = True
 
 
 def service(db: AsyncDb) -> TamaFriends:

@@ -1,172 +1,145 @@
-"""What one caller is shown: people, posts and comments, with all that a list shows of them.
-
-Whoever is kept away by a block, on either side, is not among them. A page is completed by one batch
-of reads, whatever stands in it.
-"""
+"""What callers send, and what they are shown: the fields of entities, with people's names."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any, TypeVar
 
-from keyfold import AsyncDb, Ref
-from keyfold_web import MediaStore, Missing, NotAllowed
+from pydantic import Field, StringConstraints
+
+from keyfold import AsyncDb, Ref, Timestamp
 from keyfold_systems.tamafriends.entities import (
-    Block,
     Comment,
-    Follow,
-    Image,
+    Email,
+    Handle,
     Like,
-    Notification,
+    Pet,
     Post,
+    Scene,
+    Username,
     UserProfile,
 )
-from keyfold_systems.tamafriends.payloads import (
-    CommentView,
-    ImageView,
-    Notice,
-    Person,
-    PersonSince,
-    PostView,
-    Profile,
-)
+from keyfold_web import Payload, cleared, unchanged
+
+V = TypeVar("V", bound=Payload)
+Lower = StringConstraints(to_lower=True)
+DisplayName = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=80)]
+PostText = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=2000)]
+Said = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=1000)]
+Bio = Annotated[str, Field(max_length=300)]
 
 
-@dataclass(frozen=True)
-class Company:
-    """The people of a page: those who are there, and those behind a block."""
+class NewProfile(Payload):
+    """A new profile."""
 
-    people: dict[str, Person]
-    apart: set[str]
-
-    def admit(self, user_id: str) -> Person:
-        """Somebody, or the reason why the caller cannot see them."""
-        if user_id in self.apart:
-            raise NotAllowed("One of you has blocked the other.", code="BLOCKED")
-        if user_id not in self.people:
-            raise Missing.of("user", user_id)
-        return self.people[user_id]
+    email: Annotated[Email, Lower]
+    username: Annotated[Username, Lower]
+    handle: Annotated[Handle, Lower]
+    display_name: DisplayName
+    bio: Bio = ""
+    pet: Pet | None = None
 
 
-@dataclass(frozen=True)
-class Views:
-    """The eyes of one caller."""
+class ProfileChange(Payload):
+    """What changes in a profile; null removes the bio or the pet."""
 
-    db: AsyncDb
-    me: str
-    media: MediaStore | None = None
-
-    async def company(self, ids: Iterable[str]) -> Company:
-        """Those of these people whom the caller may see."""
-        company, _ = await self._company(ids)
-        return company
-
-    async def admit(self, user_id: str) -> None:
-        """Refuse the caller what is of somebody they cannot see."""
-        (await self.company([user_id])).admit(user_id)
-
-    async def profile(self, user_id: str) -> Profile:
-        """Somebody's profile."""
-        follows_me = Follow.key(follower_id=user_id, followee_id=self.me)
-        more: list[Ref[Any]] = [UserProfile.key(user_id=user_id), follows_me]
-        company, (found, edge) = await self._company([user_id], more)
-        person = company.admit(user_id)
-        return Profile(
-            **dict(person),
-            bio=found.bio,
-            role=found.role,
-            followers=found.followers,
-            following=found.following,
-            follows_you=edge is not None,
-        )
-
-    async def since(self, known: Sequence[tuple[str, Any]]) -> list[PersonSince]:
-        """People of a list, each with a moment."""
-        people = (await self.company(one for one, _ in known)).people
-        return [PersonSince(user=people[one], since=at) for one, at in known if one in people]
-
-    async def posts(self, found: Iterable[Post | None]) -> list[PostView]:
-        """Posts with their authors, in their order, without those that are gone."""
-        there = [post for post in found if post is not None]
-        likes = [Like.key(post_id=post.post_id, user_id=self.me) for post in there]
-        company, liked = await self._company((post.user_id for post in there), likes)
-        return [
-            self._post(post, company.people[post.user_id], like is not None)
-            for post, like in zip(there, liked, strict=True)
-            if post.user_id in company.people
-        ]
-
-    async def comments(self, found: Sequence[Comment]) -> list[CommentView]:
-        """Comments with their authors, without those under posts that a block hides."""
-        company = await self.company(id for one in found for id in (one.user_id, one.post_user_id))
-        people = company.people
-        return [
-            CommentView(author=people[one.user_id], **_of(one, CommentView, "author"))
-            for one in found
-            if one.user_id in people and one.post_user_id not in company.apart
-        ]
-
-    async def notices(self, found: Sequence[Notification]) -> list[Notice]:
-        """Notifications with who they are about."""
-        people = (await self.company(one.actor_id for one in found if one.actor_id)).people
-        return [
-            Notice(
-                actor=people.get(one.actor_id or ""),
-                read=one.state == "read",
-                **_of(one, Notice, "actor", "read"),
-            )
-            for one in found
-            if one.actor_id is None or one.actor_id in people
-        ]
-
-    def person(self, profile: UserProfile, *, followed: bool = False) -> Person:
-        """Somebody, as lists show them."""
-        return Person(
-            user_id=profile.user_id,
-            handle=profile.handle,
-            display_name=profile.display_name,
-            picture=self.image(profile.picture) if profile.picture is not None else None,
-            followed=followed,
-        )
-
-    def image(self, image: Image) -> ImageView:
-        url = self.media.download(image.key).url if self.media is not None else None
-        return ImageView(key=image.key, alt=image.alt, url=url)
-
-    def _post(self, post: Post, author: Person, liked: bool) -> PostView:
-        return PostView(
-            author=author,
-            liked=liked,
-            images=[self.image(one) for one in post.images],
-            **_of(post, PostView, "author", "liked", "images"),
-        )
-
-    async def _company(
-        self, ids: Iterable[str], more: Sequence[Ref[Any]] = ()
-    ) -> tuple[Company, list[Any]]:
-        """The people, and more items that are read with them."""
-        wanted = sorted(set(ids))
-        others = [one for one in wanted if one != self.me]
-        parts: list[list[Ref[Any]]] = [
-            [UserProfile.key(user_id=one) for one in wanted],
-            [Block.key(user_id=self.me, blocked_id=one) for one in others],
-            [Block.key(user_id=one, blocked_id=self.me) for one in others],
-            [Follow.key(follower_id=self.me, followee_id=one) for one in others],
-            list(more),
-        ]
-        found = iter(await self.db.get_many([ref for part in parts for ref in part]))
-        profiles, ours, theirs, follows, rest = ([next(found) for _ in part] for part in parts)
-        apart = {one.blocked_id for one in ours if one} | {one.user_id for one in theirs if one}
-        followed = {one.followee_id for one in follows if one}
-        people = {
-            one.user_id: self.person(one, followed=one.user_id in followed)
-            for one in profiles
-            if one is not None and one.user_id not in apart
-        }
-        return Company(people, apart), rest
+    email: Annotated[Email, Lower] = unchanged()
+    username: Annotated[Username, Lower] = unchanged()
+    handle: Annotated[Handle, Lower] = unchanged()
+    display_name: DisplayName = unchanged()
+    bio: Bio | None = cleared("")
+    pet: Pet | None = None
 
 
-def _of(item: Any, shown: type[Any], *without: str) -> dict[str, Any]:
-    """The fields of an item that are shown as they are."""
-    return {name: getattr(item, name) for name in shown.model_fields if name not in without}
+class NewPost(Payload):
+    """A new post."""
+
+    text: PostText
+    scene: Scene = "meadow"
+
+
+class Person(Payload):
+    """A user in a list."""
+
+    user_id: str
+    handle: str
+    display_name: str
+    pet: Pet | None
+
+
+class ProfileView(Person):
+    """A profile, without the email and the user name."""
+
+    bio: str
+    follower_count: int
+    following_count: int
+    version: int
+    created_at: Timestamp | None
+
+
+class Account(ProfileView):
+    """A profile as its user, or the login, sees it."""
+
+    email: str
+    username: str
+
+
+class PostView(Payload):
+    """A post with its author, and whether the caller likes it."""
+
+    post_id: str
+    author: Person
+    text: str
+    scene: Scene
+    like_count: int
+    comment_count: int
+    liked: bool
+    created_at: Timestamp
+
+
+class CommentView(Payload):
+    """A comment with its author."""
+
+    comment_id: str
+    post_id: str
+    author: Person
+    text: str
+    created_at: Timestamp
+
+
+def view_of(view: type[V], item: Any, **more: Any) -> V:
+    """A view of an item: its fields of the same names, and what is given beside them."""
+    own = {name: getattr(item, name) for name in view.model_fields if name not in more}
+    return view(**own, **more)
+
+
+async def people(db: AsyncDb, ids: Iterable[str]) -> dict[str, Person]:
+    """The users of a list, in one batch."""
+    refs = [UserProfile.key(user_id=one) for one in sorted(set(ids))]
+    found = await db.get_many(refs)
+    return {one.user_id: view_of(Person, one) for one in found if one is not None}
+
+
+async def show_posts(db: AsyncDb, posts: Sequence[Post], reader_id: str) -> list[PostView]:
+    """Posts with their authors and the reader's likes, in one batch."""
+    refs: list[Ref[Any]] = [UserProfile.key(user_id=one) for one in {p.user_id for p in posts}]
+    if reader_id:  # nobody in particular likes nothing
+        refs += [Like.key(post_id=post.post_id, user_id=reader_id) for post in posts]
+    found = [one for one in await db.get_many(refs) if one is not None]
+    authors = {one.user_id: view_of(Person, one) for one in found if isinstance(one, UserProfile)}
+    liked = {one.post_id for one in found if isinstance(one, Like)}
+    return [
+        view_of(PostView, post, author=authors[post.user_id], liked=post.post_id in liked)
+        for post in posts
+        if post.user_id in authors
+    ]
+
+
+async def show_comments(db: AsyncDb, comments: Sequence[Comment]) -> list[CommentView]:
+    """Comments with their authors, in one batch."""
+    authors = await people(db, (one.user_id for one in comments))
+    return [
+        view_of(CommentView, one, author=authors[one.user_id])
+        for one in comments
+        if one.user_id in authors
+    ]

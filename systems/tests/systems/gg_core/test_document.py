@@ -1,137 +1,178 @@
-"""The table and its items as they are stored, next to what the document writes."""
+"""The document, query by query, through the author's eyes: raw boto3 on our table."""
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime
 from typing import Any
 
-from keyfold_web import Identity
-from keyfold_systems.gg_core.payloads import (
-    NewActivity,
-    NewGoal,
-    NewGroup,
-    NewQuest,
-    NewRoom,
-    NewTask,
-    NewUser,
-)
-from tests.systems.opening import LATER, stored
+import pytest
+from tests.systems.author import Author
 
-from .conftest import MIA, ROOT, World
+from keyfold_systems.gg_core.entities import FEED_DAYS
 
-pytestmark = LATER
-NIA = Identity.of("nia")
+from .conftest import World
 
-PAYLOADS = {
-    "User": "id nickname email fullName language tags tier createdAt updatedAt",
-    "Follow": "followerId followeeId createdAt",
-    "FollowersCounter": "count",
-    "FollowingCounter": "count",
-    "Group": "name description ownerId tags isPersistent createdAt updatedAt",
-    "GroupMember": "groupId userId role joinedAt",
-    "Activity": "activityId actorId verb objectType objectId previewText media tags createdAt",
-    "FeedItem": "followerId activityId actorId verb objectType objectId previewText createdAt ttl",
-    "Promotion": "userId fanoutEnabled reason thresholds updatedAt",
-    "Quest": (
-        "id userId title description difficulty rewardXp status tags deadline kind linkedGoalIds "
-        "linkedTaskIds targetCount countScope startAt periodSeconds createdAt updatedAt"
-    ),
-    "Room": "scope members createdAt",
-    "Message": "roomId userId text createdAt ttl",
-}
-"""What the document says is in an item, beside its keys and its type."""
-
-INDEXED = {
-    "User": {"GSI2": "NICK#nia PROFILE#nia", "GSI3": "EMAIL#nia@x.org PROFILE#nia"},
-    "Follow": {"GSI1": "USER#nia FOLLOWER#mia"},
-    "GroupMember": {"GSI1": "USER#nia ENTITY#Group#{joinedAt}#{groupId}"},
-    "Goal": {"GSI1": "USER#nia ENTITY#Goal#{createdAt}#{goalId}"},
-    "Task": {"GSI1": "USER#nia ENTITY#Task#{dueAt}#{taskId}"},
-    "Quest": {"GSI1": "USER#nia ENTITY#Quest#{createdAt}#{id}"},
-}
-"""Where an item is in the indexes; goals and quests have their id after the time."""
+DUE = "2031-03-01T12:00:00.000Z"
+PREFIXES = {"USER", "GOAL", "GROUP", "ROOM", "ACTIVITY", "FEED", "PROMO"}
+OWN = {"ROOMS", "UNIQUE", "ONCE"}
+"""Partitions of ours, which none of the document's queries meets."""
 
 
-async def lived(world: World) -> None:
-    """Nia has done something of everything, and Mia follows her."""
-    service, soon = world.service, world.db.context.now() + timedelta(days=1)
-    tags = {"running"}
-    await service.create_user(
-        NewUser(nickname="nia", email="nia@x.org", full_name="Nia", tags=tags), caller=NIA
-    )
-    await service.follow_user("nia", caller=MIA)
-    await service.promote("nia", True, caller=ROOT, reason="volume", thresholds={"posts": 9})
+@pytest.fixture
+async def life(world: World) -> dict[str, Any]:
+    """Ada follows Ben, who is promoted, and Cyd, who is not; she has one of everything."""
+    await world.join("ada", "ben", "cyd")
+    await world.do("root", "PUT", "/promotions/ben", {"fanoutEnabled": True})
+    for who in ("ben", "cyd"):
+        await world.do("ada", "POST", f"/following/{who}")
     await world.settle()
-    await service.create_group(NewGroup(name="Runners", tags=tags), caller=NIA)
-    goal = await service.create_goal(NewGoal(title="Run"), caller=NIA)
-    task = NewTask(title="Shoes", due_at=soon)
-    link = await service.create_task(goal.goal_id, task, caller=NIA)
-    given = {
-        "title": "Both",
-        "kind": "quantitative",
-        "tags": tags,
-        "deadline": soon + timedelta(days=1),
-        "linkedGoalIds": [goal.goal_id],
-        "linkedTasks": [{"goalId": goal.goal_id, "taskId": link.task_id}],
-        "targetCount": 2,
-        "countScope": "linked",
-        "startAt": soon,
-        "periodSeconds": 3600,
+    made: dict[str, Any] = {
+        "posts": [
+            (await world.post(who, f"{who} {n}"))["activityId"]
+            for n, who in enumerate(("ben", "cyd", "ben"))
+        ]
     }
-    await service.create_quest(NewQuest.model_validate(given), caller=NIA)
-    picture = {"s3Key": "users/nia/a", "contentType": "image/png", "width": 4, "height": 3}
-    told = {"previewText": "Look", "media": picture, "tags": tags}
-    await service.post_activity(NewActivity.model_validate(told), caller=NIA)
-    room = await service.create_room(NewRoom(scope="dm", members={"mia"}), caller=NIA)
-    await service.send_message(room.room_id, "Hello", hours=1, caller=NIA)
     await world.settle()
+    group = {"name": "Runners", "tags": ["b", "a", "b"]}
+    made["group"] = (await world.do("ada", "POST", "/groups", group))["groupId"]
+    made["goal"] = (await world.do("ada", "POST", "/goals", {"title": "Run"}))["goalId"]
+    at = f"/goals/{made['goal']}/tasks"
+    made["tasks"] = [
+        (await world.do("ada", "POST", at, one))["taskId"]
+        for one in ({"title": "Shoes", "dueAt": DUE}, {"title": "Someday"})
+    ]
+    quest = {"title": "Start", "kind": "linked", "linkedTaskIds": made["tasks"][::-1]}
+    made["quest"] = (await world.do("ada", "POST", "/quests", quest))["questId"]
+    made["room"] = (await world.do("ada", "POST", "/rooms", {"members": ["ben"]}))["roomId"]
+    for number in range(3):
+        await world.do("ada", "POST", f"/rooms/{made['room']}/messages", {"text": f"{number}"})
+    await world.settle()
+    return made
 
 
-async def items(world: World) -> dict[str, dict[str, Any]]:
-    """One stored item of each type: hers, if there is one."""
-    await lived(world)
-    found = sorted(await stored(world.db, "gg_core"), key=lambda one: "nia" in str(one))
-    return {one["type"]["S"]: one for one in found}
+class TestUsersAndFollows:
+    def test_a_profile_by_key_nickname_and_email(self, life: Any, author: Author) -> None:
+        item = author.get("USER#ada", "PROFILE#ada")
+        assert (item["type"], item["id"], item["tags"]) == ("User", "ada", [])
+        at = item["createdAt"]
+        assert (item["GSI1PK"], item["GSI1SK"]) == ("USER#ada", f"ENTITY#User#{at}")
+        assert author.query("GSI2", "NICK#ada") == author.query("GSI3", "EMAIL#ada@x.org") == [item]
+        assert (item["GSI2SK"], item["GSI3SK"]) == ("PROFILE#ada", "PROFILE#ada")
+
+    def test_who_i_follow(self, life: Any, author: Author) -> None:
+        found = author.query(None, "USER#ada", "FOLLOWING#")
+        assert [(i["type"], i["followerId"], i["followeeId"]) for i in found] == [
+            ("Follow", "ada", "ben"),
+            ("Follow", "ada", "cyd"),
+        ]
+
+    def test_who_follows_me(self, life: Any, author: Author) -> None:
+        found = author.query("GSI1", "USER#ben", "FOLLOWER#")
+        assert [i["GSI1SK"] for i in found] == ["FOLLOWER#ada"]
+
+    def test_counts(self, life: Any, author: Author) -> None:
+        assert author.get("USER#ben", "COUNTER#FOLLOWERS")["count"] == 1
+        assert author.get("USER#ada", "COUNTER#FOLLOWING")["count"] == 2
+
+    def test_a_users_timeline_has_entities_and_followers_only(
+        self, life: Any, author: Author
+    ) -> None:
+        found = [i["GSI1SK"].split("#")[:2] for i in author.query("GSI1", "USER#ada")]
+        assert found == [["ENTITY", kind] for kind in ("Goal", "Group", "Quest", "Task", "User")]
+        followed = [i["GSI1SK"].split("#")[0] for i in author.query("GSI1", "USER#ben")]
+        assert followed == ["ENTITY", "FOLLOWER"]
 
 
-async def test_items_have_the_attributes_that_the_document_writes(world: World) -> None:
-    found = await items(world)
-    for name, payload in PAYLOADS.items():
-        assert {"type", *payload.split()} <= set(found[name]), name
-    assert set(found["Activity"]["media"]["M"]) == {"s3Key", "contentType", "width", "height"}
-    lists = (found["User"]["tags"], found["Quest"]["linkedGoalIds"], found["Room"]["members"])
-    assert all(list(one) == ["SS"] for one in lists)
-    assert "ttl" not in found["Activity"]
+class TestGroups:
+    def test_get_group_with_its_tags_in_order(self, life: Any, author: Author) -> None:
+        item = author.get(f"GROUP#{life['group']}", f"GROUP#{life['group']}")
+        assert (item["type"], item["ownerId"], item["tags"]) == ("Group", "ada", ["b", "a", "b"])
+        assert item["isPersistent"] is False
+
+    def test_list_members(self, life: Any, author: Author) -> None:
+        [item] = author.query(None, f"GROUP#{life['group']}", "MEMBER#")
+        assert (item["type"], item["userId"], item["role"]) == ("GroupMember", "ada", "owner")
+
+    def test_groups_i_am_in(self, life: Any, author: Author) -> None:
+        [item] = author.query("GSI1", "USER#ada", "ENTITY#Group#")
+        assert item["GSI1SK"] == f"ENTITY#Group#{item['joinedAt']}#{life['group']}"
 
 
-async def test_items_are_in_the_indexes_where_the_document_says(world: World) -> None:
-    found = await items(world)
-    for name, places in INDEXED.items():
-        item = found[name]
-        texts = {field: value.get("S") for field, value in item.items()}
-        keys = {
-            index: f"{texts[f'{index}PK']} {texts[f'{index}SK']}"
-            for index in ("GSI1", "GSI2", "GSI3")
-            if f"{index}PK" in item
-        }
-        assert keys == {index: place.format(**texts) for index, place in places.items()}, name
+class TestGoalsAndQuests:
+    def test_goals_and_tasks_by_their_keys(self, life: Any, author: Author) -> None:
+        goal = author.get("USER#ada", f"GOAL#{life['goal']}")
+        assert (goal["GSI1PK"], goal["GSI1SK"]) == ("USER#ada", f"ENTITY#Goal#{goal['createdAt']}")
+        tasks = author.query(None, f"GOAL#{life['goal']}", "TASK#")
+        assert sorted(i["taskId"] for i in tasks) == sorted(life["tasks"])
+
+    def test_only_a_task_that_is_due_is_listed(self, life: Any, author: Author) -> None:
+        [item] = author.query("GSI1", "USER#ada", "ENTITY#Task#")
+        assert item["GSI1SK"] == f"ENTITY#Task#{DUE}#{life['tasks'][0]}"
+
+    def test_list_quests(self, life: Any, author: Author) -> None:
+        [item] = author.query("GSI1", "USER#ada", "ENTITY#Quest#")
+        assert item["GSI1SK"] == f"ENTITY#Quest#{item['createdAt']}"
+
+    def test_get_a_quest(self, life: Any, author: Author) -> None:
+        item = author.get("USER#ada", f"QUEST#{life['quest']}")
+        assert (item["type"], item["id"], item["status"]) == ("Quest", life["quest"], "active")
+        assert (item["linkedTaskIds"], item["rewardXp"]) == (life["tasks"][::-1], 10)
+        assert {"linkedGoalIds", "deadline", "targetCount", "description"}.isdisjoint(item)
 
 
-async def test_the_table_is_the_documents(world: World) -> None:
-    name = f"{world.db.context.table_prefix}gg_core"
-    table = (await world.db.client.call("DescribeTable", {"TableName": name}))["Table"]
-    assert [one["AttributeName"] for one in table["KeySchema"]] == ["PK", "SK"]
-    assert table["StreamSpecification"] == {
-        "StreamEnabled": True,
-        "StreamViewType": "NEW_AND_OLD_IMAGES",
-    }
-    indexes = {
-        one["IndexName"]: [key["AttributeName"] for key in one["KeySchema"]]
-        for one in table["GlobalSecondaryIndexes"]
-    }
-    assert indexes == {f"GSI{n}": [f"GSI{n}PK", f"GSI{n}SK"] for n in (1, 2, 3)}
-    living = await world.db.client.call("DescribeTimeToLive", {"TableName": name})
-    assert living["TimeToLiveDescription"] == {
-        "TimeToLiveStatus": "ENABLED",
-        "AttributeName": "ttl",
-    }
+class TestFeed:
+    def test_fan_in_is_the_default(self, life: Any, author: Author) -> None:
+        [item] = author.query(None, "ACTIVITY#cyd", Limit=50)
+        assert (item["type"], item["actorId"], item["verb"]) == ("Activity", "cyd", "post")
+        assert item["SK"] == f"TS#{item['createdAt']}#{item['activityId']}"
+
+    def test_only_what_promoted_users_did_is_copied(self, life: Any, author: Author) -> None:
+        copied = [i for i in author.items() if i["type"] == "FeedItem"]
+        assert {(i["PK"], i["actorId"]) for i in copied} == {("FEED#ada", "ben")}
+
+    def test_a_feeds_partition_has_feed_items_only(self, life: Any, author: Author) -> None:
+        found = author.query(None, "FEED#ada", Limit=50)
+        assert [i["type"] for i in found] == ["FeedItem", "FeedItem"]
+        assert [i["activityId"] for i in found] == [life["posts"][0], life["posts"][2]]
+
+    def test_copies_expire(self, life: Any, author: Author) -> None:
+        for item in author.query(None, "FEED#ada"):
+            days = (int(item["ttl"]) - datetime.now(UTC).timestamp()) / 86_400
+            assert FEED_DAYS - 1 < days <= FEED_DAYS + 0.1
+
+    async def test_a_page_has_both(self, life: Any, world: World) -> None:
+        assert await world.feed("ada") == ["ben 2", "cyd 1", "ben 0"]
+
+    def test_the_flag(self, life: Any, author: Author) -> None:
+        item = author.get("PROMO#ben", "PROMO#ben")
+        assert (item["type"], item["userId"], item["fanoutEnabled"]) == ("Promotion", "ben", True)
+        assert (item["reason"], item["thresholds"]) == ("followers", {})
+        assert "updatedAt" in item
+
+
+class TestChat:
+    def test_a_room(self, life: Any, author: Author) -> None:
+        item = author.get(f"ROOM#{life['room']}", f"ROOM#{life['room']}")
+        assert (item["type"], item["scope"], item["members"]) == ("Room", "dm", ["ada", "ben"])
+
+    def test_messages(self, life: Any, author: Author) -> None:
+        backwards = {"ScanIndexForward": False, "Limit": 50}
+        found = author.query(None, f"ROOM#{life['room']}", "MSG#", **backwards)
+        assert [i["text"] for i in found] == ["2", "1", "0"]
+        for item in found:
+            assert item["SK"] == f"MSG#{item['createdAt']}#{item['messageId']}"
+
+    def test_history_as_it_is_written_begins_with_the_room(self, life: Any, author: Author) -> None:
+        """A defect of the document: in descending order, ROOM# comes before MSG#."""
+        found = author.query(None, f"ROOM#{life['room']}", ScanIndexForward=False, Limit=50)
+        assert [i["type"] for i in found] == ["Room", "Message", "Message", "Message"]
+
+
+async def test_what_we_add_is_in_no_index_and_in_partitions_of_its_own(
+    life: Any, author: Author
+) -> None:
+    items = author.items()
+    assert {i["PK"].split("#")[0] for i in items} <= PREFIXES | OWN
+    ours = [i for i in items if i["PK"].split("#")[0] in OWN]
+    assert ours
+    assert not any(name.startswith("GSI") for item in ours for name in item)

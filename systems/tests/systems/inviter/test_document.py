@@ -1,384 +1,210 @@
-"""The document, line by line: items, indexes, patterns, rules."""
+"""The guide, statement by statement, through the author's eyes: raw boto3 on our table."""
 
 from __future__ import annotations
 
-import asyncio
-from datetime import timedelta
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
 
-from keyfold import AsyncDb
-from keyfold_web import Conflict, Invalid, PageRequest
-from keyfold.errors import BudgetExceeded, NotFound, VersionConflict
-from keyfold.streams import AsyncConsumer
+from keyfold.errors import BudgetExceeded, NotFound
+from keyfold.review.check import check
+from keyfold_systems.inviter import patterns
 from keyfold_systems.inviter.design import design
-from keyfold_systems.inviter.entities import (
-    Answer,
-    Group,
-    GroupHangout,
-    Hangout,
-    Membership,
-    Response,
-    User,
-)
-from keyfold_systems.inviter.patterns import (
-    group_feed,
-    groups_of_user,
-    hangout_by_id,
-    user_upcoming,
-)
-from keyfold_systems.inviter.payloads import Guests, HangoutCard, HangoutChange
-from tests.systems.conftest import Recorder
+from keyfold_systems.inviter.entities import Hangout, HangoutPointer
+from keyfold_web import Identity, PageRequest
 
-from .conftest import NOW, Town
-
-PAGE = PageRequest(limit=50)
+from .conftest import SOON, InviterAuthor, World
 
 
-def key_of(entity: str) -> str:
-    return str(design.schema.by_entity[entity].key)
+@dataclass(frozen=True)
+class Life:
+    """Ada and Ben run and read; Cleo is invited directly."""
+
+    runners: str
+    readers: str
+    run: str
+    swim: str
+
+
+@pytest.fixture
+async def life(world: World) -> Life:
+    await world.join("ada", "ben", "cleo")
+    runners = await world.group("Runners", "ada", "ben")
+    readers = await world.group("Readers", "ben", "ada")
+    both = {"associatedGroups": [runners, readers]}
+    run = await world.plan("ada", "Run", 2, **both, location="Mill bridge")
+    swim = await world.plan("ada", "Swim", 1, invitedUsers=["cleo"])
+    await world.do("ben", "PUT", f"/hangouts/{run}/answer", {"answer": "going"})
+    await world.do("cleo", "PUT", f"/hangouts/{swim}/answer", {"answer": "maybe"})
+    await world.settle()
+    return Life(runners, readers, run, swim)
 
 
 class TestItems:
-    """Section 2: item types and keys."""
-
-    @pytest.mark.parametrize(
-        ("entity", "key"),
-        [
-            ("Hangout", "EVENT#{hangout_id} / METADATA"),
-            ("GroupHangout", "GROUP#{group_id} / HANGOUT#{hangout_id}"),
-            ("Group", "GROUP#{group_id} / METADATA"),
-            ("Membership", "GROUP#{group_id} / USER#{user_id}"),
-        ],
-    )
-    def test_keys_are_the_documents(self, entity: str, key: str) -> None:
-        assert key_of(entity) == key
-
     def test_everything_is_in_one_table(self) -> None:
-        assert set(design.tables) == {"InviterTable"}
+        assert list(design.tables) == ["InviterTable"]
+
+    async def test_a_hangout_lies_at_its_event(self, life: Life, author: InviterAuthor) -> None:
+        item = author.get(f"EVENT#{life.run}", "METADATA")
+        assert (item["title"], item["hangoutId"]) == ("Run", life.run)
+        assert set(item["associatedGroups"]) == {life.runners, life.readers}
+        assert item["startTimestamp"] == int(SOON.timestamp() + 2 * 3600) * 1000
+
+    async def test_a_pointer_lies_in_its_group(self, life: Life, author: InviterAuthor) -> None:
+        item = author.get(f"GROUP#{life.runners}", f"HANGOUT#{life.run}")
+        assert (item["title"], item["location"], item["going"]) == ("Run", "Mill bridge", 1)
+
+    async def test_a_group_is_the_metadata_of_its_partition(
+        self, life: Life, author: InviterAuthor
+    ) -> None:
+        item = author.get(f"GROUP#{life.readers}", "METADATA")
+        assert (item["groupId"], item["name"], item["members"]) == (life.readers, "Readers", 2)
+
+    async def test_a_membership_has_the_names_of_both(
+        self, life: Life, author: InviterAuthor
+    ) -> None:
+        item = author.get(f"GROUP#{life.runners}", "USER#ben")
+        assert (item["groupName"], item["userName"]) == ("Runners", "Ben")
 
 
 class TestIndexes:
-    """Section 3: two indexes that share one attribute and never leak into each other."""
+    async def test_groups_of_a_user(self, life: Life, author: InviterAuthor) -> None:
+        found = author.groups("ada")  # the partition holds nothing else
+        assert sorted(item["gsi1sk"] for item in found) == sorted(
+            [f"GROUP#{life.runners}", f"GROUP#{life.readers}"]
+        )
+        assert {item["type"] for item in found} == {"GroupMembership"}
+        assert author.groups("cleo") == []
 
-    def test_index_keys_are_the_documents(self) -> None:
-        table = design.schema.by_table["InviterTable"]
-        shown = [(i.name, i.partition, i.sort, i.sort_type) for i in table.indexes]
-        assert shown == [
-            ("UserGroupIndex", "gsi1pk", "gsi1sk", "S"),
-            ("EntityTimeIndex", "gsi1pk", "startTimestamp", "N"),
-        ]
+    async def test_upcoming_hangouts_of_a_user(self, life: Life, author: InviterAuthor) -> None:
+        [item] = author.upcoming("USER#cleo")  # the partition holds nothing else
+        assert (item["title"], item["type"]) == ("Swim", "UserHangoutPointer")
+        assert [item["title"] for item in author.upcoming("USER#ada")] == ["Swim", "Run"]
 
-    async def test_memberships_and_hangouts_stay_in_their_own_index(
-        self, town: Town, client: Recorder
+    async def test_upcoming_hangouts_of_a_group(self, life: Life, author: InviterAuthor) -> None:
+        [item] = author.upcoming(f"GROUP#{life.runners}")
+        assert (item["title"], item["type"]) == ("Run", "HangoutPointer")
+        assert author.upcoming(f"GROUP#{life.runners}", item["startTimestamp"]) == []
+
+    async def test_index_keys_are_there_only_where_the_guide_has_them(
+        self, life: Life, author: InviterAuthor
     ) -> None:
-        group = await town.settle()
-        await town.hangout(group, user_ids={"ben"})
-        for item in await client.items():
-            in_groups = "gsi1pk" in item and "gsi1sk" in item
-            in_time = "gsi1pk" in item and "startTimestamp" in item
-            assert not (in_groups and in_time), item
-            if item["type"]["S"] == "GroupHangout":
-                assert in_time
-            if item["type"]["S"] == "Membership":
-                assert in_groups
+        used = {
+            item["type"]: {"gsi1pk", "gsi1sk", "startTimestamp"} & item.keys()
+            for item in author.items()
+        }
+        pointer = {"gsi1pk", "startTimestamp"}
+        assert {kind: keys for kind, keys in used.items() if "gsi1pk" in keys} == {
+            "GroupMembership": {"gsi1pk", "gsi1sk"},
+            "HangoutPointer": pointer,
+            "UserHangoutPointer": pointer,
+        }
+
+    async def test_what_we_add_is_in_no_partition_that_the_guide_queries(
+        self, life: Life, author: InviterAuthor
+    ) -> None:
+        theirs = {"Hangout", "HangoutPointer", "Group", "GroupMembership"}
+        ours = [item for item in author.items() if item["type"] not in theirs]
+        assert not any(item["PK"].startswith("GROUP#") for item in ours)
+        assert {item["type"] for item in ours if "gsi1pk" in item} == {"UserHangoutPointer"}
 
 
-class TestPatterns:
-    """Section 4: use cases, with the exact request each makes."""
-
+class TestUseCases:
     async def test_use_case_1_a_groups_feed(
-        self, db: AsyncDb, town: Town, client: Recorder
+        self, life: Life, world: World, author: InviterAuthor
     ) -> None:
-        group = await town.settle()
-        hangout = await town.hangout(group)
-        client.requests.clear()
-        page = await group_feed(db, group.group_id, limit=20)
-        assert [p.hangout_id for p in page] == [hangout.hangout_id]
-        assert client.requests == [
-            (
-                "Query",
-                {
-                    "TableName": "InviterTable",
-                    "KeyConditionExpression": "#0 = :0 AND begins_with(#1, :1)",
-                    "ExpressionAttributeNames": {"#0": "PK", "#1": "SK"},
-                    "ExpressionAttributeValues": {
-                        ":0": {"S": f"GROUP#{group.group_id}"},
-                        ":1": {"S": "HANGOUT#"},
-                    },
-                    "ScanIndexForward": False,
-                    "Limit": 20,
-                },
-            )
-        ]
+        assert [item["title"] for item in author.feed(life.runners)] == ["Run"]
+        [card] = (await world.do("ben", "GET", f"/groups/{life.runners}/feed"))["items"]
+        assert (card["title"], card["going"], card["myAnswer"]) == ("Run", 1, "going")
 
     async def test_use_case_2_a_users_complete_list(
-        self, db: AsyncDb, town: Town, client: Recorder
+        self, life: Life, world: World, author: InviterAuthor
     ) -> None:
-        group = await town.settle()
-        direct = await town.hangout(group, hours=5, group_ids=set(), user_ids={"ben"})
-        both = await town.hangout(group, hours=3, user_ids={"ben"})
-        await town.hangout(group, hours=-30)
-        running = await town.hangout(group, hours=-1)
-        client.requests.clear()
-        earliest = NOW - timedelta(days=14)
-        page = await user_upcoming(db, "ben", [group.group_id], earliest, NOW)
-        assert [p.hangout_id for p in page] == [
-            running.hangout_id,
-            both.hangout_id,
-            direct.hangout_id,
-        ]
-        asked = {
-            (r["IndexName"], r["ExpressionAttributeValues"][":0"]["S"]) for _, r in client.requests
-        }
-        assert asked == {
-            ("EntityTimeIndex", "USER#ben"),
-            ("EntityTimeIndex", f"GROUP#{group.group_id}"),
-        }
-        for _, request in client.requests:
-            assert "#1 >= :1" in request["KeyConditionExpression"]
+        keys = ["USER#ada", *(f"GROUP#{item['groupId']}" for item in author.groups("ada"))]
+        found = [item for key in keys for item in author.upcoming(key)]
+        merged = {item["hangoutId"]: item for item in found}
+        times = sorted(merged.values(), key=lambda item: item["startTimestamp"])
+        assert [item["title"] for item in times] == ["Swim", "Run"]
+        assert await world.titles("ada", "/users/ada/hangouts") == ["Swim", "Run"]
 
-    async def test_the_queries_of_a_users_list_run_at_once(
-        self, db: AsyncDb, town: Town, client: Recorder, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        group = await town.settle()
-        other = await town.service.create_group("Swimmers", town.ben)
-        everyone = asyncio.Barrier(3)
-        call = client.call
+    async def test_use_case_3_one_hangout(self, life: Life, world: World) -> None:
+        found = await world.do("cleo", "GET", f"/hangouts/{life.swim}")
+        assert (found["title"], found["maybe"]) == ("Swim", 1)
 
-        async def together(operation: str, request: Any) -> dict[str, Any]:
-            # One after the other, the first would wait for ever.
-            await asyncio.wait_for(everyone.wait(), timeout=30)
-            return await call(operation, request)
-
-        monkeypatch.setattr(client, "call", together)
-        groups = [group.group_id, other.group_id]
-        page = await user_upcoming(db, "ben", groups, NOW - timedelta(days=14), NOW)
-        assert page.items == []
-
-    async def test_what_goes_on_now_is_still_listed(self, town: Town) -> None:
-        group = await town.settle()
-        running = await town.hangout(group, hours=-1)
-        await town.hangout(group, hours=-30)
-        for page in (
-            await town.service.my_hangouts("ben", PAGE),
-            await town.service.group_upcoming(group.group_id, PAGE, town.ben),
-        ):
-            assert [one.hangout_id for one in page] == [running.hangout_id]
-
-    async def test_use_case_3_one_hangout(self, db: AsyncDb, town: Town, client: Recorder) -> None:
-        group = await town.settle()
-        hangout = await town.hangout(group)
-        client.requests.clear()
-        found = await hangout_by_id(db, hangout.hangout_id)
-        assert found == await db.get(hangout.ref())
-        operation, request = client.requests[0]
-        assert operation == "GetItem"
-        assert request["Key"] == {
-            "PK": {"S": f"EVENT#{hangout.hangout_id}"},
-            "SK": {"S": "METADATA"},
-        }
-
-    async def test_groups_of_a_user(self, db: AsyncDb, town: Town, client: Recorder) -> None:
-        group = await town.settle()
-        client.requests.clear()
-        page = await groups_of_user(db, "ben")
-        assert [(m.group_id, m.group_name) for m in page] == [(group.group_id, "Runners")]
-        request = client.requests[0][1]
-        assert request["IndexName"] == "UserGroupIndex"
-        assert request["ExpressionAttributeValues"] == {
-            ":0": {"S": "USER#ben"},
-            ":1": {"S": "GROUP#"},
-        }
-
-    async def test_a_long_list_has_one_cursor_and_each_hangout_once(self, town: Town) -> None:
-        group = await town.settle()
-        other = await town.service.create_group("Swimmers", town.ben)
-        await town.service.join_group(other.group_id, town.ada)
-        made = [
-            await town.hangout(group, hours=n % 7 + 1, group_ids={group.group_id, other.group_id})
-            for n in range(23)
-        ]
-        found: list[HangoutCard] = []
-        cursor: str | None = None
-        while True:
-            page = await town.service.my_hangouts("ben", PageRequest(5, cursor))
-            found += page
-            cursor = page.cursor
-            if cursor is None:
-                break
-        assert sorted(card.hangout_id for card in found) == sorted(h.hangout_id for h in made)
-        times = [card.starts_at for card in found]
-        assert times == sorted(times)
-
-
-class TestRules:
-    """Section 5 and 6: each rule, and somebody who tries to break it."""
-
-    async def test_the_feed_never_reads_a_canonical(self, town: Town, client: Recorder) -> None:
-        group = await town.settle()
+    async def test_a_loop_over_canonicals_is_refused(self, life: Life, world: World) -> None:
         for hour in range(6):
-            await town.hangout(group, hours=hour + 1)
-        client.requests.clear()
-        await town.service.group_feed(group.group_id, PAGE, town.ben)
-        pointers, answers = client.requests
-        assert pointers[0] == "Query"
-        assert answers[0] == "BatchGetItem"
-        keys = answers[1]["RequestItems"]["InviterTable"]["Keys"]
-        own = {"RESPONSE#ben", "USER#ben"}
-        assert {one["SK"]["S"] for one in keys} == own, "their answers and their membership"
-
-    async def test_a_loop_over_canonicals_is_refused(self, db: AsyncDb, town: Town) -> None:
-        group = await town.settle()
-        for hour in range(6):
-            await town.hangout(group, hours=hour + 1)
-        page = await group_feed(db, group.group_id)
+            await world.plan("ada", "Run", hour, associatedGroups=[life.readers])
+        prefix = world.db.context.table_prefix
+        db = await design.open_async(world.db.client, table_prefix=prefix, on_loop="raise")
+        page = await patterns.group_feed(db, life.readers)
 
         async def one_by_one() -> list[Hangout]:
-            return [await db.get(Hangout.key(hangout_id=p.hangout_id)) for p in page]
+            return [await db.get(Hangout.key(hangout_id=one.hangout_id)) for one in page]
 
         with db.work("feed"), pytest.raises(BudgetExceeded, match=r"N\+1"):
             await one_by_one()
 
-    @pytest.mark.parametrize(
-        "change",
-        [
-            {"title": "Long run"},
-            {"place": "the lake"},
-            {"cancelled": True},
-            {"starts_at": NOW + timedelta(days=2), "ends_at": NOW + timedelta(days=2, hours=1)},
-        ],
-    )
-    async def test_every_pointer_follows_every_change(
-        self, db: AsyncDb, town: Town, change: dict[str, Any]
-    ) -> None:
-        group = await town.settle()
-        hangout = await town.hangout(group, user_ids={"ben", "cleo"})
-        await town.service.update_hangout(hangout.hangout_id, HangoutChange.model_validate(change))
-        feed = await town.service.group_feed(group.group_id, PAGE, town.ben)
-        lists = [await town.service.my_hangouts(one, PAGE) for one in ("ben", "cleo")]
-        pointers = [*feed, *lists[0], *lists[1]]
-        assert len(pointers) == 3
-        for pointer in pointers:
-            for name, value in change.items():
-                assert getattr(pointer, name) == value
+    async def test_a_feed_takes_one_query_and_one_batch(self, life: Life, world: World) -> None:
+        calls: list[str] = []
+        call = world.db.client.call
 
-    async def test_a_moved_hangout_moves_in_the_time_index(self, db: AsyncDb, town: Town) -> None:
-        group = await town.settle()
-        first = await town.hangout(group, hours=1)
-        second = await town.hangout(group, hours=2)
-        later = {"starts_at": NOW + timedelta(days=3), "ends_at": NOW + timedelta(days=3, hours=1)}
-        await town.service.update_hangout(first.hangout_id, HangoutChange.model_validate(later))
-        page = await town.service.group_upcoming(group.group_id, PAGE, town.ben)
-        assert [p.hangout_id for p in page] == [second.hangout_id, first.hangout_id]
+        async def counted(operation: str, request: Any) -> Any:
+            calls.append(operation)
+            return await call(operation, request)
 
-    async def test_membership_info_follows_renamed_groups_and_users(
-        self, db: AsyncDb, town: Town
-    ) -> None:
-        group = await town.settle()
-        await town.service.rename_group(group.group_id, "Sprinters")
-        await town.service.save_user("ben", "Benjamin")
-        await AsyncConsumer(db).drain()
-        members = await town.service.members(group.group_id, PAGE)
-        assert {m.user_name for m in members} == {"Ada A", "Benjamin"}
-        assert {m.group_name for m in members} == {"Sprinters"}
+        world.db.client.call = counted  # type: ignore[method-assign]
+        await world.service.group_feed(life.runners, PageRequest(20), Identity.of("ben"))
+        assert calls == ["Query", "BatchGetItem"]
 
-    async def test_a_late_pointer_update_brings_nothing_back(
-        self, db: AsyncDb, town: Town, client: Recorder
+
+class TestRules:
+    async def test_rule_1_a_changed_title_is_on_every_pointer(
+        self, life: Life, world: World, author: InviterAuthor
     ) -> None:
-        group = await town.settle()
-        hangout = await town.hangout(group)
-        await town.service.delete_hangout(hangout.hangout_id)
-        with pytest.raises((NotFound, VersionConflict)):
-            await db.update(hangout, title="Late")
+        await world.do("ada", "PUT", f"/hangouts/{life.run}/title", {"title": "Long run"})
+        # Before any consumer has run: the pointers are written with the canonical record.
+        shown = [author.feed(one)[0]["title"] for one in (life.runners, life.readers)]
+        assert shown == ["Long run"] * 2
+        assert author.upcoming("USER#ada")[1]["title"] == "Long run"
+
+    async def test_a_moved_hangout_moves_in_the_time_index(
+        self, life: Life, world: World, author: InviterAuthor
+    ) -> None:
+        later = {"startTimestamp": "2101-01-01T10:00:00Z"}
+        await world.do("ada", "PATCH", f"/hangouts/{life.run}", later)
+        [item] = author.upcoming(f"GROUP#{life.readers}")
+        assert item["startTimestamp"] == 4134016800000
+
+    def test_rule_2_what_a_list_shows_is_on_the_pointer(self) -> None:
+        shown = {"title", "location", "start_timestamp", "end_timestamp", "going", "host_id"}
+        assert shown <= set(HangoutPointer.model_fields)
+
+    async def test_rule_3_index_keys_follow_from_the_fields(
+        self, life: Life, author: InviterAuthor
+    ) -> None:
+        for item in author.items():
+            if "Pointer" in item["type"]:
+                assert item["gsi1pk"] == item["PK"]
+                assert item["startTimestamp"] > 0
+
+    async def test_a_deleted_hangout_leaves_no_pointer_and_no_answer(
+        self, life: Life, world: World, author: InviterAuthor
+    ) -> None:
+        await world.do("ada", "DELETE", f"/hangouts/{life.run}")
+        await world.settle()
+        assert author.feed(life.runners) == author.feed(life.readers) == []
+        assert not any(life.run in item["PK"] for item in author.items())
+
+    async def test_a_late_write_brings_no_deleted_pointer_back(
+        self, life: Life, world: World, author: InviterAuthor
+    ) -> None:
+        await world.do("ada", "DELETE", f"/hangouts/{life.run}")
         with pytest.raises(NotFound):
-            await db.update(hangout.ref(), title="Late")
-        assert (await group_feed(db, group.group_id)).items == []
+            await world.db.update(Hangout.key(hangout_id=life.run), title="Late")
+        assert author.feed(life.runners) == []
 
-    async def test_deleting_and_unlinking_leave_nothing_behind(
-        self, town: Town, client: Recorder
-    ) -> None:
-        group = await town.settle()
-        hangout = await town.hangout(group, user_ids={"ben"})
-        await town.service.respond(hangout.hangout_id, Answer.GOING, town.ben)
-        await town.service.withdraw(
-            hangout.hangout_id, Guests(group_ids={group.group_id}, user_ids={"ben"})
-        )
-        await town.drain()
-        lists = [i["PK"]["S"] for i in await client.items() if i["type"]["S"].endswith("Hangout")]
-        assert lists == [f"EVENT#{hangout.hangout_id}", "USER#ada"], "the host keeps it"
-        assert [i for i in await client.items() if i["type"]["S"] == "Response"] == []
-        await town.service.delete_hangout(hangout.hangout_id)
-        await town.service.delete_group(group.group_id)
-        for one in ("ada", "ben", "cleo"):
-            await town.service.delete_user(one)
-        await town.drain()
-        assert await client.items() == []
 
-    async def test_counts_follow_answers_on_hangout_and_pointers(self, town: Town) -> None:
-        group = await town.settle()
-        hangout = await town.hangout(group, user_ids={"cleo"})
-        await town.service.respond(hangout.hangout_id, Answer.GOING, town.ben)
-        await town.service.respond(hangout.hangout_id, Answer.MAYBE, town.cleo)
-        await town.service.respond(hangout.hangout_id, Answer.NOT_GOING, town.ben)
-        await town.drain()
-        expected = (0, 1, 1)
-        stored = await town.service.hangout(hangout.hangout_id)
-        feed = await town.service.group_feed(group.group_id, PAGE, town.ben)
-        mine = await town.service.my_hangouts("cleo", PAGE)
-        for shown in (stored, feed[0], mine[0]):
-            assert (shown.going, shown.maybe, shown.not_going) == expected
-
-    async def test_two_people_editing_one_hangout(self, town: Town) -> None:
-        group = await town.settle()
-        hangout = await town.hangout(group)
-        await town.service.update_hangout(
-            hangout.hangout_id, HangoutChange(title="One"), expected_version=1
-        )
-        with pytest.raises(VersionConflict):
-            await town.service.update_hangout(
-                hangout.hangout_id, HangoutChange(title="Two"), expected_version=1
-            )
-        assert (await town.service.hangout(hangout.hangout_id)).title == "One"
-
-    async def test_nobody_joins_a_group_that_is_closing(self, db: AsyncDb, town: Town) -> None:
-        group = await town.settle()
-        await db.update(Group.key(group_id=group.group_id), closing=True)
-        with pytest.raises(Conflict, match="closed"):
-            await town.service.join_group(group.group_id, town.cleo)
-        assert await db.find(Membership.key(group_id=group.group_id, user_id="cleo")) is None
-
-    async def test_strangers_and_unknown_people_cannot_be_invited(self, town: Town) -> None:
-        await town.settle()
-        other = await town.service.create_group("Swimmers", town.cleo)
-        with pytest.raises(Invalid, match="you are not in"):
-            await town.hangout(other)
-        with pytest.raises(Invalid, match="there is no nobody"):
-            await town.hangout(other, group_ids=set(), user_ids={"nobody"})
-
-    async def test_a_hangout_ends_after_it_starts(self, town: Town) -> None:
-        group = await town.settle()
-        with pytest.raises(Invalid, match="ends after"):
-            await town.hangout(group, ends_at=NOW)
-
-    async def test_an_answer_needs_its_hangout(self, db: AsyncDb, town: Town) -> None:
-        await town.settle()
-        with pytest.raises(NotFound):
-            await town.service.respond("none", Answer.GOING, town.ben)
-        assert await db.find(Response.key(hangout_id="none", user_id="ben")) is None
-
-    async def test_index_keys_are_always_there(self, town: Town, client: Recorder) -> None:
-        group = await town.settle()
-        hangout = await town.hangout(group)
-        later = HangoutChange(place="elsewhere")
-        await town.service.update_hangout(hangout.hangout_id, later)
-        pointers = [i for i in await client.items() if i["type"]["S"] == GroupHangout.__name__]
-        assert all({"gsi1pk", "startTimestamp"} <= set(item) for item in pointers)
-
-    async def test_a_deleted_user_leaves_no_membership(self, db: AsyncDb, town: Town) -> None:
-        group = await town.settle()
-        await town.service.delete_user("ben")
-        assert await db.find(User.key(user_id="ben")) is None
-        stored = await db.get(Group.key(group_id=group.group_id))
-        assert stored.members == 1
+def test_the_design_check_reports_what_the_guide_has_and_nothing_else() -> None:
+    # X15: the guide gives both indexes one partition attribute.
+    assert [one.code for one in check(design.schema).findings] == ["X15"]

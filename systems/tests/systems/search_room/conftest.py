@@ -1,110 +1,160 @@
-"""Search Room on a recording backend with a clock that stands still."""
+"""A table of Search Room behind DynamoDB's API, the author's boto3 on it, and the service on it."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from datetime import UTC, datetime
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 from typing import Any
 
+import httpx
 import pytest
+from boto3.dynamodb.conditions import Key
+from tests.systems.author import Author, Item, server
 
-from keyfold import AsyncDb
-from keyfold_web import Identity
-from keyfold_engine.clock import ManualClock
+from keyfold import AsyncDb, new_ulid
+from keyfold.maintain import verification
+from keyfold.streams import AsyncConsumer, letters
 from keyfold_systems.search_room.design import design
-from keyfold_systems.search_room.entities import (
-    CombinedCriteria,
-    LatestCriteria,
-    Listing,
-    Member,
-    Room,
-    UserCriteria,
-)
-from keyfold_systems.search_room.payloads import NewCriteria, NewListing, NewRoom
 from keyfold_systems.search_room.service import SearchRoom
-from keyfold_systems.search_room.wishes import Span
-from tests.systems.conftest import IndexLag, Recorder, recording
-
-NOW = datetime(2031, 5, 1, 12, tzinfo=UTC)
-MIA, JONAS, INES = (Identity.of(one) for one in ("mia", "jonas", "ines"))
+from keyfold_web import Identity
+from keyfold_web.app import ApiSettings, create_app
 
 
 @pytest.fixture
-def clock() -> ManualClock:
-    return ManualClock(NOW.timestamp())
+def address() -> Iterator[str]:
+    with server() as url:
+        yield url
+
+
+class RoomAuthor(Author):
+    """The author of the document: its key conditions, as its tables write them."""
+
+    def begins(self, pk: str, sk: str, **more: Any) -> list[Item]:
+        condition = Key("PK").eq(pk) & Key("SK").begins_with(sk)
+        return self._asked(KeyConditionExpression=condition, **more)
+
+    def latest(self, pk: str, sk: str) -> Item:
+        """Query (Limit 1, DESC)."""
+        [found] = self.begins(pk, sk, Limit=1, ScanIndexForward=False)
+        return found
+
+    def by_status(self, room: str, status: str) -> list[Item]:
+        condition = Key("GSI2PK").eq(f"ROOM#{room}") & Key("GSI2SK").begins_with(
+            f"STATUS#{status}#"
+        )
+        return self._asked(IndexName="StatusIndex", KeyConditionExpression=condition)
+
+    def by_external_id(self, source: str, external: str, room: str) -> list[Item]:
+        condition = Key("GSI1PK").eq(f"SOURCE#{source}#{external}") & Key("GSI1SK").eq(
+            f"ROOM#{room}"
+        )
+        return self._asked(IndexName="ExternalIdIndex", KeyConditionExpression=condition)
+
+    def later(self, room: str, timestamp: str) -> list[Item]:
+        condition = Key("PK").eq(f"ROOM#{room}") & Key("SK").gt(f"ACTIVITY#{timestamp}")
+        return self._asked(KeyConditionExpression=condition)
+
+    def create(self, items: list[Item]) -> None:
+        """The table of the migration notes: two keys, no index, no TTL, no stream."""
+        made = self.resource.create_table(
+            TableName=self.name,
+            BillingMode="PAY_PER_REQUEST",
+            KeySchema=[
+                {"AttributeName": "PK", "KeyType": "HASH"},
+                {"AttributeName": "SK", "KeyType": "RANGE"},
+            ],
+            AttributeDefinitions=[
+                {"AttributeName": name, "AttributeType": "S"} for name in ("PK", "SK")
+            ],
+        )
+        made.wait_until_exists()
+        with made.batch_writer() as batch:
+            for item in items:
+                batch.put_item(item)
+
+    def _asked(self, **request: Any) -> list[Item]:
+        found: list[Item] = self.table.query(**request)["Items"]
+        return found
+
+
+class Names:
+    """Tokens that say who calls; what stands behind a colon is the token's group."""
+
+    async def identity(self, token: str) -> Identity:
+        name, *groups = token.split(":")
+        return Identity.of(name, *groups)
+
+
+class World:
+    """The service on that table, over HTTP."""
+
+    def __init__(self, db: AsyncDb, service: SearchRoom, web: httpx.AsyncClient) -> None:
+        self.db, self.service, self.web = db, service, web
+
+    async def call(
+        self, who: str, method: str, path: str, json: Any = None, **headers: str
+    ) -> httpx.Response:
+        """Call an operation as a user; `""` is nobody."""
+        if who:
+            headers["authorization"] = f"Bearer {who}"
+        sent = {name.replace("_", "-"): value for name, value in headers.items()}
+        return await self.web.request(method, f"/search-room{path}", json=json, headers=sent)
+
+    async def do(self, who: str, method: str, path: str, json: Any = None) -> Any:
+        answer = await self.call(who, method, path, json)
+        assert answer.status_code < 300, answer.text
+        return answer.json() if answer.content else None
+
+    async def room(self, *people: str) -> str:
+        """The path of a room of these people; the first owns it."""
+        for one in people:
+            await self.do(one, "PUT", f"/users/{one}", {"name": one.title()})
+        new = {"name": "Ours", "searchType": "rent"}
+        room = (await self.do(people[0], "POST", "/rooms", new))["roomId"]
+        for one in people[1:]:
+            await self.do(people[0], "POST", f"/rooms/{room}/members", {"userId": one})
+        return f"/rooms/{room}"
+
+    async def pin(self, who: str, room: str, title: str = "Loft", **more: Any) -> str:
+        """A listing; returns its id."""
+        new = {"sourceBrand": "homegate", "title": title, **more}
+        return str((await self.do(who, "POST", f"{room}/listings", new))["listingId"])
+
+    async def want(self, who: str, room: str, **criteria: Any) -> Any:
+        return await self.do(who, "POST", f"{room}/criteria", {"criteria": criteria})
+
+    async def settle(self) -> None:
+        """Process the stream."""
+        await AsyncConsumer(self.db).drain()
+        assert await self.db.run(letters(self.db.context)) == []
+
+    async def drifts(self) -> list[Any]:
+        return list((await self.db.run(verification(self.db.context))).drifts)
+
+
+@asynccontextmanager
+async def opened(address: str, prefix: str, *, create_tables: bool = True) -> AsyncIterator[World]:
+    db = await design.open_async(address, table_prefix=prefix, create_tables=create_tables)
+    service = SearchRoom(db)
+    app = create_app([service], ApiSettings(tokens=Names(), on_loop="raise"))
+    transport = httpx.ASGITransport(app)
+    async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as web:
+        yield World(db, service, web)
+    await db.close()
 
 
 @pytest.fixture
-def table() -> str:
-    return "search-room"
+def prefix() -> str:
+    """Of all names of tables: each test has its own, also on a server that remembers."""
+    return f"{new_ulid()}-"
 
 
 @pytest.fixture
-def index_lag() -> IndexLag:
-    return None
+def author(address: str, prefix: str) -> RoomAuthor:
+    return RoomAuthor(address, f"{prefix}search-room")
 
 
 @pytest.fixture
-async def client(clock: ManualClock, table: str, index_lag: IndexLag) -> AsyncIterator[Recorder]:
-    async with recording(table, clock, index_lag=index_lag) as opened:
-        yield opened
-
-
-@pytest.fixture
-async def db(client: Recorder, clock: ManualClock) -> AsyncIterator[AsyncDb]:
-    opening = design.open_async(client, clock=clock, on_loop="raise", table_prefix=client.prefix)
-    async with await opening as opened:
-        yield opened
-
-
-class Home:
-    """A service with a room of Mia's that Jonas is in."""
-
-    def __init__(self, service: SearchRoom) -> None:
-        self.service = service
-        self.room: Room
-
-    async def open(self) -> Room:
-        for who in (MIA, JONAS, INES):
-            await self.meet(who)
-        new = NewRoom(name="Ours", search_type="rent")
-        self.room = await self.service.create_room(new, MIA)
-        await self.join(JONAS)
-        return self.room
-
-    async def meet(self, who: Identity) -> None:
-        """Somebody who can be asked into rooms."""
-        await self.service.save_profile(who.id, who.id.capitalize())
-
-    async def join(self, who: Identity) -> Member:
-        await self.meet(who)
-        await self.service.invite(self.room.room_id, who.id, MIA)
-        return await self.service.join(self.room.room_id, who)
-
-    async def listing(self, external_id: str | None = None, **values: Any) -> Listing:
-        given = {"source_brand": "homegate", "title": "Flat", "external_id": external_id, **values}
-        new = NewListing.model_validate(given)
-        return await self.service.add_listing(self.room.room_id, new, MIA)
-
-    async def wish(self, who: Identity, **wishes: Any) -> Any:
-        new = NewCriteria(criteria=wishes)
-        return await self.service.save_criteria(self.room.room_id, new, who)
-
-
-@pytest.fixture
-async def home(db: AsyncDb) -> Home:
-    opened = Home(SearchRoom(db))
-    await opened.open()
-    return opened
-
-
-def most(criteria: UserCriteria | LatestCriteria | CombinedCriteria) -> object:
-    """The highest price that somebody looks for."""
-    price = criteria.criteria["price"]
-    assert isinstance(price, Span)
-    return price.max
-
-
-async def in_rooms(client: Recorder) -> list[dict[str, Any]]:
-    """All that is stored but for who people are."""
-    return [one for one in await client.items() if one["SK"]["S"] != "PROFILE"]
+async def world(address: str, prefix: str) -> AsyncIterator[World]:
+    async with opened(address, prefix) as made:
+        yield made

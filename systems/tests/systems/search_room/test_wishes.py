@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from keyfold_systems.search_room.combination import Mode, combine
 from keyfold_systems.search_room.fit import fit
-from keyfold_systems.search_room.payloads import NewCriteria
+from keyfold_systems.search_room.views import NewCriteria
 from keyfold_systems.search_room.wishes import Span, Voice, Wishes
 
 ANNA = Voice("anna", {"price": Span(max=2000), "rooms": Span(min=3), "location": ["Bern", "Thun"]})

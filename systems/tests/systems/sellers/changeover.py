@@ -13,10 +13,10 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from keyfold_engine.clients import AsyncClient, Client
 from keyfold.maintain import verify
 from keyfold.migrations import PHASES, Migrator, Phase, backend_of
 from keyfold.streams import AsyncConsumer
+from keyfold_engine.clients import AsyncClient, Client
 from keyfold_systems.sellers import current, design, migration
 from keyfold_systems.sellers.service import Sellers
 
@@ -81,7 +81,7 @@ class Runner:
     async def apply_with_kills(self, phases: Sequence[str], to: Phase = "hold") -> int:
         """Start it and kill it in each of these phases; at last it is left alone."""
         killed = 0
-        for phase in PHASES[2:8] if self.place.apart else phases if self.place.kills else ():
+        for phase in PHASES[2:7] if self.place.apart else phases if self.place.kills else ():
             process = await self.start("apply", "--to", to, "--without-routers")
             assert process.stdout is not None
             async for line in process.stdout:

@@ -12,9 +12,9 @@ from datetime import date
 from decimal import Decimal
 
 import pytest
+from tests.systems.conftest import Recorder, recording
 
 from keyfold import AsyncDb
-from keyfold_web import Identity
 from keyfold_engine.clock import ManualClock
 from keyfold_systems.sellers import design
 from keyfold_systems.sellers.entities import Catalog, Order, Season
@@ -29,7 +29,7 @@ from keyfold_systems.sellers.payloads import (
 )
 from keyfold_systems.sellers.service import Sellers
 from keyfold_systems.sellers.values import Permissions, Product
-from tests.systems.conftest import Recorder, recording
+from keyfold_web import Identity
 
 OLGA, MIA, SAM = Identity.of("olga"), Identity.of("mia"), Identity.of("sam")
 ROOT = Identity.of("root", "admin")

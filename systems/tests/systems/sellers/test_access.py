@@ -8,12 +8,12 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 
 import pytest
+from tests.systems.access import Matrix, Scene, fresh
 
-from keyfold_web import ANONYMOUS, Identity, PageRequest
 from keyfold_systems.sellers import design
 from keyfold_systems.sellers.payloads import NewInvite
 from keyfold_systems.sellers.service import Sellers
-from tests.systems.access import Matrix, Scene, fresh
+from keyfold_web import ANONYMOUS, Identity, PageRequest
 
 from .conftest import MIA, OLGA, ROOT, SAM, World
 
@@ -24,9 +24,6 @@ MATRIX = Matrix(
     createMyAccount        401        yes       409     409     409    409
     getMyAccount           401        404       yes     yes     yes    yes
     updateMyAccount        401        404       yes     yes     yes    yes
-    personalData           401        403       403     403     yes    yes
-    deletePersonalData     401        403       403     403     yes    yes
-    deleteMyAccount        401        404       yes     yes     yes    yes
     getAccount             401        403       403     403     yes    yes
     getAccountByEmail      401        403       403     403     403    yes
 
@@ -73,18 +70,6 @@ MATRIX = Matrix(
     listCatalogUsage       401        403       403     403     yes    yes
     deleteCatalog          401        403       403     403     yes    yes
 
-    notifications          401        403       403     403     yes    403
-    unread                 401        403       403     403     yes    403
-    readNotifications      401        403       403     403     yes    403
-
-    report                 401        yes       yes     yes     422    yes
-    report/profile         401        422       yes     yes     422    yes
-    reports                401        403       403     403     403    yes
-    decide                 401        403       403     403     403    yes
-    suspendUser            401        403       403     403     403    yes
-    restoreUser            401        403       403     403     403    404
-    suspended              401        403       403     403     yes    yes
-    audit                  401        403       403     403     403    yes
     """,
     {
         "anonymous": ANONYMOUS,
@@ -143,16 +128,6 @@ MATRIX = Matrix(
         },
         "updateCatalog": {"input": {"catalogName": "Cookies of the year"}},
         "deleteCatalog": {"catalogId": "{privateId}"},
-        "report": {"kind": "catalog", "subjectId": "{catalogId}", "reason": "Spam"},
-        "report/profile": {"kind": "profile", "subjectId": "{profileId}", "reason": "Spam"},
-        "suspendUser": {"hours": 1, "reason": "Spam"},
-        "restoreUser": {"reason": "Over"},
-        "decide": {
-            "kind": "profile",
-            "subjectId": "{profileId}",
-            "decision": "remove",
-            "reason": "Spam",
-        },
     },
 )
 

@@ -7,13 +7,13 @@ from typing import Any
 
 import httpx
 import pytest
+from tests.systems.conftest import Recorder, served
 
+from keyfold_systems.sellers.live import reader
 from keyfold_web import Identity, Missing, NotAuthenticated
 from keyfold_web.app import ApiSettings, create_app
-from keyfold_web.auth import DevelopmentTokens
+from keyfold_web.development import DevelopmentTokens
 from keyfold_web.dispatch import Caller, Dispatch
-from keyfold_systems.sellers.live import reader
-from tests.systems.conftest import Recorder, served
 
 from .conftest import World
 

@@ -11,12 +11,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from tests.peers.conftest import keyfold_server
 
 from keyfold_engine.clients import connect, connect_async
 from keyfold_engine.clients.embedded import AsyncEmbeddedClient, EmbeddedClient
 from keyfold_engine.engine import Engine
 from keyfold_systems.sellers import current
-from tests.peers.conftest import keyfold_server
 
 from .changeover import Place, Runner, items, restructure
 from .town import CATALOG, Town, fill

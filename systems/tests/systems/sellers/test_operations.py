@@ -7,21 +7,19 @@ import base64
 import csv
 import io
 import re
-import zipfile
 from datetime import date, timedelta
 from decimal import Decimal
-from xml.etree import ElementTree
 
 import pytest
 from pydantic import ValidationError
+from tests.systems.conftest import Recorder
 
 from keyfold import AsyncDb
-from keyfold_web import Conflict, Invalid, Missing, NotAllowed, PageRequest
-from keyfold_engine.clients.embedded import AsyncEmbeddedClient, EmbeddedClient
-from keyfold_engine.engine import Engine
 from keyfold.errors import NotFound, UniqueTaken
 from keyfold.maintain import verify
 from keyfold.streams import AsyncConsumer, Consumer
+from keyfold_engine.clients.embedded import AsyncEmbeddedClient, EmbeddedClient
+from keyfold_engine.engine import Engine
 from keyfold_systems.sellers import catalogs, design
 from keyfold_systems.sellers.entities import Profile, Share
 from keyfold_systems.sellers.patterns import catalog_is_used
@@ -38,7 +36,7 @@ from keyfold_systems.sellers.payloads import (
 )
 from keyfold_systems.sellers.service import Sellers
 from keyfold_systems.sellers.values import Permissions, Product
-from tests.systems.conftest import Recorder
+from keyfold_web import Conflict, Invalid, Missing, NotAllowed, PageRequest
 
 from .conftest import MIA, OLGA, ROOT, SAM, World
 
@@ -417,19 +415,13 @@ async def test_a_seasons_report_has_its_totals(world: World) -> None:
     ]
 
 
-async def test_a_report_can_be_saved_as_csv_and_as_xlsx(world: World) -> None:
+async def test_a_report_can_be_saved_as_csv(world: World) -> None:
     season = await world.season(await world.profile(), (await world.catalog()).catalog_id)
     await world.order(season.season_id, 2)
-    as_csv = await world.service.request_season_report(season.season_id, OLGA, "CSV")
+    as_csv = await world.service.request_season_report(season.season_id, OLGA)
     text = base64.b64decode(as_csv.content).decode("utf-8-sig")
     heading, row = csv.reader(io.StringIO(text))
     assert dict(zip(heading, row, strict=True))["Amount"] == "11.00"
-    as_xlsx = await world.service.request_season_report(season.season_id, OLGA, "XLSX")
-    archive = zipfile.ZipFile(io.BytesIO(base64.b64decode(as_xlsx.content)))
-    sheet = ElementTree.fromstring(archive.read("xl/worksheets/sheet1.xml"))
-    values = ["".join(cell.itertext()) for cell in sheet.iter() if cell.tag.endswith("}c")]
-    assert values[: len(heading)] == heading
-    assert values[len(heading) :] == row
 
 
 async def test_deleting_a_profile_leaves_nothing_of_it(world: World) -> None:
@@ -580,17 +572,21 @@ async def test_shared_profiles_are_read_without_the_profiles(world: World) -> No
     assert [p.seller_name for p in found] == [f"P{n}" for n in range(5)]
 
 
-async def test_no_invite_outlives_its_profile_although_indexes_lag() -> None:
+async def test_invites_of_a_deleted_profile_go_or_are_worthless_although_indexes_lag() -> None:
     with Engine.open(":memory:", index_lag=3600.0) as engine:
         db = await design.design.open_async(AsyncEmbeddedClient(engine))
         world = World(Sellers(db), db)
         profile = await world.profile()
-        codes = [await invite(world, profile) for _ in range(3)]
-        found = await world.service.list_invites_by_profile(profile, PAGE, OLGA)
-        assert [one.invite_code for one in found] == codes
+        seen = await invite(world, profile)
+        engine.release_indexes()
+        unseen = await invite(world, profile)
+        await world.account(MIA)
         await world.service.delete_seller_profile(profile, OLGA)
         answer = await db.client.call("Scan", {"TableName": "SellersInvites"})
-        assert answer["Items"] == []
+        assert [one["inviteCode"]["S"] for one in answer["Items"]] == [unseen]
+        for code in (seen, unseen):
+            with pytest.raises(Missing):
+                await world.service.redeem_profile_invite(code, MIA)
 
 
 async def test_what_the_document_waited_for_is_there_at_once_although_indexes_lag() -> None:

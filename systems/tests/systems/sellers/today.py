@@ -11,7 +11,6 @@ from decimal import Decimal
 from typing import Any
 
 from keyfold import AsyncDb, Page, new_ulid, update
-from keyfold_web import Identity, PageRequest
 from keyfold_systems.sellers import current, mapping
 from keyfold_systems.sellers.payloads import (
     NewInvite,
@@ -22,6 +21,7 @@ from keyfold_systems.sellers.payloads import (
     SeasonChanges,
 )
 from keyfold_systems.sellers.values import LineItem
+from keyfold_web import Identity, PageRequest
 
 PRICE = Decimal(3)
 

@@ -12,7 +12,6 @@ from decimal import Decimal
 from typing import Any
 
 from keyfold import AsyncDb, Page
-from keyfold_web import Identity, PageRequest
 from keyfold_systems.sellers import current
 from keyfold_systems.sellers.payloads import (
     NewInvite,
@@ -25,6 +24,7 @@ from keyfold_systems.sellers.payloads import (
 )
 from keyfold_systems.sellers.service import Sellers
 from keyfold_systems.sellers.values import LineItem, Product
+from keyfold_web import Identity, PageRequest
 
 from .today import Today
 

@@ -1,145 +1,98 @@
-"""TamaFriends on the embedded engine and over HTTP, with short ways to fill it.
-
-With KEYFOLD_SYSTEMS_ADDRESS it is on that server instead.
-"""
+"""A table of TamaFriends behind DynamoDB's API, the author's boto3 on it, and the service on it."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import AsyncIterator
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 from typing import Any
 
+import httpx
 import pytest
+from tests.systems.author import Author, server
 
-from keyfold import AsyncDb
-from keyfold_web import Identity, PageRequest, passwords
+from keyfold import AsyncDb, new_ulid
 from keyfold.maintain import verification
 from keyfold.streams import AsyncConsumer, letters
-from keyfold.testing import Sandbox
-from keyfold_systems.tamafriends.addresses import comment_address, post_address
 from keyfold_systems.tamafriends.design import design
-from keyfold_systems.tamafriends.entities import Comment, Follow, Like, Post, UserProfile
-from keyfold_systems.tamafriends.payloads import NewPost
 from keyfold_systems.tamafriends.service import TamaFriends
-from tests.systems.conftest import BACKENDS
-from tests.systems.opening import opened, stored
-
-YUKI, OMAR, LENA = Identity.of("yuki"), Identity.of("omar"), Identity.of("lena")
-STRANGER = Identity.of("stranger")
-"""Somebody with a good token and no account."""
-START = datetime(2031, 1, 1, tzinfo=UTC)
-PAGE = PageRequest(limit=50, cursor=None)
-COUNTS = ("Home", "Inbox")
-QUICK = (2, 8, 1)
-"""What a digest costs here."""
-
-
-class Postbox:
-    """Mail that is kept here."""
-
-    def __init__(self) -> None:
-        self.sent: list[tuple[str, str]] = []
-
-    async def send(self, to: str, subject: str, text: str) -> None:
-        assert subject
-        self.sent.append((to, text))
-
-
-async def enrol(db: AsyncDb, *people: Identity) -> None:
-    """Give them profiles under their own names."""
-    for one in people:
-        await db.create(
-            UserProfile(
-                user_id=one.id,
-                email=f"{one.id}@example.com",
-                username=f"{one.id}.name",
-                handle=one.id,
-                display_name=one.id.title(),
-            )
-        )
-
-
-@dataclass
-class World:
-    """A service in a sandbox, and what happens in it."""
-
-    service: TamaFriends
-    db: AsyncDb
-    sandbox: Sandbox
-
-    async def join(self, *people: Identity) -> None:
-        await enrol(self.db, *people)
-
-    async def post(self, who: Identity = YUKI, text: str = "Look!", **more: Any) -> Post:
-        self.sandbox.clock.advance(1)
-        shown = await self.service.create_post(NewPost(text=text, **more), caller=who)
-        address = post_address(shown.post_id)
-        assert address is not None
-        return await self.db.get(address)
-
-    async def like(self, who: Identity, post: Post) -> Like:
-        self.sandbox.clock.advance(1)
-        return await self.service.like(post.post_id, caller=who)
-
-    async def comment(self, who: Identity, post: Post, text: str = "Nice.") -> Comment:
-        self.sandbox.clock.advance(1)
-        shown = await self.service.comment(post.post_id, text, caller=who)
-        address = comment_address(post.post_id, shown.comment_id)
-        assert address is not None
-        return await self.db.get(address)
-
-    async def follow(self, who: Identity, other: Identity) -> Follow:
-        return await self.service.follow(who.id, other.id)
-
-    async def settle(self) -> None:
-        """Let the stream's consequences come about."""
-        await AsyncConsumer(self.db).drain()
-        assert await self.db.run(letters(self.db.context)) == []
-
-    async def drift(self) -> list[object]:
-        """What does not fit together."""
-        return list((await self.db.run(verification(self.db.context))).drifts)
-
-    async def counts(self, who: Identity) -> tuple[int, int]:
-        """Followers and following, as the profile says."""
-        shown = await self.service.user(who.id, caller=who)
-        return shown.followers, shown.following
-
-    async def reactions(self, post: Post) -> tuple[int, int]:
-        """Likes and comments, as the post says."""
-        shown = await self.db.get(post.ref())
-        return shown.likes, shown.comments
-
-    async def items(self) -> list[dict[str, Any]]:
-        """Everything the table holds, as it is stored."""
-        return await stored(self.db, "tamafriends")
-
-    async def kinds(self) -> Counter[str]:
-        """How many items of each kind the table holds, without what the feed and inboxes count."""
-        kinds = Counter(item["type"]["S"] for item in await self.items())
-        return Counter({one: n for one, n in kinds.items() if not one.startswith(COUNTS)})
-
-
-@pytest.fixture(autouse=True)
-def _quick_passwords(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Digests take a while on purpose, and tests sign many up."""
-    monkeypatch.setattr(passwords, "COST", QUICK)
-
-
-@pytest.fixture(params=BACKENDS)
-async def world(request: pytest.FixtureRequest, sandbox: Sandbox) -> AsyncIterator[World]:
-    async with opened(design, sandbox, request.param) as db:
-        made = World(TamaFriends(db), db, sandbox)
-        await made.join(YUKI, OMAR, LENA)
-        yield made
+from keyfold_web import Identity
+from keyfold_web.app import ApiSettings, create_app
 
 
 @pytest.fixture
-async def local(sandbox: Sandbox) -> World:
-    """The same on the embedded engine, whose requests, time and lag are at hand."""
-    db = await sandbox.open_async(design)
-    made = World(TamaFriends(db), db, sandbox)
-    await made.join(YUKI, OMAR, LENA)
-    return made
+def address() -> Iterator[str]:
+    with server() as url:
+        yield url
+
+
+class Names:
+    """Tokens that say who calls; "root" is an administrator."""
+
+    async def identity(self, token: str) -> Identity:
+        return Identity.of(token, *(["admin"] if token == "root" else []))
+
+
+class World:
+    """The service on that table, over HTTP."""
+
+    def __init__(self, db: AsyncDb, service: TamaFriends, web: httpx.AsyncClient) -> None:
+        self.db, self.service, self.web = db, service, web
+
+    async def call(
+        self, who: str, method: str, path: str, json: Any = None, **headers: str
+    ) -> httpx.Response:
+        """Call an operation as a user; `""` is nobody."""
+        if who:
+            headers["authorization"] = f"Bearer {who}"
+        sent = {name.replace("_", "-"): value for name, value in headers.items()}
+        return await self.web.request(method, f"/tama-friends{path}", json=json, headers=sent)
+
+    async def do(self, who: str, method: str, path: str, json: Any = None) -> Any:
+        answer = await self.call(who, method, path, json)
+        assert answer.status_code < 300, answer.text
+        return answer.json() if answer.content else None
+
+    async def join(self, *names: str) -> None:
+        for one in names:
+            await self.do(one, "POST", "/profiles", account(one))
+
+    async def settle(self) -> None:
+        """Process the stream."""
+        await AsyncConsumer(self.db).drain()
+        assert await self.db.run(letters(self.db.context)) == []
+
+    async def drifts(self) -> list[Any]:
+        return list((await self.db.run(verification(self.db.context))).drifts)
+
+
+def account(name: str) -> dict[str, Any]:
+    own = {"email": f"{name}@example.com", "username": f"{name}.name", "handle": name}
+    return {**own, "displayName": name.title()}
+
+
+@asynccontextmanager
+async def opened(address: str, prefix: str) -> AsyncIterator[World]:
+    db = await design.open_async(address, table_prefix=prefix, create_tables=True)
+    service = TamaFriends(db)
+    app = create_app([service], ApiSettings(tokens=Names(), on_loop="raise"))
+    transport = httpx.ASGITransport(app)
+    async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as web:
+        yield World(db, service, web)
+    await db.close()
+
+
+@pytest.fixture
+def prefix() -> str:
+    """Of all names of tables: each test has its own, also on a server that remembers."""
+    return f"{new_ulid()}-"
+
+
+@pytest.fixture
+def author(address: str, prefix: str) -> Author:
+    return Author(address, f"{prefix}tamafriends")
+
+
+@pytest.fixture
+async def world(address: str, prefix: str) -> AsyncIterator[World]:
+    async with opened(address, prefix) as made:
+        yield made

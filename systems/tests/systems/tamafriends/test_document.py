@@ -1,137 +1,175 @@
-"""The document, line by line: index allocation, lookups, and the request each makes."""
+"""The document, statement by statement, through the author's eyes: raw boto3 on our table."""
 
 from __future__ import annotations
 
-import asyncio
-from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.systems.author import Author
 
-from keyfold.errors import UniqueTaken
-from keyfold.review import docs
-from keyfold.review.check import check
-from keyfold_systems.tamafriends import patterns
-from keyfold_systems.tamafriends.design import design
-from keyfold_systems.tamafriends.entities import UserProfile
-from keyfold_systems.tamafriends.payloads import ProfileChange
-from tests.systems.opening import LATER
+from .conftest import World
 
-from .conftest import COUNTS, OMAR, YUKI, World
-
-pytestmark = LATER
-README = Path(patterns.__file__).parent / "README.md"
+INDEXES = ("GSI1", "GSI2", "GSI3")
 
 
-class TestAllocation:
-    """GSI allocation rules."""
+@pytest.fixture
+async def life(world: World) -> dict[str, Any]:
+    """Three users: Ana posts, Ben and Cleo follow, like and comment."""
+    await world.join("ana", "ben", "cleo")
+    post = await world.do("ana", "POST", "/posts", {"text": "First egg!"})
+    other = await world.do("ben", "POST", "/posts", {"text": "Ours sleeps."})
+    for who in ("ben", "cleo"):
+        await world.do(who, "POST", "/users/ana/followers")
+    await world.do("ana", "POST", "/users/ben/followers")
+    said = [
+        await world.do("ben", "POST", f"/posts/{post['postId']}/comments", {"text": text})
+        for text in ("Look at it!", "It moved.")
+    ]
+    for one in (post, other):
+        await world.do("ben", "POST", f"/posts/{one['postId']}/likes")
+    await world.settle()
+    return {
+        "post": post["postId"],
+        "other": other["postId"],
+        "said": [c["commentId"] for c in said],
+    }
 
-    @pytest.mark.parametrize(
-        ("entity", "index", "key"),
-        [
-            ("UserProfile", "GSI1", "EMAIL#{email:lower} / USER#{user_id}"),
-            ("Post", "GSI1", "POST#{post_id} / USER#{user_id}"),
-            ("Follow", "GSI1", "USER#{followee_id} / FOLLOWER#{follower_id}"),
-            ("Comment", "GSI1", "COMMENT#{comment_id} / POST#{post_id}"),
-            ("Like", "GSI1", None),
-            ("Block", "GSI1", "USER#{blocked_id} / BLOCKER#{user_id}"),
-            ("UserProfile", "GSI2", "USERNAME#{username:lower} / USER#{user_id}"),
-            ("Post", "GSI2", None),
-            ("Follow", "GSI2", None),
-            ("Comment", "GSI2", "USER#{user_id} / COMMENT#{created_at:iso}#{comment_id}"),
-            ("Like", "GSI2", "USER#{user_id} / LIKE#{created_at:iso}#{post_id}"),
-            ("Report", "GSI2", "USER#{user_id} / REPORT#{created_at:iso}#{target_id}"),
-            ("UserProfile", "GSI3", "HANDLE#{handle:lower} / USER#{user_id}"),
-            ("Post", "GSI3", None),
-            ("Follow", "GSI3", None),
-            ("Comment", "GSI3", None),
-            ("Like", "GSI3", None),
-        ],
-    )
-    def test_each_entity_is_where_the_document_puts_it(
-        self, entity: str, index: str, key: str | None
+
+def kinds(items: list[dict[str, Any]]) -> list[str]:
+    return [item["type"] for item in items]
+
+
+class TestGSI1:
+    """Reverse lookups."""
+
+    async def test_login_by_email(self, life: Any, author: Author) -> None:
+        [item] = author.query("GSI1", "EMAIL#ana@example.com")
+        assert (item["type"], item["GSI1SK"], item["userId"]) == ("USER_PROFILE", "USER#ana", "ana")
+
+    async def test_post_by_id(self, life: Any, author: Author) -> None:
+        [item] = author.query("GSI1", f"POST#{life['post']}")
+        assert (item["type"], item["GSI1SK"], item["text"]) == ("POST", "USER#ana", "First egg!")
+
+    async def test_followers_of_a_user(self, life: Any, author: Author) -> None:
+        items = author.query("GSI1", "USER#ana")  # the partition holds nothing else
+        assert [(i["type"], i["GSI1SK"]) for i in items] == [
+            ("FOLLOW", "FOLLOWER#ben"),
+            ("FOLLOW", "FOLLOWER#cleo"),
+        ]
+
+    async def test_comment_by_id(self, life: Any, author: Author) -> None:
+        [item] = author.query("GSI1", f"COMMENT#{life['said'][0]}")
+        assert (item["type"], item["GSI1SK"]) == ("COMMENT", f"POST#{life['post']}")
+
+    async def test_likes_do_not_use_it(self, life: Any, author: Author) -> None:
+        likes = [item for item in author.items() if item.get("type") == "LIKE"]
+        assert likes
+        assert not any("GSI1PK" in item for item in likes)
+
+
+class TestGSI2:
+    """User-centric queries."""
+
+    async def test_login_by_username(self, life: Any, author: Author) -> None:
+        [item] = author.query("GSI2", "USERNAME#ana.name")
+        assert (item["type"], item["GSI2SK"]) == ("USER_PROFILE", "USER#ana")
+
+    async def test_posts_do_not_need_it(self, life: Any, author: Author) -> None:
+        posts = author.query(None, "USER#ana", "POST#")
+        assert kinds(posts) == ["POST"]
+        assert "GSI2PK" not in posts[0]
+
+    async def test_stream_processor_lookup(self, life: Any, author: Author) -> None:
+        items = author.query("GSI2", "USER#ana", "FOLLOW#")
+        assert [(i["type"], i["GSI2SK"]) for i in items] == [
+            ("FOLLOW", "FOLLOW#ben"),
+            ("FOLLOW", "FOLLOW#cleo"),
+        ]
+
+    async def test_comments_of_a_user(self, life: Any, author: Author) -> None:
+        items = author.query("GSI2", "USER#ben", "COMMENT#", ScanIndexForward=False)
+        assert [i["text"] for i in items] == ["It moved.", "Look at it!"]
+        for item in items:
+            assert item["GSI2SK"] == f"COMMENT#{item['createdAt']}#{item['commentId']}"
+
+    async def test_liked_posts_of_a_user(self, life: Any, author: Author) -> None:
+        items = author.query("GSI2", "USER#ben", "LIKE#")
+        assert {i["GSI2SK"] for i in items} == {f"LIKE#{life['post']}", f"LIKE#{life['other']}"}
+
+    async def test_a_users_partition_holds_what_the_table_says(
+        self, life: Any, author: Author
     ) -> None:
-        placements = design.schema.by_entity[entity].placements
-        assert [str(p.key) for p in placements if p.index == index] == ([key] if key else [])
-
-    def test_the_table_of_the_readme_is_the_generated_one(self, tmp_path: Path) -> None:
-        docs.write(design.schema, tmp_path / "design.md")
-        written = (tmp_path / "design.md").read_text("utf-8")
-        generated = written.split("Placements:\n\n")[1].split("\n\n")[0]
-        assert generated in README.read_text("utf-8")
-
-    def test_the_check_holds_the_rules_and_profiles_are_the_one_exception(self) -> None:
-        report = check(design.schema)
-        assert [one for one in report.findings if one.code == "X13"] == []
-        excepted = {one.finding.subject for one in report.silenced if one.finding.code == "X13"}
-        assert excepted == {"UserProfile on GSI1", "UserProfile on GSI2"}
-
-    async def test_index_keys_are_set_only_where_they_are_needed(self, world: World) -> None:
-        post = await world.post()
-        await world.like(OMAR, post)
-        await world.comment(OMAR, post)
-        await world.follow(OMAR, YUKI)
-        await world.service.block("yuki", "lena")
-        held = {
-            item["type"]["S"]: sorted(name for name in item if name.startswith("GSI"))
-            for item in await world.items()
-            if not item["type"]["S"].startswith(COUNTS)
-        }
-        one, two, three = (["GSI1PK", "GSI1SK"], ["GSI2PK", "GSI2SK"], ["GSI3PK", "GSI3SK"])
-        assert held == {
-            "USER_PROFILE": one + two + three,
-            "POST": one,
-            "FOLLOW": one,
-            "BLOCK": one,
-            "COMMENT": one + two,
-            "LIKE": two,
-            "Unique": [],
-        }
+        # Ben: two comments, the follow that Ana has of him, two likes.
+        found = kinds(author.query("GSI2", "USER#ben"))
+        assert found == ["COMMENT", "COMMENT", "FOLLOW", "LIKE", "LIKE"]
 
 
-class TestIdentifiers:
-    """Email, username and handle: one holder each, in any case of letters, and changeable."""
+class TestGSI3:
+    """Alternative identifiers."""
 
-    @pytest.mark.parametrize("field", ["email", "username", "handle"])
-    async def test_of_many_who_want_one_at_once_one_gets_it(self, world: World, field: str) -> None:
-        wanted = {"email": "Star@Example.com", "username": "Star", "handle": "Star"}[field]
+    async def test_profile_by_handle(self, life: Any, author: Author) -> None:
+        [item] = author.query("GSI3", "HANDLE#cleo")
+        assert (item["type"], item["GSI3SK"]) == ("USER_PROFILE", "USER#cleo")
 
-        def person(number: int) -> UserProfile:
-            name = f"person{number}"
-            own = {"email": f"{name}@example.com", "username": name, "handle": name}
-            own[field] = wanted if number % 2 else wanted.upper()
-            return UserProfile.model_validate({"user_id": name, "display_name": name, **own})
+    async def test_others_do_not_use_it(self, life: Any, author: Author) -> None:
+        used = {item.get("type") for item in author.items() if "GSI3PK" in item}
+        assert used == {"USER_PROFILE"}
 
-        tries = (world.db.create(person(number)) for number in range(8))
-        results = await asyncio.gather(*tries, return_exceptions=True)
-        refused = [one for one in results if isinstance(one, UniqueTaken)]
-        assert len(refused) == 7
-        assert {one.field for one in refused} == {field}
-        assert sum(isinstance(one, UserProfile) for one in results) == 1
 
-    @pytest.mark.parametrize(
-        ("field", "new", "lookup"),
-        [
-            ("email", "new@example.com", patterns.profile_by_email),
-            ("username", "new.name", patterns.profile_by_username),
-            ("handle", "new_handle", patterns.profile_by_handle),
-        ],
-    )
-    async def test_a_changed_one_is_found_and_the_old_one_is_free(
-        self, world: World, field: str, new: str, lookup: Any
+class TestPrinciples:
+    async def test_index_keys_are_there_only_where_the_tables_have_them(
+        self, life: Any, author: Author
     ) -> None:
-        old = getattr(await world.service.account("yuki"), field)
-        await world.service.edit_profile("yuki", ProfileChange.model_validate({field: new}))
-        assert await lookup(world.db, old) is None
-        assert (await lookup(world.db, new.upper())).user_id == "yuki"
-        await world.service.edit_profile("omar", ProfileChange.model_validate({field: old}))
-        with pytest.raises(UniqueTaken):
-            await world.service.edit_profile("lena", ProfileChange.model_validate({field: new}))
-        assert (await lookup(world.db, old)).user_id == "omar"
-        assert await world.drift() == []
+        used = {
+            item["type"]: [index for index in INDEXES if f"{index}PK" in item]
+            for item in author.items()
+        }
+        assert {kind: used[kind] for kind in used if kind.isupper()} == {
+            "USER_PROFILE": ["GSI1", "GSI2", "GSI3"],
+            "POST": ["GSI1"],
+            "FOLLOW": ["GSI1", "GSI2"],
+            "COMMENT": ["GSI1", "GSI2"],
+            "LIKE": ["GSI2"],
+        }
+        # What we add (claims of unique names, remembered requests) is in no index.
+        assert all(used[kind] == [] for kind in used if not kind.isupper())
 
-    async def test_a_new_handle_shows_at_old_comments(self, world: World) -> None:
-        said = await world.comment(OMAR, await world.post())
-        await world.service.edit_profile("omar", ProfileChange(handle="omar_h"))
-        await world.settle()
-        assert (await world.db.get(said.ref())).user_handle == "omar_h"
+    async def test_what_we_add_is_in_no_partition_of_the_document(
+        self, life: Any, author: Author
+    ) -> None:
+        ours = {i["PK"].split("#")[0] for i in author.items() if not i["type"].isupper()}
+        assert ours.isdisjoint({"USER", "POST", "COMMENT", "EMAIL", "USERNAME", "HANDLE"})
+
+
+class TestStreamProcessors:
+    async def test_likes_and_comments_carry_the_address_of_their_post(
+        self, life: Any, author: Author
+    ) -> None:
+        """As a processor of the author's does it: metadata, then an update of the post."""
+        records = [one for one in author.records() if one.get("type") in ("LIKE", "COMMENT")]
+        assert len(records) == 4
+        for one in records:
+            key = {"PK": f"USER#{one['postUserId']}", "SK": one["postSK"]}
+            assert author.table.get_item(Key=key)["Item"]["postId"] == one["postId"]
+
+    async def test_follows_carry_their_target_in_gsi2pk(self, life: Any, author: Author) -> None:
+        """As a processor of the author's does it: GSI2PK is the followee, PK the follower."""
+        records = [one for one in author.records() if one.get("type") == "FOLLOW"]
+        assert {(one["PK"], one["GSI2PK"]) for one in records} == {
+            ("USER#ben", "USER#ana"),
+            ("USER#cleo", "USER#ana"),
+            ("USER#ana", "USER#ben"),
+        }
+        for one in records:
+            for user in (one["PK"], one["GSI2PK"]):
+                assert "Item" in author.table.get_item(Key={"PK": user, "SK": "PROFILE"})
+
+    async def test_counters_of_posts_and_profiles(self, life: Any, author: Author) -> None:
+        [post] = author.query(None, "USER#ana", "POST#")
+        assert (post["likeCount"], post["commentCount"]) == (1, 2)
+        counts = {
+            user: author.table.get_item(Key={"PK": f"USER#{user}", "SK": "PROFILE"})["Item"]
+            for user in ("ana", "ben", "cleo")
+        }
+        numbers = {u: (i["followerCount"], i["followingCount"]) for u, i in counts.items()}
+        assert numbers == {"ana": (2, 1), "ben": (1, 1), "cleo": (0, 1)}

@@ -6,9 +6,9 @@ import asyncio
 from typing import Annotated
 
 from keyfold import Counter, Design, Entity, Id, Key
-from keyfold_web.consumers import following
-from keyfold_demo.behind import Behind
 from keyfold.testing import Sandbox
+from keyfold_demo.behind import Behind
+from keyfold_web.consumers import following
 
 shelves = Design("shelves")
 shelf_table = shelves.table("Shelves", stream="NEW_AND_OLD_IMAGES")

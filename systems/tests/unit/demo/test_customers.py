@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from keyfold_engine.clients.embedded import AsyncEmbeddedClient, EmbeddedClient
+from keyfold.migrations import Migrator, Phase, backend_of
 from keyfold_demo import customers as traffic
 from keyfold_demo.data import fill, incomplete_systems, open_data
 from keyfold_demo.systems import FormerSystem, find_systems
-from keyfold.migrations import Migrator, Phase, backend_of
+from keyfold_engine.clients.embedded import AsyncEmbeddedClient, EmbeddedClient
 
 
 def former() -> FormerSystem:

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from keyfold_engine.clients.embedded import AsyncEmbeddedClient
+from keyfold.errors import KeyfoldError
 from keyfold_demo.data import fill, incomplete_systems, open_data
 from keyfold_demo.systems import System, find_systems
-from keyfold.errors import KeyfoldError
+from keyfold_engine.clients.embedded import AsyncEmbeddedClient
 
 DESIGN = """
 from keyfold.design import Entity, Id, Key

@@ -14,13 +14,19 @@ from typing import Annotated, Any
 
 import apsw
 import pytest
+from tests.samples.network import (
+    ActivityFields,
+    FeedItemFields,
+    FollowFields,
+    PromotionFields,
+    network_table,
+)
 
 from keyfold import (
     Counter,
     Db,
     Design,
     Entity,
-    Feed,
     Id,
     Index,
     Key,
@@ -29,13 +35,13 @@ from keyfold import (
     Unique,
 )
 from keyfold.cli import main
+from keyfold.feeds import Feed, Flag
+from keyfold.maintain import DriftReport, rebuild, verify
+from keyfold.migrations import Backend, CreateTable, DropTable, Migration, Migrator, ScanPace, move
 from keyfold_engine.clients.embedded import EmbeddedClient
 from keyfold_engine.clock import ManualClock
 from keyfold_engine.engine import Engine
 from keyfold_engine.engine.storage import file
-from keyfold.maintain import DriftReport, rebuild, verify
-from keyfold.migrations import Backend, CreateTable, DropTable, Migration, Migrator, ScanPace, move
-from tests.samples.network import ActivityFields, FeedItemFields, FollowFields, network_table
 
 Work = Callable[[], object]
 Case = Callable[[Path, int], AbstractContextManager[Work]]
@@ -104,7 +110,17 @@ class FeedItem(FeedItemFields, table=network):
     pass
 
 
-feed = Feed("home", activity=Activity, edge=Follow, item=FeedItem)
+class Promotion(PromotionFields, table=network):
+    pass
+
+
+feed = Feed(
+    "home",
+    activity=Activity,
+    edge=Follow,
+    item=FeedItem,
+    push=Flag(Promotion, "fanout_enabled", since="updated_at"),
+)
 
 
 orders = Design("memory-orders")
@@ -372,8 +388,9 @@ def verification(folder: Path, count: int) -> Iterator[Work]:
 @contextmanager
 def verification_of_a_feed(folder: Path, count: int) -> Iterator[Work]:
     """Everybody has followed one source, which pushes, and has copies of what it posted."""
-    clock = ManualClock(NOW.timestamp())
+    clock = ManualClock(NOW.timestamp() - 120)
     with _engine(folder, clock) as engine, social.open(EmbeddedClient(engine), clock=clock) as db:
+        db.put(Promotion(user_id="star", fanout_enabled=True))
         posts = [
             Activity(actor_id="star", created_at=NOW, activity_id=f"a{number}", text=TEXT)
             for number in range(5)
@@ -383,8 +400,7 @@ def verification_of_a_feed(folder: Path, count: int) -> Iterator[Work]:
             reader = f"{number:08d}"
             db.put_many([feed.copy(post, reader) for post in posts])
             db.put(Follow(follower_id=reader, followee_id="star"))
-            listed = {"follower_id": reader, "source": "star", "token": "", "reason": "manual"}
-            db.put(feed.support.subscription(**listed))
+        clock.advance(120)
         yield lambda: _clean(verify(db))
 
 

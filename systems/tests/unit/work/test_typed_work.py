@@ -9,28 +9,6 @@ from typing import Annotated, Any
 import httpx
 import orjson
 import pytest
-
-from keyfold import (
-    Counter,
-    Db,
-    Design,
-    Entity,
-    Feed,
-    Id,
-    Key,
-    Pointer,
-    Unique,
-)
-from keyfold_web.auth import DevelopmentTokens
-from keyfold_web.dispatch import Dispatch
-from keyfold_web.rest import rest_app
-from keyfold_engine.clients.embedded import AsyncEmbeddedClient
-from keyfold_engine.engine import Engine
-from keyfold.maintain import verify
-from keyfold.maintain.feed import page_samples
-from keyfold.streams import Consumer
-from keyfold_systems.inviter import design as inviter
-from keyfold_systems.inviter.service import Inviter
 from tests.samples.network import (
     ActivityFields,
     FeedItemFields,
@@ -38,6 +16,28 @@ from tests.samples.network import (
     PromotionFields,
     network_table,
 )
+
+from keyfold import (
+    Counter,
+    Db,
+    Design,
+    Entity,
+    Id,
+    Key,
+    Pointer,
+    Unique,
+)
+from keyfold.feeds import Feed, Flag
+from keyfold.maintain import verify
+from keyfold.streams import Consumer
+from keyfold_engine.clients.embedded import AsyncEmbeddedClient, EmbeddedClient
+from keyfold_engine.clock import ManualClock
+from keyfold_engine.engine import Engine
+from keyfold_systems.inviter import design as inviter
+from keyfold_systems.inviter.service import Inviter
+from keyfold_web.development import DevelopmentTokens
+from keyfold_web.dispatch import Dispatch
+from keyfold_web.rest import rest_app
 
 design = Design("work")
 table = network_table(design)
@@ -97,7 +97,11 @@ class Promotion(PromotionFields, table=table):
 
 
 feed = Feed(
-    "home", activity=Activity, edge={Follow: "followers"}, item=FeedItem, promotion=Promotion
+    "home",
+    activity=Activity,
+    edge={Follow: "followers"},
+    item=FeedItem,
+    push=Flag(Promotion, "fanout_enabled", since="updated_at"),
 )
 
 
@@ -175,7 +179,8 @@ def test_a_consumer_counts_many_records_with_few_requests(db: Db) -> None:
         db.create(Like(post_id="p", user_id=f"u{number}"))
     requests, _, _ = cost(db, Consumer(db).drain)
     assert db.get(POST).likes == 100
-    assert requests <= 29
+    # One more than its work: a description tells the streams of this table from a dropped one's.
+    assert requests <= 30
 
 
 def test_verify_reads_every_item_once(db: Db) -> None:
@@ -184,27 +189,31 @@ def test_verify_reads_every_item_once(db: Db) -> None:
     assert (requests, writes) == (1, 0.0)
 
 
-@pytest.mark.parametrize(("share", "writes"), [(0.0, 0), (1.0, 1)], ids=["uncounted", "counted"])
-def test_a_page_of_a_feed_is_a_few_requests(
-    db: Db, monkeypatch: pytest.MonkeyPatch, share: float, writes: int
-) -> None:
-    monkeypatch.setattr(page_samples, "sample_share", lambda *_: share)
-    now = db.context.now()
-    for number in range(20):
-        db.transact(*feed.following(Follow(follower_id="r", followee_id=f"s{number}")))
-        at = now - timedelta(seconds=number)
-        feed.post(db, Activity(actor_id=f"s{number}", created_at=at, activity_id=f"a{number}"))
-    assert requests_of_a_page(db) == (23, writes)
-    for number in range(20):
-        db.put(Promotion(user_id=f"s{number}", fanout_enabled=True))
-    Consumer(db).drain()
-    assert requests_of_a_page(db) == (3, writes)
+def test_a_page_of_a_feed_is_a_few_requests(clock: ManualClock) -> None:
+    with design.open(EmbeddedClient(Engine.open(clock=clock)), clock=clock) as db:
+        for number in range(20):
+            db.create(Follow(follower_id="r", followee_id=f"s{number}"))
+        post_of_each(db)
+        # The follows, their flags, and each author.
+        assert cost(db, lambda: ten_items(db))[0] == 2 + 20
+        for number in range(20):
+            db.put(Promotion(user_id=f"s{number}", fanout_enabled=True))
+        clock.advance(timedelta(days=31).total_seconds())
+        post_of_each(db)
+        Consumer(db).drain()
+        # The follows, their flags, and the copies.
+        assert cost(db, lambda: ten_items(db))[0] == 3
 
 
-def requests_of_a_page(db: Db) -> tuple[int, int]:
-    """Those that read, and those that write: the count is one write unit."""
-    requests, _, writes = cost(db, lambda: ten_items(db))
-    return requests - int(writes), int(writes)
+def post_of_each(db: Db) -> None:
+    for number in range(20):
+        at = db.context.now() - timedelta(seconds=number)
+        db.create(Activity(actor_id=f"s{number}", created_at=at, activity_id=f"a{number}"))
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock()
 
 
 def ten_items(db: Db) -> None:
@@ -239,15 +248,14 @@ async def test_requests_of_served_operations() -> None:
     found, group = await asked("POST", "/groups", json={"name": "Runners"})
     new = {
         "title": "Run",
-        "startsAt": "2031-01-01T10:00:00Z",
-        "endsAt": "2031-01-01T11:00:00Z",
-        "groupIds": [group["groupId"]],
+        "startTimestamp": "2031-01-01T10:00:00Z",
+        "associatedGroups": [group["groupId"]],
     }
     hosted, _ = await asked("POST", "/hangouts", json=new)
     read, page = await asked("GET", f"/groups/{group['groupId']}/feed")
     assert len(page["items"]) == 1
     assert found <= 3
-    assert hosted <= 2
+    assert hosted <= 4, "the host, the membership, the guests, the hangout"
     assert read <= 3, "the membership, the pointers, the reader's own answers"
     await web.aclose()
     await db.close()

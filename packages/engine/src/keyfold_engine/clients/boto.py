@@ -12,8 +12,8 @@ import botocore.exceptions
 from botocore import xform_name
 
 from keyfold_engine.clients.address import AddressError
-from keyfold_engine.clients.target import STREAM_OPERATIONS
 from keyfold_engine.errors import KeyfoldError, Timeout, Unreachable, from_wire
+from keyfold_engine.operations import STREAMS
 
 _NEVER_SENT = (
     botocore.exceptions.EndpointConnectionError,
@@ -37,7 +37,7 @@ class BotoClient:
         self._tables, self._streams = given, None
 
     def call(self, operation: str, request: Mapping[str, Any]) -> dict[str, Any]:
-        client = self._streams if operation in STREAM_OPERATIONS else self._tables
+        client = self._streams if operation in STREAMS else self._tables
         if client is None:
             raise KeyfoldError(
                 f"{operation} needs boto3's dynamodbstreams client: give the boto3 session instead"

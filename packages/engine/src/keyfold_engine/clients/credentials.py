@@ -91,7 +91,7 @@ def source(*, profile: str | None, is_amazon: bool) -> CredentialSource:
     except ImportError:
         raise CredentialsError(
             "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are not set, and profiles, SSO and roles "
-            "need botocore: pip install 'keyfold[aws]'"
+            "need botocore: pip install 'keyfold-engine[aws]'"
         ) from None
     session = botocore.session.Session(profile=profile)
     try:

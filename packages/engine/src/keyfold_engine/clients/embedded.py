@@ -14,15 +14,13 @@ from keyfold_engine.engine.commit_group import Result, Writes
 from keyfold_engine.engine.lane import WouldStall
 from keyfold_engine.engine.sweeper import Sweeper
 from keyfold_engine.errors import SerializationError
+from keyfold_engine.operations import OPERATIONS, STREAMS, WRITES, Runner
 
 _THREADS: Final = 4
 # Reading by key takes less time than switching to a thread and back.
-_QUICK: Final = frozenset(
-    {"GetItem", "Query", "BatchGetItem", "TransactGetItems", "DescribeTable", "ListTables"}
-)
-_WRITES: Final = frozenset(
-    {"PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "TransactWriteItems"}
-)
+_QUICK: Final = (
+    frozenset(row.name for row in OPERATIONS.values() if row.runner is Runner.INLINE) - STREAMS
+) | {"DescribeTable"}
 
 
 class EmbeddedClient:
@@ -53,7 +51,7 @@ class AsyncEmbeddedClient:
     def __init__(self, engine: Engine, sweeper: Sweeper | None = None) -> None:
         self.engine = engine
         self._sweeper = sweeper
-        self._inline = _QUICK | _WRITES if engine.path == ":memory:" else _QUICK
+        self._inline = _QUICK | WRITES if engine.path == ":memory:" else _QUICK
         self._threads = ThreadPoolExecutor(_THREADS, "keyfold-engine")
         self._commits = ThreadPoolExecutor(1, "keyfold-commits")
         self._gathered: tuple[asyncio.AbstractEventLoop, Writes] | None = None
@@ -63,7 +61,7 @@ class AsyncEmbeddedClient:
         if operation in self._inline:
             return self.engine.call(operation, plain)
         loop = asyncio.get_running_loop()
-        if operation in _WRITES:
+        if operation in WRITES:
             return await self._write(loop, operation, plain)
         return await loop.run_in_executor(self._threads, self.engine.call, operation, plain)
 

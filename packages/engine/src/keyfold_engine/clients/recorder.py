@@ -9,18 +9,9 @@ from typing import Any, Final
 
 from keyfold_engine.clients.protocol import Client
 from keyfold_engine.errors import KeyfoldError
+from keyfold_engine.operations import HARMLESS, READS, WRITES
 
-READS: Final = frozenset(
-    {"GetItem", "Query", "Scan", "BatchGetItem", "TransactGetItems", "SearchVectors"}
-)
-WRITES: Final = frozenset(
-    {"PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "TransactWriteItems"}
-)
 _SINGLE: Final = {"PutItem": "Put", "UpdateItem": "Update", "DeleteItem": "Delete"}
-_LOOKS: Final = READS | {
-    "DescribeTable", "DescribeTimeToLive", "ListTables",
-    "DescribeStream", "GetRecords", "GetShardIterator", "ListStreams",
-}  # fmt: skip
 
 
 class WriteHeldBack(KeyfoldError):
@@ -85,7 +76,7 @@ class RecordedClient:
         sent = SentRequest(operation, {**request})
         self._check(operation)
         self.requests.append(sent)
-        if operation not in _LOOKS and not self.writes:
+        if operation not in HARMLESS and not self.writes:
             raise WriteHeldBack(f"{operation} was not sent: this backend is read-only here")
         if self.approve is not None and operation in WRITES:
             self.approve(sent)

@@ -12,8 +12,9 @@ from keyfold_engine.clients.address import Endpoint, Remote
 from keyfold_engine.clients.credentials import CredentialSource
 from keyfold_engine.clients.retry import RetryPolicy
 from keyfold_engine.clients.signer import Credentials, Signer
-from keyfold_engine.clients.target import STREAM_OPERATIONS, target
+from keyfold_engine.clients.target import target
 from keyfold_engine.clock import Clock, SystemClock
+from keyfold_engine.operations import STREAMS
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,7 @@ class RequestWriters(dict[str, RequestWriter]):
 
     def __missing__(self, operation: str) -> RequestWriter:
         remote = self._remote
-        is_stream = operation in STREAM_OPERATIONS
+        is_stream = operation in STREAMS
         endpoint = remote.streams_endpoint if is_stream else remote.endpoint
         made = RequestWriter(endpoint, remote.region, target(operation))
         return self.setdefault(operation, made)

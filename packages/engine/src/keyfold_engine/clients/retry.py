@@ -26,6 +26,7 @@ from keyfold_engine.errors import (
     UnexpectedAnswer,
     Untrusted,
 )
+from keyfold_engine.operations import HARMLESS
 
 _REFUSALS: Final = (
     Throttled,
@@ -33,32 +34,6 @@ _REFUSALS: Final = (
     RequestLimitExceeded,
     TransactionInProgress,
     Busy,
-)
-_READS: Final = frozenset(
-    {
-        "GetItem",
-        "BatchGetItem",
-        "TransactGetItems",
-        "Query",
-        "Scan",
-        "DescribeTable",
-        "ListTables",
-        "DescribeLimits",
-        "DescribeTimeToLive",
-        "DescribeEndpoints",
-        "ListTagsOfResource",
-        "DescribeBackup",
-        "ListBackups",
-        "DescribeContinuousBackups",
-        "DescribeExport",
-        "ListExports",
-        "DescribeImport",
-        "ListImports",
-        "ListStreams",
-        "DescribeStream",
-        "GetShardIterator",
-        "GetRecords",
-    }
 )
 _TOKEN_OPERATIONS: Final = frozenset({"TransactWriteItems", "ExecuteTransaction"})
 _CONDITIONS: Final = ("ConditionExpression", "Expected")
@@ -120,7 +95,7 @@ def may_retry(error: KeyfoldError, *, repeatable: bool) -> bool:
 
 def is_repeatable(operation: str, request: Mapping[str, Any]) -> bool:
     """Whether running the request twice has the same effect and answer as once."""
-    if operation in _READS or operation == "BatchWriteItem":
+    if operation in HARMLESS or operation == "BatchWriteItem":
         return True
     if operation in _TOKEN_OPERATIONS:
         return "ClientRequestToken" in request

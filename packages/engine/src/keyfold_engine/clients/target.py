@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Final
-
-STREAM_OPERATIONS: Final = frozenset(
-    {"ListStreams", "DescribeStream", "GetShardIterator", "GetRecords"}
-)
+from keyfold_engine.operations import STREAMS
 
 
 def target(operation: str) -> str:
     """The value of `X-Amz-Target`."""
-    api = "DynamoDBStreams" if operation in STREAM_OPERATIONS else "DynamoDB"
+    api = "DynamoDBStreams" if operation in STREAMS else "DynamoDB"
     return f"{api}_20120810.{operation}"

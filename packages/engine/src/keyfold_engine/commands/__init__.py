@@ -1,8 +1,9 @@
 """Commands by name: every module of a `commands` package is one.
 
-A command module has `HELP`, `configure(parser)` and `run(args) -> int`, and raises KeyfoldError for errors that its
-user can fix. A program looks in its own packages first; entry points of the group `keyfold.commands`
-name the packages of other distributions, and are read only for what is not found there: that takes longer.
+A command module has `HELP`, `configure(parser)` and `run(args) -> int`, and raises KeyfoldError for
+errors that its user can fix. A program looks in its own packages first; entry points of the group
+`keyfold.commands` name the packages of other distributions, and are read only for what is not found
+there: that takes longer.
 """
 
 from __future__ import annotations
@@ -10,10 +11,12 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any, Protocol, cast
 
+from keyfold_engine import __version__, expect_version
 from keyfold_engine.errors import KeyfoldError, TableNotFound
 
 USER_ERROR = 2
@@ -54,59 +57,72 @@ def _columns() -> int:
         return 80
 
 
+@dataclass(frozen=True)
 class Program:
     """A program and where its commands are."""
 
-    def __init__(
-        self, name: str, about: str, packages: Sequence[str], groups: dict[str, tuple[str, ...]], others: str = ""
-    ) -> None:
-        """`others` is the group of entry points that bring further commands."""
-        self.name, self.about, self._packages, self._groups, self._others = name, about, packages, groups, others
+    name: str
+    about: str
+    version: str
+    packages: tuple[str, ...]
+    groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Titles of the overview, and the commands below each."""
+    others: str = ""
+    """The group of entry points by which other distributions bring commands."""
+    needs: Mapping[str, str] = field(default_factory=dict)
+    """Of commands that other distributions bring: what to do where they are not installed."""
 
     def main(self, arguments: Sequence[str] | None = None) -> int:
         """Run one command and return its exit code."""
         given = list(sys.argv[1:] if arguments is None else arguments)
         try:
+            expect_version(self.name, self.version)
             code = self._dispatch(given)
             sys.stdout.flush()
             return code
         except TableNotFound as error:
-            hint = "is it the right backend? `keyfold settings` shows which one is set"
-            print(f"keyfold: {error}; {hint}", file=sys.stderr)
+            hint = "is it the right backend? `keyfold guide --settings` shows which one is set"
+            print(f"{self.name}: {error}; {hint}", file=sys.stderr)
             return USER_ERROR
         except KeyfoldError as error:
-            print(f"keyfold: {error}", file=sys.stderr)
+            print(f"{self.name}: {error}", file=sys.stderr)
             return USER_ERROR
         except KeyboardInterrupt:
             return INTERRUPTED
         except BrokenPipeError:
-            # The reader closed the pipe (`keyfold ... | head`): discard what Python flushes at exit.
+            # The reader closed the pipe (`keyfold ... | head`): drop what Python flushes at exit.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return 0
         except OSError as error:
             if error.filename is None:
                 raise
-            print(f"keyfold: {error.filename}: {error.strerror}", file=sys.stderr)
+            print(f"{self.name}: {error.filename}: {error.strerror}", file=sys.stderr)
             return USER_ERROR
 
     def command_names(self) -> list[str]:
         """All commands, sorted."""
-        return sorted({**self._brought(), **self._own()})
+        return sorted({**self._installed(), **self._own()})
 
     def command(self, name: str) -> Command:
-        module = self._own().get(name) or self._brought()[name]
+        module = self._own().get(name) or self._installed()[name]
         return cast("Command", import_module(module))
 
     def _own(self) -> dict[str, str]:
-        return {name: module for package in self._packages for name, module in modules_of(package).items()}
+        return {
+            name: module
+            for package in self.packages
+            for name, module in modules_of(package).items()
+        }
 
-    def _brought(self) -> dict[str, str]:
-        if not self._others:
+    def _installed(self) -> dict[str, str]:
+        if not self.others:
             return {}
         from importlib.metadata import entry_points
 
-        packages = {point.value for point in entry_points(group=self._others)} - set(self._packages)
-        return {name: module for one in sorted(packages) for name, module in modules_of(one).items()}
+        packages = {point.value for point in entry_points(group=self.others)} - set(self.packages)
+        return {
+            name: module for one in sorted(packages) for name, module in modules_of(one).items()
+        }
 
     def command_parser(self, name: str) -> argparse.ArgumentParser:
         """The parser of one command, complete with its subcommands."""
@@ -121,11 +137,11 @@ class Program:
             print(self._overview())
             return 0
         if name in ("--version", "-V"):
-            from importlib import metadata
-
-            print(f"{self.name} {metadata.version(self.name)}")
+            print(f"{self.name} {self.version}")
             return 0
         if name not in self._own() and name not in (names := self.command_names()):
+            if need := self.needs.get(name):
+                raise KeyfoldError(f"{self.name} {name} {need}")
             from keyfold_engine.suggestion import nearest
 
             raise KeyfoldError(f"unknown command {name!r}; {nearest(name, names)}")
@@ -135,8 +151,8 @@ class Program:
 
     def _overview(self) -> str:
         names = self.command_names()
-        grouped = {name for group in self._groups.values() for name in group}
-        groups = {**self._groups, OTHERS: tuple(name for name in names if name not in grouped)}
+        grouped = {name for group in self.groups.values() for name in group}
+        groups = {**self.groups, OTHERS: tuple(name for name in names if name not in grouped)}
         lines = [f"usage: {self.name} COMMAND ...", "", self.about]
         for title, members in groups.items():
             if present := [name for name in members if name in names]:
@@ -148,13 +164,14 @@ class Program:
 def modules_of(package: str) -> dict[str, str]:
     """The commands of a package and their modules."""
     (folder,) = import_module(package).__path__
-    return {
-        file.name.removesuffix(".py").replace("_", "-"): f"{package}.{file.name.removesuffix('.py')}"
+    modules = [
+        file.name.removesuffix(".py")
         for file in os.scandir(folder)
         if file.name.endswith(".py") and not file.name.startswith("_")
-    }
+    ]
+    return {module.replace("_", "-"): f"{package}.{module}" for module in modules}
 
 
 def main() -> int:
     """`keyfold-engine`: the commands of this distribution alone."""
-    return Program("keyfold-engine", "DynamoDB on SQLite.", (__name__,), {}).main()
+    return Program("keyfold-engine", "DynamoDB on SQLite.", __version__, (__name__,)).main()

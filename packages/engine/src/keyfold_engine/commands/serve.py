@@ -21,7 +21,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--data", default=":memory:", metavar="FILE", help="data file (default: memory only)")
     add("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
     add("--port", type=int, default=8000, help="port, 0 for any free one (default: %(default)s)")
-    add("--workers", type=int, default=1, help="processes sharing the port and the file")
+    add(
+        "--workers",
+        type=int,
+        default=1,
+        help="processes that share the port and the data file, for more reads; writes take turns "
+        "(default: %(default)s)",
+    )
     add("--region", default="us-east-1", help="region in ARNs and signatures")
     add(
         "--regions",
@@ -45,10 +51,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--tls-key", type=_path, metavar="FILE", help="its private key (PEM)")
     add(
         "--dialect",
+        choices=("current", "classic"),
         default="current",
-        metavar="NAME",
-        help="wording of validation errors: current (Amazon's us-east-1 today), classic (a region "
-        "before the changes of 2026), or a region such as eu-west-2",
+        help="wording of validation errors: current (most of Amazon's regions today) or classic "
+        "(before the changes of 2026)",
     )
     add(
         "--durability",
@@ -85,13 +91,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="WHEN",
         help="how long changes of tables take: 'at once' (the default), 'amazon', or seconds by "
         "phase, such as allocating=2,backfilling=10",
-    )
-    add(
-        "--vector-search",
-        choices=("exact", "approximate"),
-        default="exact",
-        help="exact, or approximate: faster for many vectors, but may miss some "
-        "(default: %(default)s)",
     )
     add("--tracing", action="store_true", help="record requests as OpenTelemetry spans")
     add("--max-connections", type=int, default=1000, help="per worker (default: %(default)s)")
@@ -162,7 +161,6 @@ def _settings(args: argparse.Namespace) -> ServerSettings:
         buckets=args.buckets,
         kinesis=args.kinesis,
         delays=args.delays,
-        vector_search=args.vector_search,
         clients=ClientLimits(
             connections=args.max_connections, receive_seconds=args.receive_seconds
         ),

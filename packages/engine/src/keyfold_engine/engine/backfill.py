@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 
 import orjson
 
-from keyfold_engine.engine import backups, leftovers, steps
+from keyfold_engine.engine import extensions, leftovers, steps
+from keyfold_engine.engine.extensions import FurtherIndex
 from keyfold_engine.engine.storage import Session
 from keyfold_engine.engine.tables import IndexDefinition, TableDefinition
-from keyfold_engine.engine.vectors.index import VectorIndex
 from keyfold_engine.errors import StorageError
 
 if TYPE_CHECKING:
@@ -41,18 +41,14 @@ def advance(
         return None
     # Few processes fill an index, so this is not imported at start.
     from keyfold_engine.engine import indexes
-    from keyfold_engine.engine.vectors import entries
 
     for _ in range(0, _ITEMS_PER_COMMIT, _ITEMS_PER_READ):
         items = session.items_after(table.id, after_row, _ITEMS_PER_READ)
         for row, place, size, body in items:
             after_row = row
             item = orjson.loads(body)
-            if isinstance(index, VectorIndex):
-                vector = entries.entry(index, item)
-                # An entry that a write already stored is as new or newer.
-                if vector is not None and not session.has_vector(table.id, index.number, row):
-                    entries.put(session, table.id, index, row, vector)
+            if not isinstance(index, IndexDefinition):
+                index.fill(session, table.id, row, item)
                 continue
             entry = indexes.entry(index, place, item, size)
             if entry is not None:
@@ -63,34 +59,34 @@ def advance(
     return after_row
 
 
-def _unfinished(table: TableDefinition, name: str) -> IndexDefinition | VectorIndex | None:
+def _unfinished(table: TableDefinition, name: str) -> IndexDefinition | FurtherIndex | None:
     """The index of that name, if it is being filled."""
     index = table.indexes_by_name.get(name)
     if index is not None:
         return index if index.status == "CREATING" else None
-    vectors = (each for each in table.vector_indexes if each.name == name and not each.is_filled)
-    return next(vectors, None)
+    further = (each for each in table.further_indexes if each.name == name and not each.is_filled)
+    return next(further, None)
 
 
 def _activate(
     database: Database,
     session: Session,
     table: TableDefinition,
-    index: IndexDefinition | VectorIndex,
+    index: IndexDefinition | FurtherIndex,
 ) -> None:
-    definitions = [
-        {**each.definition, "IndexStatus": "ACTIVE"} if each is index else each.definition
-        for each in table.global_indexes
-    ]
-    vectors = [
-        {name: value for name, value in each.definition.items() if name != "IsFilling"}
-        if each is index
-        else each.definition
-        for each in table.vector_indexes
-    ]
-    active = table.with_changes(
-        GlobalSecondaryIndexes=definitions or None, VectorIndexes=vectors or None
-    )
+    if isinstance(index, IndexDefinition):
+        definitions = [
+            {**each.definition, "IndexStatus": "ACTIVE"} if each is index else each.definition
+            for each in table.global_indexes
+        ]
+        active = table.with_changes(GlobalSecondaryIndexes=definitions)
+    else:
+        further = [
+            each.filled_definition() if each is index else each.definition
+            for each in table.further_indexes
+            if each.member == index.member
+        ]
+        active = table.with_changes(**{index.member: further})
     session.define_table(table.id, active.stored())
     database.catalog.remember(active)
 
@@ -123,40 +119,19 @@ class Backfills:
             for index in table.global_indexes:
                 if index.status == "CREATING":
                     self.start(table.name, index.name)
-            for vector in table.vector_indexes:
-                if not vector.is_filled:
-                    self.start(table.name, vector.name)
-            if table.restored_from is not None:
-                self._restore(table.name)
-        self._resume_copies()
-        self._resume_bulk()
-
-    def _resume_copies(self) -> None:
-        """Continue unfinished backups and deletions."""
+            for further in table.further_indexes:
+                if not further.is_filled:
+                    self.start(table.name, further.name)
+            for extension in table.extensions:
+                extension.resume_table(self._database, table)
         with self._database.read() as session:
-            unfinished = [
-                each["Arn"] for each in backups.every(session) if backups.is_unfinished(each)
-            ]
             has_leftovers = session.has_set_aside()
-        for arn in unfinished:
-            part = partial(backups.advance, self._database, arn)
-            self.run(f"backup {arn}", partial(steps.take, self._database, part))
+            unfinished = extensions.unfinished(session)
+        for extension in unfinished:
+            extension.resume(self._database)
         if has_leftovers:
             step = partial(steps.take, self._database, leftovers.clear_some)
             self.run("leftovers", step)
-
-    def _resume_bulk(self) -> None:
-        with self._database.read() as session:
-            if not session.first_documents("bulk", 1):
-                return
-        # Imported here, because it writes items and belongs to a higher layer.
-        from keyfold_engine.engine import bulk
-
-        with self._database.read() as session:
-            operations = bulk.every(session)
-        for state in operations:
-            if state["Description"]["BulkOperationStatus"] in bulk.RUNNING:
-                bulk.start(self._database, state["Description"]["BulkOperationArn"])
 
     def run(self, name: str, step: Callable[[], bool]) -> None:
         """Take steps in the background until the work is done."""
@@ -175,12 +150,6 @@ class Backfills:
         self._stopping.set()
         self.wait()
 
-    def _restore(self, table: str) -> None:
-        from keyfold_engine.engine import restores
-
-        step = partial(restores.advance, self._database, table)
-        self._in_thread(f"restore {table}", lambda: self._database.write(step))
-
     def _in_thread(self, name: str, step: Callable[[], bool]) -> None:
         thread = threading.Thread(target=self._run, args=(step,), name=name, daemon=True)
         self._threads = [each for each in self._threads if each.is_alive()] + [thread]
@@ -191,7 +160,7 @@ class Backfills:
         while more and not self._stopping.is_set():
             try:
                 more = step()
-                self._database.commits.let_others()
+                self._database.commits.let_writers_run()
             except StorageError:
                 # The disk is full or busy: the step was rolled back, and the next attempt may
                 # succeed.

@@ -10,16 +10,15 @@ from typing import Any
 import apsw
 import orjson
 
-from keyfold_engine.engine import bodies, damage, operations, shapes, storage
+from keyfold_engine.engine import bodies, damage, extensions, operations, shapes, storage
 from keyfold_engine.engine.answers import encoded
 from keyfold_engine.engine.capacity import name_as_asked
 from keyfold_engine.engine.commit_group import Result, bare
 from keyfold_engine.engine.database import Database
 from keyfold_engine.engine.faults import Faults
-from keyfold_engine.engine.known_reads import OPERATION, KnownReads
 from keyfold_engine.engine.lane import WouldStall, here, may_wait
 from keyfold_engine.engine.operations import Operation
-from keyfold_engine.engine.policies.principal import Principal
+from keyfold_engine.engine.principal import Principal
 from keyfold_engine.errors import (
     Corrupt,
     OperationError,
@@ -27,14 +26,12 @@ from keyfold_engine.errors import (
     SerializationError,
     TransportError,
 )
+from keyfold_engine.operations import WRITES
 
 # Operations with an empty wire answer.
 _WITHOUT_BODY = frozenset(("TagResource", "UntagResource"))
 # Errors of one call that do not affect the others in its commit.
 _OWN = (OperationError, TransportError, WouldStall)
-_ABOUT_ITEMS = frozenset(
-    ("PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "TransactWriteItems")
-)
 
 
 class Calls:
@@ -43,10 +40,6 @@ class Calls:
     def __init__(self, database: Database, faults: Faults | None) -> None:
         self._database = database
         self._faults = faults
-        self._reads: KnownReads | None = None
-        # Regions, faults and heat apply to every read.
-        if database.hot is not None and database.regions is None and faults is None:
-            self._reads = KnownReads(database.catalog, database.hot)
 
     def call(
         self, operation: str, request: Mapping[str, Any], *, caller: str | None = None
@@ -67,8 +60,6 @@ class Calls:
 
     def call_bytes(self, operation: str, body: bytes) -> bytes:
         """The same with JSON bytes; stored items are spliced into the answer unchanged."""
-        if operation == OPERATION and self._reads is not None:
-            return self._reads.answer(body) or self._answer_and_note(self._reads, body)
         request = self._read(operation, body)
         if len(body) <= bodies.LARGE or not bodies.has_many(body):
             return self._encoded(operation, request)
@@ -76,14 +67,8 @@ class Calls:
             return self._encoded(operation, request)
         finally:
             # Only requests about items can have that many members without being cached.
-            if operation in _ABOUT_ITEMS:
+            if operation in WRITES:
                 bodies.dispose(request)
-
-    def _answer_and_note(self, reads: KnownReads, body: bytes) -> bytes:
-        request = self._read(OPERATION, body)
-        answer = self._encoded(OPERATION, request)
-        reads.note(body, request)
-        return answer
 
     def call_bytes_as(self, caller: Principal, operation: str, body: bytes) -> bytes:
         """`call_bytes` for a caller that resource policies may restrict."""
@@ -133,10 +118,8 @@ class Calls:
         if caller is None:
             yield
             return
-        # Policies apply to signed callers: most processes never have one.
-        from keyfold_engine.engine.policies import store
-
-        store.authorize(self._database, caller, operation, request)
+        for guard in extensions.guards():
+            guard.authorize(self._database, caller, operation, request)
         token = self._database.caller.set(caller.principal)
         try:
             yield
@@ -247,10 +230,7 @@ class Calls:
     def _attempt(self, work: Operation, request: dict[str, Any]) -> dict[str, Any]:
         regions = self._database.regions
         if regions is not None and not regions.is_following:
-            # Most engines have no regions, and start without this module.
-            from keyfold_engine.engine.replication import group
-
-            return group.run_in_step(self._database, regions, self._run, work, request)
+            return regions.run_in_step(self._database, self._run, work, request)
         return self._run(work, request)
 
     def _run(

@@ -10,15 +10,15 @@ from keyfold_engine.engine.tables import IndexDefinition
 class Capacity:
     """What one request consumed of one table."""
 
-    __slots__ = ("global_indexes", "local_indexes", "name", "table", "vector_indexes")
+    __slots__ = ("further_indexes", "global_indexes", "local_indexes", "name", "table")
 
     def __init__(self, name: str, table: float = 0.0) -> None:
         self.name = name
         self.table = table
         self.local_indexes: dict[str, float] = {}
         self.global_indexes: dict[str, float] = {}
-        # Bytes, which are not part of the units.
-        self.vector_indexes: dict[str, int] = {}
+        # Bytes of vector indexes, which are not part of the units.
+        self.further_indexes: dict[str, int] = {}
 
     def add_index(self, index: IndexDefinition, units: float) -> None:
         # An index that a write does not touch is left out of the answer.
@@ -29,8 +29,8 @@ class Capacity:
 
     def add(self, other: Capacity) -> None:
         self.table += other.table
-        for name, size in other.vector_indexes.items():
-            self.vector_indexes[name] = self.vector_indexes.get(name, 0) + size
+        for name, size in other.further_indexes.items():
+            self.further_indexes[name] = self.further_indexes.get(name, 0) + size
         for mine, theirs in (
             (self.local_indexes, other.local_indexes),
             (self.global_indexes, other.global_indexes),
@@ -47,7 +47,7 @@ class Capacity:
         twice = Capacity(self.name, self.table * 2)
         twice.local_indexes = dict(self.local_indexes)
         twice.global_indexes = dict(self.global_indexes)
-        twice.vector_indexes = dict(self.vector_indexes)
+        twice.further_indexes = dict(self.further_indexes)
         return twice
 
     def answer(self, detail: str, kind: str | None = None) -> dict[str, Any]:
@@ -61,10 +61,10 @@ class Capacity:
             ):
                 if indexes:
                     answer[member] = {name: _units(u, kind) for name, u in indexes.items()}
-            if self.vector_indexes:
+            if self.further_indexes:
                 answer["VectorIndexes"] = {
                     name: {"VectorWriteRequestBytes": float(size)}
-                    for name, size in self.vector_indexes.items()
+                    for name, size in self.further_indexes.items()
                 }
         return answer
 

@@ -22,11 +22,18 @@ def create(session: Session, definition: dict[str, Any]) -> TableDefinition:
     )
     for index in table.indexes:
         session.create_index(table.id, index.number)
-    for each in table.vector_indexes:
-        session.create_vectors(table.id, each.number)
+    for further in table.further_indexes:
+        further.create(session, table.id)
     if table.local_indexes:
         session.create_collections(table.id)
     return table
+
+
+def drop(session: Session, table: TableDefinition) -> None:
+    """Drop a table from the file, with all that belongs to it."""
+    for extension in table.extensions:
+        extension.drop(session, table)
+    session.drop_table(table.id)
 
 
 class Catalog:

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 from keyfold_engine.engine.lane import LoopLane, here
-from keyfold_engine.engine.policies.principal import Principal
+from keyfold_engine.engine.principal import Principal
 
 if TYPE_CHECKING:
     from concurrent.futures import Future

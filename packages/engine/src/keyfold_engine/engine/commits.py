@@ -15,11 +15,10 @@ import apsw
 from keyfold_engine import errors
 from keyfold_engine.engine import storage
 from keyfold_engine.engine.forks import left_behind, open_here
-from keyfold_engine.engine.item_cache import HotItems, MemoryMarks
 from keyfold_engine.engine.lane import LOOP_LOCK_SECONDS, WouldStall, may_wait
 from keyfold_engine.engine.session_loans import SessionLender, SessionPool
 from keyfold_engine.engine.storage import Session
-from keyfold_engine.engine.write_job import Bystander, HalfDone, WriteJob
+from keyfold_engine.engine.write_job import HalfDone, UndoneWithOthers, WriteJob
 
 if TYPE_CHECKING:
     from keyfold_engine.engine.storage.watch import FileWatch
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 # A process that has not written for this many commits is not expected to.
-_COMPANY_COMMITS = 32
+_OTHERS_COMMITS = 32
 # Long enough for a waiting thread to wake up.
 _GIVEN_SECONDS = 0.0002
 
@@ -52,25 +51,20 @@ class Commits:
         self._version = self._writer.version()
         self._lock = threading.Lock()
         self._queue: deque[WriteJob[Any]] = deque()
-        self._in_memory = path == ":memory:"
+        self._is_read_only = storage.is_read_only(self._writer.connection)
+        self._has_one_connection = path == ":memory:" or self._is_read_only
         self._watch: FileWatch | None = None
         self._readers = SessionPool(path, durability)
         self._closed = self._is_forked = False
-        self._company = 0
+        self._other_writers = 0
         """More than 0: another process was seen to write to this file, not long ago."""
         self._gathering = 0
         """The thread whose writes join the transaction, if there is one."""
         self._listeners: tuple[Callable[[], None], ...] = ()
-        self.hot: HotItems | None
-        """The items that are kept in memory."""
-        if self._in_memory:
-            self.hot = HotItems(MemoryMarks())
-        else:
-            from keyfold_engine.engine.file_marks import items_of_file
+        if path != ":memory:":
             from keyfold_engine.engine.storage.watch import FileWatch
 
             self._watch = FileWatch(path)
-            self.hot = items_of_file(path, self._writer.connection, self._watch)
             open_here.add(self)
         self._waiting = 0
         """How many threads wait for the lock, as far as can be seen without one."""
@@ -99,7 +93,7 @@ class Commits:
         with self._lock:
             if not job.done:
                 self._lead()
-            if isinstance(job.error, Bystander):
+            if isinstance(job.error, UndoneWithOthers):
                 return self._run_alone(work)
         if job.error is not None:
             raise job.error
@@ -127,17 +121,15 @@ class Commits:
     @property
     def shares_connection(self) -> bool:
         """Whether readers and writers share one connection, as in memory."""
-        return self._in_memory
+        return self._has_one_connection and not self._is_read_only
 
     def is_free(self) -> bool:
         """Whether the lock seems free, without trying it."""
-        return not (self._company or self._queue or self._lock.locked())
+        return not (self._other_writers or self._queue or self._lock.locked())
 
     def end_gathering(self) -> None:
         """No more writes join."""
         self._gathering = 0
-        if self.hot is not None:
-            self.hot.end_gathering()
 
     def finish(self) -> None:
         try:
@@ -166,10 +158,10 @@ class Commits:
         if self._watch is not None and monotonic() >= self._watch.due:
             self._watch.look()
         # Otherwise fast readers could starve a waiting writer.
-        if self._queue and not self._in_memory:
+        if self._queue and not self._has_one_connection:
             return self._session_from_pool()
         if not self._lock.acquire(blocking=False):
-            if not self._in_memory:
+            if not self._has_one_connection:
                 return self._session_from_pool()
             self._wait()
         if self._closed:
@@ -177,14 +169,14 @@ class Commits:
             self._check_open()
         return self._writer
 
-    def give_way(self, session: Session) -> None:
+    def yield_session(self, session: Session) -> None:
         """Release the session if others wait for it; no statement may be in progress."""
         if (self._waiting or self._queue) and self._is_shared(session):
             self._lock.release()
             time.sleep(_GIVEN_SECONDS)
             self._wait()
 
-    def let_others(self) -> None:
+    def let_writers_run(self) -> None:
         """Let waiting writers run first, between two writes of long work."""
         if self._waiting or self._queue:
             time.sleep(_GIVEN_SECONDS)
@@ -226,7 +218,7 @@ class Commits:
     @contextmanager
     def snapshot(self) -> Iterator[Session]:
         """A session whose statements all see the same commit; it may be long-lived."""
-        if self._in_memory or self._gathering == threading.get_ident():
+        if self._has_one_connection or self._gathering == threading.get_ident():
             with self.read() as session:
                 yield session
             return
@@ -256,8 +248,6 @@ class Commits:
             self._closed = True
             self._readers.close()
             self._writer.connection.close()
-            if self.hot is not None:
-                self.hot.close()
 
     def abandon_connections(self) -> None:
         """Called in a forked child, which must not use the parent's SQLite connections.
@@ -265,8 +255,6 @@ class Commits:
         They are kept open: closing them would release the parent's locks.
         """
         left_behind.extend((self._writer, *self._readers.empty()))
-        if self.hot is not None:
-            self.hot.hide()
         self._lock, self._gathering = threading.Lock(), 0
         self._queue.clear()
         self._closed = self._is_forked = True
@@ -306,7 +294,7 @@ class Commits:
             for job in jobs:
                 job.error = failure
                 if isinstance(failure, errors.Corrupt) and not job.is_stuck:
-                    job.error = Bystander(str(failure))
+                    job.error = UndoneWithOthers(str(failure))
             if not isinstance(failure, Exception):
                 raise
         finally:
@@ -324,14 +312,17 @@ class Commits:
         return storage.translated(error, self.path) if isinstance(error, apsw.Error) else error
 
     def _begin(self) -> None:
+        if self._is_read_only:
+            raise errors.Full(
+                f"{self.path}: the disk is full; nothing was written. Open the file again when "
+                "there is room"
+            )
         self._writer.begin_write()
-        if self.hot is not None:
-            self.hot.begin()
         if self._writer.version() != self._version:
             self._forget_schema()
-            self._company = _COMPANY_COMMITS
-        elif self._company:
-            self._company -= 1
+            self._other_writers = _OTHERS_COMMITS
+        elif self._other_writers:
+            self._other_writers -= 1
 
     def _begin_group(self) -> None:
         try:
@@ -348,8 +339,6 @@ class Commits:
 
     def _commit(self) -> None:
         self._writer.commit()
-        if self.hot is not None:
-            self.hot.end()
         self._version = self._writer.version()
         if self._watch is not None:
             # Acknowledge only now: a file that was deleted keeps nothing.
@@ -361,9 +350,6 @@ class Commits:
         if self._closed:
             return
         self._writer.rollback()
-        if self.hot is not None:
-            self.hot.take_back()
-            self.hot.end()
 
     def _run_together(self, jobs: list[WriteJob[Any]]) -> None:
         for job in jobs:
@@ -389,8 +375,6 @@ class Commits:
             if not session.is_guarded and session.changes() != before:
                 raise HalfDone(f"{self.path}: a write failed in the middle: {error!r}") from error
             session.take_back_guarded()
-            if self.hot is not None:
-                self.hot.take_back()
             raise
         session.keep_guarded()
         return result

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextvars import ContextVar
-from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import apsw
 
@@ -12,21 +12,20 @@ from keyfold_engine.clock import Clock
 from keyfold_engine.engine.backfill import Backfills
 from keyfold_engine.engine.catalog import Catalog
 from keyfold_engine.engine.commits import Commits
-from keyfold_engine.engine.contributors import KeyCounts
 from keyfold_engine.engine.delays import Delays
 from keyfold_engine.engine.dialects import Dialect
+from keyfold_engine.engine.extensions import OtherRegions
 from keyfold_engine.engine.faults import Heat
 from keyfold_engine.engine.horizon import Horizon
 from keyfold_engine.engine.lag import IndexLag
+from keyfold_engine.engine.moments import Moments
 from keyfold_engine.engine.storage import StoredItem, translated
 from keyfold_engine.engine.tables import TableDefinition
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from keyfold_engine.engine.destinations import Deliveries
-    from keyfold_engine.engine.replication.regions import Regions
-    from keyfold_engine.engine.vectors.cache import VectorPartitions
+P = TypeVar("P")
 
 
 class Database:
@@ -46,12 +45,11 @@ class Database:
         heat: Heat | None,
         buckets: Path | None,
         delays: Delays,
-        approximate: bool,
-        kinesis: str | None,
-        regions: Regions | None,
+        regions: OtherRegions | None,
     ) -> None:
         self.clock = clock
         self.horizon = Horizon(clock)
+        self.moments = Moments(clock)
         self.lag = lag
         self.dialect = dialect
         self.endpoint = "localhost:8000"
@@ -62,37 +60,30 @@ class Database:
         self.buckets = buckets
         self.catalog = Catalog()
         self.delays = delays
-        self._approximate = approximate
         self.regions = regions
         self.caller: ContextVar[str | None] = ContextVar("caller", default=None)
         # Whether resource policies may exist; determined on first use.
         self.has_policies = True
         self.policy_changes = 0
         self.commits = Commits(path, durability, self._forget)
-        self.hot = self.commits.hot
         self.write = self.commits.write
         self.read = self.commits.read
         self.snapshot = self.commits.snapshot
         self.backfills = Backfills(self)
-        self.key_counts = KeyCounts()
-        self.deliveries = None if kinesis is None else self._deliveries(kinesis)
+        self.parts: dict[type, Any] = {}
+        """What features keep beside the file, by class."""
+        self.closing: list[Callable[[], None]] = []
+        """Called before the file is closed."""
         try:
             self.backfills.resume()
         except apsw.Error as error:
             self.close()
             raise translated(error, path) from error
 
-    @cached_property
-    def vectors(self) -> VectorPartitions:
-        """Recently searched parts of vector indexes; few databases have any."""
-        from keyfold_engine.engine.vectors.cache import VectorPartitions
-
-        return VectorPartitions(approximate=self._approximate)
-
-    def _deliveries(self, target: str) -> Deliveries:
-        from keyfold_engine.engine.destinations import Deliveries
-
-        return Deliveries(self, target)
+    def part(self, kind: type[P]) -> P:
+        """What a feature keeps beside the file, made when it is first asked for."""
+        found: P | None = self.parts.get(kind)
+        return self.parts.setdefault(kind, kind()) if found is None else found
 
     def table(self, name: str) -> TableDefinition:
         """The table, for reading items."""
@@ -104,25 +95,16 @@ class Database:
 
     def find(self, table: TableDefinition, place: bytes) -> StoredItem | None:
         """An item as the last commit left it."""
-        if table.watched:
-            self.key_counts.used(table, place)
-        hot = self.hot
-        if hot is not None and (kept := hot.find(table.id, place)) is not None:
-            return kept
+        for observer in table.observers:
+            observer.used(self, table, place)
         session = self.commits.take()
         try:
-            if hot is None:
-                return session.find(table.id, place)
-            marks = hot.marks()
-            stored = session.find(table.id, place)
-            if stored is not None:
-                hot.keep(table.id, place, stored, marks)
-            return stored
+            return session.find(table.id, place)
         finally:
             self.commits.put_back(session)
 
     def expect_policies(self) -> None:
-        """A policy is made, perhaps by another process."""
+        """Something that restricts callers is made, perhaps by another process."""
         self.policy_changes += 1
         self.has_policies = True
 
@@ -135,6 +117,6 @@ class Database:
 
     def close(self) -> None:
         self.backfills.stop()
-        if self.deliveries is not None:
-            self.deliveries.stop()
+        for stop in self.closing:
+            stop()
         self.commits.close()

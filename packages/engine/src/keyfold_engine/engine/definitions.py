@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from keyfold_engine.engine import extensions
 from keyfold_engine.engine.encryption import check_encryption
 from keyfold_engine.engine.throughput import check_first_warmth
-from keyfold_engine.engine.vectors import rules
 from keyfold_engine.errors import ValidationError
 from keyfold_engine.limits import (
     GLOBAL_INDEXES,
@@ -32,9 +32,10 @@ def check_creation(request: Definition) -> None:
     attributes = attribute_names(request.get("AttributeDefinitions", ()))
     schema = request["KeySchema"]
     local, global_ = request.get("LocalSecondaryIndexes"), request.get("GlobalSecondaryIndexes")
-    vectors = request.get("VectorIndexes")
+    asked = extensions.for_request(request)
+    has_further = any(request.get(each.indexes_member) for each in asked)
     _check_table_keys(schema, attributes)
-    if local is None and global_ is None and not vectors and len(schema) != len(attributes):
+    if local is None and global_ is None and not has_further and len(schema) != len(attributes):
         raise ValidationError(
             f"{_INVALID}Number of attributes in KeySchema does not exactly match number of "
             "attributes defined in AttributeDefinitions"
@@ -44,15 +45,13 @@ def check_creation(request: Definition) -> None:
         _check_local(local, schema, attributes, seen)
     if global_ is not None:
         _check_global(global_, billing, attributes, seen)
-    if vectors is not None:
-        rules.check_all(vectors, billing, attributes)
-        for index in vectors:
-            check_projection(index)
-            _check_name(index, seen)
-    indexes = (*(local or ()), *(global_ or ()))
-    check_included((*indexes, *(vectors or ())))
-    used = [_names(schema), *(_names(index["KeySchema"]) for index in indexes)]
-    _check_attributes_used(attributes, [*used, rules.schema_names(vectors or ())])
+    further = [index for each in asked for index in each.indexes(request, billing, attributes)]
+    for index in further:
+        check_projection(index)
+        _check_name(index, seen)
+    indexes = (*(local or ()), *(global_ or ()), *further)
+    check_included(indexes)
+    _check_attributes_used(attributes, [_names(schema), *map(_index_attributes, indexes)])
     stream = request.get("StreamSpecification") or {}
     if stream.get("StreamViewType") is not None and not stream["StreamEnabled"]:
         raise ValidationError(
@@ -142,9 +141,11 @@ def check_included(indexes: Iterable[Definition]) -> None:
     """The limit of attributes projected by name over all indexes of a table."""
     total = 0
     for index in indexes:
-        is_vector = "VectorAttribute" in index
-        extra = index["Projection"].get("NonKeyAttributes") or ()
-        total += rules.included(index) if is_vector else len(extra)
+        total += len(index["Projection"].get("NonKeyAttributes") or ())
+        if "SearchSchema" in index or "KeySchema" not in index:
+            # A search also projects what it is about, and its filters.
+            kinds = [each["SearchSchemaElementType"] for each in index.get("SearchSchema") or ()]
+            total += 1 + kinds.count("INLINE_FILTER")
     if total > INDEX_INCLUDED_ATTRIBUTES:
         raise ValidationError(
             f"{_INVALID}The total number of attributes projected into all indexes exceeds the "
@@ -227,17 +228,22 @@ def _repeated_name(names: Sequence[str]) -> str | None:
 
 def used_attributes(definition: Definition) -> list[Mapping[str, str]]:
     """The attribute definitions that the table and its indexes use."""
-    schemas = [definition["KeySchema"]]
-    for member in ("LocalSecondaryIndexes", "GlobalSecondaryIndexes"):
-        schemas += [index["KeySchema"] for index in definition.get(member) or ()]
-    used = {name for schema in schemas for name in _names(schema)}
-    used.update(rules.schema_names(definition.get("VectorIndexes") or ()))
+    used = set(_names(definition["KeySchema"]))
+    members = [each.indexes_member for each in extensions.for_members(definition)]
+    for member in ("LocalSecondaryIndexes", "GlobalSecondaryIndexes", *members):
+        for index in definition.get(member) or ():
+            used.update(_index_attributes(index))
     return [a for a in definition["AttributeDefinitions"] if a["AttributeName"] in used]
 
 
 def numbered(indexes: Sequence[Definition], first: int) -> list[dict[str, Any]]:
     """Index definitions as stored: each with the number of its entry table."""
     return [{**index, "Number": first + at} for at, index in enumerate(indexes)]
+
+
+def _index_attributes(index: Definition) -> list[str]:
+    """The attributes of an index that AttributeDefinitions must define."""
+    return _names(index.get("KeySchema") or index.get("SearchSchema") or ())
 
 
 def _names(schema: KeySchema) -> list[str]:

@@ -9,9 +9,6 @@ from keyfold_engine.engine.database import Database
 from keyfold_engine.engine.statistics import Statistics
 from keyfold_engine.engine.storage import Session
 from keyfold_engine.engine.tables import IndexDefinition, TableDefinition
-from keyfold_engine.engine.vectors import rules
-from keyfold_engine.engine.vectors import updates as vectors
-from keyfold_engine.engine.vectors.index import VectorIndex
 
 _COPIED = (
     "TableName",
@@ -42,11 +39,11 @@ def table(
 ) -> dict[str, Any]:
     """DescribeTable's answer; `status` overrides the table's for operations that change it."""
     definition = table.definition
-    whole, held = statistics.of(session, table)
+    whole, held = statistics.of(database, session, table)
     answer: dict[str, Any] = {name: definition[name] for name in _COPIED if name in definition}
     if any(index.status != "ACTIVE" for index in table.global_indexes):
         status = "UPDATING"
-    if vectors.phase(database, table) == "allocating":
+    if making(database, table) == "allocating":
         status = "UPDATING"
     if table.restored_from is not None:
         status = "CREATING"
@@ -73,14 +70,13 @@ def table(
         answer["GlobalSecondaryIndexes"] = [
             _index(table, index, held[index.name], status, now) for index in table.global_indexes
         ]
-    if table.vector_indexes:
-        answer["VectorIndexes"] = [
-            _vector_index(database, table, index, held[index.name], status)
-            for index in table.vector_indexes
-        ]
-    if table.replicas:
-        answer.update(_replicas(database, table))
-    answer.update(_warm(table, definition, status))
+    for further in table.further_indexes:
+        size, items = held[further.name].size, held[further.name].items
+        told = further.described(database, table, size, items, status)
+        answer.setdefault(further.member, []).append(told)
+    for describer in table.describers:
+        answer.update(describer(database, table))
+    answer.update(warm(table, definition, status))
     answer.update(_stream(definition))
     if "TableClass" in definition:
         answer["TableClassSummary"] = {"TableClass": definition["TableClass"]}
@@ -89,6 +85,12 @@ def table(
     if "SSE" in definition:
         answer["SSEDescription"] = definition["SSE"]
     return answer
+
+
+def making(database: Database, table: TableDefinition) -> str | None:
+    """The phase of a further index that is being created."""
+    phases = (index.phase(database) for index in table.further_indexes)
+    return next((phase for phase in phases if phase is not None), None)
 
 
 def deleted(database: Database, session: Session, deleted: TableDefinition) -> dict[str, Any]:
@@ -119,7 +121,7 @@ def _index(
         on_demand = table.definition["BillingMode"] == "PAY_PER_REQUEST"
         units = {} if on_demand else definition
         answer["ProvisionedThroughput"] = throughput.described(units, now)
-        answer.update(_warm(table, definition, status))
+        answer.update(warm(table, definition, status))
         if index.status == "CREATING":
             answer["Backfilling"] = True
         if "OnDemandThroughput" in definition:
@@ -127,66 +129,7 @@ def _index(
     return answer
 
 
-def _vector_index(
-    database: Database,
-    table: TableDefinition,
-    index: VectorIndex,
-    held: Statistics,
-    table_status: str,
-) -> dict[str, Any]:
-    answer = {
-        **rules.description(index.definition),
-        "IndexStatus": "ACTIVE",
-        "IndexSizeBytes": held.size,
-        "ItemCount": held.items,
-        "IndexArn": f"{table.arn}/index/{index.name}",
-    }
-    phase = database.delays.phase("vector index", index.since)
-    if table_status == "CREATING":
-        answer["IndexStatus"] = "CREATING"
-    elif phase in ("allocating", "backfilling") or not index.is_filled:
-        answer["IndexStatus"] = "CREATING"
-        answer["Backfilling"] = phase != "allocating" and table_status == "ACTIVE"
-    return answer
-
-
-def _replicas(database: Database, table: TableDefinition) -> dict[str, Any]:
-    """The other regions of a global table."""
-    shown = []
-    for region, replica in table.replicas.items():
-        overrides = replica.get("Overrides", {})
-        creating = database.delays.phase("creating replica", replica.get("Since"))
-        told = {
-            "RegionName": region,
-            "ReplicaStatus": "CREATING" if creating else "ACTIVE",
-            "GlobalTableSettingsReplicationMode": "ENABLED_WITH_OVERRIDES",
-            **{name: value for name, value in overrides.items() if name != "TableClassOverride"},
-        }
-        if not creating:
-            told.update(_warm(table, table.definition, "ACTIVE"))
-        if "TableClassOverride" in overrides:
-            told["ReplicaTableClassSummary"] = {"TableClass": overrides["TableClassOverride"]}
-        shown.append(told)
-    answer: dict[str, Any] = {
-        "GlobalTableVersion": "2019.11.21",
-        "GlobalTableSettingsReplicationMode": "ENABLED_WITH_OVERRIDES",
-        "Replicas": shown,
-    }
-    if table.definition.get("Consistency") == "STRONG":
-        answer["MultiRegionConsistency"] = "STRONG"
-        if (witness := table.definition.get("Witness")) is not None:
-            creating = database.delays.phase("creating witness", witness["Since"])
-            status = "CREATING" if creating else "ACTIVE"
-            answer["GlobalTableWitnesses"] = [
-                {"RegionName": witness["RegionName"], "WitnessStatus": status}
-            ]
-    else:
-        protected = table.definition.get("DisassociationProtection", True)
-        answer["DisassociationProtectionEnabled"] = protected
-    return answer
-
-
-def _warm(table: TableDefinition, definition: Any, status: str) -> dict[str, Any]:
+def warm(table: TableDefinition, definition: Any, status: str) -> dict[str, Any]:
     """The warm throughput of the table or an index; shown for all once they are active."""
     asked = definition.get("WarmThroughput")
     if status != "ACTIVE":

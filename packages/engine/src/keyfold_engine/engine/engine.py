@@ -5,29 +5,28 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from os import PathLike, fspath
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, cast
 
 import apsw
 
 from keyfold_engine.clock import Clock, SystemClock
-from keyfold_engine.engine import damage, dialects, snapshot
+from keyfold_engine.engine import damage, dialects
 from keyfold_engine.engine.calls import Calls
-from keyfold_engine.engine.contributors import Rule, top
 from keyfold_engine.engine.database import Database
 from keyfold_engine.engine.delays import Delays, DelaySetting
 from keyfold_engine.engine.faults import Faults, Heat
 from keyfold_engine.engine.lag import IndexLag, LagSetting
-from keyfold_engine.engine.policies.principal import HOME_ACCOUNT, Principal
-from keyfold_engine.engine.vectors.index import VectorSearch, is_approximate
-from keyfold_engine.errors import Corrupt
+from keyfold_engine.engine.principal import HOME_ACCOUNT, Principal
+from keyfold_engine.errors import Corrupt, StorageError
 from keyfold_engine.values import Item
 
 if TYPE_CHECKING:
-    from keyfold_engine.engine.replication.regions import Regions
+    from keyfold_engine.features.insights.contributors import Rule
+    from keyfold_engine.features.replicas.regions import Regions
 
 Durability = Literal["full", "relaxed", "memory"]
-Dialect = str
-"""`current`, `classic`, or the name of a region of Amazon's."""
+Dialect = Literal["current", "classic"]
+"""The wording of validation errors: today's, or the one before mid 2026."""
 
 
 class Engine(Calls):
@@ -48,7 +47,6 @@ class Engine(Calls):
         stream_shards: int = 1,
         buckets: str | PathLike[str] | None = None,
         delays: DelaySetting = "at once",
-        vector_search: VectorSearch = "exact",
         kinesis: str | PathLike[str] | None = None,
         regions: Regions | None = None,
     ) -> Engine:
@@ -58,14 +56,14 @@ class Engine(Calls):
         `buckets` is a directory whose directories stand for the S3 buckets of exports and imports.
         `delays` says how long it takes until changes of tables are complete: no time, "amazon", or
         seconds by phase. `kinesis` is where changes go to for tables with a Kinesis destination: a
-        directory, or a server of this machine. `vector_search` is exact, or approximate, which
-        needs faiss. `regions` opens an engine as one of several (see `Regions`).
+        directory, or a server of this machine. `regions` opens an engine as one of several (see
+        `Regions`).
         """
         if stream_shards < 1:
             raise ValueError(f"a stream has at least one shard: stream_shards={stream_shards}")
         clock = clock or SystemClock()
         if kinesis is not None:
-            from keyfold_engine.engine.destinations import check_target
+            from keyfold_engine.features.kinesis.destinations import Deliveries, check_target
 
             check_target(fspath(kinesis))
         folder = None
@@ -74,25 +72,23 @@ class Engine(Calls):
 
             folder = Path(buckets)
         path = fspath(path)
-        return cls(
-            Database(
-                path,
-                clock=clock,
-                durability=durability,
-                lag=IndexLag(index_lag, clock),
-                dialect=dialects.named(dialect),
-                region=region,
-                account=account,
-                stream_shards=stream_shards,
-                heat=Heat(clock) if faults is not None and faults.hot_keys else None,
-                buckets=folder,
-                delays=Delays(delays, clock),
-                approximate=is_approximate(vector_search),
-                kinesis=None if kinesis is None else fspath(kinesis),
-                regions=regions,
-            ),
-            faults,
+        database = Database(
+            path,
+            clock=clock,
+            durability=durability,
+            lag=IndexLag(index_lag, clock),
+            dialect=dialects.named(dialect),
+            region=region,
+            account=account,
+            stream_shards=stream_shards,
+            heat=Heat(clock) if faults is not None and faults.hot_keys else None,
+            buckets=folder,
+            delays=Delays(delays, clock),
+            regions=regions,
         )
+        if kinesis is not None:
+            Deliveries(database, fspath(kinesis))
+        return cls(database, faults)
 
     @property
     def endpoint(self) -> str:
@@ -104,13 +100,17 @@ class Engine(Calls):
         (self._database.regions or self._database).endpoint = address
 
     @property
+    def _regions(self) -> Regions | None:
+        return cast("Regions | None", self._database.regions)
+
+    @property
     def has_regions(self) -> bool:
         """Whether it is one of several regions."""
         return self._database.regions is not None
 
     def of_caller(self, account: str, region: str) -> Engine:
         """The engine of a caller's account and region; this one if it is alone."""
-        regions = self._database.regions
+        regions = self._regions
         if regions is None:
             return self
         if region not in regions.known:
@@ -119,9 +119,9 @@ class Engine(Calls):
             return regions.accounts.engine(account, region)
         return self if region == self._database.region else regions.engine(region)
 
-    def company(self) -> list[Engine]:
+    def open_engines(self) -> list[Engine]:
         """This engine, and the open engines of other regions and accounts."""
-        regions = self._database.regions
+        regions = self._regions
         if regions is None:
             return [self]
         return (regions.accounts or regions).opened()
@@ -143,6 +143,11 @@ class Engine(Calls):
     @contextmanager
     def snapshot(self, table: str) -> Iterator[Iterator[bytes]]:
         """All items of a table at one moment, as JSON, regardless of later writes."""
+        try:
+            from keyfold_engine.features.backups import snapshot
+        except OSError as error:
+            # Without file handles, no module is read either.
+            raise StorageError(f"{self.path} cannot be read: {error.strerror}") from error
         database = self._database
         try:
             with snapshot.take(database, lambda s: database.catalog.get(s, table)) as taken:
@@ -171,11 +176,15 @@ class Engine(Calls):
 
         Counted for tables and indexes with contributor insights enabled.
         """
+        from keyfold_engine.features.insights.contributors import top
+
         return top(self._database, table, rule, index, most)
 
     def deliver(self) -> int:
         """Deliver waiting records to Kinesis destinations; returns how many."""
-        deliveries = self._database.deliveries
+        from keyfold_engine.features.kinesis.destinations import Deliveries
+
+        deliveries: Deliveries | None = self._database.parts.get(Deliveries)
         return 0 if deliveries is None else deliveries.deliver()
 
     def sweep(self) -> int:

@@ -23,19 +23,17 @@ from keyfold_engine.errors import (
     TransactionConflict,
 )
 from keyfold_engine.limits import PARTITION_READ_UNITS, PARTITION_WRITE_UNITS
+from keyfold_engine.operations import READS, SINGLE_WRITES
 
 Request = dict[str, Any]
 Answer = dict[str, Any]
 
-_WRITES = frozenset(("PutItem", "UpdateItem", "DeleteItem"))
-_REPLICATED = _WRITES | {"BatchWriteItem"}
+_REPLICATED = SINGLE_WRITES | {"BatchWriteItem"}
 _TRANSACTIONS = frozenset(("TransactWriteItems", "ExecuteTransaction"))
 _BATCHES = {"BatchGetItem": "UnprocessedKeys", "BatchWriteItem": "UnprocessedItems"}
-_READS = frozenset(
-    ("GetItem", "Query", "Scan", "TransactGetItems", "ExecuteStatement", "SearchVectors")
-)
+_READS = READS - _BATCHES.keys() | {"ExecuteStatement"}
 _READING = _READS | {"BatchGetItem"}
-_ITEM_OPERATIONS = _WRITES | _TRANSACTIONS | _READS | frozenset(_BATCHES)
+_ITEM_OPERATIONS = SINGLE_WRITES | _TRANSACTIONS | _READS | frozenset(_BATCHES)
 
 _THROTTLED = (
     "The level of configured provisioned throughput for the table was exceeded. Consider "
@@ -130,7 +128,7 @@ class Faults:
                 raise kind(message, [ThrottlingReason(f"Table{way}{limit}", of)])
         if operation in _REPLICATED and self._strikes(self._replica_conflict):
             raise ReplicatedWriteConflict(_REPLICA_CONFLICT)
-        if operation in _WRITES and self._strikes(self._conflict):
+        if operation in SINGLE_WRITES and self._strikes(self._conflict):
             raise TransactionConflict(_CONFLICT)
         if operation in _TRANSACTIONS and self._strikes(self._conflict):
             raise self._cancellation(request)

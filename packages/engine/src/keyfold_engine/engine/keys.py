@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from keyfold_engine.engine.tables import IndexDefinition, KeySchema, TableDefinition
-from keyfold_engine.engine.vectors import entries
 from keyfold_engine.errors import EmptyKey, ValidationError
 from keyfold_engine.limits import PARTITION_KEY_BYTES, SORT_KEY_BYTES
 from keyfold_engine.values import AttributeValue, Item
@@ -44,8 +43,8 @@ def place_of_item(table: TableDefinition, item: Item, *, explains: bool = True) 
             for each in table.indexes_by_name.values():
                 check_index_keys(each, item)
             break
-    if table.vector_indexes:
-        entries.check(table.vector_indexes, item)
+    for further in table.further_indexes:
+        further.check(item)
     return place
 
 

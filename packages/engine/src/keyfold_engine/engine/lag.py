@@ -61,7 +61,7 @@ class IndexLag:
 
     def note(self, table: TableDefinition, place: bytes, before: bytes | None) -> None:
         """Record a change that the indexes see later."""
-        if self._setting is None or not (table.global_indexes or table.vector_indexes):
+        if self._setting is None or not (table.global_indexes or table.further_indexes):
             return
         with self._lock:
             changes = self._changes.setdefault(table.id, {}).setdefault(place, deque())

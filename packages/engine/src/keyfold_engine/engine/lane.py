@@ -84,7 +84,7 @@ class _Here(threading.local):
 here: Final = _Here()
 
 
-class Taken:
+class InLane:
     """Sets the lane of this thread's calls for a `with` block."""
 
     __slots__ = ("_lane",)

@@ -13,7 +13,7 @@ from keyfold_engine.engine import indexes
 from keyfold_engine.engine.capacity import Capacity
 from keyfold_engine.engine.database import Database
 from keyfold_engine.engine.lane import check, here
-from keyfold_engine.engine.session_loans import Aside
+from keyfold_engine.engine.session_loans import SessionLent
 from keyfold_engine.engine.storage import Row, Session
 from keyfold_engine.engine.tables import (
     IndexDefinition,
@@ -93,7 +93,7 @@ def read_page(database: Database, session: Session, reading: Reading) -> ResultP
     part = reading
     while last is None:
         found = _slice(session, part, past, reading.limit, page)
-        with Aside(database.commits, session):
+        with SessionLent(database.commits, session):
             last = _take(page, reading, found)
         if len(found) < SLICE_ROWS and sum(row[1] for row in found) < SLICE_BYTES:
             break
@@ -178,7 +178,7 @@ def _read_bodies(database: Database, session: Session, reading: Reading) -> Resu
         if count - before < most or count == limit or total >= PAGE_BYTES:
             break
         check()
-        database.commits.give_way(session)
+        database.commits.yield_session(session)
         key = last_key(table, index, orjson.loads(bodies[-1]))
         part = _rest_after(part, place_of(table, index, key))
     page = ResultPage(count=count, scanned=count, size=total)

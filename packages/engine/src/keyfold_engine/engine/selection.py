@@ -61,7 +61,7 @@ def index_of(
         current = catalog.load(session, table.name) or table
         index = current.indexes_by_name.get(name)
         if index is None:
-            _refuse_vectors(current, request, of_scan=of_scan)
+            _refuse_further(current, request, of_scan=of_scan)
     if index is None:
         raise ValidationError(f"The table does not have the specified index: {name}")
     if not index.is_local and request.get("ConsistentRead"):
@@ -72,9 +72,9 @@ def index_of(
 NO_SCAN = "Scan operation not supported on this index type"
 
 
-def _refuse_vectors(table: TableDefinition, request: dict[str, Any], *, of_scan: bool) -> None:
-    """Refuse a vector index, which is searched rather than read."""
-    if all(each.name != request["IndexName"] for each in table.vector_indexes):
+def _refuse_further(table: TableDefinition, request: dict[str, Any], *, of_scan: bool) -> None:
+    """Refuse an index of another kind, which has its own operation."""
+    if all(each.name != request["IndexName"] for each in table.further_indexes):
         return
     if of_scan:
         raise ValidationError(NO_SCAN)

@@ -59,7 +59,7 @@ class SessionLender:
         self._commits.put_back(self._session)
 
 
-class Aside:
+class SessionLent:
     """Releases a borrowed session for a `with` block, if others could want it."""
 
     __slots__ = ("_commits", "_session")

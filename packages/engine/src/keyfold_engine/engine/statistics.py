@@ -1,7 +1,7 @@
 """Item counts and sizes of a table and its indexes.
 
-Small tables are counted. Larger ones are estimated from a sample of fixed size, so the cost is the
-same for every table; DynamoDB's own figures are hours old.
+Small tables are counted. Larger ones are estimated from a sample of fixed size, which is kept for a
+minute; DynamoDB's own figures are hours old.
 """
 
 from __future__ import annotations
@@ -11,13 +11,15 @@ from typing import NamedTuple
 import orjson
 
 from keyfold_engine.engine import indexes
+from keyfold_engine.engine.database import Database
 from keyfold_engine.engine.storage import Session
 from keyfold_engine.engine.tables import TableDefinition
-from keyfold_engine.engine.vectors import entries
 
 COUNTED_UP_TO = 5_000
 WINDOWS = 100
 ROWS_PER_WINDOW = 20
+KEPT_SECONDS = 60.0
+_MOST_KEPT = 100
 
 
 class Statistics(NamedTuple):
@@ -31,29 +33,54 @@ class Statistics(NamedTuple):
         return Statistics(round(self.items * weight), round(self.size * weight))
 
 
-def of(session: Session, table: TableDefinition) -> tuple[Statistics, dict[str, Statistics]]:
-    """Figures of the table, and of each index by name."""
+Figures = tuple[Statistics, dict[str, Statistics]]
+"""Of a table, and of each index by name."""
+
+
+class Estimates:
+    """The last estimates of large tables, by the definitions that they are of."""
+
+    def __init__(self) -> None:
+        self._kept: dict[TableDefinition, tuple[float, Figures]] = {}
+
+    def find(self, table: TableDefinition, now: float) -> Figures | None:
+        kept = self._kept.get(table)
+        return kept[1] if kept is not None and abs(now - kept[0]) < KEPT_SECONDS else None
+
+    def keep(self, table: TableDefinition, now: float, figures: Figures) -> None:
+        if len(self._kept) >= _MOST_KEPT:
+            self._kept.clear()
+        self._kept[table] = now, figures
+
+
+def of(database: Database, session: Session, table: TableDefinition) -> Figures:
+    """The figures of a table."""
+    estimates, now = database.part(Estimates), database.clock.now()
+    if (kept := estimates.find(table, now)) is not None:
+        return kept
     whole = Statistics(*session.count_items(table.id, COUNTED_UP_TO + 1))
     if whole.items > COUNTED_UP_TO:
-        return _estimate(session, table)
+        figures = _estimate(session, table)
+        estimates.keep(table, now, figures)
+        return figures
     held = {
         index.name: Statistics(*session.count_entries(table.id, index.number))
         for index in table.indexes
     }
     saved: dict[str, int] = {}
-    for vector in table.vector_indexes:
-        count, size, saving = session.count_vectors(table.id, vector.number)
-        held[vector.name] = Statistics(count, size)
-        saved[vector.attribute] = max(saving, saved.get(vector.attribute, 0))
+    for further in table.further_indexes:
+        count, size, saving = further.totals(session, table.id)
+        held[further.name] = Statistics(count, size)
+        saved[further.attribute] = max(saving, saved.get(further.attribute, 0))
     return Statistics(whole.items, whole.size - sum(saved.values())), held
 
 
-def _estimate(session: Session, table: TableDefinition) -> tuple[Statistics, dict[str, Statistics]]:
+def _estimate(session: Session, table: TableDefinition) -> Figures:
     """Estimates from windows of rows spread over the table."""
     first, last = session.row_bounds(table.id)
     span = last - first + 1
     sampled = Statistics(0, 0)
-    every = [*(each.name for each in table.indexes), *(e.name for e in table.vector_indexes)]
+    every = [*(each.name for each in table.indexes), *(e.name for e in table.further_indexes)]
     held = {name: Statistics(0, 0) for name in every}
     for window in range(WINDOWS):
         start = first + span * window // WINDOWS
@@ -62,10 +89,10 @@ def _estimate(session: Session, table: TableDefinition) -> tuple[Statistics, dic
             table.id, start, start + ROWS_PER_WINDOW
         ):
             item = orjson.loads(body) if every else {}
-            sampled = sampled.with_one(size - table.vector_saving(item))
-            for vector in table.vector_indexes:
-                if (found := entries.entry(vector, item)) is not None:
-                    held[vector.name] = held[vector.name].with_one(found.size)
+            sampled = sampled.with_one(size - table.saving(item))
+            for further in table.further_indexes:
+                if (entry_size := further.entry_size(item)) is not None:
+                    held[further.name] = held[further.name].with_one(entry_size)
             for index in table.indexes:
                 entry = indexes.entry(index, place, item, size)
                 if entry is not None:

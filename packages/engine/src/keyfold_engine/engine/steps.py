@@ -29,7 +29,7 @@ def take(database: Database, part: Part) -> bool:
 
     is_unfinished = database.write(work)
     if is_unfinished:
-        database.commits.let_others()
+        database.commits.let_writers_run()
     return is_unfinished
 
 

@@ -157,7 +157,7 @@ def record(database: Database, session: Session, prepared: Prepared) -> None:
         entry["userIdentity"] = prepared.write.identity
     shards = table.definition["Stream"]["Shards"]
     shard = shard_of(prepared.write.place, shards) if shards > 1 else 0
-    session.append_record(table.stream, shard, database.clock.now(), orjson.dumps(entry))
+    session.append_record(table.stream, shard, database.moments.of(session), orjson.dumps(entry))
 
 
 def trim(database: Database, session: Session) -> bool:
@@ -294,7 +294,5 @@ def _wire(
         "dynamodb": change,
     }
     if "userIdentity" in entry:
-        # Older versions stored lower-case member names, which clients do not read.
-        identity = entry["userIdentity"]
-        event["userIdentity"] = {name[0].upper() + name[1:]: identity[name] for name in identity}
+        event["userIdentity"] = entry["userIdentity"]
     return event

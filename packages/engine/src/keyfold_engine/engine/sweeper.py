@@ -47,5 +47,5 @@ class Sweeper:
 
 
 def _sweep(engine: Engine) -> None:
-    for each in engine.company():
+    for each in engine.open_engines():
         each.sweep()

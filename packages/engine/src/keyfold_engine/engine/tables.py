@@ -14,8 +14,8 @@ from typing import Any
 
 import orjson
 
+from keyfold_engine.engine import extensions
 from keyfold_engine.engine.place_hash import HASH_BYTES, partition_hash
-from keyfold_engine.engine.vectors.index import VectorIndex
 from keyfold_engine.limits import PARTITION_KEY_BYTES, SORT_KEY_BYTES
 from keyfold_engine.values import AttributeValue, Item
 from keyfold_engine.values.key_order import key_bytes
@@ -168,10 +168,27 @@ class TableDefinition:
     """One table by its definition. A change creates a new object."""
 
     __slots__ = (
-        "arn", "backups", "definition", "destinations", "expiry_noted_to", "follows_changes",
-        "global_indexes", "id", "indexes", "indexes_by_name", "keeps_history", "local_indexes",
-        "name", "replicas", "restored_from", "schema", "stream", "tracks_changes", "ttl",
-        "vector_indexes", "view", "watched",
+        "after",
+        "arn",
+        "before",
+        "definition",
+        "describers",
+        "expiry_noted_to",
+        "extensions",
+        "further_indexes",
+        "global_indexes",
+        "id",
+        "indexes",
+        "indexes_by_name",
+        "local_indexes",
+        "name",
+        "observers",
+        "restored_from",
+        "schema",
+        "stream",
+        "tracks_changes",
+        "ttl",
+        "view",
     )  # fmt: skip
 
     def __init__(self, id: int, definition: dict[str, Any]) -> None:
@@ -194,10 +211,6 @@ class TableDefinition:
         self.indexes_by_name = {
             index.name: index for index in sorted(self.indexes, key=lambda index: index.name)
         }
-        self.vector_indexes = tuple(
-            VectorIndex(index, types, self.schema.attributes)
-            for index in definition.get("VectorIndexes", ())
-        )
         self.ttl: str | None = definition.get("TimeToLive")
         # The source of a restore in progress.
         self.restored_from: dict[str, Any] | None = definition.get("RestoredFrom")
@@ -206,25 +219,22 @@ class TableDefinition:
         stream = definition.get("Stream")
         self.stream: int | None = stream["Number"] if stream else None
         self.view: str | None = stream["View"] if stream else None
-        self.keeps_history: bool = "Recovery" in definition
-        # The other regions of a global table.
-        self.replicas: dict[str, dict[str, Any]] = definition.get("Replicas", {})
-        self.destinations: list[dict[str, Any]] = definition.get("Destinations", [])
-        delivers = any(each["Status"] == "ACTIVE" for each in self.destinations)
-        self.follows_changes = bool(
-            self.stream is not None or self.keeps_history or delivers or self.replicas
-        )
-        # The contributor insights modes by index, "" for the table itself.
-        self.watched: dict[str, str] = {
-            name: each["Mode"]
-            for name, each in definition.get("Insights", {}).items()
-            if each["Status"] == "ENABLED"
-        }
-        # The numbers of its backups in progress.
-        self.backups: list[int] = definition.get("Backups", [])
+        # What features add; see `extensions`.
+        self.before: list[extensions.Precede] = []
+        self.after: list[extensions.Follow] = []
+        self.observers: list[extensions.KeyObserver] = []
+        self.describers: list[extensions.Describe] = []
+        self.further_indexes: list[extensions.FurtherIndex] = []
+        self.extensions = extensions.for_members(definition)
+        for extension in self.extensions:
+            extension.attach(self)
         # Whether a write must read what it replaces.
         self.tracks_changes = bool(
-            self.follows_changes or self.indexes or self.vector_indexes or self.backups
+            self.stream is not None
+            or self.indexes
+            or self.before
+            or self.after
+            or self.further_indexes
         )
 
     @classmethod
@@ -236,9 +246,9 @@ class TableDefinition:
         definition = {**self.definition, **changes}
         return TableDefinition(self.id, {k: v for k, v in definition.items() if v is not None})
 
-    def vector_saving(self, item: Item | None) -> int:
+    def saving(self, item: Item | None) -> int:
         """How many bytes less than its size a write of an item is billed."""
-        return sum({each.attribute: each.saving(item) for each in self.vector_indexes}.values())
+        return sum({each.attribute: each.saving(item) for each in self.further_indexes}.values())
 
     def stored(self) -> bytes:
         return orjson.dumps(self.definition)

@@ -34,7 +34,7 @@ def execute(database: Database, session: Session, parts: Sequence[Part]) -> list
     """Prepare all parts, then store them; any that fails cancels them all."""
     writes = _item_writes(session, parts)
     _refuse_repeated_items(writes)
-    prepared = _attempt(writes, lambda each: write.prepare(database, session, each))
+    prepared = _attempt(writes, lambda each: write.prepare(session, each))
     if sum([each.new.size for each in prepared if each.new is not None]) > TRANSACTION_BYTES:
         raise ValidationError("Transaction request size limit exceeded")
     _attempt(prepared, lambda each: write.store(database, session, each))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from keyfold_engine.engine.keys import check_index_keys
 from keyfold_engine.engine.tables import IndexDefinition, TableDefinition
-from keyfold_engine.engine.vectors import entries
 from keyfold_engine.engine.write import NewItem
 from keyfold_engine.errors import ValidationError
 from keyfold_engine.expressions.ast import Action, AddAction, Projection, SetAction
@@ -64,8 +63,8 @@ class ItemUpdate:
             # The keys of an existing item are valid, except for those the update wrote.
             if old is None or not self._roots.isdisjoint(index.schema.types):
                 _check_keys(index, item)
-        if self._table.vector_indexes:
-            entries.check(self._table.vector_indexes, item, self._roots)
+        for further in self._table.further_indexes:
+            further.check(item, self._roots)
         size = before.size + self._growth(before, item)
         if size > ITEM_BYTES:
             raise ValidationError(_TOO_LARGE)

@@ -6,18 +6,17 @@ Every write of every operation is prepared and then stored by this module, insid
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from enum import Enum
 
 import orjson
 
-from keyfold_engine.engine import backups, collections, destinations, indexes, streams
+from keyfold_engine.engine import collections, indexes, streams
 from keyfold_engine.engine.capacity import Capacity
 from keyfold_engine.engine.database import Database
 from keyfold_engine.engine.lane import check
 from keyfold_engine.engine.storage import Session, StoredItem
 from keyfold_engine.engine.tables import TableDefinition
-from keyfold_engine.engine.vectors import entries
 from keyfold_engine.errors import ConditionFailed, Throttled, ValidationError
 from keyfold_engine.limits import ITEM_BYTES, KB
 from keyfold_engine.values import Item
@@ -118,23 +117,17 @@ class Prepared:
         before = self.stored.size if self.stored else 0
         after = self.new.size if self.new else 0
         billed = max(before, after)
-        if table.vector_indexes:
-            billed = max(
-                before - table.vector_saving(self.old),
-                after - table.vector_saving(self.new.item if self.new else None),
-            )
+        if table.further_indexes:
+            new = self.new.item if self.new else None
+            billed = max(before - table.saving(self.old), after - table.saving(new))
         consumed = Capacity(table.name, write_units(billed))
         if self.write.change is not None:
-            for vector in self.vector_changes():
-                if size := vector.bytes():
-                    consumed.vector_indexes[vector.index.name] = size
+            for index in table.further_indexes:
+                if size := index.billed(self.old, self.new.item if self.new else None):
+                    consumed.further_indexes[index.name] = size
             for change in indexes.changes(table, self.write.place, self.old, before, self.new):
                 consumed.add_index(change.index, change.units())
         return consumed
-
-    def vector_changes(self) -> Iterator[entries.VectorChange]:
-        new = None if self.new is None else self.new.item
-        return entries.changes(self.write.table.vector_indexes, self.old, new)
 
     def is_change(self) -> bool:
         if self.old is None or self.new is None:
@@ -142,7 +135,7 @@ class Prepared:
         return self.old != self.new.item
 
 
-def prepare(database: Database, session: Session, write: ItemWrite) -> Prepared:
+def prepare(session: Session, write: ItemWrite) -> Prepared:
     """Read the old item, check the condition and compute the new one; stores nothing."""
     needs = write.needs
     if write.condition is not None or write.table.tracks_changes:
@@ -150,10 +143,7 @@ def prepare(database: Database, session: Session, write: ItemWrite) -> Prepared:
     if needs is Old.NOTHING:
         assert write.change is not None, "a check has a condition"
         return Prepared(write, None, None, write.change(None), is_known=False)
-    hot = database.hot
-    stored = None if hot is None else hot.current(write.table.id, write.place)
-    if stored is None:
-        stored = session.find(write.table.id, write.place)
+    stored = session.find(write.table.id, write.place)
     old: NormalItem | None = None
     if stored is not None and needs is Old.ITEM:
         if len(stored.body) > _SMALL_BODY:
@@ -174,27 +164,23 @@ def store(database: Database, session: Session, prepared: Prepared) -> None:
     if table.local_indexes:
         # Only the item's collection can turn out to be too large after the change.
         session.guard()
-    if table.watched:
-        database.key_counts.used(table, write.place)
+    for observer in table.observers:
+        observer.used(database, table, write.place)
     if database.heat is not None:
         try:
             database.heat.write(table, write.place, prepared.capacity().table)
         except Throttled:
-            database.key_counts.throttled(table, write.place)
+            for observer in table.observers:
+                observer.throttled(database, table, write.place)
             raise
-    if database.hot is not None:
-        kept = None
-        if stored is not None and new is not None:
-            kept = StoredItem(stored.row, new.size, new.body)
-        database.hot.touch(table.id, write.place, kept)
     expires = table.expiry(new.item) if new is not None and table.ttl is not None else None
     row = 0 if stored is None else stored.row
     if not prepared.is_known:
         assert new is not None, "a delete knows what it deletes"
         session.put(table.id, write.place, new.size, expires, new.body)
         return
-    if table.backups:
-        backups.keep(session, table, write.place, stored)
+    for precede in table.before:
+        precede(database, session, prepared)
     if new is None:
         if stored is not None:
             session.delete(table.id, row)
@@ -211,20 +197,13 @@ def store(database: Database, session: Session, prepared: Prepared) -> None:
         database.lag.note(table, write.place, stored.body if stored else None)
         for change in changes:
             change.store(session, table, row)
-    if table.vector_indexes:
-        if not table.indexes:
-            database.lag.note(table, write.place, stored.body if stored else None)
-        for vector in prepared.vector_changes():
-            vector.store(session, table.id, row)
-    if table.follows_changes and prepared.is_change():
+    elif table.further_indexes:
+        database.lag.note(table, write.place, stored.body if stored else None)
+    if (table.stream is not None or table.after) and prepared.is_change():
         if table.stream is not None:
             streams.record(database, session, prepared)
-        if table.replicas and database.regions is not None:
-            database.regions.note(database, session, prepared)
-        if table.destinations:
-            destinations.keep(database, session, prepared)
-        if table.keeps_history:
-            session.remember_past(table.id, database.clock.now(), write.place, stored)
+        for follow in table.after:
+            follow(database, session, prepared, row)
 
 
 def deletion(_old: NormalItem | None) -> None:

@@ -15,7 +15,7 @@ class HalfDone(errors.StorageError):
     """A write that cannot be rolled back without those in the same transaction."""
 
 
-class Bystander(errors.StorageError):
+class UndoneWithOthers(errors.StorageError):
     """A write rolled back because another in its commit met damage; it is retried alone."""
 
 

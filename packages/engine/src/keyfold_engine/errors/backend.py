@@ -11,6 +11,10 @@ class SettingError(KeyfoldError):
     """An unknown or invalid setting: its name and where it came from."""
 
 
+class MixedVersions(KeyfoldError, ImportError):
+    """Parts of keyfold with different versions are installed together."""
+
+
 class StorageError(KeyfoldError):
     """The data file cannot be used.
 
@@ -43,8 +47,8 @@ class Busy(StorageError):
     told = "The data file is busy: another process holds it. Nothing was done; try again."
 
 
-class FormatTooNew(StorageError):
-    """The file was written by a newer keyfold."""
+class WrongFormat(StorageError):
+    """The file was written by an older or newer keyfold."""
 
 
 class Full(StorageError):

@@ -14,7 +14,13 @@ from keyfold_engine.errors import RequestInvalid
 from keyfold_engine.expressions import legacy
 from keyfold_engine.expressions.ast import Condition, KeyTerm, Placeholder, Projection, Value
 from keyfold_engine.expressions.bind import Placeholders, as_literals, check_names, checked_values
-from keyfold_engine.expressions.evaluate import NO_VALUES, ConditionPlan, Test, Values, plan_condition
+from keyfold_engine.expressions.evaluate import (
+    NO_VALUES,
+    ConditionPlan,
+    Test,
+    Values,
+    plan_condition,
+)
 from keyfold_engine.expressions.update import UpdatePlan
 from keyfold_engine.values.normal import NormalItem
 

@@ -7,6 +7,7 @@ are equal exactly when their texts are.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from decimal import Context, Decimal
 
 from keyfold_engine.errors import ValidationError
@@ -54,6 +55,19 @@ def subtract(a: str, b: str) -> str:
     if _PLAIN_INTEGER(a) and _PLAIN_INTEGER(b):
         return _result(str(int(a) - int(b)))
     return _result(str(_EXACT.subtract(Decimal(a), Decimal(b)) or 0))
+
+
+def exact_sum(numbers: Iterable[int | float | Decimal]) -> Decimal:
+    """The sum of numbers as DynamoDB stores them: exact, and refused beyond 38 digits.
+
+    A float counts as the number that is stored for it: 0.1 is one tenth.
+    """
+    total = Decimal(0)
+    for each in numbers:
+        # repr is the shortest text that reads back as the same float.
+        one = Decimal(repr(each)) if isinstance(each, float) else Decimal(each)
+        total = _EXACT.add(total, one)
+    return Decimal(_result(str(total or 0)))
 
 
 def _result(text: str) -> str:

@@ -70,14 +70,6 @@ def render(
     )
 
 
-class Refusal(Exception):
-    """An error whose answer another worker rendered."""
-
-    def __init__(self, status: int, body: bytes) -> None:
-        super().__init__(status)
-        self.status, self.body = status, body
-
-
 def error_body(error: OperationError | StorageError) -> tuple[int, bytes]:
     """The status and JSON of an error."""
     status, body = to_wire(error)

@@ -6,26 +6,20 @@ import re
 from collections.abc import Callable, Sequence
 from functools import partial
 from time import perf_counter
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from keyfold_engine.clock import Clock
-from keyfold_engine.engine.commit_group import Done, GuardedEngine, Result, Writes, bare
+from keyfold_engine.engine.commit_group import GuardedEngine, Result, Writes, bare
 from keyfold_engine.engine.lane import (
     LOOP_SECONDS,
     CallerGone,
+    InLane,
     LoopLane,
-    Taken,
     ThreadLane,
     WouldStall,
     here,
 )
-from keyfold_engine.engine.policies.principal import (
-    HOME_ACCOUNT,
-    Principal,
-    account_of,
-    account_of_key,
-)
-from keyfold_engine.engine.rollouts import REGIONS
+from keyfold_engine.engine.principal import HOME_ACCOUNT, Principal, account_of, account_of_key
 from keyfold_engine.errors import (
     InternalFailure,
     OperationError,
@@ -33,13 +27,14 @@ from keyfold_engine.errors import (
     UnknownOperation,
 )
 from keyfold_engine.limits import KB
+from keyfold_engine.operations import Runner
 from keyfold_engine.wire import answer, compression, cors, signed_request
 from keyfold_engine.wire.log import RequestLog
 from keyfold_engine.wire.loop import Loop
 from keyfold_engine.wire.metrics import Metrics
 from keyfold_engine.wire.request import WireRequest
 from keyfold_engine.wire.settings import ServerSettings
-from keyfold_engine.wire.targets import TARGETS, OperationRunner, Target
+from keyfold_engine.wire.targets import TARGETS, Target
 from keyfold_engine.wire.threads import Threads
 from keyfold_engine.wire.trouble import TroubleLog
 
@@ -58,19 +53,13 @@ _is_usual_signature = re.compile(
 _SIGNATURES_REMEMBERED = 1000
 
 # Enum members are slow to look up.
-_INLINE, _THREAD = OperationRunner.INLINE, OperationRunner.THREAD
+_INLINE, _THREAD = Runner.INLINE, Runner.THREAD
 
 # Expected errors of calls.
 _EXPECTED = (OperationError, WouldStall, CallerGone)
 
 Rendered = tuple[bytes, int, int, bytes]
 """A rendered answer: its id, its status, its body size, and its bytes."""
-
-
-class WriteQueue(Protocol):
-    """Receives writes."""
-
-    def submit(self, operation: str, body: bytes, done: Done) -> None: ...
 
 
 class FrontDoor:
@@ -90,9 +79,7 @@ class FrontDoor:
     ) -> None:
         self._engine, self._settings, self._metrics, self._logs = engine, settings, metrics, logs
         self._loop, self._threads = loop, threads
-        self.writes = Writes(engine, loop, writer)
-        """The calls that are executed here."""
-        self.queue: WriteQueue = self.writes
+        self._writes = Writes(engine, loop, writer)
         self._verifier = (
             _verifier(settings, settings.region, clock) if settings.credentials else None
         )
@@ -159,7 +146,7 @@ class FrontDoor:
                 self._finish(request, target, started, result)
             else:
                 done = partial(self._finish, request, target, started)
-                self.queue.submit(target.operation, body, done)
+                self._writes.submit(target.operation, body, done)
         except Exception as error:
             # The client always gets an answer, and the log the reason.
             self._finish(request, None, started, error)
@@ -195,7 +182,7 @@ class FrontDoor:
                     return None
                 caller = self._check_signature(request)
                 body = self._unpacked(request)
-                with Taken(ThreadLane(lambda: connection.gone)):
+                with InLane(ThreadLane(lambda: connection.gone)):
                     engine = self._serving(request)
                     result = self._result(target.operation, body, caller, engine)
             except OperationError as refusal:
@@ -209,7 +196,7 @@ class FrontDoor:
         request_id = self._request_id()
         status = 200
         if not isinstance(result, bytes):
-            status, result = self.refusal(result, request_id)
+            status, result = self._refusal(result, request_id)
         elif len(result) >= compression.FROM and compression.is_wanted(request.headers):
             request.extra += b"Content-Encoding: gzip\r\n"
             result = compression.compress(result)
@@ -218,10 +205,8 @@ class FrontDoor:
         )
         return request_id, status, len(result), data
 
-    def refusal(self, error: Exception, request_id: bytes) -> tuple[int, bytes]:
+    def _refusal(self, error: Exception, request_id: bytes) -> tuple[int, bytes]:
         """The status and body for an error."""
-        if isinstance(error, answer.Refusal):
-            return error.status, error.body
         if isinstance(error, StorageError):
             self._trouble.note(request_id.decode(), error)
         elif not isinstance(error, OperationError):
@@ -289,8 +274,15 @@ class FrontDoor:
     def _is_at_home(self, request: WireRequest) -> bool:
         """Whether a request is for the server's own account and region."""
         access_key, region = signed_request.scope_of(request.url, request.headers)
-        is_here = region not in REGIONS or region == self._settings.region
+        is_here = self._is_own(region)
         return is_here and self._account(access_key) == HOME_ACCOUNT
+
+    def _is_own(self, region: str) -> bool:
+        """Whether a region, or an unknown name, is served by the first engine."""
+        # Most servers have one region, and start without the others.
+        from keyfold_engine.features.replicas.regions import KNOWN
+
+        return region not in KNOWN or region == self._settings.region
 
     def _serving(self, request: WireRequest) -> GuardedEngine:
         """The engine for a request: that of its region and account if these are separate."""
@@ -304,7 +296,7 @@ class FrontDoor:
         if not self._regions:
             return usual
         _, region = signed_request.scope_of(request.url, request.headers)
-        if region not in REGIONS or region == self._settings.region:
+        if self._is_own(region):
             return usual
         if region not in self._verifiers:
             self._verifiers[region] = _verifier(self._settings, region, self._clock)

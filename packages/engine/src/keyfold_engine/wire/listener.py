@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 from typing import TYPE_CHECKING
 
+from keyfold_engine.addresses import listening_socket
 from keyfold_engine.wire.loop import READ, Loop
 from keyfold_engine.wire.protocol import Connection
 from keyfold_engine.wire.registry import ConnectionRegistry
@@ -74,7 +75,6 @@ class Listener:
 
     def _take(self, accepted: socket.socket) -> None:
         accepted.setblocking(False)
-        accepted.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         if self._tls is None:
             Transport(self._loop, accepted, Connection(self._registry)).start()
         elif self._registry.admits():
@@ -88,21 +88,11 @@ class Listener:
 def bind(settings: ServerSettings, *, shared: bool = False) -> socket.socket:
     """A socket bound to the settings' host and port; `shared` with other workers."""
     try:
-        # As bytes: for text Python would load its IDNA tables.
-        host = settings.host.encode() if settings.host.isascii() else settings.host
-        found = socket.getaddrinfo(host, settings.port, type=socket.SOCK_STREAM)[0]
+        return listening_socket(settings.host, settings.port, shared=shared)
     except socket.gaierror as error:
         raise ServeError(f"no address for host {settings.host}: {error.strerror}") from error
-    listener = socket.socket(found[0], socket.SOCK_STREAM)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    if shared:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
-    try:
-        listener.bind(found[4])
     except OSError as error:
-        listener.close()
         raise ServeError(
             f"cannot listen on {settings.host} port {settings.port}: {error.strerror}; "
             "stop what uses it or choose another with --port"
         ) from error
-    return listener

@@ -86,10 +86,10 @@ class Loop:
         self._timers: list[Timer] = []
         self._number = count().__next__
         self._running = False
-        self._ear, self._mouth = socket.socketpair()
-        self._ear.setblocking(False)
-        self._mouth.setblocking(False)
-        self.watch(self._ear, READ, self._drain_wakeups)
+        self._receiver, self._sender = socket.socketpair()
+        self._receiver.setblocking(False)
+        self._sender.setblocking(False)
+        self.watch(self._receiver, READ, self._drain_wakeups)
 
     def run(self) -> None:
         """Run until `stop` is called."""
@@ -121,8 +121,8 @@ class Loop:
         while self._soon:
             self._soon.popleft()()
         self._poller.close()
-        self._ear.close()
-        self._mouth.close()
+        self._receiver.close()
+        self._sender.close()
 
     def watch(self, source: Source, events: int, call: Callable[[int], object]) -> None:
         """Call the function when a socket is ready."""
@@ -151,7 +151,7 @@ class Loop:
         self._soon.append(partial(call, *arguments))
         # A full pipe wakes the loop as well as another byte would; a closed one does not matter.
         with suppress(OSError):
-            self._mouth.send(b"\0")
+            self._sender.send(b"\0")
 
     def call_later(self, seconds: float, call: Callable[..., object], *arguments: Any) -> None:
         """Call after a delay."""
@@ -172,7 +172,7 @@ class Loop:
 
     def _drain_wakeups(self, _: int) -> None:
         with suppress(BlockingIOError):
-            self._ear.recv(4096)
+            self._receiver.recv(4096)
 
 
 def _descriptor(source: Source) -> int:

@@ -116,6 +116,10 @@ class Connection:
         try:
             if len(data) <= _PIECE:
                 # The common case: a complete request.
+                if data.count(b"\n") > self._limits.headers and not self._receiving:
+                    self._check_lines(data)
+                    if self._ended:
+                        return
                 self._parser.feed_data(data)
                 if self._receiving:
                     self._measure(data)
@@ -290,6 +294,12 @@ class Connection:
             self._transport.abort()
 
     # Reading.
+
+    def _check_lines(self, data: bytes) -> None:
+        """Refuse a head of too many lines; the parser keeps one of those with the same name."""
+        # The request line, and the blank line at the end, are no headers.
+        if data.count(b"\n", 0, data.find(b"\r\n\r\n")) > self._limits.headers:
+            self._stop(431, "the request has too many headers")
 
     def _measure(self, data: bytes) -> None:
         """Check the size of an incomplete request."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from keyfold_engine.clock import Clock, SystemClock
 from keyfold_engine.engine import Engine, operations, shapes
-from keyfold_engine.engine.policies.principal import HOME_ACCOUNT
+from keyfold_engine.engine.principal import HOME_ACCOUNT
 from keyfold_engine.engine.sweeper import Sweeper
 from keyfold_engine.limits import MB
 from keyfold_engine.wire.front import FrontDoor
@@ -27,8 +27,6 @@ from keyfold_engine.wire.threads import Threads
 
 if TYPE_CHECKING:
     import ssl
-
-    from keyfold_engine.wire.relay import Relay, RelayedWrites, WriteOwner
 
 _TICK_SECONDS = 1.0
 _SWEEP_SECONDS = 10.0
@@ -75,21 +73,9 @@ class Server:
         )
         self._registry = ConnectionRegistry(front, settings.clients, self._metrics)
         self._listener: Listener
-        self._owner: WriteOwner | None = None
-        self._relayed: RelayedWrites | None = None
         self._background: threading.Thread | None = None
         self._stopping = False
         self.port = settings.port
-
-    def share(self, relay: Relay) -> None:
-        """Execute other workers' writes, or relay this worker's writes."""
-        from keyfold_engine.wire.relay import RelayedWrites, WriteOwner
-
-        front = self._front
-        if relay.owned is None:
-            front.queue = self._relayed = RelayedWrites(self._loop, front.writes, relay.address)
-        else:
-            self._owner = WriteOwner(self._loop, front, relay.owned)
 
     def start(self, listener: socket.socket | None = None) -> Self:
         """Listen on a bound socket, or on the host and port of the settings."""
@@ -118,8 +104,6 @@ class Server:
         for pool in (self._writer, self._threads):
             if pool is not None:
                 pool.shutdown()
-        if self._relayed is not None:
-            self._relayed.close()
         self._loop.close()
         for log in self._logs:
             log.close()
@@ -145,8 +129,7 @@ class Server:
             self._wait_for_clients(monotonic() + self._settings.clients.drain_seconds)
 
     def _wait_for_clients(self, deadline: float) -> None:
-        others = self._owner is not None and self._owner.links
-        if (self._registry.open or others) and monotonic() < deadline:
+        if self._registry.open and monotonic() < deadline:
             self._loop.call_later(_DRAIN_SECONDS, self._wait_for_clients, deadline)
         else:
             self._loop.stop()
@@ -231,12 +214,8 @@ def run_worker(
     worker: int,
     on_ready: Callable[[int], None],
     ends_with: int | None = None,
-    relay: Relay | None = None,
 ) -> None:
-    """Serve in this process until SIGTERM or SIGINT, or until the pipe `ends_with` closes.
-
-    `relay` leads the writes of several workers to the one that carries them out.
-    """
+    """Serve in this process until SIGTERM or SIGINT, or until the pipe `ends_with` closes."""
     metrics.work_as(worker)
 
     def serve(engine: Engine) -> None:
@@ -245,8 +224,6 @@ def run_worker(
             signal.signal(number, lambda *_: server.stop())
         if ends_with is not None:
             server.stop_with(ends_with)
-        if relay is not None:
-            server.share(relay)
         server.start(listener)
         # Start-up objects contain no garbage worth collecting.
         gc.freeze()
@@ -263,16 +240,15 @@ def run_worker(
         "buckets": settings.buckets,
         "kinesis": settings.kinesis,
         "delays": settings.delays,
-        "vector_search": settings.vector_search,
     }
     if settings.accounts:
-        from keyfold_engine.engine.replication import Accounts
+        from keyfold_engine.features.replicas import Accounts
 
         with Accounts(settings.data, **options) as accounts:
             serve(accounts.engine(HOME_ACCOUNT, settings.region))
         return
     if settings.regions:
-        from keyfold_engine.engine.replication import Regions
+        from keyfold_engine.features.replicas import Regions
 
         with Regions(settings.data, **options) as regions:
             serve(regions.engine(settings.region))

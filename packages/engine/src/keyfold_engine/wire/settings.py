@@ -6,11 +6,11 @@ import socket
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
+from keyfold_engine.addresses import is_loopback
 from keyfold_engine.engine import dialects
 from keyfold_engine.engine.delays import DelaySetting
 from keyfold_engine.engine.engine import Dialect, Durability
-from keyfold_engine.engine.policies.principal import HOME_ACCOUNT
-from keyfold_engine.engine.vectors.index import VectorSearch
+from keyfold_engine.engine.principal import HOME_ACCOUNT
 from keyfold_engine.errors import KeyfoldError
 from keyfold_engine.limits import KB, MB, REQUEST_BYTES
 from keyfold_engine.wire.cors import LOOPBACK_ORIGINS
@@ -77,7 +77,6 @@ class ServerSettings(NamedTuple):
     """Where Kinesis destinations deliver: a directory, or a server on this machine."""
     delays: DelaySetting = "at once"
     """The duration of table changes."""
-    vector_search: VectorSearch = "exact"
     clients: ClientLimits = ClientLimits()
 
     def check(self) -> None:
@@ -89,6 +88,11 @@ class ServerSettings(NamedTuple):
         if (self.regions or self.accounts) and self.workers > 1:
             option = "--regions" if self.regions else "--accounts"
             raise ServeError(f"{option} needs --workers 1: regions replicate within one process")
+        if self.workers > 1 and self.data == ":memory:":
+            raise ServeError(
+                f"--workers {self.workers} needs a data file that the processes share: give --data "
+                "FILE, or use --workers 1"
+            )
         if self.workers > 1 and not hasattr(socket, "SO_REUSEPORT"):
             raise ServeError("this system cannot share a port between workers: use --workers 1")
         if bool(self.tls_certificate) != bool(self.tls_key):
@@ -97,24 +101,11 @@ class ServerSettings(NamedTuple):
             dialects.named(self.dialect)
         except ValueError as error:
             raise ServeError(str(error)) from None
-        if not self.credentials and not self.insecure_bind and not _is_loopback(self.host):
+        if not self.credentials and not self.insecure_bind and not is_loopback(self.host):
             raise ServeError(
                 f"{self.host} can be reached by others and no credentials are configured: give "
                 "--credentials FILE, listen on 127.0.0.1, or use --insecure-bind"
             )
-
-
-def _is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    if host in ("127.0.0.1", "::1"):
-        return True
-    import ipaddress
-
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def read_credentials(file: Path | None, environment: Mapping[str, str]) -> tuple[Credentials, ...]:

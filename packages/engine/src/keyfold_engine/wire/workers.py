@@ -1,26 +1,23 @@
-"""Several worker processes on one port, supervised by one that serves nothing itself."""
+"""Several worker processes on one port and one file, supervised by one that serves nothing itself.
+
+They are for reads. Each also executes the writes it receives: SQLite has one writer at a time, so
+the processes take turns on its lock.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import signal
-import socket
 import sys
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from keyfold_engine.engine import Engine
 from keyfold_engine.wire.listener import bind
 from keyfold_engine.wire.metrics import Metrics
 from keyfold_engine.wire.server import run_worker, tls_of
 from keyfold_engine.wire.settings import ServeError, ServerSettings
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from keyfold_engine.wire.relay import Relay
 
 HANG_SECONDS = 30.0
 """A loop that made no iteration for this long is considered hung; long work runs in threads."""
@@ -37,38 +34,20 @@ def serve(settings: ServerSettings, on_ready: Callable[[int], None]) -> None:
         with bind(settings) as listener:
             run_worker(settings, listener, Metrics(), 0, on_ready)
         return
-    from keyfold_engine.wire import memory
-
     # A shared port would silently let a second server in: first check that it is free.
     bind(settings).close()
-    with bind(settings, shared=True) as reserved, contextlib.ExitStack() as stack:
+    with bind(settings, shared=True) as reserved:
         settings = settings._replace(port=reserved.getsockname()[1])
-        # Without shared memory, each worker writes to the file itself.
-        is_memory = settings.data == ":memory:"
-        owner = None
-        if is_memory or memory.is_there():
-            folder = stack.enter_context(memory.shared_memory())
-            owner = folder / "writes"
-            if is_memory:
-                data = folder / "memory.db"
-                settings = settings._replace(data=str(data), durability="memory")
         # Creates the file, and fails here once if it cannot be used.
-        Engine.open(
-            settings.data,
-            durability=settings.durability,
-            vector_search=settings.vector_search,
-        ).close()
-        Workers(settings, owner).run(on_ready)
+        Engine.open(settings.data, durability=settings.durability).close()
+        Workers(settings).run(on_ready)
 
 
 class Workers:
     """Starts the workers, restarts dead ones, forwards the stop signal."""
 
-    def __init__(self, settings: ServerSettings, owner: Path | None) -> None:
+    def __init__(self, settings: ServerSettings) -> None:
         self._settings = settings
-        self._owner = owner
-        """Where the worker is reached that carries out all writes: the first one."""
-        self._owned = None if owner is None else _listening(owner)
         self._metrics = Metrics(settings.workers)
         self._running: dict[int, int] = {}
         self._seen: dict[int, tuple[float, float]] = {}
@@ -119,7 +98,6 @@ class Workers:
                     worker,
                     lambda _: _say_ready(writer),
                     ends_with=parent_gone,
-                    relay=self._relay(worker),
                 )
             code = 0
         except Exception as error:
@@ -128,13 +106,6 @@ class Workers:
             sys.stdout.flush()
             sys.stderr.flush()
             os._exit(code)
-
-    def _relay(self, worker: int) -> Relay | None:
-        if self._owner is None:
-            return None
-        from keyfold_engine.wire.relay import Relay
-
-        return Relay(self._owner, self._owned if worker == 0 else None)
 
     def _watch(self) -> None:
         while self._running:
@@ -170,13 +141,6 @@ class Workers:
         self._stopping = True
         for process in list(self._running):
             os.kill(process, signal.SIGTERM)
-
-
-def _listening(address: Path) -> socket.socket:
-    listener = socket.socket(socket.AF_UNIX)
-    listener.bind(str(address))
-    listener.listen()
-    return listener
 
 
 def _say_ready(writer: int) -> None:

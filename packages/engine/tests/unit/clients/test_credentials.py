@@ -55,7 +55,7 @@ def test_no_credentials_at_all_says_what_to_do() -> None:
 
 def test_without_botocore_the_environment_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "botocore.session", None)
-    with pytest.raises(CredentialsError, match=r"pip install 'keyfold\[aws\]'"):
+    with pytest.raises(CredentialsError, match=r"pip install 'keyfold-engine\[aws\]'"):
         source(profile=None, is_amazon=True)
 
 

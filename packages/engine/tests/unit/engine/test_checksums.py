@@ -1,4 +1,4 @@
-"""Checksums of pages: in new files, in files of before, and for those who share a commit."""
+"""Checksums of pages: in new files, and for those who share a commit."""
 
 from __future__ import annotations
 
@@ -13,11 +13,9 @@ import pytest
 
 from keyfold_engine.engine import Engine
 from keyfold_engine.engine.storage import checksums
-from keyfold_engine.errors import Busy, Corrupt
+from keyfold_engine.errors import Corrupt
 
 PAGE = 4096
-WITHOUT_CHECKSUMS = 3
-"""The last format whose pages had none."""
 
 
 def _put(engine: Engine, key: str, size: int = 10, table: str = "Stored") -> None:
@@ -41,33 +39,6 @@ def _wrong_pages(path: Path) -> list[int]:
     ]
 
 
-TakeBack = Callable[[apsw.Connection], None]
-
-
-def _make_old(path: Path, take_back_places: TakeBack) -> None:
-    """The file as keyfold wrote it before there were checksums."""
-    old = path.with_name("old.db")
-    connection = apsw.Connection(str(old))
-    connection.pragma("auto_vacuum", "INCREMENTAL")
-    connection.pragma("journal_mode", "WAL")
-    connection.execute("ATTACH ? AS new", (str(path),))
-    for kind in ("table", "index"):
-        query = "SELECT name, sql FROM new.sqlite_schema WHERE type = ? AND sql IS NOT NULL"
-        made: Any = connection.execute(query, (kind,)).fetchall()
-        for name, sql in made:
-            if name != "sqlite_sequence":
-                connection.execute(sql)
-            if kind == "table":
-                connection.execute(f"INSERT INTO main.{name} SELECT * FROM new.{name}")
-    connection.execute("DETACH new")
-    take_back_places(connection)
-    connection.pragma("application_id", 0x6B66_6C64)
-    connection.pragma("user_version", WITHOUT_CHECKSUMS)
-    connection.close()
-    old.replace(path)
-    assert path.read_bytes()[20] == 0
-
-
 def _flip(path: Path, text: bytes) -> None:
     """Change one byte of a text in the file."""
     content = bytearray(path.read_bytes())
@@ -88,50 +59,6 @@ def path(tmp_path: Path, create_table: Callable[..., None]) -> Path:
 def test_every_page_of_a_new_file_has_its_checksum(path: Path) -> None:
     assert path.read_bytes()[20] == checksums.BYTES
     assert _wrong_pages(path) == []
-
-
-def test_a_file_of_before_is_given_checksums_when_it_is_opened(
-    path: Path, take_back_places: TakeBack
-) -> None:
-    with Engine.open(path) as engine:
-        before = _items(engine)
-    _make_old(path, take_back_places)
-    with Engine.open(path) as engine:
-        assert _items(engine) == before
-        _put(engine, "later")
-    assert path.read_bytes()[20] == checksums.BYTES
-    assert _wrong_pages(path) == []
-
-
-def test_whoever_was_killed_between_the_two_passes_is_followed_by_one_who_finishes(
-    path: Path, take_back_places: TakeBack
-) -> None:
-    _make_old(path, take_back_places)
-    connection = apsw.Connection(str(path), vfs=checksums.layer())
-    connection.reserve_bytes("main", checksums.BYTES)
-    connection.pragma("cache_size", 10)
-    connection.pragma("journal_mode", "DELETE")
-    connection.execute("VACUUM")
-    connection.close()
-    assert _wrong_pages(path)
-    with Engine.open(path) as engine:
-        assert _items(engine)
-    assert _wrong_pages(path) == []
-
-
-def test_a_file_of_before_that_another_process_holds_is_left_as_it_is(
-    path: Path, monkeypatch: pytest.MonkeyPatch, take_back_places: TakeBack
-) -> None:
-    monkeypatch.setattr("keyfold_engine.engine.storage.file.BUSY_SECONDS", 0.01)
-    _make_old(path, take_back_places)
-    holder = apsw.Connection(str(path))
-    holder.execute("BEGIN; SELECT count(*) FROM tables").fetchall()
-    with pytest.raises(Busy):
-        Engine.open(path)
-    holder.close()
-    assert path.read_bytes()[20] == 0
-    with Engine.open(path) as engine:
-        assert _items(engine)
 
 
 def test_damage_is_named_by_table_and_key(path: Path) -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from tests.fault.replay import replayed
+
 from keyfold_engine.clock import SystemClock
 from keyfold_engine.engine import Engine
 from keyfold_engine.engine.horizon import BELIEVED_AFTER, Horizon
-from tests.fault.replay import replayed
 
 DAY = 86_400.0
 TABLE = {
@@ -109,3 +110,34 @@ def test_a_token_from_ahead_of_time_is_still_good_after_the_clock_went_back(tmp_
         before = len(replayed(engine))
         _transact(engine, "again")
         assert len(replayed(engine)) == before
+
+
+def test_records_written_a_day_back_are_kept_when_the_clock_is_corrected(tmp_path: Path) -> None:
+    machine = Machine()
+    path = tmp_path / "data.db"
+    with _opened(path, machine) as engine:
+        engine.call("PutItem", {"TableName": "Timed", "Item": {"pk": {"S": "before"}}})
+        machine.set_by = -DAY
+        machine.seconds += 60
+        engine.call("PutItem", {"TableName": "Timed", "Item": {"pk": {"S": "back"}}})
+    # Another process learns from the file how late it is.
+    with Engine.open(path, clock=machine) as engine:
+        engine._database.horizon = Horizon(machine, machine.passed)
+        engine.call("PutItem", {"TableName": "Timed", "Item": {"pk": {"S": "restarted"}}})
+        machine.set_by = 0
+        engine.sweep()
+        machine.seconds += BELIEVED_AFTER + 1
+        engine.sweep()
+        assert set(replayed(engine)) == {"before", "back", "restarted"}
+
+
+def test_one_record_from_a_year_ahead_does_not_date_the_others(tmp_path: Path) -> None:
+    machine = Machine()
+    with _opened(tmp_path / "data.db", machine) as engine:
+        machine.set_by = 365 * DAY
+        engine.call("PutItem", {"TableName": "Timed", "Item": {"pk": {"S": "ahead"}}})
+        machine.set_by = 0
+        engine.call("PutItem", {"TableName": "Timed", "Item": {"pk": {"S": "now"}}})
+        machine.seconds += 2 * DAY
+        engine.sweep()
+        assert "now" not in replayed(engine)

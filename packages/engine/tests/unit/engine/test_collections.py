@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -124,19 +124,6 @@ def test_a_collection_without_items_is_forgotten(engine: Engine, path: Path) -> 
     engine.call("PutItem", _put(song))
     engine.call("DeleteItem", {"TableName": "Songs", "Key": _key(song)})
     assert _kept(path) == []
-
-
-def test_a_file_of_the_first_format_gets_its_sizes(
-    path: Path, engine: Engine, take_back_places: Callable[[apsw.Connection], None]
-) -> None:
-    _write_at_random(engine, 100)
-    engine.close()
-    connection = apsw.Connection(str(path), vfs=checksums.layer())
-    take_back_places(connection)
-    connection.execute("DROP TABLE collections_1; PRAGMA user_version = 1").fetchall()
-    connection.close()
-    Engine.open(path).close()
-    assert _kept(path) == _counted(path) != []
 
 
 def test_a_restored_table_has_its_sizes(engine: Engine, path: Path) -> None:

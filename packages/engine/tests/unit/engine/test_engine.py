@@ -12,7 +12,12 @@ import pytest
 
 from keyfold_engine.clock import ManualClock
 from keyfold_engine.engine import Engine, Faults
-from keyfold_engine.errors import SerializationError, TableNotFound, UnknownOperation, ValidationError
+from keyfold_engine.errors import (
+    SerializationError,
+    TableNotFound,
+    UnknownOperation,
+    ValidationError,
+)
 from keyfold_engine.limits import TRANSACTION_TOKEN_SECONDS
 
 CreateTable = Callable[..., None]

@@ -13,7 +13,7 @@ import pytest
 
 from keyfold_engine.engine import Engine
 from keyfold_engine.engine import bodies as request_bodies
-from keyfold_engine.engine.lane import CallerGone, LoopLane, Taken, ThreadLane, WouldStall
+from keyfold_engine.engine.lane import CallerGone, InLane, LoopLane, ThreadLane, WouldStall
 from keyfold_engine.engine.read import SLICE_ROWS
 
 TABLE = {
@@ -65,9 +65,9 @@ def test_a_long_page_is_given_up_on_a_loop_and_read_elsewhere(
     engine: Engine, query: dict[str, Any]
 ) -> None:
     body = orjson.dumps(query)
-    with Taken(LoopLane(seconds=0)), pytest.raises(WouldStall):
+    with InLane(LoopLane(seconds=0)), pytest.raises(WouldStall):
         engine.call_bytes("Query", body)
-    with Taken(ThreadLane(lambda: False)):
+    with InLane(ThreadLane(lambda: False)):
         assert orjson.loads(engine.call_bytes("Query", body)) == engine.call("Query", query)
 
 
@@ -102,7 +102,7 @@ def test_work_ends_when_nobody_waits_for_it(engine: Engine) -> None:
         asked += 1
         return asked > 5
 
-    with Taken(ThreadLane(is_gone)), pytest.raises(CallerGone):
+    with InLane(ThreadLane(is_gone)), pytest.raises(CallerGone):
         engine.call_bytes("Query", orjson.dumps(FILTERED))
     assert asked == 6
     # Others can go on.
@@ -122,7 +122,7 @@ def test_others_get_their_turn_while_a_page_is_filtered(engine: Engine) -> None:
             assert not writer.is_alive()
         return False
 
-    with Taken(ThreadLane(writes_once)):
+    with InLane(ThreadLane(writes_once)):
         engine.call_bytes("Query", orjson.dumps(FILTERED))
     assert seen
 
@@ -150,7 +150,7 @@ def test_a_large_item_is_not_taken_apart_on_a_loop(
     large = {"pk": {"S": "p"}, "sk": {"S": "large"}, "a": {"S": "x" * 100_000}}
     put(engine, large)
     body = orjson.dumps({"TableName": "Test", **request_})
-    with Taken(LoopLane()):
+    with InLane(LoopLane()):
         [result] = engine.call_many_bytes([(operation, body)]) if operation != "GetItem" else [None]
         if result is None:
             with pytest.raises(WouldStall):
@@ -169,7 +169,7 @@ def test_a_loop_does_not_wait_long_for_another_process(tmp_path: Path) -> None:
         other = apsw.Connection(str(path))
         other.execute("BEGIN IMMEDIATE")
         body = orjson.dumps({"TableName": "Test", "Item": item(1)})
-        with Taken(LoopLane()):
+        with InLane(LoopLane()):
             assert engine.start_many_bytes([("PutItem", body)]) is None
             [result] = engine.call_many_bytes([("PutItem", body)])
             assert isinstance(result, WouldStall)
@@ -189,7 +189,7 @@ def test_a_loop_waits_for_another_process_that_commits_in_a_moment(
         other = apsw.Connection(path)
         other.execute("BEGIN IMMEDIATE")
         monkeypatch.setattr("time.sleep", lambda _: other.execute("COMMIT"))
-        with Taken(LoopLane()):
+        with InLane(LoopLane()):
             body = orjson.dumps({"TableName": "Test", "Item": item(1)})
             assert engine.call_bytes("PutItem", body) == b"{}"
         other.close()

@@ -7,8 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keyfold_engine.engine import dialects, operations, shapes
-from keyfold_engine.errors import OperationError, RequestInvalid, SerializationError, UnknownOperation
+from keyfold_engine.engine import dialects, shapes
+from keyfold_engine.errors import (
+    OperationError,
+    RequestInvalid,
+    SerializationError,
+    UnknownOperation,
+)
+from keyfold_engine.operations import OPERATIONS
 
 CLASSIC, CURRENT = dialects.named("classic"), dialects.named("current")
 KEY = {"pk": {"S": "a"}}
@@ -250,7 +256,7 @@ def test_a_table_may_be_named_by_its_arn() -> None:
 
 
 def test_every_operation_has_a_shape() -> None:
-    assert shapes.every().keys() == operations.NAMES
+    assert shapes.every().keys() == OPERATIONS.keys()
 
 
 def test_an_operation_nobody_knows() -> None:

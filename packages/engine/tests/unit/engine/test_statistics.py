@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
+from keyfold_engine.clock import ManualClock
 from keyfold_engine.engine import Engine, statistics
 
 
@@ -28,3 +30,69 @@ def test_a_large_table_is_estimated_from_a_sample(
     assert table["ItemCount"] == pytest.approx(1500, rel=0.05)
     assert table["TableSizeBytes"] == pytest.approx(1500 * 102, rel=0.05)
     assert index["ItemCount"] == pytest.approx(500, rel=0.1)
+
+
+def test_a_large_table_is_not_sampled_again_within_a_minute(
+    engine: Engine,
+    clock: ManualClock,
+    create_table: Callable[..., None],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(statistics, "COUNTED_UP_TO", 100)
+    create_table(engine, "Large")
+
+    def put(first: int, count: int) -> None:
+        for number in range(first, first + count):
+            item = {"pk": {"S": f"{number:05d}"}}
+            engine.call("PutItem", {"TableName": "Large", "Item": item})
+
+    def described() -> int:
+        count = engine.call("DescribeTable", {"TableName": "Large"})["Table"]["ItemCount"]
+        return int(count)
+
+    sampled: list[object] = []
+    estimate = statistics._estimate
+
+    def counted(*asked: Any) -> Any:
+        sampled.append(asked)
+        return estimate(*asked)
+
+    monkeypatch.setattr(statistics, "_estimate", counted)
+    put(0, 50)
+    assert described() == 50
+    put(50, 150)
+    assert [described() for _ in range(5)] == [described()] * 5
+    assert described() == pytest.approx(200, rel=0.1)
+    assert len(sampled) == 1
+    put(200, 200)
+    clock.advance(statistics.KEPT_SECONDS)
+    assert described() == pytest.approx(400, rel=0.1)
+    assert len(sampled) == 2
+
+
+def test_a_changed_table_is_sampled_anew(
+    engine: Engine, create_table: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(statistics, "COUNTED_UP_TO", 100)
+    create_table(engine, "Large")
+    for number in range(200):
+        item = {"pk": {"S": f"{number:05d}"}, "group": {"S": "g"}}
+        engine.call("PutItem", {"TableName": "Large", "Item": item})
+    engine.call("DescribeTable", {"TableName": "Large"})
+    index = {
+        "IndexName": "by_group",
+        "KeySchema": [{"AttributeName": "group", "KeyType": "HASH"}],
+        "Projection": {"ProjectionType": "ALL"},
+    }
+    engine.call(
+        "UpdateTable",
+        {
+            "TableName": "Large",
+            "AttributeDefinitions": [{"AttributeName": "group", "AttributeType": "S"}],
+            "GlobalSecondaryIndexUpdates": [{"Create": index}],
+        },
+    )
+    engine._database.backfills.wait()
+    table = engine.call("DescribeTable", {"TableName": "Large"})["Table"]
+    (index,) = table["GlobalSecondaryIndexes"]
+    assert index["ItemCount"] == pytest.approx(200, rel=0.1)

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from keyfold_engine.clock import ManualClock
-from keyfold_engine.engine import Engine, backups, leftovers, steps
+from keyfold_engine.engine import Engine, leftovers, steps
 from keyfold_engine.errors import BackupInUse, BackupNotFound, TableInUse, TableNotFound
+from keyfold_engine.features.backups import copies as backups
 
 CreateTable = Callable[..., None]
 ITEMS = 150

@@ -11,7 +11,7 @@ import pytest
 
 from keyfold_engine.engine import Engine
 from keyfold_engine.engine.storage import checksums
-from keyfold_engine.errors import Corrupt, FormatTooNew, Full, StorageError
+from keyfold_engine.errors import Corrupt, Full, StorageError, WrongFormat
 
 
 def _put(engine: Engine, key: str, size: int = 10) -> None:
@@ -110,14 +110,24 @@ def test_a_file_in_a_missing_directory_cannot_be_opened(tmp_path: Path) -> None:
         Engine.open(tmp_path / "nowhere" / "data.db")
 
 
-def test_a_newer_format_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("version", "advice"),
+    [(999, "Upgrade keyfold"), (5, "run `keyfold dump` with .* and `keyfold load` with this one")],
+)
+def test_another_format_is_refused_and_left_as_it_is(
+    tmp_path: Path, version: int, advice: str
+) -> None:
     path = tmp_path / "data.db"
     Engine.open(path).close()
     connection = apsw.Connection(str(path), vfs=checksums.layer())
-    connection.execute("PRAGMA user_version = 999")
+    connection.execute(f"PRAGMA user_version = {version}")
     connection.close()
-    with pytest.raises(FormatTooNew, match="format 999"):
+    before = path.read_bytes()
+    with pytest.raises(
+        WrongFormat, match=f"format {version} .*{advice}|format {version};.*{advice}"
+    ):
         Engine.open(path)
+    assert path.read_bytes() == before
 
 
 def test_a_full_disk_fails_cleanly_and_later_calls_work(

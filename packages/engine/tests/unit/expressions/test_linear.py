@@ -6,7 +6,16 @@ from typing import Any
 
 import pytest
 
-from keyfold_engine.expressions.ast import And, DeleteAction, Function, In, Or, Path, UpdateActions, Value
+from keyfold_engine.expressions.ast import (
+    And,
+    DeleteAction,
+    Function,
+    In,
+    Or,
+    Path,
+    UpdateActions,
+    Value,
+)
 from keyfold_engine.expressions.evaluate import compile_condition
 from keyfold_engine.expressions.update import UpdatePlan
 

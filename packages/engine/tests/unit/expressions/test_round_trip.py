@@ -6,6 +6,7 @@ from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.unit.expressions.rendering import Expressions
 
 from keyfold_engine.expressions.ast import (
     AddAction,
@@ -28,7 +29,6 @@ from keyfold_engine.expressions.ast import (
 )
 from keyfold_engine.expressions.bind import Placeholders
 from keyfold_engine.values.codec import encode
-from tests.unit.expressions.rendering import Expressions
 
 PARTS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=5)
 PATHS = st.builds(

@@ -7,7 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keyfold_engine.errors import ValidationError
-from keyfold_engine.values.number import add, decimal_complaint, normalise, order_bytes, subtract
+from keyfold_engine.values.number import (
+    add,
+    decimal_complaint,
+    exact_sum,
+    normalise,
+    order_bytes,
+    subtract,
+)
 
 
 @st.composite
@@ -154,3 +161,35 @@ def test_numbers_as_javas_bigdecimal_reads_them(text: str, complaint: str | None
 def test_a_difference_of_nothing_is_zero_however_small_its_parts() -> None:
     small = "1." + "1" * 37 + "E-130"
     assert subtract(normalise(small), normalise(small)) == "0"
+
+
+def test_ten_tenths_are_one_as_floats_too() -> None:
+    assert exact_sum([0.1] * 10) == Decimal(1)
+    assert str(exact_sum([0.1] * 3)) == "0.3"
+
+
+def test_a_small_amount_is_not_lost_beside_a_large_one() -> None:
+    assert exact_sum([Decimal("1e29"), 1]) == 10**29 + 1
+    assert exact_sum([Decimal("1e37"), 1, Decimal("-1e37")]) == 1
+    assert exact_sum([]) == 0
+
+
+@pytest.mark.parametrize("numbers", [[10**38, Decimal("0.1")], [Decimal("9e125")] * 2])
+def test_a_sum_that_dynamodb_could_not_store_is_refused(numbers: list[int | Decimal]) -> None:
+    with pytest.raises(ValidationError, match="overflow"):
+        exact_sum(numbers)
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf")])
+def test_what_is_no_number_has_no_sum(number: float) -> None:
+    with pytest.raises(ValidationError, match="numeric value"):
+        exact_sum([number])
+
+
+@given(st.lists(st.integers(-(10**30), 10**30) | st.floats(-1e20, 1e20, allow_subnormal=False)))
+def test_the_order_of_a_sum_does_not_matter(numbers: list[int | float]) -> None:
+    try:
+        total = exact_sum(numbers)
+    except ValidationError:
+        return
+    assert exact_sum(reversed(numbers)) == total

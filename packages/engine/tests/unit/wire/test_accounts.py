@@ -12,10 +12,10 @@ from botocore.exceptions import ClientError
 
 from keyfold_engine.clients.signer import Credentials
 from keyfold_engine.clock import ManualClock
-from keyfold_engine.engine.policies.principal import HOME_ACCOUNT
-from keyfold_engine.engine.replication import Accounts, accounts
+from keyfold_engine.engine.principal import HOME_ACCOUNT
 from keyfold_engine.engine.sweeper import Sweeper
 from keyfold_engine.errors import LimitExceeded, TableNotFound
+from keyfold_engine.features.replicas import Accounts, accounts
 from keyfold_engine.wire import BackgroundServer, ServerSettings, settings
 
 TABLE = {

@@ -1,4 +1,4 @@
-"""`keyfold serve` as a process of its own: workers, signals, what it says when it cannot."""
+"""`keyfold-engine serve` as a process of its own: workers, signals, what it says when it cannot."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,11 @@ from keyfold_engine.clients.signer import Credentials
 from keyfold_engine.engine import Engine
 from keyfold_engine.errors import KeyfoldError, TableNotFound
 
-COMMAND = (sys.executable, "-c", "import sys; from keyfold.cli import main; sys.exit(main())")
+COMMAND = (
+    sys.executable,
+    "-c",
+    "import sys; from keyfold_engine.commands import main; sys.exit(main())",
+)
 TABLE: dict[str, Any] = {
     "TableName": "Things",
     "AttributeDefinitions": [{"AttributeName": "pk", "AttributeType": "S"}],
@@ -100,12 +105,8 @@ def test_sigterm_under_load_loses_no_acknowledged_write(tmp_path: Path, workers:
             assert found == {"Item": key}
 
 
-@pytest.mark.parametrize("data", ["things.db", ":memory:"])
-def test_workers_see_each_others_tables_and_items(
-    tmp_path: Path, data: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    with serving("--data", data, "--workers", "2") as (_, url):
+def test_workers_see_each_others_tables_and_items(tmp_path: Path) -> None:
+    with serving("--data", str(tmp_path / "things.db"), "--workers", "2") as (_, url):
         with ExitStack() as opened:
             clients = [connect(url) for _ in range(8)]
             for client in clients:
@@ -120,11 +121,8 @@ def test_workers_see_each_others_tables_and_items(
         assert count(url) == 8
 
 
-@pytest.mark.parametrize("data", ["things.db", ":memory:"])
-def test_no_worker_goes_on_with_what_another_has_changed(
-    tmp_path: Path, data: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_no_worker_goes_on_with_what_another_has_changed(tmp_path: Path) -> None:
+    data = str(tmp_path / "things.db")
     with serving("--data", data, "--workers", "2") as (_, url), ExitStack() as opened:
         clients = [connect(url) for _ in range(8)]
         for client in clients:
@@ -140,6 +138,49 @@ def test_no_worker_goes_on_with_what_another_has_changed(
         for reader in clients:
             with pytest.raises(TableNotFound):
                 reader.call("GetItem", asked)
+
+
+@pytest.mark.parametrize("durability", ["full", "relaxed"])
+def test_workers_take_turns_writing_and_none_loses_a_write(tmp_path: Path, durability: str) -> None:
+    data = str(tmp_path / "things.db")
+    with serving("--data", data, "--workers", "3", "--durability", durability) as (_, url):
+        connect(url).call("CreateTable", TABLE)
+        once = ClientOptions(retries=RetryPolicy(attempts=1))
+        adds: dict[str, Any] = {
+            "TableName": "Things",
+            "Key": {"pk": {"S": "sum"}},
+            "UpdateExpression": "ADD n :one",
+            "ExpressionAttributeValues": {":one": {"N": "1"}},
+        }
+        together = {"TransactItems": [{"Update": adds}, {"Put": put(0)}]}
+
+        def write(_: int) -> None:
+            client = connect(url, once)
+            for turn in range(40):
+                if turn % 4:
+                    client.call("UpdateItem", adds)
+                else:
+                    client.call("TransactWriteItems", together)
+            client.close()
+
+        with ThreadPoolExecutor(8) as writers:
+            list(writers.map(write, range(8)))
+        found = connect(url).call(
+            "GetItem", {"TableName": "Things", "Key": adds["Key"], "ConsistentRead": True}
+        )
+        assert found["Item"]["n"] == {"N": "320"}
+
+
+def test_workers_need_a_file() -> None:
+    failed = subprocess.run(
+        [*COMMAND, "serve", "--port", "0", "--workers", "2"],
+        capture_output=True,
+        text=True,
+        timeout=20,
+        check=False,
+    )
+    assert failed.returncode == 2
+    assert "--workers 2 needs a data file that the processes share: give --data" in failed.stderr
 
 
 def children(process: int) -> list[int]:
@@ -164,7 +205,7 @@ def test_a_worker_that_dies_is_started_again(tmp_path: Path) -> None:
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="finds workers through /proc")
 def test_a_worker_that_hangs_is_ended_and_started_again(tmp_path: Path) -> None:
     hurried = "import sys; from keyfold_engine.wire import workers; workers.HANG_SECONDS = 2.5; "
-    command = (*COMMAND[:2], hurried + "from keyfold.cli import main; sys.exit(main())")
+    command = (*COMMAND[:2], hurried + "from keyfold_engine.commands import main; sys.exit(main())")
     data = str(tmp_path / "things.db")
     with serving("--data", data, "--workers", "2", command=command) as (process, url):
         connect(url).call("CreateTable", TABLE)

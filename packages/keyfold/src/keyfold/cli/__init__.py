@@ -2,21 +2,51 @@
 
 from __future__ import annotations
 
+from keyfold import __version__
 from keyfold_engine.commands import Program
 
 GROUPS: dict[str, tuple[str, ...]] = {
-    "Run": ("demo", "serve", "api", "client", "studio"),
+    "Run": ("demo", "serve", "api", "studio"),
     "Design": ("new", "import", "inspect", "adopt", "check", "rule", "docs", "types"),
-    "Editors": ("lsp", "schema", "mcp"),
+    "Editors": ("lsp", "mcp"),
     "Advice": ("workload", "cost", "simulate", "advise", "export"),
     "Data": ("migrations", "backup", "doctor", "dump", "load", "sample"),
-    "Upkeep": ("streams", "deadletter", "verify", "repair", "rebuild"),
-    "About": ("guide", "settings", "completion", "bench"),
+    "Upkeep": ("streams", "verify", "repair", "rebuild"),
+    "About": ("guide",),
 }
 
+PARTS: dict[str, list[str]] = {
+    "web": ["api"],
+    "workbench": [
+        "adopt",
+        "advise",
+        "cost",
+        "export",
+        "import",
+        "inspect",
+        "lsp",
+        "mcp",
+        "sample",
+        "simulate",
+        "studio",
+        "workload",
+    ],
+}
+"""Commands that other distributions bring, by the extra of keyfold that installs them."""
+
 PROGRAM = Program(
-    "keyfold", "Your DynamoDB design document, running.", (__name__, "keyfold_engine.commands"), GROUPS,
-    "keyfold.commands",
+    "keyfold",
+    "Your DynamoDB design document, running.",
+    __version__,
+    (__name__, "keyfold_engine.commands"),
+    GROUPS,
+    others="keyfold.commands",
+    needs={"demo": "runs in a clone of keyfold; run `make run` there"}
+    | {
+        name: f"needs keyfold-{extra}; run: pip install 'keyfold[{extra}]'"
+        for extra, names in PARTS.items()
+        for name in names
+    },
 )
 main = PROGRAM.main
 command_names = PROGRAM.command_names

@@ -57,7 +57,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--to",
         default="hold",
         metavar="PHASE",
-        help="the last phase to run: expand, follow, backfill, verify, switch-reads, "
+        help="the last phase to run: expand, follow, backfill, verify, "
         "switch-writes, hold or contract (default: hold)",
     )
     apply.add_argument(
@@ -85,6 +85,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--without-routers",
         action="store_true",
         help="switch even if no application reports that it follows",
+    )
+    apply.add_argument(
+        "--allow-duplicates",
+        action="store_true",
+        help="give items a new key within their table, although programs that do not read through "
+        "keyfold see them twice until contract",
     )
     apply.add_argument(
         "--no-repair", action="store_true", help="report differences, do not copy again"

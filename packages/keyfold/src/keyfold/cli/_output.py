@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from types import ModuleType
 
 from keyfold.errors import KeyfoldError
 
@@ -15,17 +14,6 @@ def add_output(parser: argparse.ArgumentParser) -> None:
         "--output", "-o", type=Path, metavar="FILE", help="where to write the design file"
     )
     parser.add_argument("--force", action="store_true", help="overwrite an existing file")
-
-
-def design_files() -> ModuleType:
-    """The module for design files; says which extra is missing."""
-    try:
-        from keyfold.design import file
-    except ModuleNotFoundError as missing:
-        raise KeyfoldError(
-            f"design files need {missing.name}; install it with: pip install 'keyfold[review]'"
-        ) from None
-    return file
 
 
 def write_output(text: str, args: argparse.Namespace) -> int:
@@ -38,7 +26,3 @@ def write_output(text: str, args: argparse.Namespace) -> int:
     args.output.write_text(text, encoding="utf-8")
     print(f"{args.output}: written", file=sys.stderr)
     return 0
-
-
-
-

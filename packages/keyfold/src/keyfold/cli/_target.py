@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from keyfold import settings
 from keyfold.errors import KeyfoldError
 
 if TYPE_CHECKING:
-    from keyfold.design.schema import Schema
     from keyfold.runtime.db import Db
 
 NAMES = ("design", "backend", "table_prefix", "table_names")
@@ -19,7 +17,9 @@ NAMES = ("design", "backend", "table_prefix", "table_names")
 def add_target(parser: argparse.ArgumentParser) -> None:
     """Add the TARGET argument and the backend settings."""
     parser.add_argument(
-        "target", nargs="?", help="package.module:design (default: the design in the settings)"
+        "target",
+        nargs="?",
+        help="package.module:design or FILE.yaml (default: the design in the settings)",
     )
     settings.add_flags(parser, *NAMES)
 
@@ -33,13 +33,15 @@ def add_design(parser: argparse.ArgumentParser) -> None:
     )
 
 
-
-
+def known_target(args: argparse.Namespace) -> str:
+    """The design from the arguments or the settings; empty if neither names one."""
+    target: str = vars(args).get("target") or settings.from_arguments(args).design
+    return target
 
 
 def design_target(args: argparse.Namespace) -> str:
     """The design from the arguments or the settings."""
-    target: str = vars(args).get("target") or settings.from_arguments(args).design
+    target = known_target(args)
     if not target:
         raise KeyfoldError(
             "name a design: package.module:design or FILE.yaml, or set it in keyfold.toml"
@@ -49,10 +51,10 @@ def design_target(args: argparse.Namespace) -> str:
 
 def reachable(backend: str) -> str:
     """A backend that answers, checked once if it is a server."""
+    from keyfold.errors import TransportError
     from keyfold_engine.clients.address import Remote, parse
     from keyfold_engine.clients.connection import connect
     from keyfold_engine.clients.request import ClientOptions
-    from keyfold.errors import TransportError
 
     address = parse(backend)
     if isinstance(address, Remote):
@@ -61,7 +63,7 @@ def reachable(backend: str) -> str:
         except TransportError as problem:
             raise KeyfoldError(
                 f"the backend {backend} cannot be reached ({problem}). Is it running? "
-                "`keyfold settings` shows which one is set"
+                "`keyfold guide --settings` shows which one is set"
             ) from None
     return backend
 
@@ -70,7 +72,8 @@ def existing(backend: str) -> str:
     """A backend with data; a command that only reads creates no data file."""
     if missing := _missing_file(backend):
         raise KeyfoldError(
-            f"the data file {missing} does not exist; `keyfold settings` shows which one is set"
+            f"the data file {missing} does not exist; "
+            "`keyfold guide --settings` shows which one is set"
         )
     return reachable(backend)
 
@@ -92,15 +95,10 @@ def _missing_file(backend: str) -> str | None:
 
 def open_db(args: argparse.Namespace) -> Db:
     """The design on its backend; the caller closes it."""
-    from keyfold.design.target import load_design
-    from keyfold.runtime import Design
+    from keyfold.review.draft.declarations import running_design
 
     current = settings.from_arguments(args)
-    target = design_target(args)
-    found = load_design(target)
-    if not isinstance(found, Design):
-        raise KeyfoldError(f"{target} cannot be opened: it is declared with keyfold.design alone")
-    return found.open(
+    return running_design(design_target(args)).open(
         existing(current.backend),
         table_prefix=current.table_prefix,
         table_names=current.table_names,

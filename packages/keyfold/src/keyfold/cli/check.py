@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from keyfold.review.check.report import Fix, Review
 
 HELP = "Review a design as an expert would."
-FORMATS = ("text", "json", "sarif", "github", "markdown")
+FORMATS = ("text", "json", "sarif")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -33,9 +33,22 @@ def configure(parser: argparse.ArgumentParser) -> None:
         nargs="*",
         help="package.module:design or FILE.yaml (default: the design in the settings)",
     )
-    add("--format", choices=FORMATS, default="text", help="output format")
     add("--select", action="append", default=[], metavar="CODES", help="only these rules, as K4,Q")
     add("--ignore", action="append", default=[], metavar="CODES", help="all but these")
+    add("--explain", action="store_true", help="show an example for each finding")
+    add("--fix", action="store_true", help="apply fixes that need no decision")
+    add("--output", type=Path, metavar="FILE", help="write to this file, not to the terminal")
+    add("--watch", action="store_true", help="check again whenever a file here changes")
+    add("--live", action="store_true", help="also compare with the tables of the backend")
+    add("--sample", type=int, default=500, metavar="N", help="items to read with --live")
+    add_report_flags(parser)
+    settings.add_flags(parser, "design", "backend", "table_prefix", "table_names")
+
+
+def add_report_flags(parser: argparse.ArgumentParser) -> None:
+    """Add the flags for a report's format, its baseline and the exit code."""
+    add = parser.add_argument
+    add("--format", choices=FORMATS, default="text", help="output format")
     add("--baseline", type=Path, metavar="FILE", help="leave out the findings in this file")
     add(
         "--write-baseline",
@@ -43,23 +56,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="write the current findings to this file",
     )
-    add("--explain", action="store_true", help="show an example for each finding")
-    add("--fix", action="store_true", help="apply fixes that need no decision")
-    add("--output", type=Path, metavar="FILE", help="write to this file, not to the terminal")
     add(
         "--fail-on",
         choices=("error", "warning", "note", "question", "never"),
         help="exit with 1 from this severity on (default: warning)",
     )
-    add("--watch", action="store_true", help="check again whenever a file here changes")
-    add("--live", action="store_true", help="also compare with the tables of the backend")
-    add("--sample", type=int, default=500, metavar="N", help="items to read with --live")
-    settings.add_flags(parser, "design", "backend", "table_prefix", "table_names")
 
 
 def run(args: argparse.Namespace) -> int:
     from keyfold.design.target import load_schema
-    from keyfold.review.check import baseline, config
+    from keyfold.review.check import config
     from keyfold.review.check.fixes import declaration_fixes
 
     if args.watch or args.fix:
@@ -74,7 +80,7 @@ def run(args: argparse.Namespace) -> int:
         raise KeyfoldError("name a design: keyfold check package.module:design, or FILE.yaml")
     chosen = config.load()
     try:
-        schemas = [_with_types(load_schema(target), target) for target in targets]
+        schemas = [load_schema(target) for target in targets]
     except DeclarationError as refused:
         if not args.fix or not _write_fixes(declaration_fixes(refused)):
             raise
@@ -84,7 +90,8 @@ def run(args: argparse.Namespace) -> int:
         ).returncode
     if args.live:
         schemas = [_observe(schema, current, args.sample) for schema in schemas]
-    reports = [_review(schema, chosen, args) for schema in schemas]
+    typed = map(_with_types, schemas, targets) if _selects(chosen, args, "D5") else schemas
+    reports = [_review(schema, chosen, args) for schema in typed]
     if args.fix:
         fixed = [
             _write_fixes(each for f in report.findings for each in f.fixes) for report in reports
@@ -96,6 +103,13 @@ def run(args: argparse.Namespace) -> int:
     report = reports[0]
     for more in reports[1:]:
         report = report.join(more)
+    return finish(report, args, chosen)
+
+
+def finish(report: Review, args: argparse.Namespace, chosen: CheckConfig) -> int:
+    """Write a report in the chosen format, without known findings; the exit code."""
+    from keyfold.review.check import baseline
+
     if args.write_baseline:
         baseline.write(report, args.write_baseline)
         kept = len(report.findings)
@@ -116,9 +130,19 @@ def run(args: argparse.Namespace) -> int:
 def _review(schema: Schema, chosen: CheckConfig, args: argparse.Namespace) -> Review:
     from keyfold.review.check import check
 
-    select = _codes(args.select) or chosen.select
-    ignore = [*_codes(args.ignore), *chosen.ignore]
+    select, ignore = _selection(chosen, args)
     return chosen.apply(check(schema, select=select, ignore=ignore, severity=chosen.severity))
+
+
+def _selection(chosen: CheckConfig, args: argparse.Namespace) -> tuple[list[str], list[str]]:
+    """The codes and families to run, and those to leave out."""
+    return _codes(args.select) or [*chosen.select], [*_codes(args.ignore), *chosen.ignore]
+
+
+def _selects(chosen: CheckConfig, args: argparse.Namespace, code: str) -> bool:
+    from keyfold.review.check import rules
+
+    return any(rule.code == code for rule in rules(*_selection(chosen, args)))
 
 
 def _write_fixes(fixes: Iterable[tuple[Place, Fix]]) -> set[Path]:
@@ -174,7 +198,9 @@ def _observe(schema: Schema, current: settings.Settings, sample: int) -> Schema:
     client = connect(existing(current.backend))
     try:
         observe = hook("observe", "--live", "keyfold-workbench")
-        observed: Schema = observe(client, schema, current.table_prefix, current.table_names, sample)
+        observed: Schema = observe(
+            client, schema, current.table_prefix, current.table_names, sample
+        )
         return observed
     finally:
         client.close()
@@ -191,11 +217,6 @@ def _render(report: Review, args: argparse.Namespace) -> str:
     if args.format == "text":
         colour = sys.stdout.isatty() and not args.output and "NO_COLOR" not in os.environ
         width = min(110, shutil.get_terminal_size((100, 24))[0])
-        return text(report, colour=colour, width=width, explain=args.explain)
-    writers = {
-        "json": report_formats.as_json,
-        "sarif": report_formats.as_sarif,
-        "github": report_formats.as_github,
-        "markdown": report_formats.as_markdown,
-    }
-    return writers[args.format](report)
+        return text(report, colour=colour, width=width, explain=vars(args).get("explain", False))
+    write = report_formats.as_json if args.format == "json" else report_formats.as_sarif
+    return write(report)

@@ -37,7 +37,7 @@ def run(args: argparse.Namespace) -> int:
 
     from keyfold.cli._target import existing
     from keyfold_engine.clients import connect
-    from keyfold_engine.engine import exports
+    from keyfold_engine.features.transfer import exports
 
     client = connect(existing(args.database))
     try:

@@ -5,10 +5,14 @@ from __future__ import annotations
 import argparse
 import inspect
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from importlib import import_module
 from typing import Any
 
-HELP = "Print a compact reference of declarations, reads, writes, rules and commands."
+from keyfold import settings
+
+HELP = "Print a compact reference of the language and its commands, the settings, or completion."
+SHELLS = ("bash", "zsh", "fish")
 
 LONGEST_SIGNATURE = 300
 
@@ -53,19 +57,50 @@ db.update(Customer.key(customer_id="c"), email="b@x")
 
 Rules of thumb: one access pattern is one Query or GetItem; a list never fetches its rows one by
 one; what a list shows is copied by a pointer; a counter, a unique value or a copy is declared and
-never written by hand.
-'''
+never written by hand.'''
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--for-agents", action="store_true", help="the page for assistants (the default)"
+    other = parser.add_mutually_exclusive_group()
+    other.add_argument(
+        "--settings",
+        dest="shows_settings",
+        action="store_true",
+        help="show each setting, its value and its source instead",
+    )
+    other.add_argument(
+        "--completion", choices=SHELLS, help="print a completion script for this shell instead"
+    )
+    settings.add_flags(parser, *settings.BY_NAME)
+
+
+def run(args: argparse.Namespace) -> int:
+    if args.shows_settings:
+        print(_settings(settings.from_arguments(args)))
+        return 0
+    if args.completion:
+        from keyfold.cli._completion import script
+
+        print(script(args.completion), end="")
+        return 0
+    print(agent_guide(), end="")
+    return 0
+
+
+def _settings(current: settings.Settings) -> str:
+    rows = [
+        (name, _format(getattr(current, name)), current.origin(name)) for name in settings.BY_NAME
+    ]
+    name_width, value_width = (max(len(row[column]) for row in rows) for column in (0, 1))
+    return "\n".join(
+        f"{name:<{name_width}}  {value:<{value_width}}  {origin}" for name, value, origin in rows
     )
 
 
-def run(args: argparse.Namespace) -> int:  # noqa: ARG001
-    print(agent_guide(), end="")
-    return 0
+def _format(value: str | Mapping[str, str]) -> str:
+    if isinstance(value, str):
+        return value or "-"
+    return ",".join(f"{table}={name}" for table, name in value.items()) or "-"
 
 
 def agent_guide() -> str:
@@ -77,10 +112,11 @@ def agent_guide() -> str:
 def _names() -> Iterator[str]:
     import keyfold
 
-    yield "## Public names of `keyfold`\n"
-    for name in sorted(keyfold.__all__):
-        value = getattr(keyfold, name)
-        yield f"- `{name}{_signature(value)}`{_summary(value)}"
+    for home, names in {"keyfold": keyfold.__all__, **keyfold.MODULES}.items():
+        yield f"\n## Public names of `{home}`\n"
+        for name in sorted(names):
+            value = getattr(import_module(home), name)
+            yield f"- `{name}{_signature(value)}`{_summary(value)}"
 
 
 def _handle() -> Iterator[str]:

@@ -34,11 +34,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     import orjson
 
-    from keyfold_engine.clients import connect
-    from keyfold_engine.engine import exports
     from keyfold.errors import KeyfoldError
     from keyfold.runtime.flow import run_by
     from keyfold.runtime.walk import write_batches
+    from keyfold_engine.clients import connect
+    from keyfold_engine.features.transfer import exports
 
     if args.design:
         return _load_rows(args)
@@ -63,11 +63,11 @@ def run(args: argparse.Namespace) -> int:
 def _load_rows(args: argparse.Namespace) -> int:
     from dataclasses import replace
 
+    from keyfold.cli._progress import counting, end_of_line
+    from keyfold.errors import KeyfoldError
     from keyfold.review.draft.declarations import design_of
     from keyfold.rows.item_writer import store
     from keyfold.rows.row_files import RowReader
-    from keyfold.cli._progress import counting, end_of_line
-    from keyfold.errors import KeyfoldError
 
     current = replace(settings.from_arguments(args), backend=reachable(args.database))
     design = design_of(args.design)
@@ -93,10 +93,10 @@ def _load_rows(args: argparse.Namespace) -> int:
 def _create_if_missing(client: Client, name: str, directory: Path) -> None:
     import orjson
 
-    from keyfold_engine.engine import exports
     from keyfold.errors import KeyfoldError, StorageError, TableNotFound
     from keyfold.runtime.flow import run_by
     from keyfold.runtime.tables import until_active
+    from keyfold_engine.features.transfer import exports
 
     try:
         client.call("DescribeTable", {"TableName": name})

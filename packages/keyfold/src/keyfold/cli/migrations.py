@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as FutureTimeout
+from dataclasses import replace
+from threading import Thread
 from typing import TYPE_CHECKING
 
 from keyfold import settings
@@ -13,10 +17,11 @@ from keyfold.cli._target import design_target, existing, existing_or_empty, reac
 
 if TYPE_CHECKING:
     from keyfold.design.schema import Schema
-    from keyfold.migrations import Backend, Migration, Migrator
+    from keyfold.migrations import Backend, Migration, MigrationStatus, Migrator
 
 HELP = "Plan a change of tables and items, apply it under traffic, or roll it back."
 SNAPSHOT = "schema.json"
+PATIENCE_SECONDS = 2.0
 __all__ = ["HELP", "configure", "run"]
 
 
@@ -122,6 +127,8 @@ def _plan(args: argparse.Namespace) -> int:
     print(f"{path} written: {len(changes)} changes")
     for question in made.open_questions:
         print(f"  decide {question}")
+    for words in made.duplicates:
+        print(f"  note: {words}")
     return 0
 
 
@@ -138,6 +145,7 @@ def _apply(args: argparse.Namespace) -> int:
             _print_estimate(args)
             continue
         migrator = _migrator(args, reachable)
+        _refuse_duplicates(args, migrator)
         expected = estimate(migrator.migration, migrator.backend) if migrator.copies else []
         wait = (lambda: True) if args.follow else None
         state = migrator.apply(args.to, repair=not args.no_repair, wait=wait)
@@ -152,13 +160,24 @@ def _apply(args: argparse.Namespace) -> int:
     return 0
 
 
+def _refuse_duplicates(args: argparse.Namespace, migrator: Migrator) -> None:
+    """Other programs would see items twice from the backfill on: somebody has to know."""
+    from keyfold.errors import MigrationError
+
+    if migrator.migration.duplicates and migrator.copies and not args.allow_duplicates:
+        raise MigrationError(
+            f"{migrator.migration.name}: {'. '.join(migrator.migration.duplicates)}. If no other "
+            "program reads the table, or all of them filter, apply with --allow-duplicates"
+        )
+
+
 def _print_estimate(args: argparse.Namespace) -> None:
     """Print a plan's effects; creates nothing, not even the state table."""
     from keyfold.migrations.estimate import estimate, words_of
 
     migrator = _migrator(args, existing_or_empty)
     print(f"{migrator.migration.name}:")
-    for words in migrator.migration.words():
+    for words in (*migrator.migration.words(), *migrator.migration.duplicates):
         print(f"  {words}")
     for words in words_of(estimate(migrator.migration, migrator.backend), args.rate):
         print(f"  {words}")
@@ -189,14 +208,14 @@ def _plans(args: argparse.Namespace) -> list[str]:
 def _list(args: argparse.Namespace) -> int:
     for plan in _plans(args):
         args.plan = plan
-        print(f"{plan}: {_migrator(args, existing_or_empty).status().state.phase}")
+        print(f"{plan}: {_read_status(args).state.phase}")
     return 0
 
 
 def _show_plan(args: argparse.Namespace) -> int:
     migration = _migration(args)
     print(f"{migration.name}{': ' if migration.description else ''}{migration.description}")
-    for words in migration.words():
+    for words in (*migration.words(), *migration.duplicates):
         print(f"  {words}")
     return 0
 
@@ -212,19 +231,43 @@ def _status(args: argparse.Namespace) -> int:
 
 
 def _status_of(args: argparse.Namespace) -> int:
-    status = _migrator(args, existing_or_empty).status()
+    status = _read_status(args)
     state = status.state
     print(f"{status.name}: {state.phase}")
-    print(f"  reads {state.reads}, writes {state.writes}{', closed' if state.closed else ''}")
+    print(f"  writes go to the {state.writes} side")
     if status.lag is not None:
         print(f"  copying is {status.lag:.1f} s behind")
     for part, progress in status.segments.items():
         done = "finished" if progress["finished"] else "under way"
         print(f"  {part.partition(':')[2]}: {progress['done']:,} items, {done}")
-    print(f"  {status.routers} routers follow")
+    print(f"  {status.routers} applications follow")
     for problem in status.problems:
         print(f"  problem: {problem}")
     return 1 if status.problems else 0
+
+
+def _read_status(args: argparse.Namespace) -> MigrationStatus:
+    """The state, or an error soon: a person waits, whatever the server does."""
+    from keyfold.errors import KeyfoldError
+
+    read: Future[MigrationStatus] = Future()
+
+    def ask() -> None:
+        try:
+            read.set_result(_migrator(args, existing_or_empty, promptly=True).status())
+        except BaseException as problem:
+            read.set_exception(problem)
+
+    Thread(target=ask, daemon=True).start()
+    try:
+        return read.result(PATIENCE_SECONDS)
+    except FutureTimeout:
+        if read.done():
+            raise
+        backend = settings.from_arguments(args).backend
+        raise KeyfoldError(
+            f"the backend {backend} has not answered for {PATIENCE_SECONDS:g} seconds"
+        ) from None
 
 
 def _rollback(args: argparse.Namespace) -> int:
@@ -261,19 +304,26 @@ def _defaults(target: str) -> set[tuple[str, str]]:
 
 
 def _backend(
-    args: argparse.Namespace, address: Callable[[str], str], schema: Schema | None = None
+    args: argparse.Namespace,
+    address: Callable[[str], str],
+    schema: Schema | None = None,
+    *,
+    promptly: bool = False,
 ) -> Backend:
     """The backend of the settings; `address` says what to make of it."""
-    from keyfold_engine.clients import connect
     from keyfold.migrations import backend_of
+    from keyfold_engine.clients import ClientOptions, connect
+    from keyfold_engine.clients.retry import RetryPolicy
 
     chosen = settings.from_arguments(args)
-    return backend_of(
-        connect(address(chosen.backend)),
+    once = ClientOptions(RetryPolicy(attempts=1), answer_seconds=PATIENCE_SECONDS + 1)
+    made = backend_of(
+        connect(address(chosen.backend), once if promptly else None),
         prefix=chosen.table_prefix,
         names=chosen.table_names,
         tables=schema.tables if schema else (),
     )
+    return replace(made, attempts=1) if promptly else made
 
 
 def _live(backend: Backend, schema: Schema) -> Schema:
@@ -289,11 +339,13 @@ def _migration(args: argparse.Namespace) -> Migration:
     return find(args.plan, args.folder)
 
 
-def _migrator(args: argparse.Namespace, address: Callable[[str], str]) -> Migrator:
+def _migrator(
+    args: argparse.Namespace, address: Callable[[str], str], *, promptly: bool = False
+) -> Migrator:
     from keyfold.migrations import Migrator, ScanPace
 
     migration = _migration(args)  # a wrong name makes no file and asks no backend
-    backend = _backend(args, address)
+    backend = _backend(args, address, promptly=promptly)
     remote = "://" in settings.from_arguments(args).backend
     given = vars(args)
     settle = given.get("settle")

@@ -7,13 +7,14 @@ import signal
 import sys
 from typing import TYPE_CHECKING
 
+from keyfold.cli import _letters
 from keyfold.cli._target import add_target, open_db
 
 if TYPE_CHECKING:
     from keyfold.runtime.db import Db
     from keyfold.streams import Outcome, Sink
 
-HELP = "Consume the change streams of a design's tables."
+HELP = "Consume the change streams of a design's tables; look at records that failed."
 BEHIND = 1
 
 
@@ -43,10 +44,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     events = commands.add_parser("events", help=text, description=text)
     add_target(events)
     events.add_argument("--drop", metavar="ID", help="drop this event and continue with later ones")
+    _letters.configure(commands)
 
 
 def run(args: argparse.Namespace) -> int:
     with open_db(args) as db:
+        if args.action == "letters":
+            return _letters.run(db, args)
         if args.action == "events":
             return _events(db, args.drop)
         return _run(db, args) if args.action == "run" else _status(db)

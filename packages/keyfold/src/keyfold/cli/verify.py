@@ -66,5 +66,11 @@ def run(args: argparse.Namespace) -> int:
         for (entity, attribute), count in sorted(report.foreign.items()):
             items = "1 item has" if count == 1 else f"{count} items have"
             print(f"{entity} does not declare {attribute}, which {items}; updates keep it")
+        for entity, count in sorted(report.elsewhere.items()):
+            items = "1 item" if count == 1 else f"{count} items"
+            print(
+                f"{items} of type {entity} have another key than {entity} declares: copies of a "
+                "migration, until its contract. Nothing reads or repairs them"
+            )
         print(report)
     return 0 if report.clean else DRIFT

@@ -14,6 +14,7 @@ from keyfold.design.markers import (
     InKey,
     Name,
     Normalised,
+    RefersTo,
     Stored,
     Timestamp,
     Transient,
@@ -48,7 +49,6 @@ from keyfold.design.recorder import (
     one_of,
     size,
 )
-from keyfold.design.replication import Replication
 from keyfold.design.schema import Index
 from keyfold.design.states import States
 from keyfold.design.table import Table
@@ -84,7 +84,7 @@ __all__ = [
     "Query",
     "Read",
     "Ref",
-    "Replication",
+    "RefersTo",
     "States",
     "Stored",
     "Table",

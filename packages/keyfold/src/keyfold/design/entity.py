@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from copy import copy
-from typing import TYPE_CHECKING, Any, ClassVar, ParamSpec, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, ParamSpec, Self, TypeVar, get_args
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, PlainSerializer, WrapSerializer
 from pydantic.alias_generators import to_camel
 
 from keyfold.design import codes, schema
@@ -25,6 +25,7 @@ from keyfold.errors import DeclarationError
 E = TypeVar("E", bound="Entity")
 P = ParamSpec("P")
 T = TypeVar("T")
+_SERIALIZERS = (PlainSerializer, WrapSerializer)
 
 # A name instead of a literal: Pydantic's mypy plugin reads literals and would make the fields of
 # drafts read-only. They are still frozen at run time.
@@ -33,6 +34,7 @@ _VALUES: ConfigDict = ConfigDict(
     alias_generator=to_camel,
     populate_by_name=True,
     frozen=True,
+    extra="forbid",
     use_attribute_docstrings=True,
 )
 
@@ -43,7 +45,7 @@ class Entity(BaseModel):
     `on_purpose={"shared key": "users and organisations are accounts"}` tells the reviewer about
     deliberate choices. `per_partition` is the maximum number per partition, for the reviewer.
 
-    Entities are immutable values; change them through `db.update` or `db.edit`.
+    Entities are immutable values; change them through `db.update`.
     """
 
     model_config = _VALUES
@@ -93,6 +95,7 @@ class Entity(BaseModel):
                 suggestion='Pass the result of design.table("...").',
             )
         _check_attributes(cls)
+        _refuse_serializers(cls)
         cls.__table__ = table
         spec = EntitySpec(cls, table, type_name or cls.__name__)
         spec.silences = tuple(schema.Silence(code, reason) for code, reason in silence)
@@ -158,6 +161,42 @@ def _check_attributes(cls: type[Entity]) -> None:
                 place=f"{caller()} {cls.__name__}.{name}",
                 suggestion=f"Give the field a type: {name}: Annotated[..., {marker}(...)].",
             )
+
+
+def _refuse_serializers(cls: type[Entity]) -> None:
+    """Items are stored by the kinds of their fields: what a serializer makes, such as a cipher,
+    would be lost, or made twice.
+    """
+    found = next(_serialized(cls, cls.__name__, set()), None)
+    if found is not None:
+        raise DeclarationError(
+            codes.TYPE_UNSUPPORTED,
+            f"{found} has a serializer, which is not used when an item is stored.",
+            place=f"{caller()} {cls.__name__}",
+            suggestion="Remove it, and convert the value before you write it.",
+        )
+
+
+def _serialized(given: Any, where: str, seen: set[type[BaseModel]]) -> Iterator[str]:
+    """What has a serializer in a model, or in a type of a field."""
+    if isinstance(given, type) and issubclass(given, BaseModel):
+        if given in seen:
+            return
+        seen.add(given)
+        declared = given.__pydantic_decorators__
+        yield from (where for _ in declared.model_serializers)
+        for one in declared.field_serializers.values():
+            yield from (f"{where}.{name}" for name in one.info.fields)
+        for name, info in given.model_fields.items():
+            marked = any(isinstance(one, _SERIALIZERS) for one in info.metadata)
+            yield from (f"{where}.{name}" for _ in range(marked))
+            yield from _serialized(info.annotation, f"{where}.{name}", seen)
+        return
+    yield from (
+        where for one in getattr(given, "__metadata__", ()) if isinstance(one, _SERIALIZERS)
+    )
+    for inner in get_args(given):
+        yield from _serialized(inner, where, seen)
 
 
 def _own(cls: type[Entity], declared: Declared) -> Declared:

@@ -21,6 +21,7 @@ from keyfold.design.codec import (
     encoder,
 )
 from keyfold.design.fields import FieldSpec, read_fields
+from keyfold.design.home import Home
 from keyfold.design.key_values import place_in_key
 from keyfold.design.keys import Key
 from keyfold.design.place import caller
@@ -278,13 +279,20 @@ class EntitySpec:
                 return {field.name: f"the attribute {field.attribute} is {wire}, not {field.kind}"}
         return {"": str(problem)}
 
+    @cached_property
+    def home(self) -> Home:
+        """Where its items are, as far as the constant text of its key says."""
+        texts = {a.attribute: a.template for a in self.key.attributes if a.type == "S"}
+        return Home.of(texts, typed=self.table.schema.type_attribute is not None)
+
     def recognises(self, item: WireItem) -> bool:
-        """Whether an item belongs to this entity, by its type attribute or by the shape of its
-        key.
+        """Whether an item is one of this entity: by its type attribute, and where it is stored.
+
+        An item of its type elsewhere is a migration's copy under another design's key.
         """
         type_attribute = self.table.schema.type_attribute
         if type_attribute is not None and type_attribute in item:
-            return bool(item[type_attribute].get("S") == self.type_name)
+            return bool(item[type_attribute].get("S") == self.type_name) and self.home.holds(item)
         for attribute in self.key.attributes:
             value = item.get(attribute.attribute)
             if value is None:

@@ -114,6 +114,7 @@ class FieldSpec:
             states=_states(self.mark(States)),
             start=tuple(map(str, getattr(self.mark(States), "start", ()))),
             final=tuple(map(str, getattr(self.mark(States), "final", ()))),
+            refers=getattr(self.mark(markers.RefersTo), "entity", ""),
             copies=getattr(self.mark(markers.From), "field", ""),
             in_key=self.reader is not None,
             description=self.description,
@@ -216,6 +217,7 @@ def _read(name: str, info: FieldInfo, *, camel: bool, ttl: str | None, place: st
 
 
 _COLLECTIONS = ("list", "map", "string_set", "number_set", "binary_set")
+_IDS = ("string", "uuid", "integer", "list", "string_set", "number_set")
 _KINDS_OF_MARKERS: dict[type, tuple[tuple[str, ...], str]] = {
     markers.Version: (("integer",), "Declare it as Annotated[int, Version()] = 0."),
     markers.Stored: (("timestamp",), "Stored is for datetime fields."),
@@ -223,6 +225,7 @@ _KINDS_OF_MARKERS: dict[type, tuple[tuple[str, ...], str]] = {
     markers.Updated: (("timestamp",), "Updated is for datetime fields."),
     markers.AtMost: (_COLLECTIONS, "AtMost is for sets, lists and dicts."),
     markers.Normalised: (("string",), "Normalised is for text."),
+    markers.RefersTo: (_IDS, "RefersTo is for ids, and for lists and sets of them."),
     Vector: (("list",), 'Declare it as Annotated[list[float], Vector(384, "cosine")].'),
     States: (("string", "integer"), "States is for an Enum, a Literal or text."),
 }

@@ -23,7 +23,6 @@ from keyfold.design.key_nodes import (
     placements,
     plain_placements,
 )
-from keyfold.design.nodes import DesignFileError as DesignFileError
 from keyfold.design.nodes import Node, compose
 from keyfold.design.schema import (
     AttributeSchema,
@@ -39,7 +38,7 @@ from keyfold.design.schema import (
     TtlSchema,
     VectorSchema,
 )
-from keyfold.design.source import Place
+from keyfold.design.yaml_text import DesignFileError as DesignFileError
 from keyfold.design.yaml_writer import dump, dumps
 from keyfold.errors import DeclarationError, KeyfoldError
 from keyfold.settings import nearest
@@ -65,15 +64,10 @@ def load(path: str | Path) -> Schema:
 
 def loads(text: str, *, file: str = "design.yaml") -> Schema:
     """Read a design from YAML text."""
-    try:
-        root = compose(text, file)
-        if "design" not in dict(records.fields(Schema, root, _WORDS)):
-            root.refuse("the design file has no name; add a line such as design: orders")
-        return _schema(root)
-    except RecursionError:
-        raise DesignFileError(
-            Place(file, 1), "this is nested too deeply, or contains itself"
-        ) from None
+    root = compose(text, file)
+    if "design" not in dict(records.fields(Schema, root, _WORDS)):
+        root.refuse("the design file has no name; add a line such as design: orders")
+    return _schema(root)
 
 
 def _schema(value: Node) -> Schema:

@@ -87,16 +87,10 @@ class FeedSchema:
     """The field of the post that records whether it was copied."""
     max_followers: int | None = None
     cap: int | None = None
-    support: tuple[tuple[str, str], ...] = ()
-    """The feed's support items and their entities: source, state, hint ..."""
-    replicas: int | None = None
-    """How many replicas of the removed list exist; a page reads one of them."""
-    listed: int | None = None
-    """The maximum number of entries of that list that a page reads."""
-    heads: int | None = None
-    """How many of a source's newest posts are kept in one item, which pages batch-read."""
-    settled_after: float | None = None
-    """How many seconds an entry stays after its copies were deleted."""
+    flag: str = ""
+    """The entity whose flag has an author's posts copied."""
+    listed_on: tuple[str, ...] = ()
+    """The indexes that list whom a reader follows."""
     trimmed_by: str = ""
     """What removes items beyond the cap: a consumer or an operation."""
     description: str = ""

@@ -30,6 +30,8 @@ class Format:
     """The value can be read back from the text."""
     shards: int | None = None
     """The number of distinct texts it spreads values over."""
+    width: int | None = None
+    """The length of every text, if they are all as long: then nothing in one can end it."""
 
     def after(self, function: Callable[[Any], Any]) -> Format:
         """The same format, applied after a function."""
@@ -181,7 +183,13 @@ def _bucket(name: str, place: str) -> Format:
 
     ordered = any(order.startswith("".join(parts)) for order in _TIME_ORDERS)
     return Format(
-        name, render, sortable=ordered, kinds=("timestamp", "date"), coarse=True, exact=False
+        name,
+        render,
+        sortable=ordered,
+        kinds=("timestamp", "date"),
+        coarse=True,
+        exact=False,
+        width=len(render(datetime.min.replace(tzinfo=UTC))),
     )
 
 
@@ -223,10 +231,10 @@ _TIMES = ("timestamp",)
 PLAIN = Format("", plain, sortable=False)
 NAMED: dict[str, Format] = {
     "": PLAIN,
-    "iso": Format("iso", iso, sortable=True, kinds=_TIMES),
-    "iso_ms": Format("iso_ms", iso_milliseconds, sortable=True, kinds=_TIMES),
-    "iso_s": Format("iso_s", iso_seconds, sortable=True, kinds=_TIMES),
-    "iso_offset": Format("iso_offset", iso_offset, sortable=True, kinds=_TIMES),
+    "iso": Format("iso", iso, sortable=True, kinds=_TIMES, width=27),
+    "iso_ms": Format("iso_ms", iso_milliseconds, sortable=True, kinds=_TIMES, width=24),
+    "iso_s": Format("iso_s", iso_seconds, sortable=True, kinds=_TIMES, width=20),
+    "iso_offset": Format("iso_offset", iso_offset, sortable=True, kinds=_TIMES, width=31),
     "epoch_ms": Format(
         "epoch_ms",
         lambda v: f"{epoch_milliseconds(v):013d}",
@@ -250,6 +258,17 @@ NAMED: dict[str, Format] = {
 }
 
 
+_WIDTHS = {"uuid": 36, "date": 10, "timestamp": 27}
+"""Of kinds in the plain format."""
+
+
+def of_kind(form: Format, kind: str) -> Format:
+    """The format as it writes fields of this kind."""
+    if form.name or form.width is not None or kind not in _WIDTHS:
+        return form
+    return replace(form, width=_WIDTHS[kind])
+
+
 def parse_format(name: str, *, place: str = "") -> Format:
     """A named format, or one with numbers in it: `012d`, `010.2f`, `%Y-%m`, `shard8`."""
     known = NAMED.get(name)
@@ -258,7 +277,8 @@ def parse_format(name: str, *, place: str = "") -> Format:
     padded = re.fullmatch(r"0(\d+)d", name)
     if padded:
         width = int(padded[1])
-        return Format(name, _zero_padded(width), sortable=True, numeric=True, kinds=("integer",))
+        render = _zero_padded(width)
+        return Format(name, render, sortable=True, numeric=True, kinds=("integer",), width=width)
     if placed := re.fullmatch(r"0(\d+)\.(\d+)f", name):
         render = _padded_decimal(int(placed[1]), int(placed[2]))
         return Format(name, render, sortable=True, kinds=("decimal", "integer", "duration"))

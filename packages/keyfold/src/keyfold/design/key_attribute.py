@@ -9,7 +9,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from keyfold.design import schema
-from keyfold.design.formats import as_stored
+from keyfold.design.formats import as_stored, of_kind
 from keyfold.design.markers import Normalised
 from keyfold.design.template import Part, Slot, Template
 from keyfold.errors import DeclarationError, KeyValueRefused, MissingKeyField
@@ -81,6 +81,8 @@ def normalising(fields: Mapping[str, FieldSpec], template: Template) -> Template
         elif isinstance(part, Slot) and field is not None and field.stored:
             stored = partial(as_stored, stored=field.stored)
             part = replace(part, format=part.format.after(stored))
+        if isinstance(part, Slot) and field is not None and not field.stored:
+            part = replace(part, format=of_kind(part.format, field.kind))
         parts.append(part)
     return Template(tuple(parts), template.escape)
 

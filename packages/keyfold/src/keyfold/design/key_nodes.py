@@ -18,8 +18,8 @@ from keyfold.design.schema import (
     TableSchema,
 )
 from keyfold.design.template import Template, apart
-from keyfold_engine.limits import INDEX_KEY_ATTRIBUTES
 from keyfold.settings import nearest
+from keyfold_engine.limits import INDEX_KEY_ATTRIBUTES
 
 
 def key_attributes(value: Node) -> dict[str, Any]:

@@ -61,6 +61,28 @@ class CountMarker(StructureMarker):
 
 
 @dataclass(frozen=True, slots=True)
+class RefersTo(StructureMarker):
+    """The entity whose id the field holds, or whose ids; `user_id` refers to User by its name."""
+
+    entity: str
+
+    def __post_init__(self) -> None:
+        named = isinstance(self.entity, str) and bool(self.entity)
+        self._demand(named, 'Give the entity\'s name, as RefersTo("User").')
+
+    def attach_field(self, entity: type[Entity], field: str) -> None:
+        design, place = (
+            entity.__table__.design,
+            f"{entity.__spec__.place} {entity.__name__}.{field}",
+        )
+
+        def resolve() -> None:
+            design.entity(self.entity, place=place)
+
+        design.when_complete(resolve)
+
+
+@dataclass(frozen=True, slots=True)
 class Version(FieldMarker):
     """The optimistic lock: counts an item's writes; a stale writer is refused."""
 

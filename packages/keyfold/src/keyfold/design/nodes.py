@@ -8,46 +8,15 @@ from typing import Any, NoReturn
 import yaml
 
 from keyfold.design.source import Place
-from keyfold.errors import KeyfoldError
-
-_LOADER: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-"""PyYAML's C loader where available: ten times faster on large files."""
-
-
-class DesignFileError(KeyfoldError):
-    """A design file that cannot be read: where, and what was expected."""
-
-    def __init__(self, place: Place, message: str) -> None:
-        self.place, self.message = place, message
-        super().__init__(f"{place}: {message}")
+from keyfold.design.yaml_text import DesignFileError, read_yaml
 
 
 def compose(text: str, file: str) -> Node:
     """The root node of a YAML text."""
-    try:
-        node = _compose(text)
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        place = Place(file, mark.line + 1, mark.column + 1) if mark else Place(file, 1)
-        what = ", ".join(part for part in (error.context, error.problem) if part)
-        if "'\\t'" in what:
-            what += "; indent with spaces"
-        raise DesignFileError(place, f"this is not YAML: {what}") from None
-    except yaml.YAMLError as error:
-        raise DesignFileError(Place(file, 1), f"this is not YAML: {error}") from None
+    node = read_yaml(text, file)
     if node is None:
         raise DesignFileError(Place(file, 1), "the file is empty; expected a design: name")
     return Node(node, file)
-
-
-def _compose(text: str) -> yaml.Node | None:
-    node: yaml.Node | None
-    try:
-        node = yaml.compose(text, Loader=_LOADER)
-    except yaml.YAMLError:
-        # The Python loader reports positions more precisely.
-        node = yaml.compose(text, Loader=yaml.SafeLoader)
-    return node
 
 
 class Node:

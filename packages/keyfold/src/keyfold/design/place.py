@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import sys
-from pathlib import Path
 
 from keyfold.design.schema import Place
 
-_OURS = f"{Path(__file__).resolve().parents[1]}{os.sep}"
-_BETWEEN = ("abc", "annotationlib", "pydantic", "types", "typing", "typing_extensions")
-"""Packages whose frames are skipped."""
+_SKIPPED = {"keyfold_engine", "keyfold", "keyfold_web", "keyfold_workbench"}
+_SKIPPED |= {"abc", "annotationlib", "pydantic", "types", "typing", "typing_extensions"}
+"""Packages whose frames are not the user's."""
 
 
 def caller() -> Place:
@@ -19,7 +17,7 @@ def caller() -> Place:
     while frame is not None:
         name = frame.f_code.co_filename
         package = frame.f_globals.get("__name__", "").partition(".")[0]
-        if not name.startswith(_OURS) and package not in _BETWEEN and name != "<string>":
+        if package not in _SKIPPED and name != "<string>":
             return Place(name, frame.f_lineno)
         if frame.f_back is None:
             break

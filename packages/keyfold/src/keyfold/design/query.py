@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 E = TypeVar("E", bound="Entity")
 V = TypeVar("V", bound=BaseModel)
 
+_LETTER_BY_LETTER = ("", "lowercase", "uppercase")
+"""Formats in which the beginning of a value is the beginning of its text."""
+
 
 @dataclass(frozen=True)
 class Query(Read[Page[E]], Generic[E]):
@@ -112,13 +115,15 @@ class OpenQuery(Query[E]):
         slot = self._next_slot(bound)
         declared = self.source.declared
         field = declared.held[slot]
-        if field.kind != "string" or any(
-            one.format.name for one in declared.templates.slots if one.field == slot
-        ):
+        forms = [one.format.name for one in declared.templates.slots if one.field == slot]
+        changed = [name for name in forms if name not in _LETTER_BY_LETTER]
+        if field.kind != "string" or changed:
+            what = f"in the format {changed[0]!r}" if changed else f"of kind {field.kind}"
             raise DeclarationError(
                 "Q5",
-                f"{self.entity.__name__}.{slot} is of kind {field.kind}, which has no prefix.",
-                suggestion="Give a prefix of a text field, or a range.",
+                f"{self.entity.__name__}.{slot} is {what}, which has no prefix.",
+                suggestion="Give a prefix of a text field, plain or in the format lowercase or "
+                "uppercase, or a range.",
             )
         return replace(self, ranged=slot, beginning=bound[slot])
 

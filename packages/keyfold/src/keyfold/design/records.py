@@ -16,9 +16,9 @@ from keyfold.design.nodes import Node
 from keyfold.design.schema import INTENTS, Effect, Intent, Place, Silence
 from keyfold.design.template import Template
 from keyfold.errors import DeclarationError, RequestInvalid
+from keyfold.settings import nearest
 from keyfold_engine.expressions.ast import And, Between, Compare, Condition, Function, In, Not, Or
 from keyfold_engine.expressions.text import condition_text
-from keyfold.settings import nearest
 
 SPELLED = {"silences": "silence", "effects": "does", "intents": "on_purpose"}
 """Fields that have another name in a design file."""

@@ -17,10 +17,12 @@ KeyRenderer = Callable[[Mapping[str, Any]], dict[str, Any]]
 def compile_key(attributes: Sequence[KeyAttribute], careful: KeyRenderer) -> KeyRenderer:
     """A function that renders a whole wire key, and leaves values that need checks to `careful`.
 
-    A value needs none if it is non-empty ASCII text without the delimiter: nothing in it can be
-    refused or needs escaping. Other kinds of keys are all left to `careful`.
+    A value needs none if it is non-empty ASCII text without the delimiter and without the first
+    character of what ends it: nothing in it can be refused or needs escaping. Other kinds of keys
+    are all left to `careful`.
     """
     fields: dict[str, str] = {}
+    marks: dict[str, str] = {}
     members, limits = [], []
     for number, attribute in enumerate(attributes):
         text = []
@@ -31,6 +33,8 @@ def compile_key(attributes: Sequence[KeyAttribute], careful: KeyRenderer) -> Key
                 return careful
             else:
                 text.append(fields.setdefault(part.field, f"v{len(fields)}"))
+                end = attribute.template.ends.get(part, DELIMITER)[0]
+                marks[part.field] = marks.get(part.field, DELIMITER) + end
         if attribute.type != "S" or not text:
             return careful
         members.append(f"{attribute.attribute!r}: {{'S': t{number}}}")
@@ -40,7 +44,8 @@ def compile_key(attributes: Sequence[KeyAttribute], careful: KeyRenderer) -> Key
         lines += [
             f"    {name} = values.get({field!r})",
             f"    if type({name}) is not str or not {name} or not {name}.isascii() "
-            f"or {DELIMITER!r} in {name} or '%' in {name}:",
+            + "".join(f"or {one!r} in {name} " for one in sorted({*marks[field], "%"}))
+            + ":",
             "        return careful(values)",
         ]
     for name, whole, limit in limits:

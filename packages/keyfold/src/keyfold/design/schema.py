@@ -19,7 +19,6 @@ from keyfold.design.flow import FeedSchema as FeedSchema
 from keyfold.design.flow import OperationSchema as OperationSchema
 from keyfold.design.follows import Follows as Follows
 from keyfold.design.key_templates import KeyTemplates as KeyTemplates
-from keyfold.design.replication import Replication as Replication
 from keyfold.design.source import INTENTS as INTENTS
 from keyfold.design.source import NOWHERE as NOWHERE
 from keyfold.design.source import Intent as Intent
@@ -28,6 +27,7 @@ from keyfold.design.source import Silence as Silence
 from keyfold.design.table_schema import Billing as Billing
 from keyfold.design.table_schema import Index as Index
 from keyfold.design.table_schema import KeyType as KeyType
+from keyfold.design.table_schema import StreamView as StreamView
 from keyfold.design.table_schema import TableSchema as TableSchema
 from keyfold.design.template import Template
 from keyfold.design.vector_index import SearchSchema as SearchSchema
@@ -243,6 +243,10 @@ class SortCondition:
     upper: Template | None = None
     """The other end of a hand-written BETWEEN."""
     raw: str = ""
+
+
+PAGE_REQUESTS = 3
+"""The request limit of a page whose pattern declares no budget."""
 
 
 @dataclass(frozen=True)

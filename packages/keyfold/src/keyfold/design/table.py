@@ -34,7 +34,8 @@ class Table:
 
 _KEY_TYPES = get_args(schema.KeyType)
 _PROJECTIONS = ("ALL", "KEYS_ONLY", "INCLUDE")
-_STREAMS = ("NEW_AND_OLD_IMAGES", "NEW_IMAGE", "OLD_IMAGE", "KEYS_ONLY")
+_STREAMS = get_args(schema.StreamView)
+_BILLINGS = get_args(schema.Billing)
 _TABLE_NAME = re.compile(r"[a-zA-Z0-9_.-]{1,255}")
 _INDEX_NAME = re.compile(r"[a-zA-Z0-9_.-]{3,255}")
 
@@ -58,6 +59,11 @@ def _table_problems(table: schema.TableSchema) -> Iterator[tuple[str, str]]:
             f"the table {table.name} has the stream {table.stream!r}.",
             f"Streams are: {', '.join(_STREAMS)}.",
         )
+    if table.billing not in _BILLINGS:
+        yield (
+            f"the table {table.name} has the billing {table.billing!r}.",
+            f"Write one of: {', '.join(_BILLINGS)}.",
+        )
     if table.ttl is not None and table.ttl in table.key_attributes:
         yield (
             f"the table {table.name} expires items by {table.ttl}, which is part of its key.",
@@ -71,8 +77,6 @@ def _table_problems(table: schema.TableSchema) -> Iterator[tuple[str, str]]:
             )
         yield from _index_problems(table, index)
     yield from key_problems(table)
-    for problem, suggestion in table.replication.problems() if table.replication else ():
-        yield f"the table {table.name} {problem}", suggestion
     names = [index.name for index in table.indexes]
     for name in names:
         if names.count(name) > 1:

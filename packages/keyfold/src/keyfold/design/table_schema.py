@@ -9,13 +9,13 @@ from functools import cached_property
 from typing import Literal as Choice
 
 from keyfold.design.key_templates import KeyTemplates
-from keyfold.design.replication import Replication
 from keyfold.design.source import NOWHERE, Intent, Place, Silence
 from keyfold.design.template import Template, apart
 from keyfold.design.vector_index import VectorSchema
 
 KeyType = Choice["S", "N", "B"]
 Billing = Choice["PAY_PER_REQUEST", "PROVISIONED"]
+StreamView = Choice["NEW_AND_OLD_IMAGES", "NEW_IMAGE", "OLD_IMAGE", "KEYS_ONLY"]
 
 
 KeyNames = str | tuple[str, ...]
@@ -132,9 +132,8 @@ class TableSchema(Keyed):
     sort_type: KeyType = "S"
     indexes: tuple[Index, ...] = ()
     vectors: tuple[VectorSchema, ...] = ()
-    replication: Replication | None = None
     ttl: str | None = None
-    stream: str | None = None
+    stream: StreamView | None = None
     billing: Billing = "PAY_PER_REQUEST"
     type_attribute: str | None = "type"
     name_variable: str = ""

@@ -21,12 +21,8 @@ FILES = (".yaml", ".yml")
 def load_schema(target: str) -> Schema:
     """The design that `package.module:design` or `FILE.yaml` names."""
     if target.endswith(FILES):
-        try:
-            from keyfold.design.file import load
-        except ModuleNotFoundError as missing:
-            raise KeyfoldError(
-                f"design files need {missing.name}; install it with: pip install 'keyfold[review]'"
-            ) from None
+        from keyfold.design.file import load
+
         return load(target)
     module, name = _module(target)
     return _schema_of(module, name)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from typing import Final
+from urllib.parse import unquote
 
 from keyfold.design.formats import Format, parse_format
 from keyfold.errors import DeclarationError, KeyValueRefused, MissingKeyField
@@ -110,7 +111,10 @@ class Template:
             if isinstance(part, Literal):
                 pieces.append(re.escape(part.text))
                 continue
-            held = ".+" if self.is_bare_field else f"[^{DELIMITER}]*"
+            # A value ends where the literal after it first occurs.
+            held = ".+" if self.is_bare_field else f"[^{DELIMITER}]*?"
+            if part.format.width is not None and not self.is_bare_field:
+                held = f"[^{DELIMITER}]{{{part.format.width}}}"
             if part.field not in seen and not part.format.coarse:
                 seen[part.field] = part.format.name
                 pieces.append(f"(?P<{part.field}>{held})")
@@ -175,16 +179,29 @@ class Template:
             raise KeyValueRefused(
                 f"{owner}: {slot.field}={text!r} holds U+10FFFF, which marks the end of a key range"
             )
+        end = DELIMITER if slot.format.width is not None else self.ends.get(slot, DELIMITER)
         if self.escape:
-            return text.replace("%", "%25").replace(DELIMITER, "%23")
-        if DELIMITER in text:
+            escaped = text.replace("%", "%25").replace(DELIMITER, "%23")
+            return escaped if end[0] == DELIMITER else escaped.replace(end[0], _code(end[0]))
+        held = DELIMITER if DELIMITER in text else end
+        if (text + held).index(held) != len(text):
             raise KeyValueRefused(
-                f"{owner}: {slot.field}={text!r} holds the key delimiter {DELIMITER!r}; "
-                "use another value, or declare the key with escape=True"
+                f"{owner}: {slot.field}={text!r} holds the key delimiter {held!r}, or ends with "
+                "its beginning; use another value, or declare the key with escape=True"
             )
         if not text:
             raise KeyValueRefused(f"{owner}: {slot.field} is empty; a key needs a value")
         return text
+
+    @cached_property
+    def ends(self) -> dict[Slot, str]:
+        """The literal between a slot and the next one: what its value may not hold."""
+        three = zip(self.parts, self.parts[1:], self.parts[2:], strict=False)
+        return {
+            slot: end.text
+            for slot, end, after in three
+            if isinstance(slot, Slot) and isinstance(end, Literal) and isinstance(after, Slot)
+        }
 
     def __str__(self) -> str:
         return self.text
@@ -242,5 +259,9 @@ def parse_template(text: str, *, place: str = "", escape: bool = False) -> Templ
     return Template(tuple(parts), escape)
 
 
+def _code(character: str) -> str:
+    return "".join(f"%{byte:02X}" for byte in character.encode())
+
+
 def _unescape(text: str) -> str:
-    return text.replace("%23", DELIMITER).replace("%25", "%")
+    return unquote(text)

@@ -30,8 +30,6 @@ class DeclarationError(KeyfoldError):
         super().__init__(f"{code}{where} {message}{hint}")
 
 
-
-
 class ItemError(KeyfoldError):
     """An item that is missing or cannot be decoded."""
 
@@ -178,21 +176,3 @@ class VerifyFailed(MigrationError):
 
 class Irreversible(MigrationError):
     """A rollback from here would lose data."""
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-

@@ -7,7 +7,6 @@ from keyfold.maintain.counter import Counter
 from keyfold.maintain.drift import Drift, DriftReport
 from keyfold.maintain.edge import Edge, Mirror, Sharded, across_shards
 from keyfold.maintain.extreme import Extreme, Latest
-from keyfold.maintain.feed import Feed, FeedPolicy, RemovedList
 from keyfold.maintain.pointer import Pointer
 from keyfold.maintain.rebuild import rebuild
 from keyfold.maintain.repair import Repaired, plan, repair, repairing
@@ -24,12 +23,9 @@ __all__ = [
     "DriftReport",
     "Edge",
     "Extreme",
-    "Feed",
-    "FeedPolicy",
     "Latest",
     "Mirror",
     "Pointer",
-    "RemovedList",
     "Repaired",
     "Sharded",
     "Unique",

@@ -18,7 +18,7 @@ from keyfold.design.predicate import FieldComparison, FieldPath, Predicate, Test
 from keyfold.design.recorder import declare
 from keyfold.errors import ConditionFailed, DeclarationError, PlanError, VersionConflict
 from keyfold.maintain.address import fetch, key_at
-from keyfold.maintain.drift import SET_IT, Drift
+from keyfold.maintain.drift import SET_IT, UNKNOWN, Drift
 from keyfold.maintain.fact import AmountFact
 from keyfold.maintain.recount import ATTEMPTS, CountedItems
 from keyfold.maintain.relation import Related, refuse_itself
@@ -32,12 +32,13 @@ from keyfold.maintain.structure import (
     SummedStructure,
     Sync,
 )
-from keyfold.runtime.changes import Add
+from keyfold.runtime.changes import Add, negative
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Flow
 from keyfold.runtime.intent import Update
 from keyfold.runtime.walk import again_after
 from keyfold.runtime.writes import commit
+from keyfold_engine.values.number import exact_sum
 
 Amount = int | Decimal
 _HOLDS = {
@@ -317,7 +318,7 @@ class CounterMaintainer(SummedStructure):
 
     def shows(self, item: Entity, own: bytes) -> Iterator[Shown]:
         if isinstance(item, self.target):
-            number = Decimal(getattr(item, self.field) or 0)
+            number = exact_sum([getattr(item, self.field) or 0])
             sharded = self.declared.shards > 1
             yield holder_text(item.ref()).encode() if sharded else own, number, own
         elif item.__dict__["counter"] == f"{self.target.__name__}.{self.field}":
@@ -339,17 +340,20 @@ class CounterMaintainer(SummedStructure):
             number = yield from total(context, holder, self.field)
             if number != (suspect.found or 0):
                 causes.moving += self.sync == "transaction"
+                if self.sync == "stream":
+                    causes.late.add((suspect.structure, suspect.address))
                 return None  # It moved since it was read.
         if holder is not None:
             assert suspect.said is not None, "a number is expected"
-            causes.note(holder, self.field, suspect.said)
+            if not unread:
+                causes.note(holder, self.field, suspect.said)
             follows = tuple(one.label for one in self.shown_elsewhere(context))
         return Drift(
             self.kind,
             self.label,
             self.target.__table__.name,
             self._key_at(suspect.address) if holder is None else holder.wire(),
-            suspect.said,
+            UNKNOWN if unread else suspect.said,
             suspect.found,
             holder,
             f"an item of {self.source.__name__} cannot be read, and it may count" if unread else "",
@@ -387,7 +391,7 @@ class CounterMaintainer(SummedStructure):
         """Add what two scans found missing, if the number is still what they read."""
         if (yield from total(context, holder, self.field)) != (drift.found or 0):
             raise VersionConflict(f"{self.label} of {holder} changed in the meantime")
-        missing = self._amount(drift.expected - (drift.found or 0))
+        missing = self._amount(exact_sum([drift.expected, negative(drift.found or Decimal(0))]))
         creates, shards = self.declared.creates, self.declared.shards
         fact = AmountFact(holder, self.field, missing, creates, shards)
         yield from commit(context, [replace(one, lenient=False) for one in fact.add()])

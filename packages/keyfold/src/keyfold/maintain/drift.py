@@ -14,6 +14,10 @@ SET_IT: Final = "set it to the expected value"
 UNREPAIRABLE: Final = frozenset(("key", "undecodable"))
 
 
+UNKNOWN: Final = "unknown"
+"""What is expected where an item that cannot be read may count."""
+
+
 @dataclass(frozen=True)
 class Drift:
     """One difference."""
@@ -65,8 +69,16 @@ class DriftReport:
     """How many items have an undeclared attribute, by entity and name. They are not drift
     either: other applications own them, and every write keeps them.
     """
+    elsewhere: Tally[str] = field(default_factory=Tally)
+    """How many items have an entity's type, by its name, under another key than its own: copies of
+    a migration. They are not read, and not repaired.
+    """
     moving: int = 0
     """Numbers that differed, but changed while they were checked."""
+    differing: set[tuple[int, bytes]] = field(default_factory=set, repr=False)
+    """Numbers that differed at first, by structure and address."""
+    late: set[tuple[int, bytes]] = field(default_factory=set, repr=False)
+    """Those of a stream that changed while they were checked."""
 
     @property
     def clean(self) -> bool:
@@ -85,6 +97,8 @@ class DriftReport:
         kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(self.counts.items()))
         drift = f"drift: {kinds}" if kinds else "no drift"
         more = f"; {self.undeclared} that no entity declares" if self.undeclared else ""
+        for name, count in sorted(self.elsewhere.items()):
+            more += f"; elsewhere: {count} of {name}"
         moving = f"; {self.moving} numbers in motion" if self.moving else ""
         return f"{self.scanned} items, {drift}{more}{moving}"
 

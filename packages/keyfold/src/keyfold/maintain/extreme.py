@@ -26,7 +26,7 @@ from keyfold.design.formats import plain
 from keyfold.design.markers import FieldMarker
 from keyfold.errors import DeclarationError
 from keyfold.maintain.address import fetch, ref_bytes, value_digest, wire_bytes
-from keyfold.maintain.drift import SET_IT, Drift
+from keyfold.maintain.drift import SET_IT, UNKNOWN, Drift
 from keyfold.maintain.fact import ItemFact, address_of
 from keyfold.maintain.relation import PAGE, Related
 from keyfold.maintain.rows import FactComparison, Suspect
@@ -326,7 +326,7 @@ class ExtremeMaintainer(KeptStructure, Reconciled):
             self.label,
             table,
             held.ref().wire(),
-            expected,
+            UNKNOWN if unread else expected,
             found,
             held.ref(),
             reason if unread else "",

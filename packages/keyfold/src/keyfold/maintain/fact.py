@@ -28,8 +28,9 @@ from keyfold.maintain.address import (
     wire_bytes,
 )
 from keyfold.maintain.shards import AMOUNT, holder_text, shard_ref
-from keyfold.runtime.changes import Add
+from keyfold.runtime.changes import Add, negative, total
 from keyfold.runtime.intent import Check, Intent, Marker, Update
+from keyfold_engine.values.number import exact_sum
 
 Number = int | float | Decimal
 Address = tuple[str, str]
@@ -166,24 +167,22 @@ class AmountFact(ItemFact):
     @property
     def row(self) -> tuple[bytes, Decimal]:
         if self.shards > 1:
-            return holder_text(self.ref).encode(), Decimal(self.number)
+            return holder_text(self.ref).encode(), exact_sum([self.number])
         spec = self.ref.entity.__spec__
-        return address_bytes(spec.name, spec.key_of(self.ref.values)), Decimal(self.number)
+        return address_bytes(spec.name, spec.key_of(self.ref.values)), exact_sum([self.number])
 
     def join(self, other: AmountFact) -> AmountFact:
-        first, second = self.number, other.number
-        if isinstance(first, float) or isinstance(second, float):
-            first, second = Decimal(first), Decimal(second)
-        return AmountFact(self.ref, self.field, first + second, self.creates, self.shards)
+        both = total(self.number, other.number)
+        return AmountFact(self.ref, self.field, both, self.creates, self.shards)
 
     def make(self) -> Iterator[Intent]:
         yield from self.add()
 
     def withdraw(self) -> Iterator[Intent]:
-        yield from self._add(-self.number)
+        yield from self._add(negative(self.number))
 
     def change_from(self, before: AmountFact) -> Iterator[Intent]:
-        yield from self._add(self.number - before.number)  # type: ignore[operator]
+        yield from self._add(total(self.number, negative(before.number)))
 
     def add(self) -> Iterator[Update]:
         return self._add(self.number)
@@ -193,7 +192,7 @@ class AmountFact(ItemFact):
             return
         if self.shards > 1:
             shard = shard_ref(self.ref, self.field, random.randrange(self.shards))
-            yield Update(shard, {AMOUNT: Add(Decimal(number))}, counting=True, upsert=True)
+            yield Update(shard, {AMOUNT: Add(exact_sum([number]))}, counting=True, upsert=True)
             return
         yield Update(
             self.ref,

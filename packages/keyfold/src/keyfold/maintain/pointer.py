@@ -20,7 +20,7 @@ from keyfold.design.template import Slot
 from keyfold.errors import DeclarationError
 from keyfold.maintain.address import WireRef, digest, fetch, key_at, raw, ref_bytes
 from keyfold.maintain.copy_fact import CopyFact
-from keyfold.maintain.drift import Drift, differences
+from keyfold.maintain.drift import UNKNOWN, Drift, differences
 from keyfold.maintain.reconcile import reconcile, restore_copies, unchanged_check
 from keyfold.maintain.rows import Suspect
 from keyfold.maintain.structure import (
@@ -251,6 +251,7 @@ class PointerMaintainer(KeptStructure, Reconciled):
         subject = WireRef(self.source, key_at(next(iter(wanted or said)))) if said else None
         unread = self.source in causes.unread and subject is None
         decision = f"an item of {self.source.__name__} cannot be read" if unread else ""
+        expected = UNKNOWN if unread else expected
         return replace(drift, expected=expected, found=there, subject=subject, decision=decision)
 
     def _at(self, address: bytes, causes: Causes, canonical: Entity | None) -> Entity | None:

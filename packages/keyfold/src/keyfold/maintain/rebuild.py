@@ -45,17 +45,24 @@ def rebuild(
         structures = tuple(several(structures, "rebuild", "labels"))
     checked_handle(db, Db, "open the design with design.open(...)")
     chosen = structures_of(db.context, structures)
+    doubtful: set[tuple[int, bytes]] | None = None
+    late: set[tuple[int, bytes]] = set()
     for _ in range(ROUNDS):
         flow = _round(db.context, chosen, per_second, progress, on_fix, settle)
         unsettled, left = db.run(flow, "rebuild")
-        if not unsettled:
+        # A number that was right once only waits for the stream, until it is corrected.
+        known = left.differing if doubtful is None else doubtful & left.differing
+        late = known & left.late if settle is not None else late
+        doubtful = known | (left.differing - left.late)
+        if not unsettled and not late:
             break
     else:
         # The last round wrote what it had seen while writers continued: check once more.
         left = verify(db, only=structures, settle=settle)
+        late &= left.late
     if any(drift.decision for drift in left.drifts):
         raise VerifyFailed(f"drift remains that needs a decision ({left}); run `keyfold verify`")
-    if left.moving or any(drift.repairable for drift in left.drifts):
+    if left.moving or late or any(drift.repairable for drift in left.drifts):
         raise Unsettled(
             f"drift remains after {ROUNDS} rounds ({left}): it changes faster than it is rebuilt. "
             "Try again, or run `keyfold verify` to see it"

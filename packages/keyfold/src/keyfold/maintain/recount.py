@@ -26,6 +26,7 @@ from keyfold.maintain.relation import Related
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Flow
 from keyfold.runtime.walk import again_after
+from keyfold_engine.values.number import exact_sum
 
 ATTEMPTS: Final = 7
 _PAGE: Final = 1_000
@@ -59,7 +60,7 @@ class CountedItems:
                 second = yield from self._sum(context, holder)
                 after = yield from self._number(context, holder)
                 if first == second and number == after:
-                    return Recount(number, first[0])
+                    return Recount(number, self._as_field(holder, first[0]))
             yield again_after(attempt)
         return None
 
@@ -67,15 +68,20 @@ class CountedItems:
         item = yield from raw(context, holder)
         if item is None:
             return None
-        return Decimal(getattr(holder.entity.__spec__.decode(item), self.field) or 0)
+        return exact_sum([getattr(holder.entity.__spec__.decode(item), self.field) or 0])
+
+    def _as_field(self, holder: Ref[Any], number: Decimal) -> Decimal:
+        """The number as the holder's field shows it: a float has fewer digits than a sum."""
+        kind = holder.entity.__spec__.fields[self.field].kind
+        return exact_sum([float(number)]) if kind == "float" else number
 
     def _sum(self, context: Context, holder: Ref[Any]) -> Flow[tuple[Decimal, bytes]]:
         """The sum over the items, and a checksum of their contents."""
         total, checksum, place = Decimal(0), blake2b(digest_size=16), None
         while True:
             found, place = yield from self.related.page(context, holder, place, limit=_PAGE)
+            total = exact_sum([total, *map(self.amount, found)])
             for item in found:
-                total += Decimal(self.amount(item))
                 checksum.update(_content(item))
             if place is None:
                 return total, checksum.digest()

@@ -18,7 +18,7 @@ from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Call, Flow
 from keyfold.runtime.query import query_request
 from keyfold.runtime.recognition import is_expired
-from keyfold.runtime.walk import Walk
+from keyfold.runtime.walk import walk_query
 
 PAGE: Final = 100
 
@@ -149,9 +149,9 @@ class Related:
         query = self.query(parent)
         request = query_request(context, query.descending() if descending else query, {})
         assert request is not None, "a whole partition is not an empty range"
-        walk = Walk("Query", request, start)
-        answer = yield from walk.next(limit)
         spec = self.child.__spec__
+        walk = walk_query(request, spec.home, start)
+        answer = yield from walk.next(limit)
         found = [spec.decode(item) for item in answer["Items"]]
         kept = [one for one in found if _same(self.parent_of(one), parent)]
         return kept, walk.position

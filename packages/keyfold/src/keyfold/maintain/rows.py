@@ -17,6 +17,7 @@ from typing import Any, Final, Literal
 import apsw
 
 from keyfold.maintain.fact import Fact
+from keyfold_engine.values.number import exact_sum
 
 FOUND: Final = 0
 SAID: Final = 1
@@ -146,7 +147,7 @@ class RowLog:
             totals: list[Decimal | None] = [None, None]
             items: list[bytes | None] = [None, None]
             for _, _, side, value, item in rows:
-                totals[side] = (totals[side] or Decimal(0)) + Decimal(value.decode())
+                totals[side] = exact_sum([totals[side] or 0, Decimal(value.decode())])
                 items[side] = items[side] or item
             said, found = totals[SAID] or Decimal(0), totals[FOUND]
             if said != (found or 0) and (found is not None or comparisons[structure].missing):

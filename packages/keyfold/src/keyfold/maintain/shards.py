@@ -16,6 +16,7 @@ from keyfold.errors import DeclarationError, PlanError
 from keyfold.runtime.batch import get_many
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Flow
+from keyfold_engine.values.number import exact_sum
 
 AMOUNT: Final = "amount"
 TYPE_NAME: Final = "CounterShard"
@@ -80,4 +81,4 @@ def total(context: Context, holder: Ref[Any], field: str) -> Flow[Decimal]:
     found = yield from get_many(context, [holder, *refs])
     base = getattr(found[0], field) if found[0] is not None else 0
     parts = [getattr(one, AMOUNT) for one in found[1:] if one is not None]
-    return sum(parts, Decimal(base or 0))
+    return exact_sum([base or 0, *parts])

@@ -43,6 +43,8 @@ class Causes:
     """Entities with an undecodable item, whose facts are unknown."""
     moving: int = 0
     """Numbers that differed but changed while they were checked: nothing is known."""
+    late: set[tuple[int, bytes]] = field(default_factory=set)
+    """The same of a stream, by structure and address: without `settle` they are not drift."""
 
     def note(self, holder: Ref[Any], name: str, number: Decimal) -> None:
         value = int(number) if holder.entity.__spec__.fields[name].kind == "integer" else number

@@ -69,10 +69,14 @@ class Recognition:
 
     def of(self, item: WireItem) -> EntitySpec | None:
         """None for items that no entity declares."""
-        named = item.get(self._attribute)
-        if named is not None:
-            return self._by_type.get(named.get("S", ""))
+        if self._attribute in item:
+            spec = self.named(item)
+            return spec if spec is not None and spec.home.holds(item) else None
         return next((spec for spec in self._specs if spec.recognises(item)), None)
+
+    def named(self, item: WireItem) -> EntitySpec | None:
+        """The entity whose type an item has, wherever it is stored."""
+        return self._by_type.get(item.get(self._attribute, {}).get("S", ""))
 
 
 class _Noted:
@@ -125,6 +129,7 @@ class FactSurvey:
         self.undeclared = 0
         self.strangers: list[tuple[str, WireItem]] = []
         self.foreign: Tally[tuple[str, str]] = Tally()
+        self.elsewhere: Tally[str] = Tally()
         entities = structures.design.entities.values()
         self._noted = {entity: _Noted() for entity in entities}
         self._marked: list[tuple[int, MarkedStructure]] = []
@@ -159,7 +164,12 @@ class FactSurvey:
             while not walk.ended:
                 answer = yield from walk.next()
                 for item in answer["Items"]:
-                    wrong = self._note(table, recognition.of(item), item)
+                    spec = recognition.of(item)
+                    named = None if spec is not None else recognition.named(item)
+                    if named is not None:
+                        self.elsewhere[named.name] += 1
+                        continue
+                    wrong = self._note(table, spec, item)
                     if wrong is not None:
                         yield from found(wrong)
                 scanned += len(answer["Items"])

@@ -111,10 +111,10 @@ def examine(
         survey = FactSurvey(structures, log, causes, audits)
         report.scanned = yield from survey.scan(context, suspect, progress)
         report.undeclared, report.strangers = survey.undeclared, survey.strangers
-        report.foreign = survey.foreign
+        report.foreign, report.elsewhere = survey.foreign, survey.elsewhere
         comparisons = structures.comparisons
         # Numbers first: what shows a wrong number is not drift of its own.
-        with_numbers = yield from _steady_numbers(context, structures, log, causes, settle)
+        with_numbers = yield from _steady_numbers(context, structures, log, causes, report, settle)
         for one in with_numbers:
             yield from again(one)
         if settle is not None and next(log.wrong_facts(comparisons), None) is not None:
@@ -124,7 +124,7 @@ def examine(
         for audit in audits:
             yield from audit.wrong(context, found)
     finally:
-        report.moving = causes.moving
+        report.moving, report.late = causes.moving, causes.late
         log.close()
         for audit in audits:
             audit.close()
@@ -135,6 +135,7 @@ def _steady_numbers(
     structures: Structures,
     log: RowLog,
     causes: Causes,
+    report: DriftReport,
     settle: Settle | None,
 ) -> Flow[list[Suspect]]:
     """Numbers that differ by the same amount in two scans, and those recounted individually; others
@@ -147,6 +148,7 @@ def _steady_numbers(
     try:
         differing = False
         for one in log.wrong_amounts(structures.comparisons):
+            report.differing.add((one.structure, one.address))
             if structures.kept[one.structure].recounts and one.holder is not None:
                 steady.append(one)
             else:
@@ -165,6 +167,8 @@ def _steady_numbers(
                 steady.append(one)
             else:
                 causes.moving += not late
+                if late:
+                    causes.late.add((one.structure, one.address))
         return steady
     finally:
         later.close()

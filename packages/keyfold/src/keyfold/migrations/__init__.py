@@ -3,7 +3,7 @@
 from keyfold.design.schema import Index, TableSchema, VectorSchema
 from keyfold.migrations.backend import Backend, backend_of
 from keyfold.migrations.diff import diff
-from keyfold.migrations.migration import PHASES, Migration, Phase, Side
+from keyfold.migrations.migration import PHASES, Migration, Phase
 from keyfold.migrations.moves import (
     Derive,
     Move,
@@ -17,7 +17,6 @@ from keyfold.migrations.moves import (
     restore,
 )
 from keyfold.migrations.operations import (
-    AddReplica,
     CreateIndex,
     CreateTable,
     CreateVector,
@@ -28,7 +27,6 @@ from keyfold.migrations.operations import (
     DropVector,
     EnableStream,
     EnableTtl,
-    RemoveReplica,
 )
 from keyfold.migrations.plan import frozen, load
 from keyfold.migrations.progress import Progress
@@ -43,16 +41,14 @@ from keyfold.migrations.rewrites import (
     transform_attribute,
     undecided,
 )
-from keyfold.migrations.router import Router, SyncRouter
 from keyfold.migrations.runner import Migrator
 from keyfold.migrations.schema_change import SchemaChange
 from keyfold.migrations.status import MigrationStatus
 from keyfold.migrations.table_scan import ScanPace
-from keyfold.migrations.words import derive, drop, merge, rename, split
+from keyfold.migrations.words import derive, drop, rename
 
 __all__ = [
     "PHASES",
-    "AddReplica",
     "Backend",
     "CreateIndex",
     "CreateTable",
@@ -73,15 +69,11 @@ __all__ = [
     "Output",
     "Phase",
     "Progress",
-    "RemoveReplica",
     "Restore",
     "Rewrite",
     "Route",
-    "Router",
     "ScanPace",
     "SchemaChange",
-    "Side",
-    "SyncRouter",
     "TableSchema",
     "VectorSchema",
     "add_attribute",
@@ -93,7 +85,6 @@ __all__ = [
     "fill_indexes",
     "frozen",
     "load",
-    "merge",
     "move",
     "rebuild",
     "recount",
@@ -103,7 +94,6 @@ __all__ = [
     "rename",
     "rename_attribute",
     "restore",
-    "split",
     "transform_attribute",
     "undecided",
 ]

@@ -5,15 +5,14 @@ from __future__ import annotations
 import time
 from typing import Final
 
-from keyfold.migrations.copier import Copier
+from keyfold.migrations.copier import POLL_SECONDS, Copier
 from keyfold.migrations.migration import Migration, Phase
 from keyfold.migrations.state import StateStore
 
-POLL_SECONDS: Final = 0.02
 ROUTER_REFRESH: Final = 0.25
-"""How long a router may act on the state it read last."""
+"""How long an application may act on the state it read last."""
 ROUTER_LEASE: Final = 10.0
-"""How long a silent router counts as running."""
+"""How long a silent application counts as running."""
 
 
 def consequences(migration: Migration) -> list[str]:
@@ -50,7 +49,7 @@ def why_not_followed(store: StateStore, phase: Phase, quiet: float) -> str | Non
 
 
 def wait_for_routers(store: StateStore, epoch: int, copier: Copier | None = None) -> None:
-    """Wait until every running router acts on this epoch; copying continues meanwhile."""
+    """Wait until every following application acts on this epoch; copying continues meanwhile."""
     now = store.backend.clock.now
     time.sleep(ROUTER_REFRESH * 1.2 if store.routers(now()) else 0.0)
     while True:

@@ -8,8 +8,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from keyfold_engine.clients.protocol import Client
-from keyfold_engine.clock import Clock, SystemClock
 from keyfold.design.schema import Index, TableSchema, VectorSchema
 from keyfold.design.table_name import physical_name
 from keyfold.errors import (
@@ -23,10 +21,11 @@ from keyfold.errors import (
     TransportError,
     Unavailable,
 )
+from keyfold_engine.clients.protocol import Client
+from keyfold_engine.clock import Clock, SystemClock
 
 Item = dict[str, Any]
 
-_ATTEMPTS: Final = 10
 _OF_TABLES: Final = frozenset({"CreateTable", "UpdateTable", "UpdateTimeToLive"})
 _LOST: Final = (InternalFailure, Unavailable, TransportError)
 _PASSING: Final = (
@@ -46,6 +45,9 @@ class Backend:
     prefix: str = ""
     names: Mapping[str, str] = field(default_factory=dict)
     clock: Clock = field(default_factory=SystemClock)
+    attempts: int = 10
+    _keys: dict[str, tuple[str, ...]] = field(default_factory=dict, compare=False)
+    """Key names of tables that were described: a table's key never changes."""
 
     def physical(self, table: str) -> str:
         """The physical name of a design's table."""
@@ -65,7 +67,7 @@ class Backend:
         state first.
         """
         lost: Exception | None = None
-        for attempt in range(_ATTEMPTS - 1):
+        for attempt in range(self.attempts - 1):
             try:
                 return self.client.call(operation, request)
             except _PASSING as problem:
@@ -119,10 +121,13 @@ class Backend:
         return {found["TableArn"].split(":")[3], *replicas}
 
     def key_attributes(self, table: str) -> tuple[str, ...]:
-        found = self.describe(table)
-        if found is None:
-            raise TableNotFound(f"the table {self.physical(table)} was not found")
-        return tuple(part["AttributeName"] for part in _ordered(found["KeySchema"]))
+        if table not in self._keys:
+            found = self.describe(table)
+            if found is None:
+                raise TableNotFound(f"the table {self.physical(table)} was not found")
+            names = (part["AttributeName"] for part in _ordered(found["KeySchema"]))
+            self._keys[table] = tuple(names)
+        return self._keys[table]
 
     def wait_until_active(self, table: str) -> None:
         """Wait until the table and all its indexes are active."""
@@ -140,6 +145,7 @@ class Backend:
             pause = min(pause * 2, 2.0)
 
     def wait_until_gone(self, table: str) -> None:
+        self._keys.pop(table, None)
         pause = 0.005
         while self.describe(table) is not None:
             time.sleep(pause)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from keyfold.design.entity import Entity
@@ -103,6 +104,8 @@ class Passage:
         for name, wire in item.items():
             if name in self.drops or name in self.source.table.schema.key_attributes:
                 continue
+            if name in self.counted_here or name in self.counted_back:
+                continue  # A design computes its numbers from the items that it has.
             if name not in self.source.attributes:
                 found[name] = wire
             elif name in was:
@@ -114,6 +117,22 @@ class Passage:
                 # Stored as NULL, read as missing.
                 found[self.renamed.get(name, name)] = wire
         return found
+
+    @cached_property
+    def counted_here(self) -> frozenset[str]:
+        """What the target's design counts itself, and the source does not declare."""
+        return kept_attributes(self.target) - self.source.attributes
+
+    @cached_property
+    def counted_back(self) -> frozenset[str]:
+        return kept_attributes(self.source) - self.target.attributes
+
+    def beside_kept(self, carried: Item, there: Item | None) -> Item:
+        """An item with the numbers that are counted where it is stored."""
+        if there is None:
+            return carried
+        rest = {name: wire for name, wire in carried.items() if name not in self.counted_here}
+        return {**rest, **{name: there[name] for name in self.counted_here if name in there}}
 
     def _refuse_taken(self, rest: Item, made: Item) -> None:
         computed = self.target.attributes - self.target.by_attribute.keys()
@@ -138,6 +157,19 @@ class Passage:
         if name in base and same(there.get(name), wire):
             return base[name]
         return wire
+
+
+def kept_attributes(spec: EntitySpec) -> frozenset[str]:
+    """The attributes whose values follow from other items."""
+    design = spec.table.design
+    design.complete()
+    return frozenset(
+        spec.fields[field].attribute
+        for one in design.maintainers
+        if one.follows.target == spec.name and one.follows.fact in ("amount", "best", "shown")
+        for field in one.follows.writes
+        if field in spec.fields
+    )
 
 
 def by_name(

@@ -11,18 +11,21 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
-from keyfold.errors import KeyfoldError
-from keyfold_engine.limits import TRANSACTION_ITEMS
 from keyfold.migrations.backend import Item
 from keyfold.migrations.changes import ChangeReader, ItemChange
 from keyfold.migrations.copy_writes import REFUSED, CopyWrites, refusal
 from keyfold.migrations.migration import Side
+from keyfold.migrations.moves import Output
+from keyfold.migrations.ownership import Address
 from keyfold.migrations.sides import Sides, Tally, Uncopyable, rewrite_item
 from keyfold.migrations.state import CopyFailure, ForeignWrite, StateStore, key_text
+from keyfold_engine.limits import TRANSACTION_ITEMS
 
 _ATTEMPTS: Final = 12
+POLL_SECONDS: Final = 0.02
 _TELL_EVERY: Final = 0.1
 _NOTE_EVERY: Final = 1.0
 
@@ -44,9 +47,6 @@ class Copier:
         self._told = 0.0
         self.clears = False
         """Nothing is written, but what was deleted is deleted here too."""
-        self.switching: float | None = None
-        """Writes wait for it so long; it says all the while that it is alive."""
-        self._beats, self._beat_at = 0, float("-inf")
         self._noted_foreign = float("-inf")
         self._reached = 0.0
         """Every change before this moment has been copied."""
@@ -56,21 +56,23 @@ class Copier:
 
     def poll(self) -> int:
         """Copy one read of each shard; returns the number of changes."""
-        seen = 0
+        seen, over = 0, False
         with self._lock:
             reached = self.backend.clock.now()
             for reader in self._readers:
                 for shard, records in reader.batches():
+                    if records and self.store.load().writes == self.towards:
+                        # Another migrator has switched. What changes on this side now are copies,
+                        # and would come back over newer writes; what was before has its markers.
+                        over = True
+                        continue
                     self.copy_changes(records)
                     if records:
                         reader.done(shard, records[-1])
                         reached = min(reached, records[-1].created)
                     seen += len(records)
             self._reached = max(self._reached, reached)
-        if self.switching is not None and time.monotonic() > self._beat_at + _TELL_EVERY:
-            self._beats, self._beat_at = self._beats + 1, time.monotonic()
-            self.store.note_switching(self._beats, self.switching)
-        if self._reached > self._told + _TELL_EVERY:
+        if not over and self._reached > self._told + _TELL_EVERY:
             self.store.caught_up(self._reached)
             self._told = self._reached
         return seen
@@ -95,30 +97,28 @@ class Copier:
         while self._reached < now:
             self.poll()
 
-    def drain(self, settle: float = 0.0) -> None:
-        """Copy until nothing is left and nothing arrives for `settle` seconds; writes are
-        paused.
-        """
-        quiet_since: float | None = None
-        while True:
-            if self.poll():
-                quiet_since = None
-                continue
-            quiet_since = quiet_since or time.monotonic()
-            if time.monotonic() - quiet_since >= settle:
-                return
-            time.sleep(min(settle, 0.05))
+    def settle(self, seconds: float) -> None:
+        """Copy for this long, since streams may lag, then all that has changed so far."""
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            if not self.poll():
+                time.sleep(POLL_SECONDS)
+        self.catch_up()
 
     def skip_to_end(self) -> None:
-        """Skip all changes so far: they are this migration's own copies."""
+        """Skip all changes so far: they are on both sides."""
+        while self.skip():
+            pass
+
+    def skip(self) -> bool:
+        """Skip one read of each shard; returns whether there were changes."""
+        found = False
         for reader in self._readers:
-            found = True
-            while found:
-                found = False
-                for shard, records in reader.batches():
-                    if records:
-                        reader.done(shard, records[-1])
-                        found = True
+            for shard, records in reader.batches():
+                if records:
+                    reader.done(shard, records[-1])
+                    found = True
+        return found
 
     def copy_changes(self, records: Sequence[ItemChange], tries: int = _ATTEMPTS) -> None:
         """Copy changes to the other side, once each, in order per item.
@@ -131,8 +131,6 @@ class Copier:
         size = 0
         current = self._current_of(records)
         for record in records:
-            if not self.clears:
-                self._rejoin(record)
             item = current.get((record.table, key_text(record.key)))
             planned = self._plan_copy(record, item)
             if planned is None:
@@ -150,18 +148,6 @@ class Copier:
             taken |= addresses
             size += len(actions)
         self._copy_together(batch, tries)
-
-    def _rejoin(self, record: ItemChange) -> None:
-        """Restore an item's part that a writer without knowledge of it dropped."""
-        for route in self.back.routes:
-            if route.lacks is None or route.source != record.table or record.new is None:
-                continue
-            try:
-                key = route.lacks(record.new)
-            except KeyfoldError:
-                continue  # Another kind of item.
-            if key is not None and self.backend.item(route.target, key) is not None:
-                self.copy_again(route.target, key)
 
     def _current_of(self, records: Sequence[ItemChange]) -> dict[tuple[str, str], Item]:
         """The changed items in their current state.
@@ -186,7 +172,7 @@ class Copier:
             images = [image for image in (record.old, record.new) if image is not None]
             if not any(self.sides.concerns(record.table, image) for image in images):
                 return None
-            after = self.sides.outputs(record.table, item)
+            after = self._outputs_after(record, item)
             left = self.writes.outdated_by(record, after)
             if self.clears:
                 after = {}
@@ -200,6 +186,17 @@ class Copier:
         except Uncopyable as problem:
             self._trouble(record.table, record.key, str(problem))
             return None
+
+    def _outputs_after(self, record: ItemChange, item: Item | None) -> dict[Address, Output]:
+        """What a changed item maps to in its current state.
+
+        If it was deleted and made again since, what is stored there is of the deleted one, and
+        nothing of it stays but numbers, which are counted there.
+        """
+        after = self.sides.outputs(record.table, item)
+        if record.new is not None:
+            return after
+        return {a: one if one.kept else replace(one, onto=None) for a, one in after.items()}
 
     def _copy_together(self, batch: list[tuple[ItemChange, list[Item]]], tries: int) -> None:
         if not batch:
@@ -333,7 +330,7 @@ class Copier:
                 return
             current = self.backend.item(record.table, record.key)
             try:
-                after = self.sides.outputs(record.table, current)
+                after = self._outputs_after(record, current)
                 left = self.writes.outdated_by(record, after)
                 source = (record.table, key_text(record.key))
                 after = {} if self.clears else after

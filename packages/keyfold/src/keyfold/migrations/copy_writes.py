@@ -20,6 +20,7 @@ from keyfold.migrations.moves import Output
 from keyfold.migrations.ownership import Ownership, address_text
 from keyfold.migrations.sides import (
     ABSENT,
+    PRESENT,
     Sides,
     Tally,
     Uncopyable,
@@ -97,14 +98,12 @@ class CopyWrites:
         """
         actions: list[Item] = []
         for address, output in after.items():
-            if output.part is not None and self._is_gone(output):
-                continue
             actions += (
                 self._put_with_undo(output, address, source, scanned)
                 if self.sides.stays(output.table)
                 else [self._put(output, new=scanned)]
             )
-        actions += [self._take_away(*one) for one in left.values()]
+        actions += [self.delete(output.table, there) for output, there in left.values()]
         return [*actions, *self._guard(source, item)] if actions else []
 
     def _guard(self, source: tuple[str, str], item: Item | None) -> list[Item]:
@@ -159,10 +158,6 @@ class CopyWrites:
                 return unchanged(there, key)
         return output.claim
 
-    def _is_gone(self, output: Output) -> bool:
-        """Whether the item that this is a part of is gone."""
-        return self.backend.item(output.table, self.sides.key_of(output.table, output.item)) is None
-
     def _put_with_undo(
         self, output: Output, address: tuple[str, str], source: tuple[str, str], scanned: bool
     ) -> list[Item]:
@@ -176,12 +171,10 @@ class CopyWrites:
         there = self.backend.item(output.table, key)
         item = output.settle_on(there)
         if there is None:
-            if output.part is not None:
-                return []
             made = UndoRecord("made", output.table, key, revision=_after(record))
             return [self._put(output), *log.writes(made)]
         if equal(there, item):
-            if record is None and scanned and not own and output.part is None:
+            if record is None and scanned and not own:
                 log.note(UndoRecord("found", output.table, key))
             return []
         if output.moved and not own:
@@ -190,10 +183,8 @@ class CopyWrites:
             return [self._put(output), *log.writes(made)]
         if output.claim:
             return [self._put(output)]
-        # From verify on, a part that is there was written in the new shape.
-        adds = frozenset[str]() if self.sides.early else output.part or frozenset()
         known = record or UndoRecord("changed", output.table, key, revision=-1)
-        changed = known.with_change(there, item, adds)
+        changed = known.with_change(there, item)
         changed.kind = "changed"
         return [self._put(output), *log.writes(changed)]
 
@@ -220,20 +211,14 @@ class CopyWrites:
         """A put; of a new item only if nothing is stored there."""
         name = self.backend.physical(output.table)
         key = self.sides.key_of(output.table, output.item)
-        if output.part is not None:
-            rest = {n: w for n, w in output.item.items() if n not in key}
-            return {"Update": {"TableName": name, "Key": key, **_part(rest, output.part, key)}}
-        item = output.item
+        item, there = output.item, None
         if output.onto is not None:
-            item = output.onto(self.backend.item(output.table, key))
+            there = self.backend.item(output.table, key)
+            item = output.onto(there)
         condition = absent(key) if new and not output.claim else self._claim(output, key)
+        if output.kept and there is not None and not new:
+            condition = unchanged({n: w for n, w in there.items() if n in output.kept}, key)
         return {"Put": {"TableName": name, "Item": item, **condition}}
-
-    def _take_away(self, output: Output, there: Item) -> Item:
-        if output.part is None:
-            return self.delete(output.table, there)
-        name, key = self.backend.physical(output.table), self.sides.key_of(output.table, there)
-        return {"Update": {"TableName": name, "Key": key, **_part({}, output.part, key)}}
 
     def delete(self, table: str, there: Item) -> Item:
         """Delete an item if it is unchanged."""
@@ -294,28 +279,13 @@ class CopyWrites:
         return None
 
 
-def _part(values: Item, part: frozenset[str], key: Item) -> Item:
-    """An update that sets an item's part and leaves the rest alone."""
-    names = {f"#n{number}": name for number, name in enumerate(sorted(part))}
-    sets = [p for p, name in names.items() if name in values]
-    removes = [p for p, name in names.items() if name not in values]
-    clauses = [f"SET {', '.join(f'{p} = :{p[1:]}' for p in sets)}"] * bool(sets)
-    clauses += [f"REMOVE {', '.join(removes)}"] * bool(removes)
-    request: Item = {
-        "UpdateExpression": " ".join(clauses),
-        "ConditionExpression": "attribute_exists(#key)",
-        "ExpressionAttributeNames": {**names, "#key": next(iter(key))},
-    }
-    if sets:
-        request["ExpressionAttributeValues"] = {f":{p[1:]}": values[names[p]] for p in sets}
-    return request
-
-
 def _is_guarded(action: Item) -> bool:
     """Whether it was refused only because the stored item changed since planning."""
+    condition = action.get("Put", {}).get("ConditionExpression", "")
     return (
         not action.keys().isdisjoint(("Delete", "ConditionCheck"))
-        or action.get("Put", {}).get("ConditionExpression") == ABSENT
+        or condition == ABSENT
+        or condition.startswith(PRESENT)
     )
 
 

@@ -8,19 +8,18 @@ from keyfold.design.schema import (
     AttributeSchema,
     EntitySchema,
     Index,
-    Replication,
     Schema,
     TableSchema,
 )
-from keyfold_engine.expressions.text import condition_text
 from keyfold.migrations.schema_change import ChangeKind, SchemaChange
 from keyfold.migrations.structure_diff import condition_words, diff_structures
+from keyfold_engine.expressions.text import condition_text
 
 
 def diff(before: Schema, after: Schema) -> list[SchemaChange]:
     """All differences of tables, entities and consequences, tables first."""
     entities = list(_entities(before, after))
-    tables = [*diff_tables(before, after), *_regions(before, after)]
+    tables = [*diff_tables(before, after)]
     return [*tables, *entities, *diff_structures(before, after, entities)]
 
 
@@ -56,27 +55,6 @@ def _tables(before: Schema, after: Schema) -> Iterator[SchemaChange]:
     for name, old in before.by_table.items():
         if name not in after.by_table:
             yield SchemaChange("table removed", name, f"the table {name} is removed", old)
-
-
-def _regions(before: Schema, after: Schema) -> Iterator[SchemaChange]:
-    """Local tables are in one region, so live ones are not compared."""
-    for name, new in after.by_table.items():
-        old = before.by_table.get(name)
-        was, now = (_spread(table.replication) if table else "" for table in (old, new))
-        if old is not None and was != now:
-            words = f"the regions of {name} change from {was} to {now}"
-            yield SchemaChange("regions changed", name, words, old, new)
-        elif old is None and new.replication is not None:
-            words = f"{name} is in {now}"
-            yield SchemaChange("regions changed", name, words, None, new)
-
-
-def _spread(replication: Replication | None) -> str:
-    """The regions of a table; its home is a matter of the application."""
-    if replication is None:
-        return "one region"
-    strong = ", where conflicts are refused" if replication.is_strong else ""
-    return f"{', '.join(sorted(replication.regions))}{strong}"
 
 
 def _key(table: TableSchema) -> tuple[object, ...]:

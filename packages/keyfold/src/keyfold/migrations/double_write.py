@@ -10,6 +10,7 @@ from keyfold.errors import KeyfoldError, TransactionCanceled
 from keyfold.migrations.backend import Item
 from keyfold.migrations.moves import Output
 from keyfold.migrations.routed_migration import RoutedMigration, item_at
+from keyfold.migrations.routing import wait_for_copies
 from keyfold.migrations.sides import absent, difference, unchanged
 from keyfold.migrations.spelling import equal
 from keyfold.migrations.state import key_text
@@ -18,10 +19,8 @@ from keyfold.migrations.write_request import (
     actions_of,
     answer_of,
     item_after,
-    put_beside,
     refusal_of,
     tables_of,
-    with_attributes,
 )
 from keyfold.runtime.flow import Answer, Call, Flow
 
@@ -87,7 +86,6 @@ class DoubleWrite:
         for number in range(len(self.actions)):
             yield from self._look(number)
         more = yield from self._old_side()
-        self._keep_parts()
         parts = [{kind: one} for kind, one in self.actions]
         try:
             yield Call("TransactWriteItems", {"TransactItems": [*parts, *more]})
@@ -110,6 +108,10 @@ class DoubleWrite:
         table = routed.table(name)
         key = yield from routed.key_of(table, one["Item"] if "Item" in one else one["Key"])
         before = yield from item_at(name, key)
+        if before is None and kind == "Delete" and not self.returning:
+            clock = routed.routing.clock
+            yield from wait_for_copies(routed.migration.name, routed.prefix, clock)
+            before = yield from item_at(name, key)
         after = item_after((kind, one), before, key)
         self.images.append((before, after))
         address = (table, key_text(key))
@@ -120,36 +122,12 @@ class DoubleWrite:
             except KeyfoldError:
                 # Its condition refuses it; without one, it would create an item of no entity.
                 return
-        if before is None and after is not None:
-            yield from self._join(table, after)
-        if before is not None and not self.returning:
-            yield from self._refuse_parted(table, before)
         for meaning, item in ((self.was, before), (self.becomes, after)):
             for outputs in routed.meaning(table, item).values():
                 addressed = yield from self._find_places(outputs)
                 meaning.places |= addressed
                 meaning.shown |= dict.fromkeys(list(addressed)[:1], item)
                 self.moved[address] = None
-
-    def _refuse_parted(self, table: str, item: Item) -> Flow[None]:
-        """Wait for an item's part: it is about to be merged, and belongs to what is written."""
-        for route in self.routed.back:
-            if route.lacks is None or route.source != table:
-                continue
-            try:
-                key = route.lacks(item)
-            except KeyfoldError:
-                continue  # Another kind of item.
-            if key and (yield from item_at(self.routed.physical(route.target), key)):
-                raise OutOfStep(f"{route.target} {key_text(key)}")
-
-    def _join(self, table: str, item: Item) -> Flow[None]:
-        """An item that became a part of another."""
-        for route in self.routed.wholes:
-            key = route.lacks(item) if route.lacks and route.source == table else None
-            part = key and (yield from item_at(self.routed.physical(route.target), key))
-            for outputs in self.routed.meaning(route.target, part or None).values():
-                self.becomes.places |= yield from self._find_places(outputs)
 
     def _old_side(self) -> Flow[list[Item]]:
         """The writes that update the old side accordingly."""
@@ -158,20 +136,12 @@ class DoubleWrite:
         for address, (output, key) in {**was.places, **becomes.places}.items():
             there = yield from item_at(routed.physical(output.table), key)
             touch = yield from routed.touch("new", output.table, key)
-            if not self.returning and not self._is_in_step(address, output, there):
+            if not self.returning and not self._is_in_step(address, there):
                 raise OutOfStep(f"{output.table} {address[1]}")
             new = becomes.places.get(address)
-            if output.part is not None and address in self.own:
-                if self._fold(address, output.part, new[0] if new is not None else None):
-                    actions.append(touch)
-                continue
             if address in self.own:
                 continue  # it is of both sides, and the request itself writes it
             wanted = new[0].settle_on(there) if new is not None else None
-            if output.part is not None and new is None:
-                wanted = {n: w for n, w in (there or {}).items() if n not in output.part}
-            if output.part is not None and there is None:
-                continue
             physical = routed.physical(output.table)
             if (change := _change(physical, key, there, wanted)) is not None:
                 actions += [change, touch]
@@ -179,39 +149,12 @@ class DoubleWrite:
             actions.append((yield from routed.touch("old", table, self.keys[table, text])))
         return actions
 
-    def _is_in_step(self, address: Address, output: Output, there: Item | None) -> bool:
+    def _is_in_step(self, address: Address, there: Item | None) -> bool:
         before = self.was.shown.get(address)
         if before is not None:
             return self.routed.stands_for(self.was.places[address][0], there, before)
         made = address in self.becomes.shown and address not in self.was.places
-        return not made or there is None or output.part is not None
-
-    def _fold(self, address: Address, part: frozenset[str], new: Output | None) -> bool:
-        """Fold an item's part into the request's own action; returns whether something changes."""
-        number = self.own[address]
-        before, after = self.images[number]
-        if after is None:
-            return False
-        values = {n: w for n, w in new.item.items() if n in part} if new is not None else {}
-        if {n: w for n, w in (before or {}).items() if n in part} == values and (
-            self.actions[number][0] != "Put"
-        ):
-            return False
-        action = self.actions[number]
-        self.actions[number] = with_attributes(action, self.keys[address], part, values)
-        return True
-
-    def _keep_parts(self) -> None:
-        """What a put would remove from the old side, since the new one stores it elsewhere."""
-        for address, number in self.own.items():
-            before = self.images[number][0]
-            if self.actions[number][0] != "Put" or before is None:
-                continue
-            part = self.routed.part_of(address[0], before)
-            folded = address in self.was.places or address in self.becomes.places
-            if part and not folded:
-                key = self.keys[address]
-                self.actions[number] = put_beside(self.actions[number], key, before, part)
+        return not made or there is None
 
     def _find_places(self, outputs: list[Output]) -> Flow[Places]:
         found: Places = {}

@@ -8,7 +8,6 @@ from math import ceil
 from typing import Any, Final
 
 from keyfold.design.schema import Index
-from keyfold_engine.limits import BATCH_GET_ITEMS, READ_UNIT_BYTES, TRANSACTION_ITEMS
 from keyfold.migrations.backend import Backend, Item
 from keyfold.migrations.migration import Migration
 from keyfold.migrations.operations import CreateIndex
@@ -19,6 +18,7 @@ from keyfold.migrations.spelling import equal
 from keyfold.migrations.state import key_text
 from keyfold.migrations.table_scan import PAGE
 from keyfold.prices import prices
+from keyfold_engine.limits import BATCH_GET_ITEMS, READ_UNIT_BYTES, TRANSACTION_ITEMS
 from keyfold_engine.values.size import item_size
 from keyfold_engine.values.units import entry_units, read_units, write_units
 
@@ -159,7 +159,7 @@ def _look(migration: Migration, sides: Sides, table: str, items: list[Item]) -> 
         outputs, source = addressed.values(), (table, key_text(sides.key_of(table, item)))
         for address, output in addressed.items():
             other = source if output.claim else first.setdefault(address, source)
-            if other != source and (output.moved or output.part is not None):
+            if other != source and output.moved:
                 found.shared.append(
                     f"{address_text(other)} and {address_text(source)} would be one item"
                 )

@@ -6,6 +6,7 @@ from collections.abc import Container, Iterator
 from dataclasses import replace
 
 from keyfold.design.entity_spec import EntitySpec
+from keyfold.design.schema import Follows
 from keyfold.migrations.backend import Item
 from keyfold.migrations.rewrites import Change, Rewrite, remove_markers
 from keyfold.runtime import Design
@@ -22,8 +23,17 @@ def find_outdated(old: Design, new: Design, touched: Container[str]) -> tuple[st
         for each in old.schema.follows
         if each.name not in now
         or replace(now[each.name], at_once=each.at_once) != each
-        or (each.name in own and each.fact in ("copy", "claim") and each.sync == "transaction")
+        or (each.name in own and _is_written(each))
     )
+
+
+def _is_written(each: Follows) -> bool:
+    """Whether a migration changes it too: it writes copies, and a consumer of the new design may
+    have read the records of what it copied.
+    """
+    if each.fact == "amount":
+        return each.sync == "stream"
+    return each.fact in ("copy", "claim") and each.sync == "transaction"
 
 
 def removals(old: Design, new: Design) -> Iterator[Rewrite]:

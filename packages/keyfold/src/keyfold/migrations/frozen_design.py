@@ -43,12 +43,11 @@ from keyfold.design.schema import (
 from keyfold.design.table import Table
 from keyfold.design.template import Literal, Template
 from keyfold.errors import MigrationError
-from keyfold_engine.expressions.ast import And, Between, Compare, Function, In, Not, Or, Path, Value
 from keyfold.maintain import Pointer
 from keyfold.maintain.shards import TYPE_NAME
 from keyfold.maintain.structure import Restatement, restated
-from keyfold.migrations.snapshot import UNKNOWN
 from keyfold.runtime import Design
+from keyfold_engine.expressions.ast import And, Between, Compare, Function, In, Not, Or, Path, Value
 from keyfold_engine.values.codec import decode
 
 _TYPES: dict[str, Any] = {
@@ -149,8 +148,6 @@ class _Making:
         body["key"] = Key(entity.key.partition.text, sort.text if sort is not None else None)
         for placement in entity.placements:
             when = placement.when
-            if when == UNKNOWN:
-                continue
             told: Any = () if when is None else _record(when)
             body[placement.name or f"on_{placement.index}"] = On(
                 placement.index, *_sides(placement.key), when=told

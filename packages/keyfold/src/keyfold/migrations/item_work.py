@@ -9,15 +9,13 @@ from dataclasses import replace
 
 from keyfold.errors import Pending, VerifyFailed
 from keyfold.maintain.rebuild import Unsettled
-from keyfold.migrations.applications import POLL_SECONDS
 from keyfold.migrations.backend import Item
-from keyfold.migrations.copier import Copier
+from keyfold.migrations.copier import POLL_SECONDS, Copier
 from keyfold.migrations.leftovers import find_unmoved, note_natives, remove_moved
 from keyfold.migrations.migration import Migration, Side, reached
 from keyfold.migrations.moves import Derive
 from keyfold.migrations.progress import Progress, Report
 from keyfold.migrations.rewrites import Rewrite
-from keyfold.migrations.side_client import NewSideClient
 from keyfold.migrations.sides import Sides, Tally, Uncopyable, rewrite_item
 from keyfold.migrations.state import CopyFailure, StateStore
 from keyfold.migrations.table_scan import Scan, ScanPace
@@ -118,18 +116,21 @@ class ItemWork:
                 Scan(self.store, f"backfill {table}", table, self.pace, self.report).run(handle)
             copier.catch_up()
             try:
-                self.restore_structures()
+                self.restore_structures(early=True)
             except Unsettled:
                 # Old applications do not count for the new design; in hold none is left.
                 self.say(f"{self.migration.name}: counters still change; hold recounts them")
 
-    def restore_structures(self) -> None:
-        old = Sides(self.backend, [move.forward for move in self.migration.moves])
-        for step in self.migration.restores:
-            staying = step.design.tables.keys() - self.migration.created
-            tables = {self.backend.physical(name): name for name in staying}
-            noting = NotingClient(self.backend, self.log, tables)
-            step.run(replace(self.backend, client=NewSideClient(noting, old)))
+    def restore_structures(self, *, early: bool = False) -> None:
+        """Correct the new design's structures; `early` while the old design still counts."""
+        created = self.migration.created
+        for step in self.migration.recounts:
+            due = step.without_shared(created) if early else step
+            tables = {
+                self.backend.physical(name): name for name in step.design.tables.keys() - created
+            }
+            if due.labels:
+                due.run(replace(self.backend, client=NotingClient(self.backend, self.log, tables)))
 
     def _rewrite(self, sides: Sides, table: str, item: Item, tally: Tally) -> None:
         try:
@@ -149,17 +150,10 @@ class ItemWork:
 
         Scan(self.store, rewrite.name, rewrite.table, self.pace, self.report).run(handle)
 
-    def compare(self, copier: Copier, *, repair: bool, going_back: bool = False) -> Comparison:
-        """Compare both sides through a copier's routes; with `going_back` the new side is then
-        removed.
-        """
-        forward = copier.towards == "new"
-        verifier = MigrationVerifier(
-            self.store,
-            copier,
-            dropped=self.migration.emptied if forward else (),
-            removals=self.migration.rewrites("contract") if forward else None if going_back else (),
-        )
+    def compare(self, copier: Copier, *, repair: bool) -> Comparison:
+        """Compare both sides through a copier's routes."""
+        dropped = self.migration.emptied if copier.towards == "new" else ()
+        verifier = MigrationVerifier(self.store, copier, dropped=dropped)
         return verifier.run(self.pace, repair=repair, report=self.report)
 
     def retry_problems(self, copier: Copier) -> None:
@@ -184,9 +178,7 @@ class ItemWork:
             result = self.compare(copier, repair=False)
         new = self.sides("new")
         new.routes = [step.route for step in self.migration.steps if isinstance(step, Derive)]
-        lacking = MigrationVerifier(
-            self.store, Copier(self.store, new, "new"), removals=(), at_once=True
-        )
+        lacking = MigrationVerifier(self.store, Copier(self.store, new, "new"), at_once=True)
         found = lacking.run(self.pace, repair=True, report=self.report)
         self.say(f"{self.migration.name}: {result.words()}")
         if result.drifts or found.repaired or found.drifts:
@@ -212,11 +204,7 @@ class ItemWork:
     def remove_moved(self) -> None:
         """Take away what was moved out of tables that stay."""
         dropped = self.migration.dropped
-        moves = [
-            move
-            for move in self.migration.moves
-            if move.forward.source not in dropped and not move.forward.keeps
-        ]
+        moves = [move for move in self.migration.moves if move.forward.source not in dropped]
         if remove_moved(self.store, moves, self.pace) and self._has_streams:
             # Deleted on the new side since the last comparison, or written by an older application.
             copier = self.copier("old")

@@ -32,7 +32,7 @@ def find_unmoved(store: StateStore, sides: Sides, table: str, pace: ScanPace) ->
 
 def note_natives(migration: Migration, store: StateStore, log: UndoLog, pace: ScanPace) -> None:
     """Record what is already on the new side, if that table stays."""
-    routes = [move.backward for move in migration.moves if not move.backward.keeps]
+    routes = [move.backward for move in migration.moves]
     sides = Sides(store.backend, [r for r in routes if r.source not in migration.created])
 
     def note(table: str, item: Item) -> None:
@@ -63,7 +63,7 @@ def remove_moved(store: StateStore, moves: Sequence[Move], pace: ScanPace) -> in
         if backend.item(made.table, sides.key_of(made.table, made.item)) is None:
             return False
         # The item goes last: until then, another run finds what follows from it.
-        formers = {} if made.part is not None else back.outputs(made.table, made.item)
+        formers = back.outputs(made.table, made.item)
         for address, former in formers.items():
             place = back.key_of(former.table, former.item)
             if (

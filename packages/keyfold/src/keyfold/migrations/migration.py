@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal
 
-from keyfold_engine.clients.protocol import AsyncClient, Client
 from keyfold.design.schema import TableSchema
 from keyfold.errors import MigrationError, TableNotFound
 from keyfold.migrations.moves import Derive, Move, Restore, Route
@@ -16,6 +15,7 @@ from keyfold.migrations.rewrites import Rewrite, undecided
 from keyfold.runtime import Design
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Call, Flow
+from keyfold_engine.clients.protocol import AsyncClient, Client
 
 Phase = Literal[
     "planned",
@@ -23,7 +23,6 @@ Phase = Literal[
     "follow",
     "backfill",
     "verify",
-    "switch-reads",
     "switch-writes",
     "hold",
     "contract",
@@ -36,12 +35,22 @@ PHASES: Final[tuple[Phase, ...]] = (
     "follow",
     "backfill",
     "verify",
-    "switch-reads",
     "switch-writes",
     "hold",
     "contract",
 )
 """In order; a migration's phase is the last complete one."""
+
+DOES: Final[dict[Phase, str]] = {
+    "expand": "creates tables and indexes and enables streams; a rollback removes them",
+    "follow": "copies every change from here on; a rollback takes the copies back",
+    "backfill": "copies and rewrites the existing items; a rollback takes that back",
+    "verify": "compares both sides item by item, and copies differences again",
+    "switch-writes": "writes go to the new side; a rollback brings them back with all data",
+    "hold": "copies changes back to the old side and recounts; a rollback is still possible",
+    "contract": "compares once more and removes the old side; there is no way back",
+}
+"""What each phase does, and whether it can be undone."""
 
 Side = Literal["old", "new"]
 """One of the two layouts of a migration."""
@@ -108,6 +117,13 @@ class Migration:
                     return output.item
         return None
 
+    def wait_for_copies(self, context: Context, table: str) -> Flow[None]:
+        """Wait until items that another application has just written are in this table, too."""
+        from keyfold.migrations.routing import wait_for_copies
+
+        if table in {move.forward.target for move in self.moves}:
+            yield from wait_for_copies(self.name, context.table_prefix, context.clock)
+
     def _flat(self, steps: Iterable[Any]) -> Iterator[Step]:
         for step in steps:
             if isinstance(step, undecided):
@@ -122,6 +138,21 @@ class Migration:
     @property
     def restores(self) -> list[Restore]:
         return [step for step in self.steps if isinstance(step, Restore)]
+
+    @property
+    def recounts(self) -> list[Restore]:
+        """The restores of its steps, and of the numbers of the stream that nothing else moves."""
+        stated = {label for step in self.restores for label in step.labels}
+        moved = [move.numbers for move in self.moves if move.numbers is not None]
+        left = [
+            replace(one, labels=tuple(n for n in one.labels if n not in stated)) for one in moved
+        ]
+        return [*self.restores, *(one for one in dict.fromkeys(left) if one.labels)]
+
+    @property
+    def duplicates(self) -> list[str]:
+        """What programs see twice that do not read through keyfold."""
+        return [move.shared.words() for move in self.moves if move.shared is not None]
 
     def operations(self, when: str) -> list[TableChange]:
         return [s for s in self.steps if isinstance(s, TableChange) and s.when == when]
@@ -160,7 +191,7 @@ class Migration:
     def writes_staying(self) -> bool:
         """Whether it writes to existing tables, which needs undo records."""
         targets = {route.target for route in self.routes("new")}
-        rewritten = self.rewrites("backfill") or self.restores or self.between
+        rewritten = self.rewrites("backfill") or self.recounts or self.between
         return bool(rewritten or targets - self.created)
 
     @property

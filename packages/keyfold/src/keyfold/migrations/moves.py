@@ -6,9 +6,9 @@ maps to; it ignores other items.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from keyfold.design.entity import Entity
 from keyfold.design.entity_spec import EntitySpec
@@ -20,9 +20,11 @@ from keyfold.migrations.backend import Backend, Item
 from keyfold.migrations.carried_items import Passage, by_name
 from keyfold.migrations.frozen_design import entity_of
 from keyfold.migrations.refusals import one_holder
+from keyfold.migrations.same_table import SharedTable
 from keyfold.migrations.spelling import equal
 from keyfold.runtime import Design
 from keyfold.runtime.intent import Marker, Put
+from keyfold.streams.pending_numbers import adding
 
 Old = TypeVar("Old", bound=Entity)
 New = TypeVar("New", bound=Entity)
@@ -37,23 +39,18 @@ class Output:
     claim: Mapping[str, Any] = field(default_factory=dict)
     onto: Callable[[Item | None], Item] | None = None
     """What it becomes if something is already stored there and that matters."""
-    part: frozenset[str] | None = None
-    """The attributes it contributes to an item that exists without it."""
     moved: bool = False
     """It is the item itself, not one of its consequences."""
+    kept: frozenset[str] = frozenset()
+    """Numbers that its own side counts, which a copy leaves as they are."""
 
     def settle_on(self, there: Item | None) -> Item:
         """The item as it should be where `there` is stored."""
-        if self.part is not None:
-            kept = {n: w for n, w in (there or {}).items() if n not in self.part}
-            return {**kept, **self.item} if there is not None else {}
         return self.item if self.onto is None else self.onto(there)
 
     def stands(self, there: Item | None) -> bool:
         """Whether the other side has it."""
-        if there is None:
-            return self.part is not None
-        return equal(there, self.settle_on(there))
+        return there is not None and equal(there, self.settle_on(there))
 
 
 Outputs = Callable[[Item], Iterable[Output]]
@@ -69,18 +66,12 @@ class Route:
     target: str
     selects: Selects
     outputs: Outputs
-    keeps: bool = False
-    """What it reads is unchanged, and never removed."""
     tables: tuple[TableSchema, ...] = ()
     """The tables that it reads and writes, as far as known."""
     follows: Selects = lambda _: False
     """Whether an item of the source is derived from moved items: it is written again there."""
     guards: bool = False
     """Applications that follow write its outputs, too, whenever they write what it reads."""
-    part: frozenset[str] = frozenset()
-    """The attributes that it takes from items which stay."""
-    lacks: Callable[[Item], Item | None] | None = None
-    """The key of the item whose part another write may have dropped."""
 
 
 @dataclass(frozen=True)
@@ -92,8 +83,12 @@ class Move:
     backward: Route
     counters: tuple[str, ...] = ()
     """Counters of the moved items, which must be recounted."""
-    partial: bool = False
-    """Its items are parts of others, which stay."""
+    numbers: Restore | None = None
+    """Numbers of the stream to which the moved items add: copying does not, and a consumer may
+    come late.
+    """
+    shared: SharedTable | None = None
+    """The table that has its items under both keys."""
 
     def words(self) -> str:
         return f"move {self.name} from {self.forward.source} to {self.forward.target}"
@@ -120,6 +115,19 @@ class Restore:
     design: Design
     labels: tuple[str, ...]
 
+    def without_shared(self, created: Container[str]) -> Restore:
+        """The same without numbers of the stream in tables that stay: until the switch the old
+        design's consumer counts there.
+        """
+        shared = {
+            each.name
+            for each in self.design.schema.follows
+            if each.fact == "amount"
+            and each.sync == "stream"
+            and self.design.entities[each.target].__table__.name not in created
+        }
+        return replace(self, labels=tuple(n for n in self.labels if n not in shared))
+
     def words(self) -> str:
         return f"restore {', '.join(self.labels)}"
 
@@ -132,7 +140,7 @@ class Restore:
             table_names=backend.names,
             create_tables=False,
         )
-        rebuild_structures(opened, self.labels)
+        rebuild_structures(opened, self.labels, settle=adding(opened, self.labels))
 
 
 def restore(design: Design, *labels: str) -> Restore:
@@ -175,12 +183,16 @@ def move(
             f"{old.__name__}: a move takes both functions, forward and backward, or none"
         )
     source, target = old.__spec__, new.__spec__
+    shared = None
     if source.table.name == target.table.name:
+        shared = SharedTable(target.name, target.table.name, source.home, target.home)
+        if not shared.is_apart:
+            raise MigrationError(shared.refusal)
         was, now = (
             {m.label for m in _structures(s) if m.follows.fact == "claim"} for s in (source, target)
         )
-        if shared := sorted(was & now):
-            raise MigrationError(one_holder(target.name, shared[0].rpartition(".")[2]))
+        if twice := sorted(was & now):
+            raise MigrationError(one_holder(target.name, twice[0].rpartition(".")[2]))
     back = {name: was for was, name in (rename or {}).items()}
     passage = Passage(
         source,
@@ -195,7 +207,10 @@ def move(
         },
     )
     name = target.name if source.name == target.name else f"{source.name} to {target.name}"
-    return Move(name, *_routes(name, passage), _counters(target))
+    counted = _amounts(target, "transaction")
+    followed = _amounts(target, "stream")
+    numbers = Restore(cast("Design", target.table.design), followed) if followed else None
+    return Move(name, *_routes(name, passage), counted, numbers, shared)
 
 
 def _routes(name: str, passage: Passage) -> tuple[Route, Route]:
@@ -203,7 +218,15 @@ def _routes(name: str, passage: Passage) -> tuple[Route, Route]:
 
     def forward(item: Item) -> Iterable[Output]:
         made, carried = passage.carry(item)
-        first = Output(target.table.name, carried, moved=True)
+        first = Output(
+            target.table.name,
+            carried,
+            onto=(lambda there: passage.beside_kept(carried, there))
+            if passage.counted_here
+            else None,
+            moved=True,
+            kept=passage.counted_here,
+        )
         return [first, *written_with(target, made)[1:]]
 
     def backward(item: Item) -> Iterable[Output]:
@@ -213,13 +236,12 @@ def _routes(name: str, passage: Passage) -> tuple[Route, Route]:
 
     old, new = source.table.name, target.table.name
     both = (source.table.schema, target.table.schema)
-    apart = old == new and source.type_name == target.type_name
     return (
         Route(
             name,
             old,
             new,
-            shape_test(source) if apart else source.recognises,
+            source.recognises,
             forward,
             tables=both,
             follows=follow_test(source),
@@ -228,23 +250,11 @@ def _routes(name: str, passage: Passage) -> tuple[Route, Route]:
             f"{name}, back",
             new,
             old,
-            shape_test(target) if apart else target.recognises,
+            target.recognises,
             backward,
             tables=both,
         ),
     )
-
-
-def shape_test(spec: EntitySpec) -> Selects:
-    """Whether an item belongs to an entity, by its type and key shape."""
-
-    def selects(item: Item) -> bool:
-        return spec.recognises(item) and all(
-            attribute.template.matches(str(next(iter(item[attribute.attribute].values()))))
-            for attribute in spec.key.attributes
-        )
-
-    return selects
 
 
 def follow_test(spec: EntitySpec) -> Selects:
@@ -301,10 +311,10 @@ def _structures(spec: EntitySpec) -> list[Any]:
     return [m for m in spec.table.design.maintainers if m.source is spec.entity]
 
 
-def _counters(spec: EntitySpec) -> tuple[str, ...]:
+def _amounts(spec: EntitySpec, sync: str) -> tuple[str, ...]:
     """The numbers that copying leaves unchanged although it should move them."""
     amounts = (m for m in _structures(spec) if m.follows.fact == "amount")
-    return tuple(m.label for m in amounts if m.sync == "transaction")
+    return tuple(m.label for m in amounts if m.sync == sync)
 
 
 def rekey(

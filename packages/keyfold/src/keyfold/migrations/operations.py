@@ -200,38 +200,6 @@ class DropVector(VectorIndexChange):
 
 
 @dataclass(frozen=True)
-class ReplicaChange(PartChange):
-    """Of a region."""
-
-    table: str
-    region: str
-
-    def is_there(self, backend: Backend) -> bool:
-        return self.region in backend.regions(self.table)
-
-    def update(self, backend: Backend) -> None:
-        action = "Create" if self.adds else "Delete"
-        _update(backend, self.table, ReplicaUpdates=[{action: {"RegionName": self.region}}])
-
-    def reverse(self) -> TableChange:
-        return (RemoveReplica if self.adds else AddReplica)(self.table, self.region)
-
-
-class AddReplica(ReplicaChange):
-    """Adds a region to a table; the backend copies its items there."""
-
-    when, adds = "expand", True
-    says = "add the region {0.region} to {0.table}"
-
-
-class RemoveReplica(ReplicaChange):
-    """Removes a region from a table; the others keep its items."""
-
-    when, adds = "contract", False
-    says = "remove the region {0.region} from {0.table}"
-
-
-@dataclass(frozen=True)
 class TtlChange(PartChange):
     """Of the expiry."""
 

@@ -19,6 +19,7 @@ from keyfold.migrations.frozen_design import design_of
 from keyfold.migrations.migration import Migration
 from keyfold.migrations.plan_text import PlanText
 from keyfold.migrations.refusals import refuse_dangerous, refuse_index_keys
+from keyfold.migrations.same_table import rekeyed
 from keyfold.migrations.snapshot import dump
 from keyfold.migrations.snapshot import load as load_snapshot
 from keyfold.runtime import Design
@@ -36,6 +37,8 @@ class Draft:
     name: str
     text: str
     open_questions: list[str]
+    duplicates: list[str]
+    """What programs see twice that do not read through keyfold."""
     before: Schema
     after: Schema
 
@@ -64,10 +67,11 @@ def draft(
     fields, by entity and name, that an item may lack.
     """
     changes = diff(before, after)
-    refuse_dangerous(changes)
+    refuse_dangerous(changes, after)
     refuse_index_keys(changes, before)
     writer = PlanText(name, design, changes, before, after, live, defaults)
-    return Draft(name, writer.text(), writer.questions, before, after)
+    duplicates = [shared.words() for shared in rekeyed(changes, after)]
+    return Draft(name, writer.text(), writer.questions, duplicates, before, after)
 
 
 def frozen(plan: str | Path) -> tuple[Design, Design]:

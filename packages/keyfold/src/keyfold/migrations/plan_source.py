@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from dataclasses import fields
 from typing import Any, Final
 
-import orjson
-
 from keyfold.design.schema import Index, TableSchema, VectorSchema
+from keyfold.literals import python as quote
 
 _WIDTH: Final = 100
 
@@ -31,7 +30,7 @@ class PlanSource:
         if table.name not in self.tables:
             self.imports.add("TableSchema")
             parts = [quote(table.name)]
-            skipped = ("name", "indexes", "vectors", "replication", "place", "silences", "ttl")
+            skipped = ("name", "indexes", "vectors", "place", "silences", "intents", "ttl")
             parts += _write_record(table, skipped)
             if table.indexes:
                 indexes = [self.index(index, 8) for index in table.indexes]
@@ -44,7 +43,9 @@ class PlanSource:
 
     def index(self, index: Index, indent: int = 8) -> str:
         self.imports.add("Index")
-        parts = _write_record(index, ("name", "place", "silences", "purpose", "holds", "sparse"))
+        parts = _write_record(
+            index, ("name", "place", "silences", "intents", "purpose", "holds", "sparse")
+        )
         return wrap("Index(", [quote(index.name), *parts], ")", indent)
 
     def vector(self, vector: VectorSchema) -> str:
@@ -68,10 +69,6 @@ def names_text(names: list[str]) -> str:
     return line if len(line) < _WIDTH - 40 else wrap("(", names, ")", 0)
 
 
-def quote(text: str) -> str:
-    return orjson.dumps(text).decode()
-
-
 def variable(table: str) -> str:
     return re.sub(r"\W", "_", snake(table))
 
@@ -80,7 +77,7 @@ def _write_record(record: Any, skip: tuple[str, ...]) -> Iterator[str]:
     for one in fields(record):
         value = getattr(record, one.name)
         if one.name not in (*skip, "description", "needs", "prefixes") and value != one.default:
-            yield f"{one.name}={quote(value) if isinstance(value, str) else repr(value)}"
+            yield f"{one.name}={quote(value)}"
 
 
 def snake(name: str) -> str:

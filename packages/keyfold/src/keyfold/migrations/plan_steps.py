@@ -16,12 +16,12 @@ from keyfold.design.schema import (
     VectorSchema,
 )
 from keyfold.errors import MigrationError
+from keyfold.literals import python as quote
 from keyfold.maintain.structure import restated
-from keyfold.migrations.plan_source import PlanSource, quote, snake
+from keyfold.migrations.plan_source import PlanSource, snake
 from keyfold.migrations.questions import Question, question_of
 from keyfold.migrations.refusals import stays
 from keyfold.migrations.schema_change import MOVES, SchemaChange
-from keyfold.migrations.snapshot import UNKNOWN
 
 
 class PlanSteps:
@@ -149,7 +149,7 @@ class PlanSteps:
             yield self._conversion_step(change, new)
         elif change.kind == "attribute added" and isinstance(new, EntitySchema):
             attribute = next(a for a in new.attributes if a.name == change.detail)
-            if attribute.optional or self._is_counted(change) or self._is_merged(attribute):
+            if attribute.optional or self._is_counted(change):
                 return
             if stays(old, new):
                 yield self._fill_step(old, new, attribute)
@@ -158,12 +158,6 @@ class PlanSteps:
         """Where an entity had its index keys from, for the way back."""
         if not isinstance(old, EntitySchema) or not isinstance(new, EntitySchema):
             return []
-        for place in old.placements:
-            if place.when == UNKNOWN:
-                self.questions.append(
-                    f"{new.name}: the condition of its old key in {place.index} was not recorded; "
-                    "a rollback removes its items from the index"
-                )
         return [f"before={self._name_of(old.name, 'old')}"] if old.placements else []
 
     def _is_moved(self, entity: str) -> bool:
@@ -174,11 +168,6 @@ class PlanSteps:
     def _is_copy_of_moved(self, entity: str) -> bool:
         copies = (each for each in self.after.follows if each.fact == "copy")
         return any(each.target == entity and self._is_moved(each.source) for each in copies)
-
-    def _is_merged(self, attribute: AttributeSchema) -> bool:
-        """Whether it probably comes from removed items."""
-        gone = (c.old for c in self.changes if c.kind == "entity removed")
-        return any(isinstance(o, EntitySchema) and attribute.field in o.by_field for o in gone)
 
     def _is_counted(self, change: SchemaChange) -> bool:
         """Whether a new structure writes it."""
@@ -303,7 +292,7 @@ class PlanSteps:
         """Whether items cannot be read without a field that they do not have yet."""
         kept = {f for each in self.after.follows if each.target == entity.name for f in each.writes}
         given = attribute.optional or (entity.name, attribute.field) in self.defaults
-        return not given and attribute.field not in kept and not self._is_merged(attribute)
+        return not given and attribute.field not in kept
 
     def _move_parts(
         self,

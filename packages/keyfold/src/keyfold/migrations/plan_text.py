@@ -8,7 +8,8 @@ from typing import Final
 from keyfold import literals
 from keyfold.design.schema import EntitySchema, Index, Schema, TableSchema, VectorSchema
 from keyfold.errors import MigrationError
-from keyfold.migrations.plan_source import PlanSource, names_text, quote, variable, wrap
+from keyfold.literals import python as quote
+from keyfold.migrations.plan_source import PlanSource, names_text, variable, wrap
 from keyfold.migrations.plan_steps import PlanSteps
 from keyfold.migrations.schema_change import SchemaChange, restructures
 from keyfold.migrations.snapshot import fingerprint

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from keyfold.design.schema import EntitySchema, Index, Schema, TableSchema
+from keyfold.design.schema import EntitySchema, Index, Schema
 from keyfold.errors import MigrationError
+from keyfold.migrations.same_table import rekeyed
 from keyfold.migrations.schema_change import MOVES, SchemaChange
 
 
@@ -11,7 +12,10 @@ class Dangerous(MigrationError):
     """A change that would lose data as it stands; the message names the safe way."""
 
 
-def refuse_dangerous(changes: list[SchemaChange]) -> None:
+def refuse_dangerous(changes: list[SchemaChange], after: Schema) -> None:
+    for both in rekeyed(changes, after):
+        if not both.is_apart:
+            raise Dangerous(both.refusal)
     for change in changes:
         if change.kind == "table key changed":
             raise Dangerous(
@@ -30,12 +34,6 @@ def refuse_dangerous(changes: list[SchemaChange]) -> None:
                 f"{change.words}. A vector index cannot be changed, and searches would fail while "
                 "it is created again. The safe way: declare the new one under another name "
                 "(index=), switch the searches, then remove the old one and plan again"
-            )
-        if change.kind == "regions changed" and _is_strong(change):
-            raise Dangerous(
-                f"{change.words}. A table that refuses conflicts gets its three regions while it "
-                "is empty. The safe way: declare the new table under another name, create it in "
-                "its regions, and move the items there"
             )
         if change.kind in ("index added", "index removed"):
             index = change.new or change.old
@@ -75,11 +73,6 @@ def _find_shared_unique(change: SchemaChange) -> str:
         {"+".join(u.fields) for u in side.uniques if u.by == "marker"} for side in sides
     )
     return next(iter(sorted(first & second)), "")
-
-
-def _is_strong(change: SchemaChange) -> bool:
-    tables = [table for table in (change.old, change.new) if isinstance(table, TableSchema)]
-    return len(tables) > 1 and any(t.replication and t.replication.is_strong for t in tables)
 
 
 def _find_need(change: SchemaChange, changes: list[SchemaChange]) -> str:

@@ -37,13 +37,12 @@ class Restoring:
     def run(self) -> None:
         """Each part is idempotent."""
         back = self.migration.routes("old")
-        staying = [r for r in back if self._stays(r.source) and not r.keeps]
+        staying = [r for r in back if self._stays(r.source)]
         self._remove_new(staying, moved=True)
         if self.migration.between is None:
             derived = [step.route for step in self.migration.steps if isinstance(step, Derive)]
             self._remove_new([r for r in derived if self._stays(r.target)], moved=False)
-        parts = [_without_part(r) for r in back if r.part and self._stays(r.source)]
-        rewrites = [*self.migration.rewrites("backfill"), *parts]
+        rewrites = self.migration.rewrites("backfill")
         changed = {rewrite.table for rewrite in rewrites}
         for record in self.log.records():
             if record.kind == "made":
@@ -127,7 +126,7 @@ class Restoring:
             key = self.sides.key_of(target, output.item)
             if not self._stays(target) or self.log.find(target, key) is not None:
                 continue
-            if output.part is None and equal(self.backend.item(target, key), output.item):
+            if equal(self.backend.item(target, key), output.item):
                 self.backend.delete(target, key)
 
     def _put_back(self, record: UndoRecord) -> None:
@@ -140,14 +139,3 @@ class Restoring:
             self.backend.call("PutItem", request)
         except ConditionFailed:
             return  # The application has created it again.
-
-
-def _without_part(route: Route) -> Rewrite:
-    """On the way back, what became a part of an item goes: it is an item of its own again."""
-
-    def undo(item: Item) -> Item:
-        if not route.selects(item):
-            return item
-        return {name: wire for name, wire in item.items() if name not in route.part}
-
-    return Rewrite(route.name, route.source, lambda item: item, undo)

@@ -12,12 +12,12 @@ from keyfold.design.entity_spec import EntitySpec
 from keyfold.design.schema import KeyTemplates, Placement, TableSchema
 from keyfold.design.shorthand import template
 from keyfold.errors import MigrationError
-from keyfold_engine.expressions.evaluate import compile_condition
-from keyfold_engine.expressions.parser import literal_condition
 from keyfold.maintain.unique import marker_prefix
 from keyfold.migrations.backend import Item
 from keyfold.migrations.frozen_design import entity_of
 from keyfold.migrations.spelling import same
+from keyfold_engine.expressions.evaluate import compile_condition
+from keyfold_engine.expressions.parser import literal_condition
 from keyfold_engine.values.codec import decode, encode
 
 Change = Callable[[Item], Item | None]

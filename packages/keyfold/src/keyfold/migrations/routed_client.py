@@ -9,22 +9,19 @@ from __future__ import annotations
 
 import asyncio
 import threading
-import time
 from collections.abc import Mapping
 from typing import Any, Final
 
-from keyfold_engine.clients.protocol import AsyncClient, Client
 from keyfold.errors import Pending, Unavailable
-from keyfold.migrations.applications import ROUTER_REFRESH
 from keyfold.migrations.double_write import DoubleWrite, OutOfStep
 from keyfold.migrations.echoes import echoed
 from keyfold.migrations.migration import Migration, reached
 from keyfold.migrations.routed_migration import RoutedMigration
-from keyfold.migrations.state import State
 from keyfold.migrations.write_request import WRITES, tables_of
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Answer, Call, Flow, Pause, drive, drive_async
 from keyfold.runtime.walk import all_written
+from keyfold_engine.clients.protocol import AsyncClient, Client
 
 _TRIES: Final = 40
 
@@ -67,10 +64,9 @@ class Routed:
 
     def _write(self, operation: str, request: Mapping[str, Any]) -> Flow[Answer]:
         """A write according to the current state, which is read again while waiting for a copy."""
-        started = time.monotonic()
         moved = not self.routed.tables.isdisjoint(tables_of(request))
         for attempt in range(_TRIES):
-            state = yield from self._wait_until_open(started)
+            state = self.routing.state
             self.routing.begin(state)
             try:
                 sent = request
@@ -96,15 +92,6 @@ class Routed:
             f"{self.routed.migration.name}: the two sides have differed for too long, at {late}. "
             "Keep copying while applications follow: keyfold migrations apply"
         )
-
-    def _wait_until_open(self, started: float) -> Flow[State]:
-        """The state, once it admits writes."""
-        while (state := self.routing.state).closed:
-            if self.routing.has_waited_enough(time.monotonic() - started):
-                yield from self.routing.open_again(state)
-            yield Pause(ROUTER_REFRESH / 5)
-            yield from self.routing.refresh()
-        return state
 
     def _one_by_one(self, request: Mapping[str, Any]) -> Flow[Answer]:
         for name, requests in request["RequestItems"].items():

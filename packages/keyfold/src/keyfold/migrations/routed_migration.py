@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from keyfold_engine.clock import Clock
 from keyfold.migrations.backend import Item
 from keyfold.migrations.migration import Migration, Side
 from keyfold.migrations.moves import Output, Route
 from keyfold.migrations.rewrites import Rewrite
-from keyfold.migrations.router import Routing
+from keyfold.migrations.routing import Routing
 from keyfold.migrations.spelling import equal
 from keyfold.migrations.state import SUPPORT, marker_key
 from keyfold.runtime.flow import Call, Flow
+from keyfold_engine.clock import Clock
 
 
 class RoutedMigration:
@@ -22,16 +22,13 @@ class RoutedMigration:
         self, migration: Migration, physical: Mapping[str, str], prefix: str, clock: Clock
     ):
         self.migration = migration
-        self.routing = Routing(migration.name, prefix, clock, doubles=True)
+        self.routing = Routing(migration.name, prefix, clock)
         self.names = physical
         self.logical = {name: table for table, name in physical.items()}
         self.prefix = prefix
         self.back: list[Route] = migration.routes("old")
         self.forward: list[Route] = migration.routes("new")
-        self.wholes = [route for route in self.forward if route.part]
-        """Those that make items out of parts of others."""
-        sources = [route.source for route in (*self.back, *self.wholes)]
-        self.tables = {self.physical(table) for table in sources}
+        self.tables = {self.physical(route.source) for route in self.back}
         self.echoes: dict[str, list[Rewrite]] = {}
         """Rewrites that apply to writes of the new shape, by table."""
         for rewrite in migration.rewrites("backfill"):
@@ -63,20 +60,10 @@ class RoutedMigration:
                 found.setdefault(route.name, []).extend(route.outputs(item))
         return found
 
-    def part_of(self, table: str, item: Item | None) -> frozenset[str]:
-        """The attributes of an item that are separate items on the new side."""
-        found = frozenset[str]()
-        for route in self.wholes:
-            if item is not None and route.source == table and route.selects(item):
-                found |= route.part
-        return found
-
     def stands_for(self, old: Output, there: Item | None, item: Item) -> bool:
         """Whether the old side has what the new one shows."""
         if there is None:
             return False
-        if old.part is not None:
-            return equal(old.settle_on(there), there)
         for route in self.forward:
             if route.source == old.table and route.selects(there):
                 return any(equal(one.settle_on(item), item) for one in route.outputs(there))

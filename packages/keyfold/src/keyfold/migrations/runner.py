@@ -1,41 +1,39 @@
 """Runs a migration: phase by phase, each idempotent, with rollback before the last.
 
 The order keeps traffic safe. Only one direction is copied at a time: towards the new side while
-writes go to the old one, back once they go to the new one. In between writes pause briefly: routers
-confirm that nobody writes, the streams are read to their end, and then the other side is opened.
+writes go to the old one, back once they go to the new one. Applications that follow write both
+sides until the switch, so it is one change of the state, and nobody waits.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import cached_property
 from math import inf
 from typing import Final, Literal
 
 from keyfold.errors import Drifted, Irreversible, MigrationError, Pending, VerifyFailed
-from keyfold_engine.limits import STREAM_RETENTION_SECONDS
 from keyfold.migrations.applications import (
-    POLL_SECONDS,
     consequences,
     wait_for_routers,
     why_not_followed,
 )
 from keyfold.migrations.backend import Backend
-from keyfold.migrations.copier import Copier
+from keyfold.migrations.copier import POLL_SECONDS
 from keyfold.migrations.item_work import ItemWork, list_words
-from keyfold.migrations.migration import PHASES, Migration, Phase, Side, reached
+from keyfold.migrations.migration import DOES, PHASES, Migration, Phase, Side, reached
 from keyfold.migrations.progress import Progress, Report, silent
 from keyfold.migrations.restoration import Restoring
-from keyfold.migrations.state import Overtaken, State, StateStore
+from keyfold.migrations.state import State, StateStore
 from keyfold.migrations.status import MigrationStatus
 from keyfold.migrations.table_scan import ScanPace
 from keyfold.migrations.table_shape import Say, Shaping
 from keyfold.migrations.verify import Comparison
+from keyfold_engine.limits import STREAM_RETENTION_SECONDS
 
-_ATTEMPTS: Final = 5
 _LOOK_SECONDS: Final = 0.5
 _SAY_SECONDS: Final = 5.0
-_MOST_PATIENCE: Final = 15.0
 QUIET_SECONDS: Final = 30.0
 """How long no foreign write may have occurred before a switch."""
 
@@ -84,7 +82,7 @@ class Migrator:
     ) -> State:
         """Continue the migration up to and including a phase.
 
-        It stops before the first phase that needs the application, unless routers report that it
+        It stops before the first phase that needs the application, unless it reports that it
         follows. With `wait` it copies meanwhile, and continues when they do or ends when `wait`
         returns False.
         """
@@ -104,7 +102,6 @@ class Migrator:
             "follow": self.items.start_copying,
             "backfill": self.items.backfill,
             "verify": lambda: self._verify(repair=repair),
-            "switch-reads": self._switch_reads,
             "switch-writes": self._switch_writes,
             "hold": self._hold,
             "contract": self._contract,
@@ -112,12 +109,28 @@ class Migrator:
         for phase in PHASES[1 : PHASES.index(to) + 1]:
             if reached(self._state.phase, phase):
                 continue
-            if phase == "switch-reads" and not self._is_followed(wait):
+            if phase == "switch-writes" and not self._is_followed(wait):
                 return self._state
             self.say(f"{self.migration.name}: {phase}")
+            self.say(f"{self.migration.name}: {DOES[phase]}{self._size_of(phase)}")
             steps[phase]()
             self._change(phase=phase, plan=self.migration.fingerprint)
         return self._state
+
+    @cached_property
+    def _items(self) -> int:
+        """How many items there are to copy or rewrite, as far as the backend knows."""
+        sources = dict.fromkeys(route.source for route in self.migration.routes("new"))
+        sources |= dict.fromkeys(one.table for one in self.migration.rewrites("backfill"))
+        found = (self.backend.describe(table) or {} for table in sources)
+        return sum(int(each.get("ItemCount", 0)) for each in found)
+
+    def _size_of(self, phase: Phase) -> str:
+        """How much a phase has to read, and how long that takes at the given rate."""
+        if phase not in ("backfill", "verify", "contract"):
+            return ""
+        items, rate = self._items, self.pace.items_per_second
+        return f" (about {items:,} items{f', {items / rate:,.0f} s' if rate else ''})"
 
     def rollback(
         self, to: Literal["planned", "verify"] = "planned", *, keep: Side | None = None
@@ -142,18 +155,20 @@ class Migrator:
             self._take_back()
             return self._state
         away = self._notice_absence()
-        if self._state.writes == "new" or self._state.closed:
+        if self._state.writes == "new":
             self._return_writes("new" if away else keep)
-        if self._state.reads == "new":
-            self._change(reads="old", phase="verify")
-            wait_for_routers(self.store, self._state.epoch)
         if to == "verify" and not self._state.returning:
             return self._state
+        copier = None
         if not self._state.returning:
+            if reached(self._state.phase, "follow"):
+                copier = self.items.copier("new")
             self._change(returning=True)
-        # Routers with an older state still write the new side.
-        wait_for_routers(self.store, self._state.epoch)
+        # Applications with an older state still write the new side, and old ones the old side.
+        wait_for_routers(self.store, self._state.epoch, copier)
         if self.migration.writes_staying:
+            if copier is not None:
+                copier.catch_up()
             Restoring(self.migration, self.store, self.pace, self.items.report).run()
         self._take_back()
         return self._state
@@ -162,7 +177,7 @@ class Migrator:
         self._shaping.take_back()
         if self._state != State(epoch=self._state.epoch):
             self._change(**{n: v for n, v in vars(State()).items() if n != "epoch"})
-        self.store.forget(undo=self.migration.writes_staying)
+        self.store.forget()
 
     def follow(self, until: Callable[[], bool]) -> None:
         """Keep copying until stopped."""
@@ -229,7 +244,7 @@ class Migrator:
         )
         self.store.forget_positions()
         if self._state.writes == "old" and reached(self._state.phase, "verify"):
-            self._change(phase="backfill", reads="old")
+            self._change(phase="backfill")
         return True
 
     def _begin(self) -> None:
@@ -255,64 +270,20 @@ class Migrator:
                 list_words(f"{self.migration.name}: the sides differ", result.drifts)
             )
 
-    def _switch_reads(self) -> None:
-        self.items.copier("new").catch_up()
-        self.items.refuse_problems()
-        self._change(reads="new")
-
     def _switch_writes(self) -> None:
         copier, back = self.items.copier("new"), self.items.copier("old")
-
-        def prepare(attempt: int) -> None:
-            # Slow work is done before writes pause.
-            back.skip_to_end()
-            copier.catch_up()
-            self.items.refuse_problems()
-            # Late double writes are safe: they are on both sides.
-            if not self._is_doubled():
-                self._close_writes(copier, attempt)
-                self._refuse_problems_of_the_switch()
-                back.skip_to_end()
-
+        back.skip_to_end()
+        copier.settle(self.settle)
+        self.items.refuse_problems()
+        # What the new side has so far came from the old one, or was written to both.
+        back.skip()
         # Side and phase change together; otherwise writes would go uncopied.
-        self._open_side(prepare, writes="new", phase="switch-writes")
-
-    def _open_side(self, prepare: Callable[[int], None], **changes: object) -> None:
-        for attempt in range(_ATTEMPTS):
-            prepare(attempt)
-            try:
-                self._change(closed=False, **changes)
-                return
-            except Overtaken:
-                # It took too long, and a router has reopened the old side.
-                if attempt == _ATTEMPTS - 1:
-                    raise
-                self._state = self.store.load()
-
-    def _close_writes(self, copier: Copier, attempt: int) -> None:
-        """Writes are paused, and everything written is copied.
-
-        Writes pause briefly; if a write takes longer, the next attempt waits longer.
-        """
-        copier.switching = self.settle + min(2.0**attempt, _MOST_PATIENCE)
-        copier.poll()
-        if not self._state.closed:
-            self._change(closed=True)
-        wait_for_routers(self.store, self._state.epoch, copier)
-        copier.drain(self.settle)
-
-    def _refuse_problems_of_the_switch(self) -> None:
-        if self.store.problems():
-            self._change(closed=False, doubled=False)
-            self.items.refuse_problems()
+        self._change(writes="new", phase="switch-writes")
 
     def _return_writes(self, keep: Side | None) -> None:
         """Writes return to the old side, which has everything."""
-        if self._state.writes == "old":
-            self._change(closed=False)
-            return
         with self.items.copying("old") as copier:
-            result = self.items.compare(copier, repair=keep == "new", going_back=True)
+            result = self.items.compare(copier, repair=keep == "new")
         if not result.clean and keep != "old":
             why = (
                 "the old side has no place for what was written since the switch; change or "
@@ -326,32 +297,17 @@ class Migrator:
         self.items.refuse_problems()
         back = self.items.copier("old")
 
-        def prepare(attempt: int) -> None:
-            back.catch_up()
-            if self._is_doubled():
-                self._double_writes(back)
-            if not self._is_doubled():
-                self._close_writes(back, attempt)
-            self._refuse_problems_of_the_switch()
-
-        self._open_side(prepare, writes="old", reads="old", doubled=False, phase="verify")
-        wait_for_routers(self.store, self._state.epoch)
-
-    def _is_doubled(self) -> bool:
-        """Whether all following applications can write both sides."""
-        routers = self.store.routers(self.backend.clock.now())
-        return bool(routers) and all(router.doubles for router in routers)
-
-    def _double_writes(self, copier: Copier) -> None:
-        """Write both sides, and copy earlier writes. Nothing is paused."""
+        back.catch_up()
+        # From here on applications write both sides, and what they wrote before is copied.
         if not self._state.doubled:
             self._change(doubled=True)
-        wait_for_routers(self.store, self._state.epoch, copier)
-        until = time.monotonic() + self.settle
-        while time.monotonic() < until:
-            if not copier.poll():
-                time.sleep(POLL_SECONDS)
-        copier.catch_up()
+        wait_for_routers(self.store, self._state.epoch, back)
+        back.settle(self.settle)
+        if self.store.problems():
+            self._change(doubled=False)
+            self.items.refuse_problems()
+        self._change(writes="old", doubled=False, phase="verify")
+        wait_for_routers(self.store, self._state.epoch)
 
     def _hold(self) -> None:
         """Changes of the new side reach the old one, so that a rollback loses nothing."""
@@ -379,4 +335,4 @@ class Migrator:
         self.items.remove_moved()
         self._shaping.close_streams()
         self._shaping.contract()
-        self.store.forget(undo=self.migration.writes_staying)
+        self.store.forget()

@@ -19,7 +19,6 @@ ChangeKind = Literal[
     "vector added",
     "vector removed",
     "vector changed",
-    "regions changed",
     "ttl changed",
     "stream changed",
     "entity added",

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from keyfold_engine.clients.protocol import Client
 from keyfold.migrations.sides import Sides
+from keyfold_engine.clients.protocol import Client
 
 _READS: Final = ("Scan", "Query")
 
@@ -19,7 +19,7 @@ class NewSideClient:
         self.tables = {
             old.backend.physical(route.source): route.source
             for route in old.routes
-            if route.source == route.target and not route.keeps
+            if route.source == route.target
         }
 
     def call(self, operation: str, request: Mapping[str, Any]) -> dict[str, Any]:

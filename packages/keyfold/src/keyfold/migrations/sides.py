@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from keyfold.errors import ConditionFailed, KeyfoldError, MigrationError, TransactionCanceled
-from keyfold_engine.limits import TRANSACTION_ITEMS
 from keyfold.migrations.backend import Backend, Item
 from keyfold.migrations.moves import Output, Route
 from keyfold.migrations.rewrites import Rewrite, undo_rewrites
 from keyfold.migrations.spelling import equal, same
 from keyfold.migrations.state import key_text
 from keyfold.migrations.undo import UndoLog, UndoRecord
+from keyfold_engine.limits import TRANSACTION_ITEMS
 
 
 class Uncopyable(MigrationError):
@@ -125,8 +125,11 @@ def rewrite_item(
     changed = apply_rewrites(sides, table, item, image)
     if write_over(sides, table, item, changed, tally):
         return True
-    if image is None or changed is None or equal(changed, item):
+    if image is None or changed is None:
         return False
+    follows = any(r.follow for r in sides.rewrites if r.table == table)
+    if equal(changed, item) and not follows:
+        return False  # Otherwise an older change may have been followed since.
     return _follow_late(sides, table, item, image, tally)
 
 
@@ -157,6 +160,7 @@ def _follow_late(sides: Sides, table: str, item: Item, image: Item, tally: Tally
 
 _TRIES = 5
 ABSENT: Final = "attribute_not_exists(#key)"
+PRESENT: Final = "attribute_exists(#key)"
 _COUNTED = {"ReturnConsumedCapacity": "TOTAL"}
 
 
@@ -247,8 +251,11 @@ def _note_change(
 def _note_left(sides: Sides, table: str, key: Item, item: Item) -> list[Item]:
     """What keeps the way back from undoing what was never done to an item."""
     rewrites = [rewrite for rewrite in sides.rewrites if rewrite.table == table]
-    if not (sides.stays(table) and sides.early) or equal(undo_rewrites(rewrites, item), item):
+    back = undo_rewrites(rewrites, item)
+    if not sides.stays(table) or equal(back, item):
         return []
+    if not sides.early:
+        return _note_echoed(sides, table, key, item, back, rewrites)
     assert sides.log is not None
     record = sides.log.find(table, key)
     left = _untouched_attributes(sides, rewrites, item, item, record)
@@ -256,6 +263,27 @@ def _note_left(sides: Sides, table: str, key: Item, item: Item) -> list[Item]:
     noted = known.with_change(item, item, left=left)
     is_known = (noted.before, noted.after) == (known.before, known.after)
     return [] if is_known or known.kind == "made" else sides.log.writes(noted)
+
+
+def _note_echoed(
+    sides: Sides, table: str, key: Item, item: Item, back: Item, rewrites: Sequence[Rewrite]
+) -> list[Item]:
+    """What keeps the way back from taking an attribute's new name for newer than its former one: an
+    application that follows wrote both, and an older one may write the former again.
+    """
+    assert sides.log is not None
+    echoed = frozenset().union(*(rewrite.adds for rewrite in rewrites if rewrite.echo is not None))
+    names = echoed & item.keys()
+    if not names or any(not same(back.get(n), item.get(n)) for n in back.keys() - names):
+        return []
+    record = sides.log.find(table, key)
+    if record is not None and (
+        record.kind == "made" or all(record.wrote(name, item[name]) for name in names)
+    ):
+        return []
+    known = record or UndoRecord("changed", table, key, revision=-1)
+    without = {name: wire for name, wire in item.items() if name not in names}
+    return sides.log.writes(known.with_change(without, item, names))
 
 
 def _untouched_attributes(

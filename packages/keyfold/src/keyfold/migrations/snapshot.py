@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,6 @@ from keyfold.design.schema import (
     Index,
     KeyTemplates,
     Placement,
-    Replication,
     Schema,
     StepSchema,
     TableSchema,
@@ -27,13 +25,10 @@ from keyfold.design.schema import (
 from keyfold.design.shorthand import template, template_text
 from keyfold.design.template import Template
 from keyfold.errors import MigrationError
-from keyfold_engine.expressions.ast import Function
 from keyfold_engine.expressions.parser import literal_condition
 from keyfold_engine.expressions.text import condition_text
 
 FORMAT = 2
-UNKNOWN = Function("unknown", ())
-"""The condition of records of the first format, which did not store it."""
 _NOT_COMPARED = ("place", "at_once", "fits")
 
 
@@ -53,18 +48,16 @@ def load(data: bytes, origin: str = "the snapshot") -> Schema:
     """Load a dumped schema."""
     try:
         body = orjson.loads(data)
-        if body["format"] not in (1, FORMAT):
+        if body["format"] != FORMAT:
             raise MigrationError(
-                f"{origin} has format {body['format']}, this keyfold reads up to {FORMAT}; "
-                "upgrade keyfold"
+                f"{origin} has format {body['format']}, and this keyfold reads {FORMAT}. Make the "
+                "snapshot again with the keyfold that you use: keyfold migrations snapshot"
             )
         return Schema(
             name=body["design"],
             tables=tuple(_read_table(table) for table in body["tables"]),
             entities=tuple(_read_entity(entity) for entity in body["entities"]),
-            follows=tuple(_read_record(each) for each in body["follows"])
-            if "follows" in body
-            else tuple(_first_records(body)),
+            follows=tuple(_read_record(each) for each in body["follows"]),
         )
     except (KeyError, TypeError, ValueError) as problem:
         raise MigrationError(f"{origin} is not a snapshot of a design: {problem!r}") from None
@@ -98,14 +91,12 @@ def fingerprint(table: TableSchema) -> str:
 
 
 def _table(table: TableSchema) -> dict[str, Any]:
-    skipped = ("place", "silences", "indexes", "vectors", "replication", "description", "needs")
+    skipped = ("place", "silences", "indexes", "vectors", "description", "needs")
     body = _stated_fields(table, (*skipped, "prefixes"))
     if table.vectors:
         body["vectors"] = [
             _stated_fields(one, ("place", "silences", "intents")) for one in table.vectors
         ]
-    if table.replication:
-        body["replication"] = _stated_fields(table.replication, ())
     body["indexes"] = [
         _stated_fields(index, ("place", "silences", "purpose", "holds", "sparse"))
         for index in table.indexes
@@ -114,13 +105,11 @@ def _table(table: TableSchema) -> dict[str, Any]:
 
 
 def _read_table(body: dict[str, Any]) -> TableSchema:
-    spread = body.get("replication")
     return TableSchema(
         **{
             **body,
             "indexes": tuple(Index(**_tuples(one)) for one in body["indexes"]),
             "vectors": tuple(VectorSchema(**_tuples(one)) for one in body.get("vectors", ())),
-            "replication": Replication(**_tuples(spread)) if spread else None,
         }
     )
 
@@ -175,11 +164,8 @@ def _read_attribute(body: dict[str, Any]) -> AttributeSchema:
     return AttributeSchema(**{**body, "states": states, "follows": follows})
 
 
-def _read_condition(noted: str | list[str] | None) -> Condition | None:
-    """The first format stored only field names."""
-    if isinstance(noted, list):
-        return UNKNOWN if noted else None
-    return None if noted is None else literal_condition(noted) if noted != _UNKNOWN else UNKNOWN
+def _read_condition(noted: str | None) -> Condition | None:
+    return None if noted is None else literal_condition(noted)
 
 
 def _record(each: Follows) -> dict[str, Any]:
@@ -189,21 +175,6 @@ def _record(each: Follows) -> dict[str, Any]:
 
 def _read_record(body: dict[str, Any]) -> Follows:
     return Follows(**{**_tuples(body), "when": _read_condition(body.get("when"))})
-
-
-def _first_records(body: dict[str, Any]) -> Iterator[Follows]:
-    """The first format stored only that there was a structure."""
-    for entity in body["entities"]:
-        for fields in entity["uniques"]:
-            name = f"unique {entity['name']}.{'+'.join(fields)}"
-            yield Follows(name, "unique", entity["name"], "", "claim", when=UNKNOWN)
-        if entity["copy_of"]:
-            name = f"pointer {entity['name']}"
-            yield Follows(name, "pointer", entity["copy_of"], entity["name"], "copy", when=UNKNOWN)
-    # The very first format stored no counters: a plan then recounts them, which is safe.
-    for counter in body.get("counters", ()):
-        name = f"counter {counter['name']}"
-        yield Follows(name, "counter", counter["counts"], counter["target"], "amount", when=UNKNOWN)
 
 
 def _templates(key: KeyTemplates | None) -> list[str] | None:
@@ -225,9 +196,6 @@ def _tuples(body: dict[str, Any]) -> dict[str, Any]:
 
 def _as_tuple(value: Any) -> Any:
     return tuple(map(_as_tuple, value)) if isinstance(value, list) else value
-
-
-_UNKNOWN = condition_text(UNKNOWN)
 
 
 def _stated_fields(record: Any, skip: tuple[str, ...]) -> dict[str, Any]:

@@ -1,8 +1,8 @@
 """A migration's state, stored on the backend in the table `keyfold_migrations`.
 
 One partition per migration: its state, stream and scan positions, items that could not be copied,
-and routers that follow it. Markers, one per item that changed during copying, are spread over
-separate partitions.
+and the applications that follow it. Markers, one per item that changed during copying, are spread
+over separate partitions.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Any, Final, cast
 from zlib import crc32
 
 import orjson
 
-from keyfold.errors import ConditionFailed, MigrationError, TableInUse
+from keyfold.errors import ConditionFailed, MigrationError, TableInUse, TableNotFound
 from keyfold.migrations.backend import Backend, Item
 from keyfold.migrations.migration import Phase, Side
 from keyfold.runtime.tables import DROPPED, MIGRATIONS, create_request
@@ -26,14 +26,9 @@ from keyfold.runtime.walk import Walk, pages
 SUPPORT: Final = MIGRATIONS
 MARKER_PARTITIONS: Final = 16
 CAUGHT_UP: Final = "caught-up"
-SWITCHING: Final = "switching"
 _HISTORY: Final = "history:"
 _LONGEST: Final = 900
 """The byte limit of a text in a sort key, which allows 1024."""
-
-
-_FORMER: Final[dict[str, Phase]] = {"dual-write": "follow"}
-"""Phase names of older versions."""
 
 
 class Overtaken(MigrationError):
@@ -42,14 +37,11 @@ class Overtaken(MigrationError):
 
 @dataclass(frozen=True)
 class State:
-    """The item that routers read; `epoch` grows with every change."""
+    """The item that following applications read; `epoch` grows with every change."""
 
     phase: Phase = "planned"
     epoch: int = 0
-    reads: Side = "old"
     writes: Side = "old"
-    closed: bool = False
-    """Writes wait during the switch."""
     plan: str = ""
     contracting: bool = False
     """The irreversible part has begun."""
@@ -66,9 +58,7 @@ class State:
     def read(cls, item: Item | None) -> State:
         if item is None:
             return cls()
-        body = orjson.loads(item["state"]["S"])
-        body["phase"] = _FORMER.get(body["phase"], body["phase"])
-        return cls(**body)
+        return cls(**orjson.loads(item["state"]["S"]))
 
 
 @dataclass(frozen=True)
@@ -93,8 +83,6 @@ class Reporter:
     """It acts on this epoch or a later one."""
     until: float
     """When its report expires."""
-    doubles: bool
-    """It writes both sides until the switch."""
 
 
 @dataclass(frozen=True)
@@ -176,11 +164,13 @@ class StateStore:
         self.table = backend.physical(SUPPORT.name)
 
     def prepare(self) -> None:
-        if self.backend.describe(SUPPORT.name) is None:
+        try:
+            self.backend.wait_until_active(SUPPORT.name)
+        except TableNotFound:
             # Another migrator may be creating it at this moment.
             with suppress(TableInUse):
                 self.backend.call("CreateTable", create_request(SUPPORT, self.table))
-        self.backend.wait_until_active(SUPPORT.name)
+            self.backend.wait_until_active(SUPPORT.name)
 
     def exists(self) -> bool:
         return self.backend.describe(SUPPORT.name) is not None
@@ -215,21 +205,17 @@ class StateStore:
 
     def history(self) -> list[PhaseChange]:
         return [
-            PhaseChange(_FORMER.get(phase := item["phase"]["S"], phase), float(item["at"]["N"]))
+            PhaseChange(cast("Phase", item["phase"]["S"]), float(item["at"]["N"]))
             for item in self.all_of(self.name, _HISTORY)
         ]
 
     def caught_up(self, moment: float) -> None:
-        """Tell routers that every change before this moment is copied; no new epoch."""
+        """Record that every change before this moment is copied; no new epoch."""
         self._put(CAUGHT_UP, {"at": {"N": repr(moment)}})
 
     def caught_up_at(self) -> float:
         item = self._get(CAUGHT_UP)
         return float(item["at"]["N"]) if item else 0.0
-
-    def note_switching(self, beat: int, patience: float) -> None:
-        """Tell routers that the migrator is alive, and how long they may wait."""
-        self._put(SWITCHING, {"beat": {"N": str(beat)}, "patience": {"N": repr(patience)}})
 
     def position(self, towards: Side, table: str, shard: str) -> str | None:
         item = self._get(f"position:{towards}:{table}:{shard}")
@@ -301,12 +287,7 @@ class StateStore:
     def routers(self, now: float) -> list[Reporter]:
         """The current followers."""
         found = [
-            Reporter(
-                item["part"]["S"],
-                int(item["epoch"]["N"]),
-                float(item["until"]["N"]),
-                "doubles" in item,
-            )
+            Reporter(item["part"]["S"], int(item["epoch"]["N"]), float(item["until"]["N"]))
             for item in self.all_of(self.name, "router:")
         ]
         return [one for one in found if one.until > now]
@@ -328,21 +309,26 @@ class StateStore:
         place = self.marker_key(towards, table, key)
         return CopyMarker.read(self.backend.item(SUPPORT.name, place) or {})
 
-    def forget(self, *, undo: bool) -> None:
-        """Remove what only a running migration needs; `undo` says whether there are undo
-        records.
-        """
-        partitions = [
-            f"{self.name}:{towards}:{bucket}"
-            for towards in ("old", "new", *(("undo",) if undo else ()))
-            for bucket in range(MARKER_PARTITIONS)
-        ]
-        for partition in (*partitions, self.name):
-            for item in list(self.all_of(partition, "")):
-                if item["part"]["S"] == "state" or item["part"]["S"].startswith(_HISTORY):
-                    continue
-                key = {name: item[name] for name in SUPPORT.key_attributes}
-                self.backend.delete(SUPPORT.name, key)
+    def forget(self) -> None:
+        """Remove what only a running migration needs."""
+        kept = ("state", _HISTORY)
+        own = (
+            item for item in self.all_of(self.name, "") if not item["part"]["S"].startswith(kept)
+        )
+        for item in [*own, *self.spread_items()]:
+            key = {name: item[name] for name in SUPPORT.key_attributes}
+            self.backend.delete(SUPPORT.name, key)
+
+    def spread_items(self, kind: str = "") -> Iterator[Item]:
+        """Markers and undo records of all partitions, by one scan."""
+        request: Item = {
+            "TableName": self.table,
+            "FilterExpression": "begins_with(migration, :m)",
+            "ExpressionAttributeValues": {":m": {"S": f"{self.name}:{kind}"}},
+            "ConsistentRead": True,
+        }
+        for page in pages(self.backend.call, Walk("Scan", request)):
+            yield from page["Items"]
 
     def _key(self, part: str) -> Item:
         return part_key(self.name, part)

@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from keyfold.design.schema import Condition, Follows, Schema
-from keyfold_engine.expressions.text import condition_text
 from keyfold.maintain.structure import restated
 from keyfold.migrations.schema_change import MOVES, SchemaChange
-from keyfold.migrations.snapshot import UNKNOWN
+from keyfold_engine.expressions.text import condition_text
 
 
 def diff_structures(
@@ -58,11 +57,7 @@ _COMPARED: Final = (
 
 
 def _differences(old: Follows, new: Follows) -> Iterator[str]:
-    """The differences in words; for records of the first format, only conditions."""
-    if old.when == UNKNOWN:
-        if new.when is not None:
-            yield f"where {condition_text(new.when)} (before: an unrecorded condition)"
-        return
+    """The differences in words."""
     for name in _COMPARED:
         before, after = getattr(old, name), getattr(new, name)
         if before == after or (name == "fields" and (old.when, old.via) != (new.when, new.via)):
@@ -84,6 +79,4 @@ def _shown_value(value: object) -> str:
 
 
 def condition_words(text: str) -> str:
-    if text == condition_text(UNKNOWN):
-        return "by an unrecorded condition"
     return f"where {text}" if text else "always"

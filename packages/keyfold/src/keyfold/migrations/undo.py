@@ -19,7 +19,6 @@ from keyfold.errors import ConditionFailed
 from keyfold.migrations.backend import Item
 from keyfold.migrations.spelling import digest, same
 from keyfold.migrations.state import (
-    MARKER_PARTITIONS,
     SUPPORT,
     StateStore,
     key_text,
@@ -150,21 +149,23 @@ class UndoLog:
                 return  # It is already stored.
 
     def records(self) -> Iterator[UndoRecord]:
-        for bucket in range(MARKER_PARTITIONS):
-            for item in self.store.all_of(f"{self.store.name}:undo:{bucket}", ""):
-                if item["part"]["S"].startswith("0:"):
-                    found = self.find(item["table"]["S"], item["key"]["M"])
-                    if found is not None:
-                        yield found
+        for item in list(self._first_chunks()):
+            found = self.find(item["table"]["S"], item["key"]["M"])
+            if found is not None:
+                yield found
 
     def natives(self) -> set[tuple[str, str]]:
         """The items on the new side before the migration began."""
-        found = set()
-        for bucket in range(MARKER_PARTITIONS):
-            for item in self.store.all_of(f"{self.store.name}:undo:{bucket}", "0:"):
-                if item["kind"]["S"] == "found":
-                    found.add((item["table"]["S"], key_text(item["key"]["M"])))
-        return found
+        return {
+            (item["table"]["S"], key_text(item["key"]["M"]))
+            for item in self._first_chunks()
+            if item["kind"]["S"] == "found"
+        }
+
+    def _first_chunks(self) -> Iterator[Item]:
+        for item in self.store.spread_items("undo:"):
+            if item["part"]["S"].startswith("0:"):
+                yield item
 
     def _key(self, table: str, key: Mapping[str, Any], chunk: int) -> Item:
         text = f"{table}:{key_text(key)}"

@@ -15,7 +15,6 @@ from keyfold.migrations.copier import Copier
 from keyfold.migrations.moves import Output
 from keyfold.migrations.ownership import Address, Ownership, address_text
 from keyfold.migrations.progress import Report, silent
-from keyfold.migrations.rewrites import Rewrite
 from keyfold.migrations.sides import Sides, Uncopyable, apply_rewrites
 from keyfold.migrations.spelling import checksum, equal
 from keyfold.migrations.state import StateStore, key_text
@@ -29,7 +28,7 @@ _LOOKS: Final = 6
 class Difference:
     """One item that is not what it should be."""
 
-    kind: Literal["missing", "different", "extra", "unmoved", "lacking", "shared", "homeless"]
+    kind: Literal["missing", "different", "extra", "unmoved", "lacking", "shared"]
     table: str
     key: Item
     source: str
@@ -44,7 +43,6 @@ class Difference:
             "extra": "has no original",
             "unmoved": "is not moved by any step",
             "lacking": "lacks what the new design needs",
-            "homeless": "has no item to become a part of, and would be lost",
             "shared": f"and {source} would be one item",
         }
         return f"{place} {words[self.kind]}"
@@ -68,7 +66,7 @@ class Comparison:
     @property
     def lost(self) -> list[Difference]:
         """Items that the other side has no place for."""
-        return [drift for drift in self.drifts if drift.kind in ("shared", "homeless")]
+        return [drift for drift in self.drifts if drift.kind == "shared"]
 
     def words(self) -> str:
         return (
@@ -86,13 +84,11 @@ class MigrationVerifier:
         copier: Copier,
         *,
         dropped: Iterable[str] = (),
-        removals: Sequence[Rewrite] | None = None,
         at_once: bool = False,
     ) -> None:
         self.backend: Backend = store.backend
         self.store, self.copier, self.sides, self.back = store, copier, copier.sides, copier.back
-        self.dropped, self.removals = set(dropped), removals
-        """What takes items away in the end; None where all that is left goes."""
+        self.dropped = set(dropped)
         self.at_once = at_once
         """Nothing is on its way: what differs, differs."""
         self.result = Comparison()
@@ -143,11 +139,7 @@ class MigrationVerifier:
         with self._lock:
             for item, key, outputs in expected:
                 self.result.compared += 1
-                if all(
-                    output.stands(found.get(a))
-                    and not self._is_homeless(item, output, found.get(a))
-                    for a, output in outputs.items()
-                ):
+                if all(output.stands(found.get(a)) for a, output in outputs.items()):
                     self.result.equal += 1
                     # Items changed in place have no other side.
                     stands_for = [output.item for output in outputs.values()] or [item]
@@ -250,10 +242,6 @@ class MigrationVerifier:
             self.result.drifts.append(Difference("lacking", table, key, table, key))
         for (target, text), output in outputs.items():
             there = found.get((target, text))
-            if item is not None and self._is_homeless(item, output, there):
-                same = False
-                self.result.drifts.append(Difference("homeless", table, key, table, key))
-                continue
             if output.stands(there):
                 continue
             same = False
@@ -261,12 +249,6 @@ class MigrationVerifier:
             target_key = self.sides.key_of(target, output.item)
             self.result.drifts.append(Difference(kind, target, target_key, table, key))
         return same
-
-    def _is_homeless(self, item: Item, output: Output, there: Item | None) -> bool:
-        """Whether an item's parent is gone, so that it is removed in the end."""
-        if output.part is None or there is not None:
-            return False
-        return self.removals is None or any(r.change(item) is None for r in self.removals)
 
     def _is_rewritten(self, table: str) -> bool:
         return any(rewrite.table == table for rewrite in self.sides.rewrites)
@@ -290,7 +272,7 @@ class MigrationVerifier:
         for drift in self.mended:
             if drift.kind == "extra":
                 self._remove(drift)
-            elif drift.kind not in ("unmoved", "shared", "homeless"):
+            elif drift.kind not in ("unmoved", "shared"):
                 self.copier.copy_again(drift.source, drift.source_key)
         self._look_again()
         self.result.repaired += before - len(self.result.drifts)
@@ -304,7 +286,7 @@ class MigrationVerifier:
         for (table, _), original in self.back.outputs(extra.table, item).items():
             outputs = self.sides.outputs(table, original.item)
             found = self.copier.writes.items_at(outputs)
-            copies |= {a: there for a, there in found.items() if _is_whole(outputs[a], there)}
+            copies |= {a: there for a, there in found.items() if outputs[a].stands(there)}
         self.copier.remove_extra(copies, extra.source, extra.source_key)
 
 
@@ -314,7 +296,3 @@ def _outputs_of(sides: Sides, table: str, item: Item | None) -> dict[Address, Ou
         return sides.outputs(table, item)
     except Uncopyable:
         return {}
-
-
-def _is_whole(output: Output, there: Item) -> bool:
-    return output.part is None and output.stands(there)

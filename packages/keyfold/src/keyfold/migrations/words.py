@@ -1,16 +1,15 @@
-"""Changes that a plan states in one line: rename, split, merge, drop, derive."""
+"""Changes that a plan states in one line: rename, drop, derive."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, overload
 
 from keyfold.design.entity import Entity
 from keyfold.design.entity_spec import EntitySpec
 from keyfold.errors import MigrationError
-from keyfold.migrations.backend import Item
 from keyfold.migrations.frozen_design import FrozenDesign
-from keyfold.migrations.moves import Move, Output, Route, move, written_with
+from keyfold.migrations.moves import Move, move
 from keyfold.migrations.rewrites import (
     Rewrite,
     add_attribute,
@@ -88,85 +87,6 @@ def derive(
     """
     attribute = field if isinstance(entity, str) else _attribute(entity.__spec__, field)
     return add_attribute(entity, attribute, value, where=where)
-
-
-def split(whole: type[Entity], part: type[Entity], *, fields: Iterable[str]) -> Steps:
-    """Fields of one entity become items of another, with the same key fields."""
-    names = tuple(fields)
-    parting = _Parting(whole.__spec__, part.__spec__, names)
-    dropped = [drop_attribute(whole, attribute) for attribute in sorted(parting.whole_part)]
-    return (Move(parting.name, parting.out, parting.home, partial=True), *dropped)
-
-
-def merge(part: type[Entity], whole: type[Entity], *, fields: Iterable[str]) -> Steps:
-    """Items of one entity become fields of another; items without a counterpart stay."""
-    parting = _Parting(whole.__spec__, part.__spec__, tuple(fields))
-    name = f"{part.__name__} into {whole.__name__}"
-    merged = Move(name, parting.home, parting.out, partial=True)
-    return (merged, *drop(part)) if part.__table__.schema.type_attribute else (merged,)
-
-
-class _Parting:
-    """An item and its part that becomes a separate item; stored values keep their bytes."""
-
-    def __init__(self, whole: EntitySpec, part: EntitySpec, fields: tuple[str, ...]) -> None:
-        self.whole, self.part = whole, part
-        self.name = f"{part.name} out of {whole.name}"
-        self.shared = [name for name in whole.key.templates.fields if name not in fields]
-        for name in (*self.shared, *fields):
-            for spec in (whole, part):
-                if name not in spec.fields:
-                    raise MigrationError(
-                        f"{spec.name} has no field {name!r}: {whole.name} and {part.name} both "
-                        "need it, one as a part of the other"
-                    )
-        self.attributes = {_attribute(whole, name): _attribute(part, name) for name in fields}
-        self.whole_part = frozenset(self.attributes)
-        self.out = Route(
-            self.name,
-            whole.table.name,
-            part.table.name,
-            self._has_part,
-            self._part_of,
-            keeps=True,
-            part=self.whole_part,
-            lacks=self._missing_part,
-        )
-        self.home = Route(
-            f"{self.name}, back",
-            part.table.name,
-            whole.table.name,
-            part.recognises,
-            self._whole_of,
-        )
-
-    def _has_part(self, item: Item) -> bool:
-        return self.whole.recognises(item) and not self.whole_part.isdisjoint(item)
-
-    def _missing_part(self, item: Item) -> Item | None:
-        if not self.whole.recognises(item) or not self.whole_part.isdisjoint(item):
-            return None
-        values = self.whole.decode(item).__dict__
-        given = {name: values[name] for name in self.part.key.templates.fields if name in values}
-        return self.part.key_of(given)
-
-    def _part_of(self, item: Item) -> Iterable[Output]:
-        values = self.whole.decode(item).__dict__
-        given = {name: values[name] for name in self.part.fields if name in values}
-        made = self.part.entity.model_validate(given, by_name=True, by_alias=False)
-        stored = {self.attributes[n]: w for n, w in item.items() if n in self.attributes}
-        encoded = self.part.encode(made)
-        kept = {n: w for n, w in encoded.items() if n not in self.attributes.values()}
-        others = written_with(self.part, made)[1:]
-        return [Output(self.part.table.name, {**kept, **stored}, moved=True), *others]
-
-    def _whole_of(self, item: Item) -> Iterable[Output]:
-        values = self.part.decode(item).__dict__
-        given = {name: values[name] for name in self.shared}
-        back = {new: old for old, new in self.attributes.items()}
-        stored = {back[n]: w for n, w in item.items() if n in back}
-        key = self.whole.key_of(given)
-        return [Output(self.whole.table.name, {**key, **stored}, part=self.whole_part)]
 
 
 def _attribute(spec: EntitySpec, field: str) -> str:

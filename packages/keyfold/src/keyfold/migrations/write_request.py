@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from keyfold.errors import CancellationReason, ConditionFailed, TransactionCanceled
-from keyfold_engine.expressions import parameters
 from keyfold.migrations.backend import Item
 from keyfold.runtime.flow import Answer
+from keyfold_engine.expressions import parameters
 
 _SINGLE: Final = {"PutItem": "Put", "UpdateItem": "Update", "DeleteItem": "Delete"}
 WRITES: Final = frozenset((*_SINGLE, "TransactWriteItems", "BatchWriteItem"))
@@ -64,16 +64,6 @@ def with_attributes(action: Action, key: Item, part: Iterable[str], values: Item
         kept = {n: w for n, w in one["Item"].items() if n not in part}
         return kind, {**one, "Item": {**kept, **values}}
     return "Update", {**one, "Key": key, **_extend(one, part, values)}
-
-
-def put_beside(action: Action, key: Item, before: Item, part: Iterable[str]) -> Action:
-    """A put as an update that leaves these attributes of the item alone."""
-    _, one = action
-    item: Item = one["Item"]
-    gone = before.keys() - item.keys() - set(part)
-    values = {n: w for n, w in item.items() if n not in key}
-    rest = {name: given for name, given in one.items() if name != "Item"}
-    return "Update", {**rest, "Key": key, **_extend(one, [*values, *gone], values)}
 
 
 def _extend(one: Mapping[str, Any], names: Iterable[str], values: Item) -> Item:

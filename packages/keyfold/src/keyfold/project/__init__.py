@@ -58,7 +58,10 @@ def start(folder: Path) -> list[Path]:
 
 
 def local_source() -> str:
-    """The clone or wheel that keyfold was installed from; empty if it came from an index."""
+    """The words with which pip finds this keyfold again: a clone or wheels; empty for an index."""
     origin = metadata.distribution("keyfold").read_text("direct_url.json")
     url = urlsplit(json.loads(origin)["url"] if origin else "")
-    return unquote(url.path) if url.scheme == "file" else ""
+    if url.scheme != "file":
+        return ""
+    path = Path(unquote(url.path).replace(" ", "\\ "))
+    return f"--find-links {path.parent}" if path.suffix == ".whl" else f"{path.parents[1]}[web,aws]"

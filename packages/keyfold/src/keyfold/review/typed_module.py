@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from types import ModuleType, UnionType
@@ -56,7 +57,7 @@ class TypedModule:
         self.entities = [one for one in entities if _takes_types(one)]
         self.without = [one.__name__ for one in entities if not _takes_types(one)]
 
-    @property
+    @cached_property
     def text(self) -> str:
         return _TypesText(self.name, self.entities).text()
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from keyfold.design.schema import PatternSchema, Schema
-from keyfold.runtime.pages import PAGE_REQUESTS
+from keyfold.design.schema import PAGE_REQUESTS, PatternSchema, Schema
 
 
 def most_requests(schema: Schema, pattern: PatternSchema) -> int | None:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
-from contextlib import asynccontextmanager
 from types import TracebackType
 from typing import Any, Literal, ParamSpec, TypeVar, cast, overload
 
-from keyfold_engine.clients.protocol import AsyncClient
 from keyfold.design.address import Ref
 from keyfold.design.entity import Entity
 from keyfold.design.pattern import Pattern
@@ -26,13 +24,13 @@ from keyfold.runtime import (
     bulk as bulk_writes,
 )
 from keyfold.runtime.arguments import awaited
-from keyfold.runtime.budget import OnLoop, current_work
+from keyfold.runtime.budget import OnLoop
 from keyfold.runtime.context import Context
-from keyfold.runtime.draft import Edit
 from keyfold.runtime.flow import Answer, Call, Flow, drive_async
 from keyfold.runtime.handle import Handle
 from keyfold.runtime.intent import Delete, Write, commit_label
 from keyfold.runtime.move import move
+from keyfold_engine.clients.protocol import AsyncClient
 
 E = TypeVar("E", bound=Entity)
 P = ParamSpec("P")
@@ -72,11 +70,7 @@ class AsyncDb(Handle):
             counted.after(one, answer)
             return answer
 
-        work = current_work.get()
-        if work is None or work.along is None:
-            return await drive_async(flow, call)
-        along = work.along
-        return await drive_async(flow, lambda one: along.send_with(one, call))
+        return await drive_async(flow, call)
 
     async def read_pattern_async(self, pattern: Pattern[Any, T], arguments: dict[str, Any]) -> T:
         flow = reads.read(
@@ -96,7 +90,7 @@ class AsyncDb(Handle):
         return await self.run(reads.read(self.context, wanted, {}, cursor=cursor, limit=limit))
 
     async def get(self, ref: Ref[E], *, consistent: bool = True) -> E:
-        """Return the item; raise NotFound if it does not exist."""
+        """Return the item; raise NotFound if it does not exist. `find` returns None instead."""
         self.meter.single_read(ref)
         return await self.run(reads.get(self.context, ref, consistent=consistent))
 
@@ -147,17 +141,21 @@ class AsyncDb(Handle):
                 yield item
 
     async def scan(
-        self, entity: type[E], *, segment: int = 0, segments: int = 1
+        self,
+        entity: type[E],
+        *,
+        segments: int | None = None,
+        segment: int | None = None,
+        of: int | None = None,
     ) -> AsyncIterator[E]:
-        """Iterate over every item of an entity; reads the whole table."""
-        start: dict[str, Any] | None = None
-        while True:
-            flow = batch.scan_page(self.context, entity, start, segment=segment, segments=segments)
-            items, start = await self.run(flow)
-            for item in items:
+        """Iterate over every item of an entity; reads the whole table.
+
+        `segments=4` reads four parts at once; `segment=0, of=4` reads one part only.
+        """
+        walks = batch.scan_walks(self.context, entity, segments, segment, of)
+        while not all(walk.ended for walk in walks):
+            for item in await self.run(batch.scan_page(self.context, entity, walks)):
                 yield item
-            if start is None:
-                return
 
     async def create(self, new: E) -> E:
         """Write a new item; fails if an item with the same key exists."""
@@ -192,21 +190,6 @@ class AsyncDb(Handle):
             await self.transact(transaction.upsert(cast("Any", target), *args, **changes))
         )[0]
         return written
-
-    @asynccontextmanager
-    async def edit(
-        self, target: E | Ref[E], /, *, where: Callable[[E], object] | None = None
-    ) -> AsyncIterator[E]:
-        """Edit a draft of an item in a `with` block; leaving the block writes the changes as one
-        update.
-
-        If the block raises, nothing is written. Afterwards the draft shows what was written.
-        """
-        edit = Edit(target, where)
-        yield edit.draft
-        update = edit.update()
-        if update is not None:
-            edit.finish((await self.transact(update))[0])
 
     @overload
     async def delete(
@@ -351,12 +334,9 @@ class AsyncDb(Handle):
         flow = batch.delete_collection(self.context, wanted, progress)
         return await self.run(flow, "delete_collection")
 
-    async def create_tables(self, *, replicas: bool = False) -> list[str]:
-        """Create the design's tables where they are missing, and their `replicas` on request."""
-        made = await self.run(tables.create_tables(self.context), "create_tables")
-        if replicas:
-            await self.run(tables.create_replicas(self.context), "create_replicas")
-        return made
+    async def create_tables(self) -> list[str]:
+        """Create the design's tables where they are missing."""
+        return await self.run(tables.create_tables(self.context), "create_tables")
 
     async def once(
         self,

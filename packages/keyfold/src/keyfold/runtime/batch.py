@@ -10,12 +10,11 @@ from keyfold.design.entity import Entity
 from keyfold.design.entity_spec import EntitySpec
 from keyfold.design.query import Query
 from keyfold.errors import PlanError
-from keyfold_engine.limits import BATCH_WRITE_ITEMS, TRANSACTION_ITEMS
 from keyfold.runtime.arguments import checked_entity, checked_item, checked_query, several
 from keyfold.runtime.context import Context
-from keyfold.runtime.counted_fields import refuse_counts
+from keyfold.runtime.counted_fields import refuse_copy, refuse_counts
 from keyfold.runtime.expansion import transactional
-from keyfold.runtime.flow import Flow
+from keyfold.runtime.flow import Flow, Parallel
 from keyfold.runtime.intent import Delete, Put
 from keyfold.runtime.reads import read_query
 from keyfold.runtime.recognition import is_expired
@@ -23,6 +22,7 @@ from keyfold.runtime.undecodable import complain, decode_all
 from keyfold.runtime.walk import Walk, get_batches, in_chunks, transact, write_batches
 from keyfold.runtime.write_requests import stamp
 from keyfold.runtime.writes import commit
+from keyfold_engine.limits import BATCH_WRITE_ITEMS, TRANSACTION_ITEMS
 
 E = TypeVar("E", bound=Entity)
 Progress = Callable[[int], None]
@@ -168,32 +168,49 @@ def delete_collection(
             return done
 
 
-def scan_page(
+def scan_walks(
     context: Context,
-    entity: type[E],
-    start: dict[str, Any] | None,
-    *,
-    segment: int = 0,
-    segments: int = 1,
-) -> Flow[tuple[list[E], dict[str, Any] | None]]:
-    """One page of an entity's items; reads the whole table to find them."""
+    entity: type[Entity],
+    segments: int | None = None,
+    segment: int | None = None,
+    of: int | None = None,
+) -> list[Walk]:
+    """The walks of a scan: of everything in so many segments at once, or of one segment."""
+    request: dict[str, Any] = {
+        "TableName": context.physical(checked_entity(entity).__spec__.table.schema)
+    }
+    if segments is None and segment is None and of is None:
+        return [Walk("Scan", request)]
+    total = segments if of is None else of
+    one = type(segment) is int and type(of) is int and 0 <= segment < of and segments is None
+    everything = type(segments) is int and segments > 0 and segment is None and of is None
+    if not one and not everything:
+        raise PlanError(
+            "a scan takes segments=4 for everything, in four segments at once, or segment=0, of=4 "
+            f"for one of them; not segments={segments}, segment={segment}, of={of}"
+        )
+    numbers = range(segments or 0) if segment is None else (segment,)
+    return [Walk("Scan", {**request, "Segment": n, "TotalSegments": total}) for n in numbers]
+
+
+def scan_page(context: Context, entity: type[E], walks: Sequence[Walk]) -> Flow[list[E]]:
+    """The next page of each walk, of an entity's items; reads the whole table to find them."""
     spec = checked_entity(entity).__spec__
-    request: dict[str, Any] = {"TableName": context.physical(spec.table.schema)}
-    if segments > 1:
-        request |= {"Segment": segment, "TotalSegments": segments}
-    walk = Walk("Scan", request, start)
-    answer = yield from walk.next()
-    ours = (
+    unread = [walk for walk in walks if not walk.ended]
+    answers = yield Parallel([walk.call() for walk in unread])
+    ours = [
         item
-        for item in answer["Items"]
+        for walk, answer in zip(unread, answers, strict=True)
+        for item in walk.take(answer)["Items"]
         if spec.recognises(item) and not is_expired(context, spec, item)
-    )
+    ]
     good, wrong = decode_all(context.on_undecodable, spec.decode, ours)
     complain(wrong, good)
-    return good, walk.position
+    return good
 
 
 def _refuse_maintained(spec: EntitySpec, verb: str) -> None:
+    refuse_copy(spec.entity, verb.partition("_")[0])
     kept = transactional(spec)
     if kept:
         kinds = ", ".join(sorted({m.kind for m in kept}))

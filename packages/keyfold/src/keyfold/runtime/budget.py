@@ -8,14 +8,11 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from keyfold.design.place import caller
 from keyfold.errors import BudgetExceeded
 from keyfold.runtime.flow import Answer, Call
-
-if TYPE_CHECKING:
-    from keyfold.runtime.read_along import ReadAlong
 
 logger = logging.getLogger("keyfold.budget")
 
@@ -48,8 +45,6 @@ class Work:
     usage: dict[str, Usage] = field(default_factory=dict)
     undecodable: int = 0
     """Items that could not be decoded and were skipped or raised."""
-    along: ReadAlong | None = None
-    """What is read with the next read; nothing is written before it is judged."""
     _single: Counter[tuple[str, str]] = field(default_factory=Counter)
     _reported: set[tuple[str, str]] = field(default_factory=set)
 

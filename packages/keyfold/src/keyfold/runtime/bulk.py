@@ -16,11 +16,12 @@ from keyfold.errors import (
     PlanError,
     TransactionCanceled,
 )
-from keyfold.runtime.arguments import checked_item, several
+from keyfold.runtime.arguments import several
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Flow
 from keyfold.runtime.intent import Delete, Put, Update
 from keyfold.runtime.reads import find
+from keyfold.runtime.transaction import create
 from keyfold.runtime.writes import commit
 
 AT_ONCE = 10
@@ -130,7 +131,7 @@ def _intent(one: BulkWrite) -> Put[Any] | Update[Any] | Delete[Any]:
     if isinstance(one, Put | Update | Delete):
         return one
     if isinstance(one, Entity):
-        return Put(checked_item(one))
+        return create(one)
     raise PlanError(
         f"{one!r} is not a write; give entities to create, or create(...), put(...), update(...), "
         "delete(...)"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from decimal import Context, Decimal
+from decimal import Decimal
 from functools import lru_cache
 from typing import Annotated, Any, Generic, TypeAlias, get_args
 
@@ -21,6 +21,7 @@ from keyfold.design.markers import AtMost, Normalised
 from keyfold.design.predicate import FieldPath
 from keyfold.design.validation import complaints, in_one_line
 from keyfold.errors import PlanError, ValueRefused
+from keyfold_engine.values.number import exact_sum
 
 T = TypeVar("T", covariant=True, default=Any)
 D = TypeVar("D")
@@ -105,7 +106,6 @@ GivenNumber: TypeAlias = D | Add[D] | SetIfAbsent[D]
 GivenSet: TypeAlias = set[D] | Add[set[D]] | Remove[D] | SetIfAbsent[set[D]] | Clear
 GivenList: TypeAlias = list[D] | Append[D] | SetIfAbsent[list[D]]
 _NUMBERS = ("integer", "float", "decimal")
-_DIGITS = Context(prec=38)
 
 
 def sources(changes: Mapping[str, Change]) -> set[str]:
@@ -291,6 +291,10 @@ def total(one: Any, other: Any) -> Any:
     """The sum in DynamoDB's arithmetic: decimals of up to 38 digits."""
     if isinstance(one, int) and isinstance(other, int):
         return one + other
-    if isinstance(one, float) or isinstance(other, float):
-        return float(_DIGITS.add(Decimal(repr(one)), Decimal(repr(other))))
-    return _DIGITS.add(one, other)
+    exact = exact_sum((one, other))
+    return float(exact) if isinstance(one, float) or isinstance(other, float) else exact
+
+
+def negative(number: Any) -> Any:
+    """The number with the other sign and all its digits: `-number` rounds decimals to 28."""
+    return number.copy_negate() if isinstance(number, Decimal) else -number

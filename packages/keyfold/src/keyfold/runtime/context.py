@@ -9,14 +9,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
 
-from keyfold_engine.clients.protocol import AsyncClient, Client
-from keyfold_engine.clock import Clock, SystemClock
 from keyfold.design.design import Declarations
 from keyfold.design.schema import TableSchema
 from keyfold.design.table_name import physical_name
 from keyfold.runtime.cursor import CursorKey, cursor_key
 from keyfold.runtime.flow import Flow
 from keyfold.runtime.undecodable import OnUndecodable
+from keyfold_engine.clients.protocol import AsyncClient, Client
+from keyfold_engine.clock import Clock, SystemClock
 
 
 class Followed(Protocol):
@@ -30,6 +30,9 @@ class Followed(Protocol):
         self, context: Context, position: Mapping[str, Any], table: str
     ) -> Flow[dict[str, Any] | None]:
         """The current item for a position taken before the migration."""
+
+    def wait_for_copies(self, context: Context, table: str) -> Flow[None]:
+        """Wait until items that another application has just written are in this table, too."""
 
 
 @dataclass(frozen=True)

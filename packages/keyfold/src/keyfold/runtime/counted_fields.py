@@ -1,4 +1,4 @@
-"""Counted fields: numbers that maintainers write and callers may not."""
+"""What maintainers write and callers may not: counted fields, and copies."""
 
 from __future__ import annotations
 
@@ -6,12 +6,8 @@ from typing import Any
 
 from keyfold.design.entity import Entity
 from keyfold.design.entity_spec import EntitySpec
-from keyfold.errors import (
-    ValueRefused,
-)
-from keyfold.runtime.guard import (
-    is_counted,
-)
+from keyfold.errors import PlanError, ValueRefused
+from keyfold.runtime.guard import is_counted
 
 
 def has_counts(spec: EntitySpec) -> bool:
@@ -36,3 +32,13 @@ def initial_counts(entity: type[Entity]) -> dict[str, Any]:
     return {
         name: entity.model_fields[name].get_default(call_default_factory=True) for name in counted
     }
+
+
+def refuse_copy(entity: type[Entity], verb: str) -> None:
+    """Refuse to write a pointer by hand."""
+    copy = entity.__spec__.copy
+    if copy is not None:
+        raise PlanError(
+            f"{entity.__name__} is a copy of {copy.of}, which keyfold keeps; {verb} the {copy.of} "
+            "instead"
+        )

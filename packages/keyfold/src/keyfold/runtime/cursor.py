@@ -23,8 +23,8 @@ from typing import Any
 
 import orjson
 
-from keyfold_engine.clock import Clock, SystemClock
 from keyfold.errors import CursorRefused, PlanError
+from keyfold_engine.clock import Clock, SystemClock
 
 VARIABLE = "KEYFOLD_CURSOR_SECRET"
 GOOD_SECONDS = 7 * 86400

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Literal, ParamSpec, TypeVar, cast, overload
 
-from keyfold_engine.clients.protocol import Client
 from keyfold.design.address import Ref
 from keyfold.design.entity import Entity
 from keyfold.design.pattern import Pattern
@@ -28,11 +26,11 @@ from keyfold.runtime import (
 )
 from keyfold.runtime.budget import OnLoop
 from keyfold.runtime.context import Context
-from keyfold.runtime.draft import Edit
 from keyfold.runtime.flow import Answer, Call, Flow, drive
 from keyfold.runtime.handle import Handle
 from keyfold.runtime.intent import Delete, Write, commit_label
 from keyfold.runtime.move import move
+from keyfold_engine.clients.protocol import Client
 
 E = TypeVar("E", bound=Entity)
 P = ParamSpec("P")
@@ -93,7 +91,7 @@ class Db(Handle):
         return self.run(reads.read(self.context, wanted, {}, cursor=cursor, limit=limit))
 
     def get(self, ref: Ref[E], *, consistent: bool = True) -> E:
-        """Return the item; raise NotFound if it does not exist."""
+        """Return the item; raise NotFound if it does not exist. `find` returns None instead."""
         self.meter.single_read(ref)
         return self.run(reads.get(self.context, ref, consistent=consistent))
 
@@ -140,15 +138,21 @@ class Db(Handle):
         for page in self.pages(wanted):
             yield from page.items
 
-    def scan(self, entity: type[E], *, segment: int = 0, segments: int = 1) -> Iterator[E]:
-        """Iterate over every item of an entity; reads the whole table."""
-        start: dict[str, Any] | None = None
-        while True:
-            flow = batch.scan_page(self.context, entity, start, segment=segment, segments=segments)
-            items, start = self.run(flow)
-            yield from items
-            if start is None:
-                return
+    def scan(
+        self,
+        entity: type[E],
+        *,
+        segments: int | None = None,
+        segment: int | None = None,
+        of: int | None = None,
+    ) -> Iterator[E]:
+        """Iterate over every item of an entity; reads the whole table.
+
+        `segments=4` reads four parts at once; `segment=0, of=4` reads one part only.
+        """
+        walks = batch.scan_walks(self.context, entity, segments, segment, of)
+        while not all(walk.ended for walk in walks):
+            yield from self.run(batch.scan_page(self.context, entity, walks))
 
     def create(self, new: E) -> E:
         """Write a new item; fails if an item with the same key exists."""
@@ -177,21 +181,6 @@ class Db(Handle):
         """
         written: E = self.transact(transaction.upsert(cast("Any", target), *args, **changes))[0]
         return written
-
-    @contextmanager
-    def edit(
-        self, target: E | Ref[E], /, *, where: Callable[[E], object] | None = None
-    ) -> Iterator[E]:
-        """Edit a draft of an item in a `with` block; leaving the block writes the changes as one
-        update.
-
-        If the block raises, nothing is written. Afterwards the draft shows what was written.
-        """
-        edit = Edit(target, where)
-        yield edit.draft
-        update = edit.update()
-        if update is not None:
-            edit.finish((self.transact(update))[0])
 
     @overload
     def delete(
@@ -330,12 +319,9 @@ class Db(Handle):
         flow = batch.delete_collection(self.context, wanted, progress)
         return self.run(flow, "delete_collection")
 
-    def create_tables(self, *, replicas: bool = False) -> list[str]:
-        """Create the design's tables where they are missing, and their `replicas` on request."""
-        made = self.run(tables.create_tables(self.context), "create_tables")
-        if replicas:
-            self.run(tables.create_replicas(self.context), "create_replicas")
-        return made
+    def create_tables(self) -> list[str]:
+        """Create the design's tables where they are missing."""
+        return self.run(tables.create_tables(self.context), "create_tables")
 
     def once(
         self,

@@ -7,10 +7,6 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, cast
 
-from keyfold_engine.clients import connect, connect_async
-from keyfold_engine.clients.address import Embedded, parse
-from keyfold_engine.clients.protocol import AsyncClient, Client
-from keyfold_engine.clock import Clock, SystemClock
 from keyfold.design.design import Declarations
 from keyfold.runtime.async_db import AsyncDb
 from keyfold.runtime.budget import OnLoop
@@ -18,6 +14,10 @@ from keyfold.runtime.context import Context, Followed
 from keyfold.runtime.db import Db
 from keyfold.runtime.tables import refuse_dropped
 from keyfold.runtime.undecodable import OnUndecodable
+from keyfold_engine.clients import connect, connect_async
+from keyfold_engine.clients.address import Embedded, parse
+from keyfold_engine.clients.protocol import AsyncClient, Client
+from keyfold_engine.clock import Clock, SystemClock
 
 PARALLEL_REQUESTS = 16
 

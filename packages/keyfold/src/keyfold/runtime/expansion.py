@@ -223,6 +223,10 @@ def _expand_delete(context: Context, plan: Plan, intent: Delete) -> Flow[Entity 
     alone = len(plan.results) == 1 and not plan.entailing
     if old is None and (maintainers or (intent.returning and not alone)):
         old = yield from find(context, intent.ref)
+        if old is None and context.followed:
+            for migration in context.followed:
+                yield from migration.wait_for_copies(context, spec.table.name)
+            old = yield from find(context, intent.ref)
         if old is None:
             if intent.must_exist:
                 raise NotFound(f"{intent.ref} does not exist")

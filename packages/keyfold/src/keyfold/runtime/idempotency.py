@@ -19,9 +19,9 @@ from pydantic_core import PydanticSerializationError, to_jsonable_python
 
 from keyfold.design.table import Table
 from keyfold.errors import ConditionFailed, PlanError, RequestReused, TransactionInProgress
-from keyfold_engine.limits import PARTITION_KEY_BYTES
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Call, Flow
+from keyfold_engine.limits import PARTITION_KEY_BYTES
 
 T = TypeVar("T")
 

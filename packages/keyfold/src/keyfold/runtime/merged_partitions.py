@@ -28,7 +28,7 @@ from keyfold.runtime.cursor import arguments_of, seal, unseal
 from keyfold.runtime.flow import Flow, Parallel
 from keyfold.runtime.pages import FIRST_READ
 from keyfold.runtime.query import Request, collection_request, query_request
-from keyfold.runtime.recognition import member_decoder, recognise
+from keyfold.runtime.recognition import declared_at, member_decoder, recognise
 from keyfold.runtime.undecodable import complain, decode_all
 from keyfold.runtime.walk import Walk
 
@@ -149,7 +149,8 @@ def _sources(
                 continue
             filtered = "FilterExpression" in request
             first = max(size + 1, FIRST_READ) if filtered else size + 1
-            walk, readers = Walk("Query", request), _readers(context, one)
+            readers = _readers(context, one)
+            walk = Walk("Query", request, mine=declared_at(query.keys[0].entity.__spec__))
             sort = query.keys[0].declared.sort_attributes[0].attribute
             sources.append(_Source(walk, first, *readers, sort, wanted.unique, query.backwards))
     return sources

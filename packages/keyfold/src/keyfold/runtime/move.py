@@ -16,7 +16,7 @@ from keyfold.runtime import changes as change
 from keyfold.runtime.arguments import ref_of
 from keyfold.runtime.changes import validate
 from keyfold.runtime.context import Context
-from keyfold.runtime.counted_fields import initial_counts
+from keyfold.runtime.counted_fields import initial_counts, refuse_copy
 from keyfold.runtime.expansion import CHANGED, version_of
 from keyfold.runtime.flow import Flow
 from keyfold.runtime.intent import Delete, Put, Update
@@ -28,6 +28,7 @@ from keyfold.runtime.writes import commit
 def move(context: Context, target: Entity | Ref[Any], changes: Mapping[str, Any]) -> Flow[Any]:
     """The item under its new key; the old item is deleted in the same transaction."""
     ref = ref_of(target)
+    refuse_copy(ref.entity, "move")
     item = yield from find_item(context, ref)
     if item is None:
         raise NotFound(f"{ref} does not exist")

@@ -13,13 +13,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from keyfold.design.schema import PAGE_REQUESTS
 from keyfold.runtime.flow import Flow
 from keyfold.runtime.walk import Walk
 
 Item = dict[str, Any]
 
-PAGE_REQUESTS = 3
-"""The request limit of a page whose pattern declares no budget."""
 FIRST_READ = 25
 """Reading this many items costs about the same as reading a few."""
 
@@ -47,11 +46,18 @@ class QueryPage:
 
         Returns where the next page begins.
         """
-        allowed = (self.budget or PAGE_REQUESTS) if self.filtered else 1
+        allowed = self.budget or PAGE_REQUESTS
         for turn in range(1, allowed + 1):
             yield from self.turn(self._size(turn, allowed))
-            if self.walk.ended or self.is_full:
+            short = self.filtered or (self.walk.left_out and self.limit is not None)
+            if self.walk.ended or self.is_full or not short:
                 break
+        while self.walk.left_out and not self.found and not self.walk.ended:
+            yield from self.turn(self.limit, excused=True)
+        if self.walk.left_out and self.found and not self.walk.ended:
+            # A cursor names an item of this design: another's could be taken for one that was read.
+            del self.found[self.limit or len(self.found) :]
+            return {name: self.found[-1][name] for name in self.key}
         if self.limit is None or len(self.found) <= self.limit:
             return self.walk.position
         del self.found[self.limit :]

@@ -206,7 +206,7 @@ def _combine(first: Change | None, second: Change) -> Change:
     if isinstance(first, change.Add) and isinstance(second, change.Add):
         if isinstance(first.amount, set | frozenset):
             return change.Add(first.amount | second.amount)
-        return change.Add(first.amount + second.amount)
+        return change.Add(change.total(first.amount, second.amount))
     if first is not None and isinstance(second, change.Add | change.Remove | change.Append):
         raise PlanError("one unit of work sets a field and adds to it; do only one")
     return second

@@ -26,10 +26,13 @@ def query_request(
     arguments: Mapping[str, Any],
     at: dict[str, str] | None = None,
     fields: Sequence[str] = (),
+    *,
+    counted: bool = False,
 ) -> Request | None:
     """The Query request without limit and start; None if the range is empty.
 
-    `at` narrows it to a sort value onwards; `fields` limits the attributes.
+    `at` narrows it to a sort value onwards; `fields` limits the attributes. The items of a
+    `counted` query are not read, so the backend leaves out a migration's copies.
     """
     declared = query.source.declared
     spec = query.entity.__spec__
@@ -51,6 +54,8 @@ def query_request(
     if declared.index is not None:
         request["IndexName"] = declared.index
     filters = _type_filter(spec, declared, expressions) + _expiry_filter(spec, context, expressions)
+    if counted and declared.index is not None:
+        filters += _home_filter(spec, declared, expressions)
     if query.condition is not None:
         filters.append(expressions.condition(query.condition, spec, arguments))
     if filters:
@@ -132,6 +137,18 @@ def _sort_text(expressions: Expressions, attribute: str, condition: Condition) -
     if operator == "BETWEEN":
         return f"{name} BETWEEN {values[0]} AND {values[1]}"
     return f"{name} {operator} {values[0]}"
+
+
+def _home_filter(spec: EntitySpec, declared: Key, expressions: Expressions) -> list[str]:
+    """The table's key is no key of the index, so a filter may name it."""
+    own = {attribute.attribute for attribute in declared.attributes}
+    return [
+        f"{expressions.name(name)} = {expressions.value({'S': text.start})}"
+        if text.whole
+        else f"begins_with({expressions.name(name)}, {expressions.value({'S': text.start})})"
+        for name, text in spec.home.texts
+        if name not in own and text.start
+    ]
 
 
 def _type_filter(spec: EntitySpec, declared: Key, expressions: Expressions) -> list[str]:

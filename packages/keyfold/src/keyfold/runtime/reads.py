@@ -12,6 +12,7 @@ import orjson
 from keyfold.design.address import Ref
 from keyfold.design.entity import Entity
 from keyfold.design.formats import plain
+from keyfold.design.home import Home
 from keyfold.design.item_collection import Collected, Collection
 from keyfold.design.nearest import Nearest
 from keyfold.design.parameter import Param
@@ -27,9 +28,9 @@ from keyfold.runtime.flow import Call, Flow
 from keyfold.runtime.merged_partitions import read_merge
 from keyfold.runtime.pages import QueryPage
 from keyfold.runtime.query import Request, collection_request, query_request
-from keyfold.runtime.recognition import is_expired, member_decoder
+from keyfold.runtime.recognition import declared_at, is_expired, member_decoder
 from keyfold.runtime.undecodable import complain, decode_all
-from keyfold.runtime.walk import Walk, count_items
+from keyfold.runtime.walk import Walk, count_items, walk_query
 
 E = TypeVar("E", bound=Entity)
 T = TypeVar("T")
@@ -181,7 +182,8 @@ def read_query(
     decode = (view or query.entity.__spec__).decode
     bound = scope(name, query, arguments)
     page = _page(request, query, limit, budget)
-    page.walk.position = yield from _start(context, bound, request, page.key, cursor)
+    home = query.entity.__spec__.home
+    page.walk.position = yield from _start(context, bound, request, page.key, cursor, home)
     last = yield from page.fill()
     following = seal_position(context, bound, request, last)
     good, wrong = decode_all(context.on_undecodable, decode, page.found)
@@ -199,28 +201,36 @@ def _page(
     key = [a.attribute for a in declared.attributes] if declared.index is not None else []
     positions = tuple(dict.fromkeys([*key, *spec.table.schema.key_attributes]))
     hidden = spec.ttl is not None and query.condition is None
-    return QueryPage(Walk("Query", request), positions, limit, budget, hidden)
+    return QueryPage(walk_query(request, spec.home), positions, limit, budget, hidden)
 
 
 def _start(
-    context: Context, bound: str, request: Request, key: Sequence[str], cursor: str | None
+    context: Context,
+    bound: str,
+    request: Request,
+    key: Sequence[str],
+    cursor: str | None,
+    home: Home | None = None,
 ) -> Flow[dict[str, Any] | None]:
     """Where a cursor continues; one from before a migration continues behind the same item."""
     if not cursor:
         return None
     place, position = unseal(context.cursor_key, bound, cursor)
-    if place == place_of(request):
-        found: dict[str, Any] = position
+    here = place == place_of(request)
+    found: dict[str, Any] = position
+    if here and (home is None or not context.followed or home.holds(position)):
         return found
     for migration in context.followed:
         item = yield from migration.item_now(context, position, request["TableName"])
         if item is not None and item.get(key[0]) == request["ExpressionAttributeValues"][":0"]:
             return {name: item[name] for name in key}
+    if here:
+        return found
     raise cursor_refused()
 
 
 def _count(context: Context, query: Query[Any], arguments: Mapping[str, Any]) -> Flow[int]:
-    request = query_request(context, query, arguments)
+    request = query_request(context, query, arguments, counted=True)
     if request is None:
         return 0
     return (yield from count_items(request))
@@ -245,7 +255,8 @@ def _collect(
     positions = tuple(dict.fromkeys([*index, *home]))
     bound = scope(name, wanted, arguments)
     start = yield from _start(context, bound, request, positions, cursor)
-    page = QueryPage(Walk("Query", request, start), positions, limit, budget)
+    walk = Walk("Query", request, start, mine=declared_at(wanted.entities[0].__spec__))
+    page = QueryPage(walk, positions, limit, budget)
     last = yield from page.fill()
     following = seal_position(context, bound, request, last)
 

@@ -22,6 +22,22 @@ def member_decoder(context: Context, wanted: Collection[Any]) -> Callable[[dict[
     return decode
 
 
+def declared_at(any_of_table: EntitySpec) -> Callable[[dict[str, Any]], bool]:
+    """Whether an item is where its type is declared; a migration's copy under another key is not.
+
+    Items of no declared type are kept: they are reported.
+    """
+    table = any_of_table.table
+    type_attribute = table.schema.type_attribute or ""
+    homes = {entity.__spec__.type_name: entity.__spec__.home for entity in table.entities}
+
+    def holds(item: dict[str, Any]) -> bool:
+        home = homes.get(item.get(type_attribute, {}).get("S", ""))
+        return home is None or home.holds(item)
+
+    return holds
+
+
 def recognise(any_of_table: EntitySpec, item: dict[str, Any]) -> EntitySpec:
     """The entity of an item in this table."""
     for entity in any_of_table.table.entities:

@@ -16,7 +16,6 @@ from keyfold.errors import (
     TransactionConflict,
     VersionConflict,
 )
-from keyfold_engine.limits import TRANSACTION_ITEMS
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Call, Flow
 from keyfold.runtime.guard import (
@@ -29,6 +28,7 @@ from keyfold.runtime.walk import PASSING
 from keyfold.runtime.write_requests import (
     WireWrite,
 )
+from keyfold_engine.limits import TRANSACTION_ITEMS
 
 _SINGLE = {"Put": "PutItem", "Update": "UpdateItem", "Delete": "DeleteItem"}
 

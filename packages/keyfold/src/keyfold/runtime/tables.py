@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from keyfold.design.schema import Index, Replication, TableSchema, VectorSchema
+from keyfold.design.schema import Index, TableSchema, VectorSchema
 from keyfold.errors import TableInUse, TableNotFound
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Call, Flow, Pause
@@ -132,31 +132,6 @@ def refuse_dropped(context: Context) -> Flow[None]:
                 f"the migration {dropped[name]} dropped the table {name}, and this design is "
                 "older. Open the current design, or create the table again with create_tables=True"
             )
-
-
-def create_replicas(context: Context) -> Flow[None]:
-    """Create the missing replicas of every replicated table."""
-    for table in context.design.tables.values():
-        spread = table.schema.replication
-        if spread is None:
-            continue
-        name = context.physical(table.schema)
-        found = (yield Call("DescribeTable", {"TableName": name}))["Table"]
-        there = {found["TableArn"].split(":")[3]}
-        there |= {replica["RegionName"] for replica in found.get("Replicas", ())}
-        for request in replica_requests(spread, name, there):
-            yield Call("UpdateTable", request)
-            yield from until_active(name)
-
-
-def replica_requests(spread: Replication, name: str, there: Collection[str]) -> list[Request]:
-    """The UpdateTable requests that add the missing regions of a table."""
-    wanted = [{"Create": {"RegionName": r}} for r in spread.regions if r not in there]
-    if spread.is_strong and wanted:
-        strong = {"MultiRegionConsistency": "STRONG", "ReplicaUpdates": wanted}
-        return [{"TableName": name, **strong}]
-    # DynamoDB adds one region at a time.
-    return [{"TableName": name, "ReplicaUpdates": [one]} for one in wanted]
 
 
 def until_active(name: str) -> Flow[None]:

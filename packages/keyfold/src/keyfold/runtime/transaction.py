@@ -17,6 +17,7 @@ from keyfold.runtime import writes
 from keyfold.runtime.arguments import checked_item, ref_of
 from keyfold.runtime.changes import apply_changes, read_changes
 from keyfold.runtime.context import Context
+from keyfold.runtime.counted_fields import refuse_copy
 from keyfold.runtime.expansion import first_item
 from keyfold.runtime.flow import Flow
 from keyfold.runtime.inside import changes_by_field
@@ -30,12 +31,14 @@ T = TypeVar("T")
 
 def create(new: E) -> Put[E]:
     """Create an item; fails if one with the same key exists."""
-    return Put(checked_item(new))
+    refuse_copy(type(checked_item(new)), "create")
+    return Put(new)
 
 
 def put(new: E, *, where: Where[E] | None = None) -> Put[E]:
     """Write an item, replacing the one that exists."""
-    return Put(checked_item(new), absent=False, condition=_condition(type(new), where))
+    refuse_copy(type(checked_item(new)), "put")
+    return Put(new, absent=False, condition=_condition(type(new), where))
 
 
 def update(target: Writable[P, T], /, *args: P.args, **changes: P.kwargs) -> Update[T]:
@@ -44,6 +47,7 @@ def update(target: Writable[P, T], /, *args: P.args, **changes: P.kwargs) -> Upd
     where = given.pop("where", None)
     ref, known = _target(target)
     given |= _changes_at(ref, args, given)
+    refuse_copy(ref.entity, "update")
     return Update(
         ref,
         read_changes(ref.entity.__spec__, given),
@@ -98,6 +102,7 @@ def delete(
 ) -> Delete[Any]:
     """Delete an item; `returning=True` returns the old item, or None."""
     ref, known = _target(target)
+    refuse_copy(ref.entity, "delete")
     must_exist = must_exist or where is not None
     return Delete(ref, _condition(ref.entity, where), known, must_exist, returning)
 

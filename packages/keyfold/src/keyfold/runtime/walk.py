@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Final, Literal, TypeVar
 
+from keyfold.design.home import Home
 from keyfold.errors import Throttled, TransactionCanceled, TransactionConflict
-from keyfold_engine.limits import BATCH_GET_ITEMS, BATCH_WRITE_ITEMS
 from keyfold.runtime.flow import Answer, Call, Flow, Pause, Send, run_by
+from keyfold_engine.limits import BATCH_GET_ITEMS, BATCH_WRITE_ITEMS
 
 T = TypeVar("T")
 Item = dict[str, Any]
@@ -39,6 +40,9 @@ class Walk:
     position: Item | None = None
     """Where to continue; None at the beginning and at the end."""
     ended: bool = False
+    mine: Callable[[Item], bool] | None = None
+    """Which items count; others are a migration's copies of them."""
+    left_out: int = 0
 
     def call(self, limit: int | None = None, *, excused: bool = False) -> Call:
         """The request for the next page."""
@@ -53,7 +57,11 @@ class Walk:
         """Record where the page that arrived ends."""
         self.position = position_of(answer)
         self.ended = self.position is None
-        return answer
+        if self.mine is None:
+            return answer
+        items = list(filter(self.mine, answer["Items"]))
+        self.left_out += len(answer["Items"]) - len(items)
+        return {**answer, "Items": items}
 
     def next(self, limit: int | None = None) -> Flow[Answer]:
         return self.take((yield self.call(limit)))
@@ -63,6 +71,11 @@ def position_of(answer: Answer) -> Item | None:
     """Where the next page begins; None after the last one."""
     position: Item | None = answer.get("LastEvaluatedKey")
     return position
+
+
+def walk_query(request: Mapping[str, Any], home: Home, position: Item | None = None) -> Walk:
+    """A query of items whose primary key says which design wrote them."""
+    return Walk("Query", request, position, mine=home.holds)
 
 
 def all_items(request: Mapping[str, Any], most: int | None = None) -> Flow[list[Item]]:

@@ -16,13 +16,13 @@ from typing import Any, Final
 import orjson
 
 from keyfold.errors import AlreadyProcessed, NotFound, TableNotFound
-from keyfold_engine.limits import KB
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Flow
 from keyfold.runtime.intent import Marker
 from keyfold.runtime.writes import commit
 from keyfold.streams import support_table
 from keyfold.streams.marker import marker
+from keyfold_engine.limits import KB
 
 DECODING: Final = "decoding"
 """The effect name for a record that could not be decoded."""
@@ -111,7 +111,7 @@ def letter(context: Context, id: str) -> Flow[DeadLetter]:
     except TableNotFound:
         item = None
     if item is None:
-        raise NotFound(f"dead letter {id} not found; `keyfold deadletter list` shows all")
+        raise NotFound(f"dead letter {id} not found; `keyfold streams letters` shows all")
     return _read(item)
 
 

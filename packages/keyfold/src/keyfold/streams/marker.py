@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from keyfold.errors import AlreadyProcessed
-from keyfold_engine.limits import STREAM_RETENTION_SECONDS
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Flow
 from keyfold.runtime.intent import Marker
 from keyfold.runtime.walk import get_batches
 from keyfold.streams import support_table
+from keyfold_engine.limits import STREAM_RETENTION_SECONDS
 
 # A record cannot come again once the stream has dropped it.
 KEPT_SECONDS: Final = 2 * STREAM_RETENTION_SECONDS

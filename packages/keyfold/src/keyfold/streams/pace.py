@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Final
 
-from keyfold_engine.clients.protocol import AsyncClient, Client, Notifying
 from keyfold.streams.record_batch import Outcome
+from keyfold_engine.clients.protocol import AsyncClient, Client, Notifying
 
 QUICK_SECONDS: Final = 0.05
 """The wait after records, if nothing announces new ones: at most 20 polls per second."""

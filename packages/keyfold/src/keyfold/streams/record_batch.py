@@ -15,7 +15,6 @@ import orjson
 
 from keyfold.design.table import Table
 from keyfold.errors import AlreadyProcessed, NotFound
-from keyfold_engine.limits import TRANSACTION_ITEMS
 from keyfold.runtime.flow import Flow, Overdue
 from keyfold.runtime.intent import Intent
 from keyfold.runtime.writes import commit
@@ -24,6 +23,7 @@ from keyfold.streams.effect import Effects, ReactionContext, Unit, forgiving, se
 from keyfold.streams.marker import find_marked
 from keyfold.streams.policy import TRANSIENT, retry_transient
 from keyfold.streams.record import parse
+from keyfold_engine.limits import TRANSACTION_ITEMS
 
 TOGETHER: Final = TRANSACTION_ITEMS - 10
 """Writes per transaction: a marker and the writes of each unit, with some room left."""

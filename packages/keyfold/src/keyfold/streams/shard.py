@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 
 from keyfold.design.table import Table
@@ -45,7 +46,15 @@ def shards(context: Context, tables: Sequence[Table]) -> Flow[list[Shard]]:
 
 
 def streams_of(table: str) -> Flow[list[str]]:
-    """The streams of a table by its physical name, oldest first."""
+    """The streams of a table by its physical name, oldest first.
+
+    A dropped table of the same name leaves its streams for a day: they are not this table's.
+    """
+    described = (yield Call("DescribeTable", {"TableName": table}))["Table"]
+    latest, created = described.get("LatestStreamArn"), _moment(described["CreationDateTime"])
+    # Some servers say only the second, and a dropped table may have had a stream in the same one.
+    since = _label(created if created.microsecond else created + timedelta(seconds=1))
+    first = (latest, _label(created))
     request: dict[str, Any] = {"TableName": table}
     found: list[dict[str, Any]] = []
     while True:
@@ -53,8 +62,24 @@ def streams_of(table: str) -> Flow[list[str]]:
         found += answer["Streams"]
         last = answer.get("LastEvaluatedStreamArn")
         if last is None:
-            return [s["StreamArn"] for s in sorted(found, key=lambda s: str(s["StreamLabel"]))]
+            own = [
+                s
+                for s in found
+                if s["StreamLabel"] >= since
+                or not {s["StreamArn"], s["StreamLabel"]}.isdisjoint(first)
+            ]
+            return [s["StreamArn"] for s in sorted(own, key=lambda s: str(s["StreamLabel"]))]
         request["ExclusiveStartStreamArn"] = last
+
+
+def _moment(given: float | datetime) -> datetime:
+    at = given if isinstance(given, datetime) else datetime.fromtimestamp(float(given), UTC)
+    return at.astimezone(UTC)
+
+
+def _label(moment: datetime) -> str:
+    """A moment as the labels of streams have it."""
+    return f"{moment:%Y-%m-%dT%H:%M:%S.%f}"[:-3]
 
 
 def shards_of(stream: str) -> Flow[dict[str, str | None]]:

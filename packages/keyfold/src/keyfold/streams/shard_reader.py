@@ -8,7 +8,6 @@ from itertools import takewhile
 from typing import Any, Final
 
 from keyfold.errors import RebuildNeeded, TrimmedData
-from keyfold_engine.limits import STREAM_RETENTION_SECONDS
 from keyfold.runtime.flow import Flow
 from keyfold.streams import lease as leasing
 from keyfold.streams.effect import Effects, ReactionContext
@@ -16,6 +15,7 @@ from keyfold.streams.lease import Group, Lease
 from keyfold.streams.policy import retry_transient
 from keyfold.streams.record_batch import Outcome, process
 from keyfold.streams.shard import Shard, ShardRecords, WireRecord
+from keyfold_engine.limits import STREAM_RETENTION_SECONDS
 
 _NOTED_EVERY: Final = 60.0
 """How often an idle shard's progress is saved, in seconds."""

@@ -18,7 +18,6 @@ from keyfold.errors import (
     StreamError,
     TableNotFound,
 )
-from keyfold_engine.limits import STREAM_RECORDS_PER_READ
 from keyfold.runtime.async_db import AsyncDb
 from keyfold.runtime.db import Db
 from keyfold.runtime.flow import Flow, Pause
@@ -35,6 +34,7 @@ from keyfold.streams.shard_reader import ShardReader
 from keyfold.streams.sinks import Sink
 from keyfold.streams.status import ShardStatus, status
 from keyfold.streams.turn import Turns
+from keyfold_engine.limits import STREAM_RECORDS_PER_READ
 
 IMAGES: Final = "NEW_AND_OLD_IMAGES"
 
@@ -79,6 +79,8 @@ class StreamWorker:
         self.worker = f"{socket.gethostname()}-{os.getpid()}-{uuid4().hex[:8]}"
         self.tables = _followed_tables(self.effects)
         self.readers: dict[str, ShardReader] = {}
+        self.streams: set[str] = set()
+        """Those of the tables, as last seen; a group remembers others, of dropped tables."""
         self._prepared = False
         self._looked = float("-inf")
         self.turning = False
@@ -110,6 +112,7 @@ class StreamWorker:
     def _look(self) -> Flow[None]:
         seconds = self.options.lease_seconds
         known = yield from shards(self.context, self.tables)
+        self.streams = {shard.stream for shard in known}
         leases = yield from leasing.leases(self.context, self.group)
         workers = yield from leasing.beat(self.context, self.group, self.worker, seconds)
         ready = [shard for shard in known if _is_ready(shard, leases)]
@@ -172,7 +175,7 @@ class StreamWorker:
         for shard in now.shards:
             if shard.lost:
                 raise RebuildNeeded(shard.lost)
-        behind = [shard for shard in now.shards if shard.behind]
+        behind = [one for one in now.shards if one.behind and one.stream in self.streams]
         if not behind and not self._held:
             self._waited = {}, 0
             return False
@@ -188,7 +191,8 @@ class StreamWorker:
             if shard.lost:
                 raise RebuildNeeded(shard.lost)
         made_before = self.context.clock.now() - started - _STAMP_SECONDS
-        left = [one for one in now.shards if one.behind and one.lag_seconds >= made_before]
+        waiting = [one for one in now.shards if one.behind and one.stream in self.streams]
+        left = [one for one in waiting if one.lag_seconds >= made_before]
         others = [one for one in left if one.owner != self.worker]
         if others and len(others) == len(left):
             yield from self._wait_for(others)

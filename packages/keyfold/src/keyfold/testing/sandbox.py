@@ -8,11 +8,11 @@ from datetime import UTC, datetime
 from types import TracebackType
 from typing import Any, Literal, TypedDict, Unpack
 
+from keyfold.errors import KeyfoldError
+from keyfold.runtime import AsyncDb, Db, Design
 from keyfold_engine.clients.embedded import AsyncEmbeddedClient, EmbeddedClient
 from keyfold_engine.clock import ManualClock
 from keyfold_engine.engine import Engine, Faults
-from keyfold.errors import KeyfoldError
-from keyfold.runtime import AsyncDb, Db, Design
 
 START = datetime(2026, 1, 1, 12, tzinfo=UTC)
 

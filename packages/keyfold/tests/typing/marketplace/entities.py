@@ -10,13 +10,10 @@ from pydantic import BaseModel, Field
 
 from keyfold import (
     AtMost,
-    Average,
     Counter,
     Created,
     Design,
     Entity,
-    Feed,
-    From,
     Id,
     Index,
     InKey,
@@ -31,6 +28,8 @@ from keyfold import (
     Updated,
     Version,
 )
+from keyfold.feeds import Feed
+from keyfold.structures import Average, From
 
 from . import entities_types as typed
 

@@ -18,7 +18,6 @@ from keyfold import (
     Merge,
     Query,
     add,
-    at,
     check,
     collection,
     create,
@@ -27,10 +26,10 @@ from keyfold import (
     get_many,
     get_together,
     merge,
-    size,
     update,
     upsert,
 )
+from keyfold.conditions import at, size
 
 from .entities import (
     Address,
@@ -175,10 +174,7 @@ def put_into_cart(db: Db, user_id: str, product_id: str) -> int:
 
 
 def rename(db: Db, product: Product, title: str) -> str:
-    with db.edit(product) as draft:
-        draft.title = title
-        draft.tags.add("renamed")
-    return draft.title
+    return db.update(product, title=title, tags=add({"renamed"})).title
 
 
 async def newest(db: AsyncDb, user_id: str) -> Decimal | None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 from decimal import Decimal
 
-from keyfold import AsyncDb, Db, add, at, create, remove, update
+from keyfold import AsyncDb, Db, add, create, remove, update
+from keyfold.conditions import at
 
 from .entities import (
     AuditEntry,
@@ -76,9 +77,6 @@ def wrong(db: Db, u: User, s: Shop, p: Product, o: Order, t: Tagged, now: dateti
     made, _ = db.transact(create(u), update(p.ref(), stock=add(1)))
     print(made.title)  # refused: it is a user
     db.transact(update(o, stat=OrderState.PAID))  # refused: no such field
-    with db.edit(p) as draft:
-        draft.titel = "x"  # refused: no such field
-        draft.stock = "x"  # refused: text for a number
 
 
 async def wrong_async(db: AsyncDb, p: Product) -> None:

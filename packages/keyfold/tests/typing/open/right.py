@@ -19,23 +19,20 @@ from keyfold import (
     Index,
     Key,
     Merge,
-    Nearest,
-    Neighbour,
     On,
     Page,
     Pointer,
     Projected,
     Query,
     Timestamp,
-    Vector,
     Version,
-    begins_with,
     collection,
     each,
     get,
     merge,
-    nearest,
 )
+from keyfold.conditions import begins_with
+from keyfold.vectors import Nearest, Neighbour, Vector, nearest
 
 design = Design("sample")
 table = design.table("main", indexes=[Index("ByTime", "GSI1PK", "startTimestamp", sort_type="N")])
@@ -118,21 +115,6 @@ async def use_async(db: AsyncDb) -> Page[HangoutPointer]:
         following: Page[HangoutPointer] = one
         assert following.items
     return await upcoming(db, [item.title], item.starts_at) if page.items else page
-
-
-def edit(db: Db, h: Hangout) -> int:
-    with db.edit(h, where=lambda h: h.going > 0) as draft:
-        draft.title = "x"
-        draft.group_ids.add("g")
-        draft.group_ids |= {"h"}
-    with db.edit(Hangout.key(hangout_id="h")) as unread:
-        unread.title = "y"
-    return draft.going
-
-
-async def edit_async(db: AsyncDb, h: Hangout) -> None:
-    async with db.edit(h) as draft:
-        draft.title = "x"
 
 
 class Note(Entity, table=table):

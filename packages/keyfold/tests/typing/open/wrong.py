@@ -39,31 +39,6 @@ async def unawaited(db: AsyncDb) -> str:
     return page.items[0].title  # refused: not awaited
 
 
-def edits(db: Db, h: Hangout) -> None:
-    with db.edit(h) as draft:
-        draft.titel = "y"  # refused: no such field
-        draft.title = 3  # refused: a number for text
-        draft.starts_at = 3  # refused: a number for a time
-        draft.title = None  # refused: the field is not optional
-        draft.group_ids.add(3)  # refused: a number into a set of texts
-        draft.title.add("x")  # refused: text is no set
-        draft.version += "x"  # refused: text onto a number
-    with db.edit(Hangout.key(hangout_id="h")) as unread:
-        unread.titel = "y"  # refused: by address
-        unread.title = 3  # refused: by address
-    with db.edit(h, where=lambda h: h.titel == "x"):  # refused: condition
-        pass
-    with db.edit("h"):  # refused: no item
-        pass
-
-
-async def edits_async(db: AsyncDb, h: Hangout) -> None:
-    async with db.edit(h) as draft:
-        draft.titel = "y"  # refused: no such field
-    with db.edit(h):  # refused: it must be `async with`
-        pass
-
-
 def search(db: Db) -> None:
     similar(db, "tea")  # refused: text for a vector
     print(similar(db, [1.0])[0].title)  # refused: the item is inside the neighbour

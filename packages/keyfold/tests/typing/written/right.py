@@ -5,7 +5,8 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from keyfold import AsyncDb, Db, Page, Query, add, check, clear, create, delete, remove, update
-from keyfold_systems.inviter.entities import (
+
+from .entities import (
     Answer,
     GroupHangout,
     Hangout,
@@ -65,18 +66,3 @@ async def use_async(db: AsyncDb, h: Hangout, now: datetime) -> str:
     )
     assert changed is not None
     return page[0].title + renamed.title + made.name + changed.title
-
-
-def edit(db: Db, h: Hangout) -> int:
-    with db.edit(h, where=lambda h: h.going > 0) as draft:
-        draft.title = "x"
-        draft.group_ids.add("g")
-        draft.group_ids |= {"h"}
-    with db.edit(Hangout.key(hangout_id="h")) as unread:
-        unread.title = "y"
-    return draft.going
-
-
-async def edit_async(db: AsyncDb, h: Hangout) -> None:
-    async with db.edit(h) as draft:
-        draft.title = "x"

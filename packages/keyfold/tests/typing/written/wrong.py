@@ -5,14 +5,14 @@ from __future__ import annotations
 from datetime import datetime
 
 from keyfold import AsyncDb, Db, add, check, create, remove, update
-from keyfold_systems.inviter.entities import (
+
+from .entities import (
     GroupHangout,
     Hangout,
     Membership,
     Response,
     User,
 )
-
 from .right import coming
 
 

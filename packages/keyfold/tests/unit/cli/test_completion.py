@@ -17,7 +17,7 @@ COMP_WORDS=("$@"); COMP_CWORD=$(( $# - 1 )); _keyfold; printf '%s\\n' "${COMPREP
 
 @pytest.fixture
 def script(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Path:
-    assert main(["completion", "bash"]) == 0
+    assert main(["guide", "--completion", "bash"]) == 0
     path = tmp_path / "completion.bash"
     path.write_text(capsys.readouterr().out)
     return path
@@ -47,6 +47,6 @@ def test_commands_flags_and_choices_are_offered(
 
 @pytest.mark.parametrize("shell", ["zsh", "fish"])
 def test_other_shells_know_every_command(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["completion", shell]) == 0
+    assert main(["guide", "--completion", shell]) == 0
     printed = capsys.readouterr().out
     assert all(name in printed for name in command_names())

@@ -6,21 +6,23 @@ import subprocess
 import sys
 import types
 from argparse import ArgumentParser, Namespace
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 from keyfold import cli
 from keyfold.errors import KeyfoldError
+from keyfold_engine.commands import modules_of
 
 
 @pytest.fixture
 def command(monkeypatch: pytest.MonkeyPatch) -> types.ModuleType:
-    """A command called `sample`; tests give it a `run`."""
-    module = types.ModuleType("keyfold_workbench.commands.sample")
+    """A command called `load`; tests give it a `run`."""
+    module = types.ModuleType("keyfold.cli.load")
     module.__dict__.update(HELP="A sample.", configure=_configure, run=lambda args: 0)
-    monkeypatch.setitem(sys.modules, "keyfold_workbench.commands.sample", module)
-    monkeypatch.setattr(cli, "command_names", lambda: ["sample", "settings"])
+    monkeypatch.setitem(sys.modules, "keyfold.cli.load", module)
+    monkeypatch.setattr(cli, "command_names", lambda: ["load", "guide"])
     return module
 
 
@@ -39,21 +41,19 @@ def test_a_command_gets_its_arguments_and_its_code_is_the_exit_code(
     command: types.ModuleType,
 ) -> None:
     command.__dict__["run"] = lambda args: args.times
-    assert cli.main(["sample", "--times", "7"]) == 7
+    assert cli.main(["load", "--times", "7"]) == 7
 
 
 def test_an_unknown_command_names_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["setings"]) == 2
-    assert capsys.readouterr().err == (
-        "keyfold: unknown command 'setings'; did you mean 'settings'?\n"
-    )
+    assert cli.main(["giude"]) == 2
+    assert capsys.readouterr().err == "keyfold: unknown command 'giude'; did you mean 'guide'?\n"
 
 
 def test_a_mistake_of_the_user_is_one_line_and_code_2(
     command: types.ModuleType, capsys: pytest.CaptureFixture[str]
 ) -> None:
     command.__dict__["run"] = raising(KeyfoldError("the file is not there; make it first"))
-    assert cli.main(["sample"]) == 2
+    assert cli.main(["load"]) == 2
     assert capsys.readouterr().err == "keyfold: the file is not there; make it first\n"
 
 
@@ -61,7 +61,7 @@ def test_control_c_ends_without_a_traceback(
     command: types.ModuleType, capsys: pytest.CaptureFixture[str]
 ) -> None:
     command.__dict__["run"] = raising(KeyboardInterrupt())
-    assert cli.main(["sample"]) == 130
+    assert cli.main(["load"]) == 130
     assert capsys.readouterr() == ("", "")
 
 
@@ -75,6 +75,15 @@ def test_the_overview_lists_every_command_once(capsys: pytest.CaptureFixture[str
 def test_every_command_is_in_a_group() -> None:
     grouped = {name for group in cli.GROUPS.values() for name in group}
     assert set(cli.command_names()) - grouped == set()
+
+
+def test_a_command_of_another_part_names_the_extra_that_brings_it() -> None:
+    brought = {
+        extra: sorted(modules_of(f"keyfold_{extra}.commands"))
+        for extra in cli.PARTS
+        if find_spec(f"keyfold_{extra}")
+    }
+    assert brought == {extra: sorted(cli.PARTS[extra]) for extra in brought}
 
 
 def test_every_command_is_complete() -> None:
@@ -95,7 +104,7 @@ def test_a_reader_that_goes_away_leaves_no_traceback() -> None:
         "import sys, keyfold.cli as cli\n"
         "def endless(given):\n"
         "    while True: print('x' * 4096)\n"
-        "cli._dispatch = endless\n"
+        "cli.Program._dispatch = lambda self, given: endless(given)\n"
         "sys.exit(cli.main([]))\n"
     )
     process = subprocess.Popen(
@@ -115,7 +124,7 @@ def test_settings_shows_values_and_where_they_came_from(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("KEYFOLD_TABLE_NAMES", "Rooms=rooms-live")
-    assert cli.main(["settings", "--backend", ":memory:"]) == 0
+    assert cli.main(["guide", "--settings", "--backend", ":memory:"]) == 0
     rows = [line.split() for line in capsys.readouterr().out.splitlines()]
     assert ["backend", ":memory:", "--backend"] in rows
     assert ["table_names", "Rooms=rooms-live", "KEYFOLD_TABLE_NAMES"] in rows

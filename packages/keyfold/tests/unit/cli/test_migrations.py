@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import socket
 import sys
 from pathlib import Path
 from typing import Any
@@ -11,10 +12,7 @@ from typing import Any
 import pytest
 
 from keyfold.cli import _progress, main
-from keyfold_engine.clients.embedded import EmbeddedClient
 from keyfold_engine.engine import Engine
-from keyfold.migrations import Backend
-from keyfold.migrations.state import StateStore
 
 DESIGN = """
 from keyfold import Design, Entity, Key
@@ -62,6 +60,36 @@ def test_a_plan_is_called_after_its_change_and_says_its_steps(
     assert "move Order from Orders to SeasonOrders" in capsys.readouterr().out
 
 
+def test_a_new_key_in_one_table_says_what_other_programs_see_and_asks_before_it_begins(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    told = 'begins_with(PK, "ORDER#") AND SK = "ORDER" gives each once; a new table avoids it'
+    module = tmp_path / "rekeyed_shop.py"
+    for key in ('"ORDER#{order_id}", "ORDER"', '"SEASON#{season_id}", "ORDER#{order_id}"'):
+        module.write_text(DESIGN.format(table='"Orders"', key=key))
+        monkeypatch.delitem(sys.modules, "rekeyed_shop", raising=False)
+        importlib.invalidate_caches()
+        shop = importlib.import_module("rekeyed_shop")
+        if "ORDER" in key.partition(",")[2]:
+            with shop.design.open("shop.db") as db:
+                db.put(shop.Order(order_id="o1", season_id="s"))
+        action = "plan" if "SEASON" in key else "snapshot"
+        backend = ON_SHOP if action == "plan" else ()
+        capsys.readouterr()
+        assert main(["migrations", action, "--design", "rekeyed_shop:design", *backend]) == 0
+    assert told in capsys.readouterr().out
+    for asked in (["apply", "--dry-run", *ON_SHOP], ["show", "0001_order_re_keyed"]):
+        assert main(["migrations", *asked]) == 0
+        assert told in capsys.readouterr().out
+    applied = ["migrations", "apply", "--without-routers", *ON_SHOP]
+    assert main(applied) == 2
+    assert "apply with --allow-duplicates" in capsys.readouterr().err
+    assert main([*applied, "--to", "backfill", "--allow-duplicates"]) == 0
+    assert main(applied) == 0  # it has begun
+
+
 def test_a_dry_run_says_what_it_takes_and_changes_nothing(
     planned: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -73,6 +101,18 @@ def test_a_dry_run_says_what_it_takes_and_changes_nothing(
     assert Path("shop.db").stat().st_size == size
     assert main(["migrations", "list", *ON_SHOP]) == 0
     assert capsys.readouterr().out == f"{planned}: planned\n"
+
+
+@pytest.mark.parametrize("action", ["status", "list"])
+def test_a_server_that_never_answers_is_named_instead_of_waited_for(
+    planned: str, action: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        assert main(["migrations", action, "--backend", address]) == 2
+    assert f"the backend {address} has not answered for 2 seconds" in capsys.readouterr().err
+    assert main(["migrations", action, *ON_SHOP]) == 0
+    assert f"{planned}: planned" in capsys.readouterr().out
 
 
 def test_all_plans_are_applied_and_their_history_is_kept(
@@ -92,7 +132,6 @@ def test_all_plans_are_applied_and_their_history_is_kept(
         "follow",
         "backfill",
         "verify",
-        "switch-reads",
         "switch-writes",
         "hold",
         "contract",
@@ -106,7 +145,8 @@ def test_what_is_over_is_not_estimated_again(
     call = Engine.call
 
     def counted(self: Engine, operation: str, request: dict[str, Any]) -> dict[str, Any]:
-        if operation == "Scan" and "Segment" not in request:
+        of_items = request.get("TableName") != "keyfold_migrations"
+        if operation == "Scan" and "Segment" not in request and of_items:
             asked.append(request["TableName"])
         return call(self, operation, request)
 
@@ -137,18 +177,6 @@ def test_without_a_terminal_progress_is_lines_of_json(
     assert (last["job"], last["done"], last["expected"]) == ("backfill Orders", 30, 30)
     assert last["write_units"] == 120
     assert last["lag"] >= 0
-
-
-def test_a_state_of_an_older_version_has_its_phase_under_the_new_name(planned: str) -> None:
-    assert main(["migrations", "apply", "--to", "follow", *ON_SHOP]) == 0
-    with Engine.open("shop.db") as engine:
-        client = EmbeddedClient(engine)
-        table = {"TableName": "keyfold_migrations"}
-        key = {"migration": {"S": planned}, "part": {"S": "state"}}
-        stored = client.call("GetItem", {**table, "Key": key})["Item"]
-        stored["state"]["S"] = stored["state"]["S"].replace('"follow"', '"dual-write"')
-        client.call("PutItem", {**table, "Item": stored})
-        assert StateStore(Backend(client), planned).load().phase == "follow"
 
 
 @pytest.mark.parametrize(

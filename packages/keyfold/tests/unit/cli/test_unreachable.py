@@ -54,7 +54,7 @@ COMMANDS = [
     "repair far_shop:design",
     "streams status far_shop:design",
     "streams run far_shop:design",
-    "deadletter list far_shop:design",
+    "streams letters far_shop:design",
     "sample far_shop:design",
     "studio far_shop:design",
 ]

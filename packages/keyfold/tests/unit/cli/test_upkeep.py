@@ -88,31 +88,25 @@ def test_dead_letters_are_listed_shown_replayed_and_dropped(
 ) -> None:
     main(["streams", "run", "--once"])
     capsys.readouterr()
-    assert main(["deadletter", "list"]) == 0
+    assert main(["streams", "letters"]) == 0
     line = capsys.readouterr().out
     assert "processor greet  ValueError: cannot greet bad" in line
     name = line.partition("  ")[0]
-    assert main(["deadletter", "show", "--id", name]) == 0
+    assert main(["streams", "letters", "--show", name]) == 0
     shown = capsys.readouterr().out
     assert "Traceback" in shown
     assert '"eventName": "INSERT"' in shown
-    assert main(["deadletter", "show", "--id", name.partition("#")[0]]) == 0
+    assert main(["streams", "letters", "--show", name.partition("#")[0]]) == 0
     assert capsys.readouterr().out == shown
-    assert main(["deadletter", "show", "--id", "9"]) == 2
+    assert main(["streams", "letters", "--show", "9"]) == 2
     assert "dead letter 9 not found" in capsys.readouterr().err
-    assert main(["deadletter", "replay", "--all"]) == 1
+    assert main(["streams", "letters", "--replay", "all"]) == 1
     monkeypatch.setenv("SHOP_FIXED", "1")
-    assert main(["deadletter", "replay", "--id", name]) == 0
+    assert main(["streams", "letters", "--replay", name]) == 0
     capsys.readouterr()
-    assert main(["deadletter", "drop", "--all"]) == 0
-    assert main(["deadletter", "list"]) == 0
+    assert main(["streams", "letters", "--drop", "all"]) == 0
+    assert main(["streams", "letters"]) == 0
     assert capsys.readouterr().out == ""
-
-
-def test_a_letter_has_to_be_named(shop: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    main(["streams", "run", "--once"])
-    assert main(["deadletter", "show"]) == 2
-    assert "--id is missing" in capsys.readouterr().err
 
 
 def test_drift_is_reported_with_exit_code_one(

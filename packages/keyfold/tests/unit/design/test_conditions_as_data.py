@@ -15,22 +15,10 @@ import pytest
 import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.unit.design.condition_oracle import holds
 
-from keyfold import (
-    Design,
-    Entity,
-    Id,
-    Index,
-    Key,
-    On,
-    Timestamp,
-    contains,
-    exists,
-    missing,
-    not_,
-    one_of,
-)
-from keyfold_engine.clients.embedded import EmbeddedClient
+from keyfold import Design, Entity, Id, Index, Key, On, Timestamp
+from keyfold.conditions import contains, exists, missing, not_, one_of
 from keyfold.design import file
 from keyfold.design.condition import condition_text, evaluator, stored_condition, tree
 from keyfold.design.exclusion import excludes
@@ -44,12 +32,12 @@ from keyfold.design.predicate import (
 )
 from keyfold.design.predicate import Test as FieldTest
 from keyfold.design.recorder import declare, record
-from keyfold_engine.engine import Engine
 from keyfold.errors import ConditionFailed, DeclarationError
+from keyfold.runtime.expression import Expressions
+from keyfold_engine.clients.embedded import EmbeddedClient
+from keyfold_engine.engine import Engine
 from keyfold_engine.expressions.evaluate import matches
 from keyfold_engine.expressions.parser import literal_condition
-from keyfold.runtime.expression import Expressions
-from tests.unit.design.condition_oracle import holds
 
 design = Design("conditions")
 table = design.table("Conditions", indexes=[Index("GSI1", "gpk", "gsk")])

@@ -2,33 +2,14 @@
 
 from __future__ import annotations
 
-import importlib
 from decimal import Decimal
 from typing import Annotated
 
-import pytest
-
-from keyfold import (
-    Cascade,
-    Copied,
-    Counter,
-    Design,
-    Edge,
-    Entity,
-    Id,
-    Key,
-    Mirror,
-    Pointer,
-    Sharded,
-    Timestamp,
-    Ttl,
-    Unique,
-)
+from keyfold import Copied, Counter, Design, Entity, Id, Key, Pointer, Timestamp, Ttl, Unique
 from keyfold.design import file
 from keyfold.design.follows import Follows
+from keyfold.structures import Cascade, Edge, Mirror, Sharded
 from keyfold_engine.expressions.text import condition_text
-
-SYSTEMS = ["inviter", "search_room", "tamafriends", "gg_core", "sellers"]
 
 design = Design("samples")
 table = design.table("Samples", stream="NEW_AND_OLD_IMAGES", ttl="ttl")
@@ -77,16 +58,6 @@ def _record(name: str) -> Follows:
     return next(each for each in design.schema.follows if each.name == name)
 
 
-@pytest.mark.parametrize("name", SYSTEMS)
-def test_every_structure_of_a_system_has_a_record(name: str) -> None:
-    found = importlib.import_module(f"keyfold_systems.{name}.design").design
-    schema = found.schema
-    assert [each.name for each in schema.follows] == [m.label for m in found.maintainers]
-    for each in schema.follows:
-        assert each.source in schema.by_entity, each.name
-        assert not each.target or each.target in schema.by_entity, each.name
-
-
 def test_a_counter_says_what_it_counts() -> None:
     found = _record("counter Song.stars")
     assert found.fact == "amount"
@@ -128,11 +99,3 @@ def test_a_cascade_says_by_what_its_items_are_found_and_how_many_join() -> None:
 
 def test_records_survive_a_design_file() -> None:
     assert file.loads(file.dumps(design.schema)).follows == design.schema.follows
-
-
-@pytest.mark.parametrize("system", SYSTEMS)
-def test_a_structure_has_its_place_in_the_system_that_declares_it(system: str) -> None:
-    found = importlib.import_module(f"keyfold_systems.{system}.design").design.schema.follows
-    placed = {one.name: one.place.file for one in found if one.place.file}
-    assert [name for name in placed if name.startswith("copied") or "counter" in name]
-    assert {name: f for name, f in placed.items() if f"keyfold_systems/{system}/" not in f} == {}

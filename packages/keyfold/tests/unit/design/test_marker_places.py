@@ -10,8 +10,6 @@ import pytest
 
 from keyfold import (
     AtMost,
-    Average,
-    Cascade,
     Counter,
     Created,
     Design,
@@ -31,10 +29,11 @@ from keyfold import (
     Unique,
     Unversioned,
     Updated,
-    Vector,
     Version,
 )
 from keyfold.errors import DeclarationError
+from keyfold.structures import Average, Cascade
+from keyfold.vectors import Vector
 
 DECLARATIONS = [Unique("email"), Cascade("Pet"), On("GSI1", "A#{email}", "B"), Average("a", "b")]
 STRANGERS = [*DECLARATIONS, Key("A#{email}", "B"), Index("GSI1", "a", "b"), Query]

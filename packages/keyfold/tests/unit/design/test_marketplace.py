@@ -1,4 +1,4 @@
-"""The marketplace of packages/keyfold/tests/typing: it runs, its document and its types are up to date."""
+"""The marketplace of tests/typing: it runs, its document and its types are up to date."""
 
 from __future__ import annotations
 
@@ -7,13 +7,6 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 import pytest
-
-from keyfold import Db
-from keyfold.errors import AlreadyExists, StepRefused, ValueRefused
-from keyfold.maintain.verify import verify
-from keyfold.review.check import check
-from keyfold.review.typed_module import typed_modules
-from keyfold.streams import Consumer
 from tests.typing.marketplace import right as asked
 from tests.typing.marketplace.entities import (
     Address,
@@ -32,6 +25,13 @@ from tests.typing.marketplace.entities import (
     design,
     feed,
 )
+
+from keyfold import Db
+from keyfold.errors import AlreadyExists, StepRefused, ValueRefused
+from keyfold.maintain.verify import verify
+from keyfold.review.check import check
+from keyfold.review.typed_module import typed_modules
+from keyfold.streams import Consumer
 
 NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)
 OSLO = Address(street="A 1", city="Oslo")
@@ -112,7 +112,7 @@ def test_reviews_carts_names_and_addresses(db: Db) -> None:
 
 def test_news_reach_followers_and_the_audit_is_by_day(db: Db) -> None:
     db.create(Follow(follower_id="u", shop_id="s"))
-    feed.post(db, News(shop_id="s", at=datetime.now(UTC), news_id="n", text="new tea"))
+    db.create(News(shop_id="s", at=datetime.now(UTC), news_id="n", text="new tea"))
     Consumer(db).catch_up()
     assert [item.text for item in feed.page(db, "u")] == ["new tea"]
     db.create(AuditEntry(entry_id="a", at=NOW, actor_id="u", action="posted"))

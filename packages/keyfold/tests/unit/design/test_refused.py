@@ -18,9 +18,25 @@ from enum import Enum
 from typing import Annotated, Literal
 from pydantic import BaseModel
 from keyfold import (
-    AtMost, Cascade, Counter, Created, Design, Edge, Entity, Get, Id, Index, Key, Name, On, Pointer,
-    Sharded, Timestamp, Ttl, Unique, Version, get,
+    AtMost,
+    Counter,
+    Created,
+    Design,
+    Entity,
+    Get,
+    Id,
+    Index,
+    Key,
+    Name,
+    On,
+    Pointer,
+    Timestamp,
+    Ttl,
+    Unique,
+    Version,
+    get,
 )
+from keyfold.structures import Cascade, Edge, Sharded
 design = Design("d")
 table = design.table("Items", indexes=[Index("GSI1", "GSI1PK", "GSI1SK")], ttl="ttl")
 """

@@ -17,7 +17,6 @@ from keyfold import (
     Db,
     Design,
     Entity,
-    From,
     Id,
     Index,
     Key,
@@ -32,6 +31,7 @@ from keyfold.errors import DeclarationError, UniqueTaken
 from keyfold.maintain.verify import verify
 from keyfold.review.docs import files
 from keyfold.review.draft.python import declaration
+from keyfold.structures import From
 
 design = Design("shared")
 table = design.table(

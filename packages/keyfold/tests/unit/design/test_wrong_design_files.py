@@ -12,14 +12,8 @@ from hypothesis import strategies as st
 from keyfold.design.file import DesignFileError, loads
 from keyfold.review.check import check
 
-ROOT = Path(__file__).parents[5]
-TEXTS = [
-    path.read_text(encoding="utf-8")
-    for path in (
-        *sorted((ROOT / "packages" / "keyfold" / "tests" / "unit" / "review" / "designs").glob("*.yaml")),
-        *sorted((ROOT / "systems" / "src" / "keyfold_systems").glob("*/as_written.yaml")),
-    )
-]
+DESIGNS = Path(__file__).parents[1] / "review" / "designs"
+TEXTS = [path.read_text(encoding="utf-8") for path in sorted(DESIGNS.glob("*.yaml"))]
 PLACE = re.compile(r"d\.yaml:\d+(:\d+)?: .")
 WORDS = [
     "{",
@@ -52,22 +46,30 @@ def is_read_or_refused(text: str) -> None:
     assert not refused or PLACE.match(refused), refused
 
 
+def with_a_mistake(data: st.DataObject, texts: list[str]) -> str:
+    text = data.draw(st.sampled_from(texts))
+    start = data.draw(st.integers(0, len(text) - 1))
+    end = data.draw(st.integers(start, min(len(text), start + 12)))
+    return text[:start] + data.draw(st.sampled_from(["", *WORDS])) + text[end:]
+
+
+def with_a_line_missing_or_twice(data: st.DataObject, texts: list[str]) -> str:
+    lines = data.draw(st.sampled_from(texts)).splitlines(keepends=True)
+    at = data.draw(st.integers(0, len(lines) - 1))
+    times = data.draw(st.sampled_from([0, 2]))
+    return "".join([*lines[:at], *[lines[at]] * times, *lines[at + 1 :]])
+
+
 @settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_a_mistake_anywhere_is_refused_with_its_place(data: st.DataObject) -> None:
-    text = data.draw(st.sampled_from(TEXTS))
-    start = data.draw(st.integers(0, len(text) - 1))
-    end = data.draw(st.integers(start, min(len(text), start + 12)))
-    is_read_or_refused(text[:start] + data.draw(st.sampled_from(["", *WORDS])) + text[end:])
+    is_read_or_refused(with_a_mistake(data, TEXTS))
 
 
 @settings(max_examples=40, deadline=None)
 @given(st.data())
 def test_lines_that_are_missing_or_twice_are_refused_with_their_place(data: st.DataObject) -> None:
-    lines = data.draw(st.sampled_from(TEXTS)).splitlines(keepends=True)
-    at = data.draw(st.integers(0, len(lines) - 1))
-    times = data.draw(st.sampled_from([0, 2]))
-    is_read_or_refused("".join([*lines[:at], *[lines[at]] * times, *lines[at + 1 :]]))
+    is_read_or_refused(with_a_line_missing_or_twice(data, TEXTS))
 
 
 @pytest.mark.parametrize(
@@ -94,3 +96,28 @@ patterns: {orders: {query: Order, where: "PK = C#{ {customer}, SK begins_with O#
 """
     with pytest.raises(DesignFileError, match=r"d.yaml:4:.*unmatched brace"):
         loads(text, file="d.yaml")
+
+
+def laughs(levels: int) -> str:
+    """A text of a few lines whose aliases stand for ten to the power of `levels` values."""
+    lines = ["a0: &a0 x"]
+    lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, levels)]
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (f"design: x\n{laughs(9)}\n", r"d\.yaml:\d+:\d+: its aliases repeat more than"),
+        ("design: x\ntables: &a\n  t: *a\n", "d.yaml:2:9: this contains itself"),
+        (f"design: x\ntables: {'[' * 150}{']' * 150}\n", "this is nested too deeply"),
+    ],
+)
+def test_a_small_text_cannot_stand_for_an_endless_one(text: str, expected: str) -> None:
+    with pytest.raises(DesignFileError, match=expected):
+        loads(text, file="d.yaml")
+
+
+def test_aliases_that_repeat_a_little_are_read() -> None:
+    text = "design: x\nentities:\n  A: &a {attributes: {id: id}}\n  B: *a\n"
+    assert [entity.name for entity in loads(text).entities] == ["A", "B"]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from keyfold import Cascade, Db, Design, Entity, Id, Key
+from keyfold import Db, Design, Entity, Id, Key
 from keyfold.streams import Consumer, letters
+from keyfold.structures import Cascade
 from keyfold.testing import Sandbox
 
 design = Design("albums")

@@ -7,8 +7,9 @@ from typing import Annotated, Any
 
 import pytest
 
-from keyfold import Cascade, Copied, Counter, Db, Design, Entity, Id, Key, Pointer, Unique
+from keyfold import Copied, Counter, Db, Design, Entity, Id, Key, Pointer, Unique
 from keyfold.maintain import plan, rebuild, repair, verify
+from keyfold.structures import Cascade
 
 design = Design("causes")
 table = design.table("Causes")
@@ -165,6 +166,8 @@ def test_a_canonical_that_cannot_be_read_stops_nothing(db: Db) -> None:
     change(db, "TAG#a", "ROOM#q", "title", {"S": "wrong"})
     report = verify(db)
     assert sorted(report.counts) == ["pointer", "undecodable"]
+    [lost] = [one for one in report.drifts if one.decision]
+    assert lost.expected == "unknown"
     done = repair(db, report)
     assert done.fixed == 1
     reasons = {drift.structure: reason for drift, reason in done.left}
@@ -179,6 +182,8 @@ def test_a_counted_item_that_cannot_be_read_makes_its_count_a_decision(db: Db) -
     report = verify(db)
     counted = next(one for one in report.drifts if one.kind == "counter")
     assert "an item of Member cannot be read" in plan(counted)
+    assert counted.expected == "unknown", "nobody knows whether it counts"
+    assert "expected unknown, found 6" in str(counted)
     repair(db, report)
     assert db.get(Room.key(room="r")).members == 6, "it may well count"
 

@@ -7,9 +7,9 @@ from typing import Annotated, Any
 import pytest
 
 from keyfold import Counter, Db, Design, Entity, Id, Index, Key, On, Pointer
+from keyfold.maintain import verify
 from keyfold_engine.clients.embedded import EmbeddedClient
 from keyfold_engine.engine import Engine
-from keyfold.maintain import verify
 
 design = Design("copies")
 table = design.table("Copies", indexes=[Index("GSI1", "gpk", "gsk")])

@@ -1,30 +1,13 @@
-"""A feed's bounds and decisions: requests at once, what fails for good, who is pushed and why."""
+"""A feed's bounds, what fails for good, who is flagged, and declarations that are refused."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
-from itertools import product
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
-
-from keyfold import Db, Design, Feed
-from keyfold_engine.clients.embedded import AsyncEmbeddedClient, EmbeddedClient
-from keyfold_engine.clock import ManualClock
-from keyfold_engine.engine import Engine
-from keyfold.errors import ConditionFailed, PlanError
-from keyfold_engine.limits import ITEM_BYTES
-from keyfold.maintain import verify
-from keyfold.maintain.feed import FeedPolicy
-from keyfold.maintain.feed.counts import hint
-from keyfold.maintain.feed.newest_first import CONCURRENCY
-from keyfold.maintain.feed.removed_list import RemovedList
-from keyfold.maintain.feed.switch import pull, push
-from keyfold.runtime.flow import Flow
-from keyfold.streams import AsyncConsumer, Consumer, ConsumerOptions, Policy, letters, replay
-from keyfold_engine.values.size import item_size
 from tests.samples.network import (
     ActivityFields,
     FeedItemFields,
@@ -32,6 +15,18 @@ from tests.samples.network import (
     PromotionFields,
     network_table,
 )
+
+from keyfold import Counter, Db, Design, Entity, Id, Key, On, Timestamp, Ttl
+from keyfold.errors import AlreadyExists, DeclarationError, NotFound
+from keyfold.feeds import Feed, Flag, Threshold
+from keyfold.maintain.feed.newest_first import CONCURRENCY
+from keyfold.streams import AsyncConsumer, Consumer, ConsumerOptions, Policy, letters, replay
+from keyfold.structures import Edge
+from keyfold_engine.clients.embedded import AsyncEmbeddedClient, EmbeddedClient
+from keyfold_engine.clock import ManualClock
+from keyfold_engine.engine import Engine
+from keyfold_engine.limits import ITEM_BYTES
+from keyfold_engine.values.size import item_size
 
 design = Design("bounded")
 table = network_table(design)
@@ -53,7 +48,21 @@ class Promotion(PromotionFields, table=table):
     pass
 
 
-feed = Feed("home", activity=Activity, edge=Follow, item=FeedItem, promotion=Promotion)
+class Followers(Entity, table=table):
+    user_id: Id
+    count: Annotated[int, Counter("Follow", via={"user_id": "followee_id"}, creates=True)] = 0
+    key = Key("USER#{user_id}", "COUNTER#FOLLOWERS")
+
+
+FAMOUS = Threshold(Followers, "count", 3, sets={"reason": "followers"})
+feed = Feed(
+    "home",
+    activity=Activity,
+    edge=Follow,
+    item=FeedItem,
+    push=Flag(Promotion, "fanout_enabled", since="updated_at", thresholds=(FAMOUS,)),
+    cap=60,
+)
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -80,17 +89,20 @@ def consumer(db: Db) -> Consumer:
 
 
 def _follow(db: Db, reader: str, source: str) -> None:
-    db.transact(*feed.following(Follow(follower_id=reader, followee_id=source)))
+    db.create(Follow(follower_id=reader, followee_id=source))
 
 
-def _post(db: Db, actor: str, name: str, at: datetime = START, text: str = "") -> Activity:
-    activity = Activity(actor_id=actor, created_at=at, activity_id=name, text=text)
-    return feed.post(db, activity)
+def _post(db: Db, actor: str, name: str, at: datetime | None = None, text: str = "") -> Activity:
+    when = at or db.context.now()
+    return db.create(Activity(actor_id=actor, created_at=when, activity_id=name, text=text))
 
 
-def _promote(db: Db, consumer: Consumer, source: str, reason: str = "manual") -> None:
-    db.put(Promotion(user_id=source, fanout_enabled=True, reason=reason))
-    consumer.drain()
+def _star(db: Db, clock: ManualClock, *readers: str) -> None:
+    """An author who is flagged and followed since two minutes."""
+    for reader in readers:
+        _follow(db, reader, "star")
+    db.put(Promotion(user_id="star", fanout_enabled=True))
+    clock.advance(120)
 
 
 class Crowd(AsyncEmbeddedClient):
@@ -128,9 +140,8 @@ async def test_a_page_reads_its_sources_at_once_up_to_a_bound(
 async def test_a_fan_out_is_one_batch_after_another(
     db: Db, consumer: Consumer, engine: Engine, clock: ManualClock
 ) -> None:
-    for number in range(120):
-        _follow(db, f"r{number}", "star")
-    _promote(db, consumer, "star")
+    _star(db, clock, *(f"r{number}" for number in range(120)))
+    consumer.drain()
     _post(db, "star", "news")
     client = Crowd(engine)
     following = await design.open_async(client, clock=clock)
@@ -140,15 +151,15 @@ async def test_a_fan_out_is_one_batch_after_another(
 
 
 def test_a_fan_out_that_fails_for_good_is_a_dead_letter_and_can_be_replayed(
-    db: Db, consumer: Consumer
+    db: Db, consumer: Consumer, clock: ManualClock
 ) -> None:
-    _follow(db, "reader", "star")
-    _promote(db, consumer, "star")
+    _star(db, clock, "reader")
     # The activity fits into an item; its copy, which also says whose it is, does not.
-    short = Activity(actor_id="star", created_at=START, activity_id="huge", text="x")
+    short = Activity(actor_id="star", created_at=db.context.now(), activity_id="huge", text="x")
     room = ITEM_BYTES - item_size(Activity.__spec__.encode(short))
     huge = _post(db, "star", "huge", text="x" * room)
-    _post(db, "star", "small", at=START + timedelta(seconds=1))
+    clock.advance(1)
+    _post(db, "star", "small")
     assert consumer.drain().dead == 1
     assert [item.activity_id for item in feed.page(db, "reader")] == ["small"]
 
@@ -162,17 +173,6 @@ def test_a_fan_out_that_fails_for_good_is_a_dead_letter_and_can_be_replayed(
     assert [item.activity_id for item in feed.page(db, "reader")] == ["small", "huge"]
 
 
-@pytest.mark.parametrize("reason", ["followers", "volume", "manual"])
-def test_the_reason_of_a_promotion_is_kept_with_the_decision(
-    db: Db, consumer: Consumer, reason: str
-) -> None:
-    _follow(db, "reader", "star")
-    _promote(db, consumer, "star", reason)
-    reach = feed.reach(db, "star")
-    assert (reach.promoted, reach.copied, reach.followers) == (True, 1, 1)
-    assert reach.reasons == {"reader": reason}
-
-
 def test_a_cursor_older_than_the_window_is_an_empty_page(db: Db, clock: ManualClock) -> None:
     _follow(db, "reader", "source")
     for number in range(3):
@@ -184,41 +184,10 @@ def test_a_cursor_older_than_the_window_is_an_empty_page(db: Db, clock: ManualCl
     assert (list(after), after.cursor) == ([], None)
 
 
-def test_a_feed_that_decides_pushes_to_who_reads_and_stops_when_they_do_not(
+def test_what_a_copy_does_not_show_is_not_copied_again(
     db: Db, consumer: Consumer, clock: ManualClock
 ) -> None:
-    _follow(db, "reader", "star")
-    consumer.drain()
-    assert feed.reach(db, "star").copied == 1, "a source without posts is pushed"
-    # Three posts a day, and nobody reads.
-    for number in range(60):
-        clock.advance(8 * 3600)
-        _post(db, "star", f"a{number:02d}", at=datetime.fromtimestamp(clock.now(), UTC))
-        consumer.drain()
-    assert feed.reach(db, "star").copied == 0
-    decision = feed.explain(db, "reader", "star")
-    assert (decision.mode, decision.switch) == ("pull", False)
-    # Then hundreds of pages a day, and no posts.
-    for number in range(2000):
-        clock.advance(300)
-        feed.page(db, "reader", limit=10)
-        if number % 100 == 99:
-            consumer.drain()
-    assert feed.reach(db, "star").copied == 1
-    shown = [item.activity_id for item in feed.page(db, "reader", limit=60)]
-    assert shown == [f"a{number:02d}" for number in reversed(range(60))]
-
-
-def test_there_is_nothing_to_explain_of_who_does_not_follow(db: Db) -> None:
-    with pytest.raises(PlanError, match="reader does not follow star in the feed"):
-        feed.explain(db, "reader", "star")
-    reach = feed.reach(db, "star")
-    assert (reach.posts, reach.followers, reach.copied) == (0, 0, 0)
-
-
-def test_what_a_copy_does_not_show_is_not_copied_again(db: Db, consumer: Consumer) -> None:
-    _follow(db, "reader", "star")
-    _promote(db, consumer, "star")
+    _star(db, clock, "reader")
     post = _post(db, "star", "news")
     consumer.drain()
     with db.work("the same") as work:
@@ -233,10 +202,9 @@ def test_what_a_copy_does_not_show_is_not_copied_again(db: Db, consumer: Consume
 
 
 def test_an_activity_that_is_deleted_past_the_feed_leaves_all_copies(
-    db: Db, consumer: Consumer
+    db: Db, consumer: Consumer, clock: ManualClock
 ) -> None:
-    _follow(db, "reader", "star")
-    _promote(db, consumer, "star")
+    _star(db, clock, "reader")
     gone, _ = _post(db, "star", "gone"), _post(db, "star", "kept")
     consumer.drain()
     assert len(feed.page(db, "reader")) == 2
@@ -247,149 +215,151 @@ def test_an_activity_that_is_deleted_past_the_feed_leaves_all_copies(
     assert [item.activity_id for item in copies] == ["kept"]
 
 
-def test_many_removals_that_nobody_has_carried_out_hide_and_cost_little(
-    db: Db, consumer: Consumer
-) -> None:
-    _follow(db, "reader", "star")
-    _promote(db, consumer, "star")
-    kept, gone = _post(db, "star", "kept"), _post(db, "star", "gone")
-    others = [_post(db, f"other{number}", "gone") for number in range(3 * RemovedList.entries)]
-    consumer.drain()
-    with db.work("none") as before:
-        assert len(feed.page(db, "reader")) == 2
-    for one in (*others, gone):
-        db.transact(*feed.removing(one))
-    with db.work("many") as many:
-        assert [item.activity_id for item in feed.page(db, "reader")] == [kept.activity_id]
-    assert many.total.read_units <= before.total.read_units + 2
+def test_a_page_ends_at_the_cap(db: Db) -> None:
+    _follow(db, "reader", "source")
+    for number in range(70):
+        _post(db, "source", f"a{number}", START - timedelta(minutes=number))
+    first = feed.page(db, "reader", limit=50)
+    second = feed.page(db, "reader", limit=50, cursor=first.cursor)
+    assert (len(first), len(second), second.cursor) == (50, 10, None)
 
 
-def test_how_somebody_read_and_posted_is_forgotten(db: Db, consumer: Consumer) -> None:
-    _post(db, "star", "news")
-    for _ in range(40):
-        feed.page(db, "star")
-    consumer.drain()
-    db.transact(*feed.forgetting("star"))
-    assert db.find(feed.support.hint.key(source="star")) is None
-    assert db.find(feed.reader_ref("star")) is None
+def test_a_threshold_sets_the_flag_of_who_reaches_it(db: Db, consumer: Consumer) -> None:
+    for number in range(3):
+        assert db.find(Promotion.key(user_id="star")) is None
+        _follow(db, f"r{number}", "star")
+        consumer.drain()
+    flag = db.get(Promotion.key(user_id="star"))
+    assert (flag.fanout_enabled, flag.reason) == (True, "followers")
+    assert flag.updated_at == db.context.now()
 
 
-def test_a_post_goes_to_no_more_readers_than_the_bound(
-    db: Db, consumer: Consumer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(feed, "policy", FeedPolicy(widest=3))
-    for number in range(6):
+def test_a_threshold_leaves_a_flag_that_a_person_set(db: Db, consumer: Consumer) -> None:
+    db.put(Promotion(user_id="star", fanout_enabled=False))
+    for number in range(4):
         _follow(db, f"r{number}", "star")
     consumer.drain()
-    assert feed.reach(db, "star").copied == 6
+    assert not db.get(Promotion.key(user_id="star")).fanout_enabled
     _post(db, "star", "news")
     consumer.drain()
-    assert feed.reach(db, "star").copied == 3
-    _follow(db, "late", "star")
-    consumer.drain()
-    assert feed.reach(db, "star").copied == 3
-    assert all(len(feed.page(db, f"r{number}")) == 1 for number in range(6))
+    assert list(db.scan(FeedItem)) == []
 
 
-def test_a_feed_without_a_policy_neither_counts_nor_switches(
-    db: Db, consumer: Consumer, monkeypatch: pytest.MonkeyPatch
+def test_an_author_below_the_threshold_is_not_flagged_by_a_late_record(
+    db: Db, consumer: Consumer
 ) -> None:
-    monkeypatch.setattr(feed, "policy", None)
-    _follow(db, "reader", "star")
+    for number in range(3):
+        _follow(db, f"r{number}", "star")
+    db.delete(Follow.key(follower_id="r0", followee_id="star"))
     consumer.drain()
-    for _ in range(300):
-        feed.page(db, "reader")
-    consumer.drain()
-    assert feed.reach(db, "star").copied == 0
-    assert list(db.scan(feed.support.reader)) == []
+    assert db.find(Promotion.key(user_id="star")) is None
 
 
-def test_a_record_that_comes_again_counts_a_post_once(db: Db) -> None:
-    activity = _post(db, "star", "news")
-    for _ in range(3):
-        db.run(hint(db.context, feed, activity))
-    assert db.get(feed.support.hint.key(source="star")).posts == 1
+def test_following_twice_and_unfollowing_nobody_are_refused(db: Db) -> None:
+    edge = Follow(follower_id="a", followee_id="b")
+    db.create(edge)
+    with pytest.raises(AlreadyExists):
+        db.create(edge)
+    db.delete(edge, must_exist=True)
+    with pytest.raises(NotFound):
+        db.delete(edge, must_exist=True)
 
 
-@pytest.mark.parametrize("dies_after", range(1, 8))
-def test_a_switch_that_dies_anywhere_hides_and_doubles_nothing(
-    db: Db, consumer: Consumer, dies_after: int
-) -> None:
-    feed_policy, feed.policy = feed.policy, None
-    try:
-        _follow(db, "reader", "star")
-        for number in range(4):
-            _post(db, "star", f"a{number}", at=START - timedelta(minutes=9 - number))
-        consumer.drain()
-        shown = [f"a{number}" for number in (3, 2, 1, 0)]
-        switches: list[Callable[[], Flow[bool]]] = [
-            lambda: push(db.context, feed, "reader", "star", "why", 2),
-            lambda: pull(db.context, feed, "reader", "star"),
-        ]
-        for switch in switches:
-            _die(db, switch(), dies_after)
-            assert [item.activity_id for item in feed.page(db, "reader")] == shown
-            _post(db, "star", f"b{len(shown)}", at=START + timedelta(seconds=len(shown)))
-            shown = [f"b{len(shown)}", *shown]
-            consumer.drain()
-            assert [item.activity_id for item in feed.page(db, "reader")] == shown
-            db.run(switch())
-            assert [item.activity_id for item in feed.page(db, "reader")] == shown
-    finally:
-        feed.policy = feed_policy
+def test_a_feed_is_part_of_the_design_as_data() -> None:
+    [described] = design.schema.feeds
+    assert (described.name, described.post, described.item) == ("home", "Activity", "FeedItem")
+    assert (described.mode, described.cap, described.flag) == ("hybrid", 60, "Promotion")
 
 
-@pytest.mark.parametrize("before", ["pull", "push"])
-@pytest.mark.parametrize("ways", [("push", "push"), ("push", "pull"), ("pull", "pull")])
-def test_two_consumers_that_switch_one_follow_at_once_hide_and_double_nothing(
-    db: Db, consumer: Consumer, monkeypatch: pytest.MonkeyPatch, before: str, ways: tuple[str, str]
-) -> None:
-    monkeypatch.setattr(feed, "policy", None)
-    names = [f"a{number}" for number in range(4)]
-    for number, name in enumerate(names):
-        _post(db, "star", name, at=START - timedelta(minutes=9 - number))
-    orders = {f"reader{number}": order for number, order in enumerate(product((0, 1), repeat=6))}
-
-    def switch(way: str, reader: str) -> Flow[bool]:
-        if way == "push":
-            return push(db.context, feed, reader, "star", "why", 2)
-        return pull(db.context, feed, reader, "star")
-
-    for reader, order in orders.items():
-        _follow(db, reader, "star")
-        db.run(switch(before, reader))
-        flows = [switch(way, reader) for way in ways]
-        effects: list[Any] = [next(flow) for flow in flows]
-        for turn in (*order, *[0] * 20, *[1] * 20):
-            if effects[turn] is not None:
-                effects[turn] = _step(db, flows[turn], effects[turn])
-        assert effects == [None, None]
-    _post(db, "star", "news", at=START + timedelta(seconds=1))
-    consumer.drain()
-    for reader, order in orders.items():
-        page = [item.activity_id for item in feed.page(db, reader)]
-        assert page == ["news", *reversed(names)], order
-    assert verify(db).clean
+class Unflagged(Entity, table=table):
+    user_id: Id
+    fanout_enabled: bool = False
+    at: Timestamp
+    key = Key("PLAIN#{user_id}", "PLAIN#{user_id}")
 
 
-def _step(db: Db, flow: Any, effect: Any) -> Any:
-    """One request of a flow; None when it is at its end."""
-    try:
-        try:
-            answer = db.client.call(effect.operation, effect.request)
-        except ConditionFailed as refused:
-            return flow.throw(refused)
-        return flow.send(answer)
-    except StopIteration:
-        return None
+class Undated(Edge, table=table):
+    follower_id: Id
+    followee_id: Id
+    key = Key("UNDATED#{follower_id}", "FOLLOWING#{followee_id}")
+    followers = On("GSI1", "UNDATED#{followee_id}", "FOLLOWER#{follower_id}")
 
 
-def _die(db: Db, flow: Any, after: int) -> None:
-    """Carry out so many requests of a flow, and no more."""
-    try:
-        call = next(flow)
-        for _ in range(after):
-            call = flow.send(db.client.call(call.operation, call.request))
-    except StopIteration:
-        return
-    flow.close()
+class OneSided(Entity, table=table):
+    a: Id
+    b: Id
+    key = Key("ONE#{a}", "B#{b}")
+
+
+PUSH = Flag(Promotion, "fanout_enabled", since="updated_at")
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ({"push": Flag(Promotion, "reason", since="updated_at")}, "reason is not a bool"),
+        ({"push": Flag(Unflagged, "fanout_enabled", since="at")}, "time of the flag's last change"),
+        ({"push": Flag(Follow, "follower_id", since="created_at")}, "must have one field"),
+        (
+            {
+                "push": Flag(
+                    Promotion,
+                    "fanout_enabled",
+                    since="updated_at",
+                    thresholds=(Threshold(Promotion, "reason", 3),),
+                )
+            },
+            "not a number of one author",
+        ),
+        (
+            {
+                "push": Flag(
+                    Promotion,
+                    "fanout_enabled",
+                    since="updated_at",
+                    thresholds=(Threshold(Followers, "count", 3, sets={"why": "x"}),),
+                )
+            },
+            "no field why",
+        ),
+        ({"edge": Undated, "push": PUSH}, "since when somebody follows"),
+        ({"edge": {OneSided: "key"}}, "does not list the sources of one reader"),
+        ({"edge": OneSided}, "no key 'followers'"),
+        ({"cap": 0}, "cap must be at least 1"),
+        ({"ttl": timedelta(0)}, "ttl must be greater than 0"),
+    ],
+)
+def test_a_feed_that_cannot_be_kept_is_refused(options: dict[str, Any], reason: str) -> None:
+    given: dict[str, Any] = {"activity": Activity, "edge": Follow, "item": FeedItem, **options}
+    with pytest.raises(DeclarationError, match=reason):
+        Feed("other", **given)
+
+
+@pytest.mark.parametrize(
+    ("posted", "copied", "reason"),
+    [
+        ("T#{at:iso}#{post_id}", "{post_id}", "sorted by"),
+        ("{at:iso}#{post_id}", "{at:iso}#{post_id}", "cannot be distinguished"),
+        ("T#{post_id}", "T#{post_id}", "does not begin with a time"),
+    ],
+)
+def test_a_feed_whose_order_does_not_work_is_refused(posted: str, copied: str, reason: str) -> None:
+    other = Design("other")
+    main = other.table("t", ttl="ttl")
+
+    class Post(Entity, table=main):
+        actor_id: Id
+        at: Timestamp
+        post_id: Id
+        key = Key("P#{actor_id}", posted)
+
+    class Copy(Entity, table=main):
+        reader: Id
+        actor_id: Id
+        post_id: Id
+        at: Timestamp
+        until: Annotated[Timestamp | None, Ttl()] = None
+        key = Key("F#{reader}", copied)
+
+    with pytest.raises(DeclarationError, match=reason):
+        Feed("x", activity=Post, edge=Follow, item=Copy)

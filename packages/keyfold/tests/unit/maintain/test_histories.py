@@ -10,17 +10,14 @@ from typing import Annotated, Any
 import pytest
 
 from keyfold import (
-    Cascade,
     Copied,
     Counter,
     Db,
     Design,
-    Edge,
     Entity,
     Id,
     Index,
     Key,
-    Mirror,
     On,
     Pointer,
     Timestamp,
@@ -35,6 +32,7 @@ from keyfold import (
 from keyfold.errors import KeyfoldError
 from keyfold.maintain import verify
 from keyfold.streams import Consumer
+from keyfold.structures import Cascade, Edge, Mirror
 from keyfold.testing import Sandbox
 
 design = Design("histories")

@@ -8,7 +8,8 @@ from typing import Annotated
 
 import pytest
 
-from keyfold import Db, Design, Entity, Index, Key, On, Timestamp, Ttl, missing
+from keyfold import Db, Design, Entity, Index, Key, On, Timestamp, Ttl
+from keyfold.conditions import missing
 from keyfold.maintain import Cascade, Copied, verify
 from keyfold.streams import Consumer, ConsumerOptions, Policy
 from keyfold.testing import Sandbox

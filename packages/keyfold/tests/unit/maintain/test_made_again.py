@@ -6,11 +6,12 @@ from typing import Annotated, Any
 
 import pytest
 
-from keyfold import Cascade, Counter, Design, Entity, Id, Index, Key, On
-from keyfold_engine.clients.embedded import EmbeddedClient
-from keyfold_engine.engine import Engine
+from keyfold import Counter, Design, Entity, Id, Index, Key, On
 from keyfold.maintain import verify
 from keyfold.streams import Consumer
+from keyfold.structures import Cascade
+from keyfold_engine.clients.embedded import EmbeddedClient
+from keyfold_engine.engine import Engine
 
 
 def rooms(sync: Any = "transaction", **options: Any) -> tuple[Design, Any, Any]:

@@ -10,7 +10,6 @@ from typing import Annotated, Any
 import pytest
 
 from keyfold import (
-    Cascade,
     Counter,
     Db,
     Design,
@@ -30,6 +29,7 @@ from keyfold import (
 from keyfold.errors import KeyfoldError, PlanError, VersionConflict
 from keyfold.maintain import verify
 from keyfold.streams import Consumer
+from keyfold.structures import Cascade
 from keyfold.testing import Sandbox
 
 design = Design("desks")

@@ -8,10 +8,10 @@ import pytest
 
 from keyfold import Counter, Db, Design, Entity, Id, Key, Pointer
 from keyfold.design import file
-from keyfold_engine.expressions.text import condition_text
 from keyfold.maintain import verify
 from keyfold.review.docs.content import document
 from keyfold.review.docs.markdown import markdown
+from keyfold_engine.expressions.text import condition_text
 
 design = Design("posts")
 table = design.table("Posts")

@@ -11,10 +11,11 @@ from typing import Annotated, Any
 import pytest
 
 from keyfold import Counter, Db, Design, Entity, Id, Key
-from keyfold_engine.clients.embedded import EmbeddedClient
-from keyfold_engine.engine import Engine
 from keyfold.errors import VerifyFailed
 from keyfold.maintain import rebuild, repair, verify
+from keyfold.streams import Consumer
+from keyfold_engine.clients.embedded import EmbeddedClient
+from keyfold_engine.engine import Engine
 
 design = Design("shelves")
 table = design.table("Shelves")
@@ -183,3 +184,70 @@ def test_a_number_that_was_never_written_is_made_right(busy: tuple[Busy, Db]) ->
     client.call("UpdateItem", request)
     rebuild(db)
     assert db.get(Shelf.key(shelf_id="s")).books == 5
+
+
+streamed = Design("stacks")
+stacks = streamed.table("Stacks", stream="NEW_AND_OLD_IMAGES")
+
+
+class Stack(Entity, table=stacks):
+    stack_id: Id
+    sheets: Annotated[int, Counter("Sheet", sync="stream")] = 0
+    key = Key("STACK#{stack_id}", "STACK")
+
+
+class Sheet(Entity, table=stacks):
+    stack_id: Id
+    sheet_id: Id
+    key = Key("STACK#{stack_id}", "SHEET#{sheet_id}")
+
+
+def stack(client: Busy) -> Db:
+    """A stack that is one sheet short, with its stream read."""
+    db = streamed.open(client)
+    db.create(Stack(stack_id="s"))
+    for number in range(3):
+        db.create(Sheet(stack_id="s", sheet_id=f"s{number}"))
+    Consumer(db).catch_up()
+    request = {
+        "TableName": "Stacks",
+        "Key": Stack.key(stack_id="s").wire(),
+        "UpdateExpression": "SET sheets = :n",
+        "ExpressionAttributeValues": {":n": {"N": "2"}},
+    }
+    client.call("UpdateItem", request)
+    return db
+
+
+def test_a_number_of_a_stream_that_moves_in_one_round_is_corrected_in_another() -> None:
+    client = Busy()
+    db, other = stack(client), streamed.open(EmbeddedClient(client.engine))
+    added = iter(range(3))
+
+    def add() -> None:
+        number = next(added, None)
+        if number is not None:
+            other.create(Sheet(stack_id="s", sheet_id=f"late{number}"))
+
+    client.before["Scan"] = add
+    rebuild(db, settle=Consumer(db).catch_up)
+    Consumer(db).catch_up()
+    assert db.get(Stack.key(stack_id="s")).sheets == 6
+
+
+def test_a_number_of_a_stream_that_never_rests_is_not_taken_for_right() -> None:
+    client = Busy()
+    db, other = stack(client), streamed.open(EmbeddedClient(client.engine))
+    count = 0
+
+    def add() -> None:
+        nonlocal count
+        count += 1
+        other.create(Sheet(stack_id="s", sheet_id=f"more{count}"))
+
+    client.before["Scan"] = add
+    with pytest.raises(VerifyFailed, match="changes faster"):
+        rebuild(db, settle=Consumer(db).catch_up)
+    client.before.clear()
+    rebuild(db, settle=Consumer(db).catch_up)
+    assert db.get(Stack.key(stack_id="s")).sheets == 3 + count

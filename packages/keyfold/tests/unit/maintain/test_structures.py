@@ -9,29 +9,20 @@ from typing import Annotated, Any
 import pytest
 
 from keyfold import (
-    Cascade,
     Copied,
     Counter,
     Db,
     Design,
-    Edge,
     Entity,
     Id,
     Index,
     Key,
     Merge,
-    Mirror,
     On,
     Pointer,
-    Sharded,
     Version,
-    across_shards,
     create,
-    total,
 )
-from keyfold_engine.clients.embedded import EmbeddedClient
-from keyfold_engine.engine import Engine
-from keyfold_engine.engine.faults import Faults
 from keyfold.errors import (
     DeclarationError,
     NotFound,
@@ -41,6 +32,10 @@ from keyfold.errors import (
 from keyfold.maintain import verify
 from keyfold.review.check import check
 from keyfold.streams import Consumer
+from keyfold.structures import Cascade, Edge, Mirror, Sharded, across_shards, total
+from keyfold_engine.clients.embedded import EmbeddedClient
+from keyfold_engine.engine import Engine
+from keyfold_engine.engine.faults import Faults
 
 design = Design("structures")
 table = design.table(

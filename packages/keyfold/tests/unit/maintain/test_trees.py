@@ -6,9 +6,10 @@ from typing import Annotated
 
 import pytest
 
-from keyfold import Cascade, Counter, Db, Design, Entity, Id, Index, Key, On
+from keyfold import Counter, Db, Design, Entity, Id, Index, Key, On
 from keyfold.maintain import verify
 from keyfold.streams import Consumer, letters
+from keyfold.structures import Cascade
 from keyfold.testing import Sandbox
 
 design = Design("trees")

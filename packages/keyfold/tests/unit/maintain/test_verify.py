@@ -9,17 +9,14 @@ from typing import Annotated, Any
 import pytest
 
 from keyfold import (
-    Cascade,
     Copied,
     Counter,
     Db,
     Design,
-    Edge,
     Entity,
     Id,
     Index,
     Key,
-    Mirror,
     On,
     Pointer,
     Timestamp,
@@ -27,13 +24,13 @@ from keyfold import (
     Unique,
     Version,
     add,
-    total,
 )
-from keyfold_engine.clock import ManualClock
 from keyfold.errors import PlanError, VerifyFailed
 from keyfold.maintain import Drift, labels, plan, rebuild, repair, verify
 from keyfold.maintain.repair import repairing
 from keyfold.runtime.flow import Call, drive
+from keyfold.structures import Cascade, Edge, Mirror, total
+from keyfold_engine.clock import ManualClock
 
 design = Design("verified")
 table = design.table("Verified", indexes=[Index("GSI1", "gsi1pk", "gsi1sk")])

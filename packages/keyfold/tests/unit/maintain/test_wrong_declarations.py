@@ -6,22 +6,11 @@ from typing import Annotated, Any
 
 import pytest
 
-from keyfold import (
-    Cascade,
-    Copied,
-    Counter,
-    Design,
-    Entity,
-    Id,
-    Key,
-    Latest,
-    Unique,
-    each,
-    merge,
-)
+from keyfold import Copied, Counter, Design, Entity, Id, Key, Unique, each, merge
 from keyfold.errors import DeclarationError, PlanError
 from keyfold.maintain import rebuild, repair, verify
 from keyfold.maintain.drift import Drift, DriftReport
+from keyfold.structures import Cascade, Latest
 
 
 def declare(counter: Any, default: Any = 0) -> None:

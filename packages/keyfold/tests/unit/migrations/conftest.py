@@ -9,8 +9,6 @@ from typing import Any
 import pytest
 
 from keyfold import Db, Design, Entity, Id, Index, Key, On, Query
-from keyfold_engine.clients.embedded import EmbeddedClient
-from keyfold_engine.engine import Engine
 from keyfold.maintain import Pointer
 from keyfold.migrations import (
     Backend,
@@ -22,6 +20,8 @@ from keyfold.migrations import (
     ScanPace,
     move,
 )
+from keyfold_engine.clients.embedded import EmbeddedClient
+from keyfold_engine.engine import Engine
 
 before = Design("shop-before")
 old_table = before.table(

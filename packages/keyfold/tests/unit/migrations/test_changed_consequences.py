@@ -5,10 +5,11 @@ from typing import Annotated, Any
 
 import pytest
 
-from keyfold import Cascade, Copied, Counter, Design, Entity, Id, Index, Key, On, Pointer, Unique
+from keyfold import Copied, Counter, Design, Entity, Id, Index, Key, On, Pointer, Unique
 from keyfold.migrations import diff
 from keyfold.migrations.snapshot import dump
 from keyfold.migrations.snapshot import load as load_snapshot
+from keyfold.structures import Cascade
 
 
 def _changing(what: str) -> Design:

@@ -6,11 +6,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import orjson
 import pytest
 
 from keyfold import Design, cli
-from keyfold_engine.clients import connect
 from keyfold.maintain import verify
 from keyfold.migrations import Migrator, backend_of, diff
 from keyfold.migrations.plan import draft, load
@@ -18,6 +16,7 @@ from keyfold.migrations.snapshot import dump
 from keyfold.migrations.snapshot import load as load_snapshot
 from keyfold.review.docs.content import document
 from keyfold.review.docs.markdown import markdown
+from keyfold_engine.clients import connect
 
 EVENTS = """
 from typing import Annotated
@@ -165,29 +164,6 @@ def test_a_pointer_and_a_unique_that_are_kept_no_more_leave_nothing(world: World
     world.migrator("kept_two").apply("contract")
     items = world.client.call("Scan", {"TableName": "Events"})["Items"]
     assert {item["type"]["S"] for item in items} == {"Host", "Event"}
-
-
-def test_a_snapshot_of_the_first_format_says_once_that_it_knows_no_condition(world: World) -> None:
-    design = world.design("first_one", EVENTS)
-    body = orjson.loads(dump(design.schema))
-    for entity in body["entities"]:
-        entity |= {"uniques": [], "copy_of": None}
-        for placement in entity["placements"]:
-            placement["when"] = ["status"]
-    follows = body.pop("follows")
-    counted = next(each for each in follows if each["fact"] == "amount")
-    body["counters"] = [
-        {"name": "Host.shown", "counts": "Event", "target": "Host", "attribute": "shown"}
-    ]
-    assert counted["when"] == 'status = "PUBLISHED"'
-    read = load_snapshot(orjson.dumps({**body, "format": 1}))
-    words = [str(change) for change in diff(read, design.schema)]
-    assert (
-        'items of Event are in GSI1 where status = "PUBLISHED" (before: by an unrecorded condition)'
-        in words
-    )
-    again = load_snapshot(dump(design.schema))
-    assert diff(again, design.schema) == []
 
 
 def test_the_commands_name_a_changed_condition(

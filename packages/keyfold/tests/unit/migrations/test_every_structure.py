@@ -9,19 +9,17 @@ from typing import Any
 
 import pytest
 
-from keyfold_engine.clients.embedded import EmbeddedClient
-from keyfold_engine.engine import Engine
 from keyfold.maintain import verify
 from keyfold.migrations import Backend, Migrator, diff, load, snapshot
 from keyfold.migrations.plan import draft
 from keyfold.streams import Consumer
+from keyfold_engine.clients.embedded import EmbeddedClient
+from keyfold_engine.engine import Engine
 
 ROOMS = """
 from typing import Annotated
-from keyfold import (
-    Average, Cascade, Copied, Counter, Design, Edge, Entity, Extreme, Id, Index, Key, Latest,
-    Mirror, On, Pointer, Unique, Version,
-)
+from keyfold import Copied, Counter, Design, Entity, Id, Index, Key, On, Pointer, Unique, Version
+from keyfold.structures import Average, Cascade, Edge, Extreme, Latest, Mirror
 
 design = Design("rooms")
 table = design.table(

@@ -8,11 +8,11 @@ from contextlib import contextmanager
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from keyfold_engine.clients.embedded import EmbeddedClient
-from keyfold_engine.engine import Engine
 from keyfold.migrations import Backend, CreateTable, Migration, Migrator, ScanPace
 from keyfold.migrations.copier import Copier
 from keyfold.migrations.sides import Sides
+from keyfold_engine.clients.embedded import EmbeddedClient
+from keyfold_engine.engine import Engine
 
 from .conftest import OldOrder, Shop, after, before, new_table, order_move
 
@@ -75,7 +75,7 @@ def test_any_history_ends_with_both_sides_equal(
             else:
                 copier = fresh()
         copier.copy_scanned("Orders", scanned)
-        copier.drain()
+        copier.catch_up()
         migrator.apply("hold", repair=False)
         assert shop.new_items() == shop.expected_items()
 

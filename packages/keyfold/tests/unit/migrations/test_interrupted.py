@@ -10,9 +10,7 @@ from typing import Any
 
 import pytest
 
-from keyfold_engine.clients.embedded import EmbeddedClient
 from keyfold.design.schema import Index
-from keyfold_engine.engine import Engine
 from keyfold.errors import Drifted, Irreversible, Pending
 from keyfold.migrations import (
     Backend,
@@ -25,6 +23,8 @@ from keyfold.migrations import (
 )
 from keyfold.migrations.snapshot import fingerprint
 from keyfold.migrations.state import Overtaken
+from keyfold_engine.clients.embedded import EmbeddedClient
+from keyfold_engine.engine import Engine
 
 from .conftest import OldOrder, Order, Shop, after, before, new_table, old_table, order_move
 

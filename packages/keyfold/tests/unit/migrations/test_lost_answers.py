@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from keyfold_engine.clients.embedded import EmbeddedClient
 from keyfold.errors import Timeout
 from keyfold.migrations import Backend, CreateTable, DropTable
+from keyfold_engine.clients.embedded import EmbeddedClient
 
 from .conftest import Shop, new_table
 

@@ -11,14 +11,12 @@ from typing import Any
 import pytest
 
 from keyfold import Design, Entity, Index, Key, cli
-from keyfold_engine.clients import Client, connect
 from keyfold.design.schema import Schema
 from keyfold.errors import MigrationError
-from keyfold.migrations import Backend, diff
 from keyfold.migrations.plan import draft
 from keyfold.migrations.refusals import Dangerous
-from keyfold.migrations.snapshot import dump, fingerprint, load
-from keyfold_systems.sellers import current, design
+from keyfold.migrations.snapshot import load
+from keyfold_engine.clients import Client, connect
 
 from .answers import answer
 
@@ -83,24 +81,9 @@ def mark_as_legacy(client: Client) -> None:
     )
 
 
-@pytest.mark.parametrize("schema", [current.design.schema, design.design.schema])
-def test_a_snapshot_reads_back_as_what_migrations_compare(schema: Schema) -> None:
-    assert diff(load(dump(schema)), schema) == []
-    assert dump(load(dump(schema))) == dump(schema)
-
-
 def test_a_file_that_is_no_snapshot_is_refused_by_name() -> None:
     with pytest.raises(MigrationError, match=r"x\.json is not a snapshot"):
         load(b"[1]", "x.json")
-
-
-def test_the_restructuring_of_sellers_in_words() -> None:
-    words = [str(change) for change in diff(current.design.schema, design.design.schema)]
-    assert "the table SellersShares is new (PK / SK, 1 index)" in words
-    assert "the table SellersProfiles is removed" in words
-    assert "Season moves from SellersSeasons to SellersSeasonsByProfile" in words
-    assert "Account no longer has the attribute isAdmin" in words
-    assert "email of Account becomes unique" in words
 
 
 def shop(declare: Callable[[Design], None]) -> Schema:
@@ -161,16 +144,6 @@ def test_an_attribute_that_an_index_needs_is_not_dropped() -> None:
     live = shop(with_town)
     with pytest.raises(Dangerous, match="would lose all"):
         draft("x", live, shop(without))
-
-
-def test_equal_tables_have_one_fingerprint_however_they_were_made() -> None:
-    client = connect(":memory:")
-    db = current.design.open(client)
-    for table in current.design.schema.tables:
-        live = Backend(db.client).live(table.name)
-        assert live is not None
-        assert fingerprint(live) == fingerprint(table)
-    client.close()
 
 
 @pytest.fixture
@@ -287,8 +260,6 @@ def test_a_new_counter_is_counted_for_what_was_there(
     [
         (["apply", "nothing"], "was not found"),
         (["apply", "nomodule:x"], "unknown module 'nomodule'"),
-        (["apply", "keyfold_systems.sellers.migration:x"], "has no Migration 'x'"),
-        (["apply", "keyfold_systems.sellers.migration:orders", "--to", "hald"], "did you mean"),
     ],
 )
 def test_a_wrong_command_says_what_is_wrong(

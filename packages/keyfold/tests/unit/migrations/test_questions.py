@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from keyfold import Design
-from keyfold_engine.clients import connect
 from keyfold.errors import MigrationError
 from keyfold.migrations import Migrator, backend_of, load
 from keyfold.migrations.plan import draft
 from keyfold.migrations.refusals import Dangerous
 from keyfold.migrations.snapshot import dump
 from keyfold.migrations.snapshot import load as load_snapshot
+from keyfold_engine.clients import connect
 
 from .answers import answer
 
@@ -30,7 +30,7 @@ class User(Entity, table=table):
     phone: str = ""
     key = Key("USER#{user_id}", "USER")
 """
-SPLIT = """
+APART = """
 from keyfold import Design, Entity, Key
 design = Design("club")
 table = design.table("Club")
@@ -89,62 +89,14 @@ def club(tmp_path: Path) -> Club:
     return Club(tmp_path)
 
 
-def test_a_split_is_asked_for_and_nothing_is_dropped_by_default(club: Club) -> None:
+def test_a_field_that_is_declared_no_more_is_asked_for_and_not_dropped_by_default(
+    club: Club,
+) -> None:
     club.fill()
-    plan = club.plan(USER, SPLIT)
+    plan = club.plan(USER, APART)
     assert "drop_attribute" not in plan.read_text()
     with pytest.raises(MigrationError, match="undecided: User no longer declares address"):
         load(plan)
-
-
-def test_a_split_there_and_back(club: Club) -> None:
-    club.fill()
-    before = club.items()
-    plan = club.plan(USER, SPLIT)
-    answer(plan, "split")
-    text = plan.read_text()
-    lines = [line for line in text.splitlines() if "undecided(" not in line]
-    plan.write_text("\n".join(lines))
-    migrator = club.migrator(plan)
-    migrator.apply("hold")
-    design = club.design(SPLIT)
-    db = design.open(club.client, create_tables=False)
-    profile: Any = design.entities["Profile"]
-    assert db.get(profile.key(user_id="u1")).address == "Street 1"
-    db.update(profile.key(user_id="u1"), address="Elsewhere")
-    migrator.rollback()
-    after = club.items()
-    assert after["USER#u1", "USER"].pop("address") == {"S": "Elsewhere"}
-    assert before["USER#u1", "USER"].pop("address") == {"S": "Street 1"}
-    assert after.pop(("USER#u1", "USER")).keys() - before.pop(("USER#u1", "USER")).keys() <= {
-        "phone"
-    }
-    assert after == before
-    migrator.apply("contract")
-    assert "address" not in club.items()["USER#u2", "USER"]
-    assert club.items()["USER#u2", "USER"]["odd"] == {"NS": ["1", "2"]}
-    assert db.get(profile.key(user_id="u1")).address == "Elsewhere"
-
-
-def test_parts_are_merged_and_come_apart_again(club: Club) -> None:
-    design = club.design(SPLIT)
-    db = design.open(club.client)
-    user: Any = design.entities["User"]
-    profile: Any = design.entities["Profile"]
-    for number in range(4):
-        db.create(user(user_id=f"u{number}", name="n"))
-        db.create(profile(user_id=f"u{number}", address=f"Street {number}"))
-    before = club.items()
-    plan = club.plan(SPLIT, USER.replace("address: str", "address: str | None = None"))
-    assert "merge(" in plan.read_text()
-    answer(plan, "merge")
-    migrator = club.migrator(plan)
-    migrator.apply("hold")
-    assert club.items()["USER#u3", "USER"]["address"] == {"S": "Street 3"}
-    migrator.rollback()
-    assert club.items() == before
-    migrator.apply("contract")
-    assert {sort for _, sort in club.items()} == {"USER"}
 
 
 def test_a_class_under_another_name_is_asked_for_with_the_way_that_changes_nothing(
@@ -309,7 +261,7 @@ def test_a_table_is_dropped_empty_or_with_its_items_as_it_was_answered(club: Clu
 )
 def test_a_misspelt_field_in_a_plan_is_named(tmp_path: Path, written: str, message: str) -> None:
     plan = tmp_path / "0001_change.py"
-    Club(tmp_path).plan(USER, SPLIT)
+    Club(tmp_path).plan(USER, APART)
     plan.write_text(
         "from keyfold.migrations import Migration, derive, drop, frozen, rename\n"
         f"old, new = frozen(__file__)\nmigration = Migration('change', [{written}])\n"

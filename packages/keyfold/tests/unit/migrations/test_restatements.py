@@ -6,11 +6,12 @@ from typing import Annotated, Any
 
 import pytest
 
-from keyfold import Cascade, Counter, Design, Edge, Entity, Id, Key, Mirror, Pointer, Unique
+from keyfold import Counter, Design, Entity, Id, Key, Pointer, Unique
 from keyfold.design.schema import Follows
 from keyfold.errors import MigrationError
 from keyfold.maintain.structure import restated
 from keyfold.migrations.frozen_design import design_of
+from keyfold.structures import Cascade, Edge, Mirror
 
 design = Design("restated")
 table = design.table("restated", stream="NEW_AND_OLD_IMAGES")

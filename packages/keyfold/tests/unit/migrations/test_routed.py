@@ -10,9 +10,17 @@ from contextlib import contextmanager, suppress
 import pytest
 
 from keyfold import Db, create, update
+from keyfold.errors import (
+    ConditionFailed,
+    CursorRefused,
+    NotFound,
+    Pending,
+    TableNotFound,
+    Unavailable,
+)
+from keyfold.migrations import Migrator, routing
+from keyfold.migrations.double_write import OutOfStep
 from keyfold_engine.clock import ManualClock
-from keyfold.errors import ConditionFailed, CursorRefused, NotFound, Pending, TableNotFound
-from keyfold.migrations import Migrator
 
 from .conftest import OldOrder, Order, OrderById, Shop, after, before, old_season, season
 
@@ -150,17 +158,51 @@ def test_back_at_verify_applications_go_on_until_those_of_before_are_there(shop:
     assert found == {"o1": 3, "o2": 7}
 
 
-class Watched(Migrator):
-    """Notes whether writes had to wait."""
+@pytest.mark.parametrize("batch", [False, True])
+def test_a_delete_of_an_item_that_is_on_its_way_has_an_effect(shop: Shop, batch: bool) -> None:
+    shop.migrator().apply("verify")
+    new = after.open(shop.backend.client, migration=shop.migration)
+    new.find(Order.key(season_id="s1", order_id="o1"))
+    shop.old_order("o1")  # by the application of before
+    with following(shop.migrator()):
+        if batch:
+            delete = {"DeleteRequest": {"Key": Order.key(season_id="s1", order_id="o1").wire()}}
+            new.client.call("BatchWriteItem", {"RequestItems": {"SeasonOrders": [delete]}})
+        else:
+            new.delete(Order.key(season_id="s1", order_id="o1"))
+        assert shop.old.find(OldOrder.key(order_id="o1")) is None
+        shop.migrator().items.copier("new").catch_up()
+        assert shop.old.find(OldOrder.key(order_id="o1")) is None
+        assert new.find(Order.key(season_id="s1", order_id="o1")) is None
 
-    closed = False
 
-    def _change(self, **changes: object) -> None:
-        super()._change(**changes)
-        self.closed |= self._state.closed
+def test_a_delete_of_nothing_is_not_acknowledged_while_nobody_copies(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(routing, "_TRIES", 2)
+    shop.migrator().apply("verify")
+    new = after.open(shop.backend.client, migration=shop.migration)
+    with pytest.raises(Unavailable, match="may not have been copied yet"):
+        new.delete(Order.key(season_id="s1", order_id="o1"))
 
 
-def test_writes_go_back_to_the_old_side_without_waiting(shop: Shop) -> None:
+def test_an_item_is_not_written_over_one_that_is_on_its_way(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(OutOfStep, "pause", 0.0)
+    follower = shop.migrator()
+    follower.apply("verify")
+    new = after.open(shop.backend.client, migration=shop.migration)
+    shop.old_order("o1", total=1)
+    with pytest.raises(Unavailable, match="the two sides have differed for too long"):
+        new.put(Order(season_id="s1", order_id="o1", cents=200))
+    rounds = iter([False] * 4 + [True])
+    follower.follow(lambda: next(rounds))
+    new.put(Order(season_id="s1", order_id="o1", cents=200))
+    assert shop.old.get(OldOrder.key(order_id="o1")).total == 2
+
+
+def test_writes_go_back_to_the_old_side_while_an_application_writes(shop: Shop) -> None:
     for number in range(10):
         shop.old_order(f"o{number}", total=1)
     shop.migrator().apply("verify")
@@ -189,11 +231,9 @@ def test_writes_go_back_to_the_old_side_without_waiting(shop: Shop) -> None:
     trader = threading.Thread(target=trade)
     trader.start()
     shop.migrator().apply("hold")
-    watched = Watched(shop.migration, shop.backend, settle=0.5)
-    assert watched.rollback("verify").phase == "verify"
+    assert shop.migrator(settle=0.5).rollback("verify").phase == "verify"
     done.set()
     trader.join(20)
-    assert not watched.closed
     found = {one.order_id: one.total * 100 for one in shop.old.scan(OldOrder)}
     assert found == cents
     shop.migrator().apply("hold")

@@ -11,13 +11,13 @@ from collections.abc import Iterator
 import pytest
 
 from keyfold import Db, Design, Entity, Key, Unique, create, delete, update
-from keyfold_engine.clients.embedded import EmbeddedClient
-from keyfold_engine.engine import Engine
 from keyfold.errors import VerifyFailed
 from keyfold.maintain import Pointer
 from keyfold.migrations import Backend, CreateTable, DropTable, Migration, Migrator, ScanPace, move
 from keyfold.migrations.changes import ChangeReader
 from keyfold.migrations.estimate import estimate
+from keyfold_engine.clients.embedded import EmbeddedClient
+from keyfold_engine.engine import Engine
 
 ORDERS = 30
 

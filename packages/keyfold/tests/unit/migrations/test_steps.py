@@ -19,6 +19,7 @@ from keyfold.migrations import (
     Migrator,
     Move,
     Restore,
+    ScanPace,
     add_attribute,
     derive,
     drop,
@@ -29,11 +30,13 @@ from keyfold.migrations import (
     recount,
     rekey,
     rename_attribute,
+    runner,
     transform_attribute,
 )
 from keyfold.migrations.changes import ItemChange
 from keyfold.migrations.copier import Copier
 from keyfold.migrations.migration import Step
+from keyfold.migrations.restoration import Restoring
 from keyfold.migrations.sides import Sides, rewrite_item
 
 from .conftest import OldOrder, Shop
@@ -278,6 +281,45 @@ def test_a_rollback_undoes_rewrites_from_the_last_to_the_first(shop: Shop, db: D
     assert stored(shop.backend)["PERSON#1"]["name"] == {"S": "ADA"}
     migrator.rollback()
     assert stored(shop.backend)["PERSON#1"]["fullName"] == {"S": "ada"}
+
+
+def test_a_value_that_is_set_and_cleared_before_it_is_followed_is_cleared(
+    shop: Shop, db: Db
+) -> None:
+    raw(shop.backend, town={"S": "t"})
+    migrator = run(shop.backend, rename_attribute(Person, "fullName", "name"), to="verify")
+    raw(shop.backend, town={"S": "t"}, fullName={"S": "Ada"})
+    raw(shop.backend, town={"S": "t"})
+    migrator.items.copier("new").catch_up()
+    assert "name" not in stored(shop.backend)["PERSON#1"]
+
+
+def test_a_rollback_keeps_what_an_older_application_wrote_while_it_waited(
+    shop: Shop, db: Db, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    raw(shop.backend, town={"S": "t"})
+    migrator = run(shop.backend, rename_attribute(Person, "fullName", "name"), to="verify")
+    both = {"fullName": {"S": "Ada"}, "name": {"S": "Ada"}}  # by an application that follows
+    raw(shop.backend, town={"S": "t"}, **both)
+
+    def wait(*_: object) -> None:
+        raw(shop.backend, town={"S": "t"}, name={"S": "Ada"}, fullName={"S": "Ada L."})
+
+    monkeypatch.setattr(runner, "wait_for_routers", wait)
+    migrator.rollback()
+    assert stored(shop.backend)["PERSON#1"]["fullName"] == {"S": "Ada L."}
+
+
+def test_a_rollback_keeps_what_an_older_application_wrote_last_of_all(shop: Shop, db: Db) -> None:
+    migrator = run(shop.backend, rename_attribute(Person, "fullName", "name"), to="verify")
+    both = {"fullName": {"S": "Ada"}, "name": {"S": "Ada"}}  # by an application that follows
+    raw(shop.backend, town={"S": "t"}, **both)
+    migrator.items.copier("new").catch_up()
+    raw(shop.backend, town={"S": "t"}, name={"S": "Ada"}, fullName={"S": "Ada L."})
+    # Nobody follows that any more.
+    restoring = Restoring(migrator.migration, migrator.store, ScanPace(), lambda _: None)
+    restoring.run()
+    assert stored(shop.backend)["PERSON#1"]["fullName"] == {"S": "Ada L."}
 
 
 def test_a_rollback_renames_what_was_written_first_under_the_new_name(shop: Shop, db: Db) -> None:

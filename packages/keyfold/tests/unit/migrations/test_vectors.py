@@ -6,12 +6,13 @@ from typing import Annotated, Any
 
 import pytest
 
-from keyfold import Design, Entity, Id, Key, Vector
+from keyfold import Design, Entity, Id, Key
 from keyfold.design.schema import Schema
 from keyfold.migrations import Backend, CreateVector, DropVector, Migration, Migrator, diff
 from keyfold.migrations.plan import draft
 from keyfold.migrations.refusals import Dangerous
 from keyfold.migrations.snapshot import dump, fingerprint, load
+from keyfold.vectors import Vector
 
 from .conftest import Shop
 

@@ -10,11 +10,10 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from tests.unit.migrations.answers import answer
 
 from keyfold import Db, Design
-from keyfold_engine.clients.embedded import EmbeddedClient
-from keyfold_engine.engine import Engine
-from keyfold.errors import MigrationError, Unavailable
+from keyfold.errors import MigrationError
 from keyfold.maintain import verify
 from keyfold.migrations import (
     Backend,
@@ -23,15 +22,14 @@ from keyfold.migrations import (
     Migrator,
     add_attribute,
     load,
-    merge,
     move,
     rename,
     rename_attribute,
     transform_attribute,
 )
-from keyfold.migrations.double_write import OutOfStep
 from keyfold.migrations.plan import draft
-from tests.unit.migrations.answers import answer
+from keyfold_engine.clients.embedded import EmbeddedClient
+from keyfold_engine.engine import Engine
 
 HEAD = """
 from typing import Annotated, Any
@@ -329,7 +327,7 @@ def test_a_pointer_that_both_keys_have_stays(
     }
 
 
-PARTED = (
+ALONE = (
     HEAD
     + """
 table = design.table("Shop")
@@ -337,36 +335,9 @@ class User(Entity, table=table):
     id: str
     name: str = ""
     key = Key("USER#{id}", "USER")
-class Contact(Entity, table=table):
-    id: str
-    mail: Any = None
-    key = Key("USER#{id}", "CONTACT")
 """
 )
-ALONE = PARTED.partition("class Contact")[0]
 WHOLE = ALONE.replace('name: str = ""', 'name: str = ""\n    mail: Any = None')
-
-
-def test_an_application_that_follows_writes_items_that_were_merged(
-    client: EmbeddedClient, open_running: Running
-) -> None:
-    old, new = declared(PARTED, "parted"), declared(WHOLE, "whole")
-    before = old.design.open(client)
-    for name in ("ada", "bo"):
-        before.create(old.User(id=name))
-        before.create(old.Contact(id=name, mail=f"{name}@x"))
-    steps = [merge(old.Contact, new.User, fields=["mail"])]
-    migration = Migration("merge", steps)
-    migrator(migration, client).apply("verify")
-    after = open_running(new.design, migration)
-    after.update(new.User.key(id="ada"), mail="new@x")
-    assert before.get(old.Contact.key(id="ada")).mail == "new@x"
-    migrator(migration, client).apply("hold")
-    after.update(new.User.key(id="bo"), mail="late@x")
-    migrator(migration, client).rollback()
-    found = stored(client)
-    assert found["USER#bo CONTACT"]["mail"] == {"S": "late@x"}
-    assert not any("mail" in item for name, item in found.items() if name.endswith("USER"))
 
 
 def test_an_attribute_that_a_move_drops_stays_on_the_old_side(
@@ -386,6 +357,46 @@ def test_an_attribute_that_a_move_drops_stays_on_the_old_side(
     after.update(new.User.key(id="ada"), name="Ada L.")
     migrator(migration, client).rollback()
     assert before.get(old.User.key(id="ada")) == old.User(id="ada", name="Ada L.", mail="ada@x")
+
+
+def test_nothing_of_a_deleted_item_comes_back_with_one_that_is_made_in_its_place(
+    client: EmbeddedClient, open_running: Running
+) -> None:
+    old = declared(WHOLE, "remade_old")
+    new = declared(ALONE.replace('"Shop"', '"Moved"'), "remade_new")
+    before = old.design.open(client)
+    before.create(old.User(id="ada", mail="ada@x"))
+    steps: list[Any] = [CreateTable(new.table.schema), move(old.User, new.User, drops=["mail"])]
+    migration = Migration("move", steps)
+    migrator(migration, client).apply("hold")
+    after = open_running(new.design, migration)
+    after.delete(new.User.key(id="ada"))
+    after.create(new.User(id="ada", name="Another"))
+    migrator(migration, client).rollback()
+    assert before.get(old.User.key(id="ada")) == old.User(id="ada", name="Another")
+
+
+def test_a_copier_that_has_not_noticed_the_switch_brings_back_nothing(
+    client: EmbeddedClient, open_running: Running
+) -> None:
+    old = declared(ALONE, "noticed_old")
+    new = declared(ALONE.replace('"Shop"', '"Moved"'), "noticed_new")
+    old.design.open(client).create(old.User(id="ada"))
+    steps: list[Any] = [CreateTable(new.table.schema), move(old.User, new.User)]
+    migration = Migration("move", steps)
+    migrator(migration, client).apply("verify")
+    late = migrator(migration, client).items.copier("new")
+    late.catch_up()
+    migrator(migration, client).apply("hold")
+    after, back = (
+        open_running(new.design, migration),
+        migrator(migration, client).items.copier("old"),
+    )
+    after.update(new.User.key(id="ada"), name="One")
+    back.catch_up()
+    after.update(new.User.key(id="ada"), name="Two")
+    late.catch_up()
+    assert after.get(new.User.key(id="ada")).name == "Two"
 
 
 def test_a_move_asks_for_what_is_declared_no_more_and_for_what_is_new(
@@ -507,8 +518,8 @@ def test_contract_is_finished_after_the_old_table_is_gone(
     first.apply("hold")
     forget = first.store.forget
 
-    def die(*, undo: bool) -> None:
-        forget(undo=undo)
+    def die() -> None:
+        forget()
         raise KeyboardInterrupt
 
     first.store.forget = die  # type: ignore[method-assign]
@@ -667,27 +678,6 @@ def test_what_is_deleted_or_moved_on_during_contract_leaves_nothing_in_the_old_t
     assert {order.id for order in after.scan(new.Order)} == {"moved", "stays"}
 
 
-def test_an_item_is_not_written_before_its_part_is_merged(
-    client: EmbeddedClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(OutOfStep, "pause", 0.0)
-    old, new = declared(PARTED, "in_flight"), declared(WHOLE, "in_flight_new")
-    before = old.design.open(client)
-    migration = Migration("merge", merge(old.Contact, new.User, fields=["mail"]))
-    follower = migrator(migration, client)
-    follower.apply("verify")
-    before.create(old.User(id="ada"))
-    before.create(old.Contact(id="ada", mail="ada@x"))
-    after = new.design.open(client, migration=migration)
-    with pytest.raises(Unavailable, match="the two sides have differed for too long"):
-        after.delete(new.User.key(id="ada"))
-    rounds = iter([False] * 4 + [True])
-    follower.follow(lambda: next(rounds))
-    assert after.get(new.User.key(id="ada")).mail == "ada@x"
-    after.delete(new.User.key(id="ada"))
-    assert stored(client) == {}
-
-
 def test_a_pointer_is_not_made_for_an_item_that_was_just_deleted(
     client: EmbeddedClient, tmp_path: Path
 ) -> None:
@@ -710,21 +700,3 @@ def test_a_pointer_is_not_made_for_an_item_that_was_just_deleted(
 
     Migrator(migration, Late(client), without_routers=True).items.copier("new").poll()
     assert stored(client).keys() == {"HOST#h HOST"}
-
-
-def test_a_part_that_both_applications_wrote_goes_from_the_whole(
-    client: EmbeddedClient, open_running: Running
-) -> None:
-    old, new = declared(PARTED, "part_of_both"), declared(WHOLE, "part_of_both_new")
-    before = old.design.open(client)
-    migration = Migration("merge", merge(old.Contact, new.User, fields=["mail"]))
-    migrator(migration, client).apply("verify")
-    after = open_running(new.design, migration)
-    after.create(new.User(id="ada", mail="ada@x"))
-    before.update(old.Contact.key(id="ada"), mail="new@x")
-    migrator(migration, client).items.copier("new").catch_up()
-    assert stored(client)["USER#ada USER"]["mail"] == {"S": "new@x"}
-    migrator(migration, client).rollback()
-    found = stored(client)
-    assert "mail" not in found["USER#ada USER"]
-    assert found["USER#ada CONTACT"]["mail"] == {"S": "new@x"}

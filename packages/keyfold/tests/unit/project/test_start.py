@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -62,12 +63,12 @@ def test_a_keyfold_from_a_clone_says_how_a_project_installs_it(
     source = local_source()
     assert main(["new", str(tmp_path / "tasks"), "--template"]) == 0
     command = capsys.readouterr().err.strip().partition("&& ")[2]
-    assert command == (f"make run KEYFOLD={source}" if source else "make run")
+    assert command == (f"make run KEYFOLD={shlex.quote(source)}" if source else "make run")
     shown = subprocess.run(
-        ["make", "--dry-run", ".venv", "KEYFOLD=/a/clone"],
+        ["make", "--dry-run", ".venv", "KEYFOLD=/a/clone[web,aws]"],
         cwd=tmp_path / "tasks",
         capture_output=True,
         text=True,
         check=True,
     )
-    assert ".venv/bin/pip install -q '/a/clone[web,aws]'" in shown.stdout
+    assert ".venv/bin/pip install -q /a/clone[web,aws] --editable '.[dev]'" in shown.stdout

@@ -9,7 +9,6 @@ from keyfold import (
     Collection,
     Counter,
     Design,
-    Edge,
     Entity,
     Id,
     Index,
@@ -17,14 +16,13 @@ from keyfold import (
     Merge,
     On,
     Query,
-    Sharded,
     Timestamp,
-    across_shards,
     collection,
     each,
     merge,
 )
 from keyfold.review.check import check
+from keyfold.structures import Edge, Sharded, across_shards
 
 design = Design("python")
 table = design.table(

@@ -226,19 +226,3 @@ def test_what_is_saved_while_watching_starts_is_noticed(
 def read_until(process: subprocess.Popen[str], words: str) -> None:
     assert process.stderr is not None
     assert any(words in line for line in process.stderr), f"{words!r} was never said"
-
-
-@pytest.mark.parametrize(
-    "design",
-    [
-        "inviter.design:design",
-        "gg_core.design:design",
-        "search_room.design:design",
-        "search_room.migration:before",
-        "tamafriends.design:design",
-        "sellers.design:design",
-        "sellers.current:design",
-    ],
-)
-def test_the_types_of_every_system_are_up_to_date(design: str) -> None:
-    assert main(["types", f"keyfold_systems.{design}", "--check"]) == 0

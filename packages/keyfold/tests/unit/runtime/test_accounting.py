@@ -8,11 +8,11 @@ from collections.abc import Iterator
 import pytest
 
 from keyfold import Db, Design, Entity, Id, Key, Query, check, create, update
+from keyfold.errors import AlreadyExists, ConditionFailed, NotFound, RequestReused
 from keyfold_engine.clients.embedded import EmbeddedClient
 from keyfold_engine.clock import ManualClock
 from keyfold_engine.engine import Engine
 from keyfold_engine.engine.faults import Faults
-from keyfold.errors import AlreadyExists, ConditionFailed, NotFound, RequestReused
 
 design = Design("accounting")
 table = design.table("accounting", ttl="ttl")

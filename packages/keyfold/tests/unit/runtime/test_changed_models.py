@@ -8,7 +8,8 @@ from typing import Annotated, Any
 import pytest
 from pydantic import AfterValidator, BaseModel, Field
 
-from keyfold import Db, Design, Entity, Key, Version, add, append, at
+from keyfold import Db, Design, Entity, Key, Version, append
+from keyfold.conditions import at
 from keyfold.errors import ValueRefused
 from keyfold.testing import Sandbox
 
@@ -75,17 +76,6 @@ def test_what_a_validator_makes_of_a_value_is_stored(boxes: tuple[Db, Sandbox]) 
     assert told.front.label == "B"
     [item] = sandbox.items("boxes")
     assert item["front"]["M"]["label"] == {"S": "B"}
-
-
-def test_an_operation_assigned_to_a_draft_is_carried_out(boxes: tuple[Db, Sandbox]) -> None:
-    db, _ = boxes
-    with db.edit(db.get(BOX)) as draft:
-        anything: Any = draft
-        anything.stock = add(4)
-        anything.tags = add({"x"})
-        anything.others = append([Side(length=2)])
-    box = db.get(BOX)
-    assert (box.stock, box.tags, [side.length for side in box.others]) == (7, {"x"}, [1, 2])
 
 
 def test_many_can_be_put_over_items_with_a_version(boxes: tuple[Db, Sandbox]) -> None:

@@ -10,22 +10,8 @@ import pytest
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-from keyfold import (
-    Db,
-    Design,
-    Entity,
-    Id,
-    Index,
-    Key,
-    On,
-    begins_with,
-    between,
-    contains,
-    exists,
-    missing,
-    not_,
-    one_of,
-)
+from keyfold import Db, Design, Entity, Id, Index, Key, On
+from keyfold.conditions import begins_with, between, contains, exists, missing, not_, one_of
 from keyfold.design.condition import evaluator, tree
 from keyfold.design.recorder import record
 from keyfold.errors import ConditionFailed, DeclarationError

@@ -8,7 +8,8 @@ from typing import Annotated
 
 import pytest
 
-from keyfold import Counter, Db, Design, Entity, Key, Pointer, Timestamp, Ttl, create, missing
+from keyfold import Counter, Db, Design, Entity, Key, Pointer, Timestamp, Ttl, create
+from keyfold.conditions import missing
 from keyfold.errors import AlreadyExists
 from keyfold.maintain import verify
 from keyfold.testing import Sandbox

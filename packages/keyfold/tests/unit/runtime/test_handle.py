@@ -40,7 +40,6 @@ from keyfold import (
     check,
     clear,
     collection,
-    contains,
     create,
     delete,
     each,
@@ -50,9 +49,7 @@ from keyfold import (
     set_if_absent,
     update,
 )
-from keyfold_engine.clients.embedded import EmbeddedClient
-from keyfold_engine.clock import ManualClock
-from keyfold_engine.engine import Engine
+from keyfold.conditions import contains
 from keyfold.errors import (
     AlreadyExists,
     BudgetExceeded,
@@ -68,6 +65,9 @@ from keyfold.errors import (
     UniqueTaken,
     VersionConflict,
 )
+from keyfold_engine.clients.embedded import EmbeddedClient
+from keyfold_engine.clock import ManualClock
+from keyfold_engine.engine import Engine
 
 design = Design("rooms")
 table = design.table(

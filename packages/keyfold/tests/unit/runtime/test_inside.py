@@ -23,13 +23,12 @@ from keyfold import (
     Unique,
     Version,
     add,
-    at,
     create,
     set_if_absent,
-    size,
     update,
     upsert,
 )
+from keyfold.conditions import at, size
 from keyfold.design.file import dumps, loads
 from keyfold.errors import ConditionFailed, DeclarationError, PlanError, UniqueTaken, ValueRefused
 

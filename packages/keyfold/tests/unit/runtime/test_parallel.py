@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from keyfold import Design, Entity, Id, Key, Merge, each, merge
-from keyfold_engine.clients.embedded import AsyncEmbeddedClient, EmbeddedClient
-from keyfold_engine.engine import Engine
 from keyfold.runtime import design as opened
 from keyfold.runtime.merged_partitions import CONCURRENCY
+from keyfold_engine.clients.embedded import AsyncEmbeddedClient, EmbeddedClient
+from keyfold_engine.engine import Engine
 
 design = Design("parallel")
 table = design.table("parallel")

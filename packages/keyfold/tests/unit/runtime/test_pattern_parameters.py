@@ -61,6 +61,24 @@ def near_rank(town: str, rank: int) -> Query[Event]:
     return Event.by_rank.query(town=town).since(rank=rank - 1).until(rank=rank + 1)
 
 
+class Person(Entity, table=table):
+    town: str
+    name: str
+    key = Key("PEOPLE#{town}", "NAME#{name:lowercase}")
+
+
+class Sign(Entity, table=table):
+    town: str
+    name: str
+    key = Key("SIGNS#{town}", "NAME#{name:uppercase}#END")
+
+
+class Shop(Entity, table=table):
+    town: str
+    name: str
+    key = Key("SHOPS#{town}", "NAME#{name:lower}")
+
+
 @design.pattern(requests=1)
 def soon(town: str, now: datetime) -> Query[Event]:
     """A filter with a moved parameter."""
@@ -118,6 +136,21 @@ def test_a_sort_field_can_be_asked_by_its_beginning(db: Db) -> None:
 def test_a_beginning_cannot_reach_beyond_its_field(db: Db) -> None:
     with pytest.raises(KeyValueRefused, match="key delimiter"):
         streets(db, "t", "Main#1")
+
+
+def test_a_field_in_another_case_can_be_asked_by_its_beginning(db: Db) -> None:
+    for name in ("Ann", "anna", "Bea"):
+        db.create(Person(town="t", name=name))
+        db.create(Sign(town="t", name=name))
+    by_name = Person.key.query(town="t").begins_with(name="AN")
+    assert [one.name for one in db.read(by_name)] == ["Ann", "anna"]
+    shouted = Sign.key.query(town="t").begins_with(name="an")
+    assert [one.name for one in db.read(shouted)] == ["Ann", "anna"]
+
+
+def test_a_text_without_a_fixed_beginning_says_why() -> None:
+    with pytest.raises(DeclarationError, match=r"Shop\.name is in the format 'lower'"):
+        Shop.key.query(town="t").begins_with(name="a")
 
 
 def test_only_text_begins_with_something() -> None:

@@ -9,10 +9,10 @@ import pytest
 from pydantic import BaseModel
 
 from keyfold import Db, Design, Entity, First, Get, Id, Index, Key, On, Projected, Query, get
-from keyfold_engine.clients.embedded import EmbeddedClient
 from keyfold.design.schema import PatternSchema
-from keyfold_engine.engine import Engine
 from keyfold.errors import DeclarationError, Undecodable
+from keyfold_engine.clients.embedded import EmbeddedClient
+from keyfold_engine.engine import Engine
 
 design = Design("reading")
 table = design.table(

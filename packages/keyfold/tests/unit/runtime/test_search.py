@@ -8,20 +8,9 @@ from typing import Annotated, Any
 import pytest
 from pydantic import BaseModel, ValidationError
 
-from keyfold import (
-    Design,
-    Entity,
-    Id,
-    Key,
-    Name,
-    Nearest,
-    Neighbour,
-    Query,
-    Ttl,
-    Vector,
-    nearest,
-)
+from keyfold import Design, Entity, Id, Key, Name, Query, Ttl
 from keyfold.errors import DeclarationError, MissingKeyField, PlanError
+from keyfold.vectors import Nearest, Neighbour, Vector, nearest
 
 
 class Title(BaseModel):

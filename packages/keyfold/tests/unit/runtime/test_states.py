@@ -90,14 +90,6 @@ def test_the_same_step_twice_is_refused_once(db: Db) -> None:
     db.update(order.ref(), note="other fields are free")
 
 
-def test_an_edit_block_takes_steps_too(db: Db) -> None:
-    order = db.create(Order(order_id="1"))
-    with db.edit(order) as draft:
-        draft.state = State.PAID
-    with pytest.raises(StepRefused), db.edit(db.get(order.ref())) as draft:
-        draft.state = State.VOID
-
-
 def test_a_new_item_begins_at_a_start(db: Db) -> None:
     with pytest.raises(ValueRefused, match="state cannot start as paid; a new item is new"):
         db.create(Order(order_id="1", state=State.PAID))

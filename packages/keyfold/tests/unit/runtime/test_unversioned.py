@@ -19,8 +19,8 @@ from keyfold import (
     Version,
     add,
 )
-from keyfold_engine.clock import ManualClock
 from keyfold.errors import ValueRefused, VersionConflict
+from keyfold_engine.clock import ManualClock
 
 design = Design("unversioned")
 table = design.table("pages")

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from keyfold_engine.clients import Client, connect
 from keyfold.errors import CancellationReason, Throttled, TransactionCanceled, TransactionConflict
 from keyfold.runtime import walk as module
 from keyfold.runtime.flow import run_by
@@ -21,6 +20,7 @@ from keyfold.runtime.walk import (
     transact,
     write_batches,
 )
+from keyfold_engine.clients import Client, connect
 
 QUERY = {
     "TableName": "things",

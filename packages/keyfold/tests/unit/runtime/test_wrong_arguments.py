@@ -24,8 +24,6 @@ from keyfold import (
     create,
     update,
 )
-from keyfold_engine.clients.address import AddressError
-from keyfold_engine.clients.boto import BotoClient
 from keyfold.errors import (
     CursorRefused,
     KeyValueRefused,
@@ -34,6 +32,8 @@ from keyfold.errors import (
     Undecodable,
     ValueRefused,
 )
+from keyfold_engine.clients.address import AddressError
+from keyfold_engine.clients.boto import BotoClient
 
 design = Design("arguments")
 table = design.table("Arguments")

@@ -72,7 +72,6 @@ VERBS: dict[str, tuple[Verb, frozenset[str]]] = {
     "update": (lambda db, x: db.update(x, number=1), ITEM | ADDRESS),
     "upsert": (lambda db, x: db.upsert(x, number=1), ITEM | ADDRESS),
     # Nothing is changed in the block, so nothing is written.
-    "edit": (lambda db, x: db.edit(x), ITEM | ADDRESS | FOREIGN),
     "delete": (lambda db, x: db.delete(x), ITEM | ADDRESS),
     "move": (lambda db, x: db.move(x, room_id="2"), ITEM | ADDRESS),
     "transact": (lambda db, x: db.transact(x), frozenset()),

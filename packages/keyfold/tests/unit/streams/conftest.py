@@ -9,10 +9,10 @@ from typing import Annotated, Any
 import pytest
 
 from keyfold import Counter, Db, Design, Entity, Id, Key, Pointer, Timestamp, Ttl, Version
+from keyfold.streams import ConsumerOptions, Policy
 from keyfold_engine.clients.embedded import EmbeddedClient
 from keyfold_engine.clock import ManualClock
 from keyfold_engine.engine import Engine
-from keyfold.streams import ConsumerOptions, Policy
 
 
 @dataclass

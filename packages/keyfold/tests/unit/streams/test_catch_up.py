@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 from keyfold import Db, create
-from keyfold_engine.clients.embedded import AsyncEmbeddedClient
-from keyfold_engine.clock import ManualClock
-from keyfold_engine.engine import Engine
 from keyfold.errors import StreamError
 from keyfold.maintain import repair, verification, verify
 from keyfold.runtime.flow import Flow, Pause
 from keyfold.streams import AsyncConsumer, Consumer, ConsumerOptions, StreamStatus, worker_shards
 from keyfold.streams.lease import Group, take
+from keyfold_engine.clients.embedded import AsyncEmbeddedClient
+from keyfold_engine.clock import ManualClock
+from keyfold_engine.engine import Engine
 
 
 @pytest.fixture(autouse=True)

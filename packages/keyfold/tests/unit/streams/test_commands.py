@@ -1,4 +1,4 @@
-"""`keyfold streams` and `keyfold deadletter` where nothing has happened yet, or nothing can."""
+"""`keyfold streams` where nothing has happened yet, or nothing can."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_a_consumer_needs_a_thread(run: Run) -> None:
 
 @pytest.mark.parametrize("action", ["show", "replay", "drop"])
 def test_before_the_first_consumer_there_is_no_dead_letter(run: Run, action: str) -> None:
-    code, said = run(f"deadletter {action}", "--id", "x")
+    code, said = run("streams letters", f"--{action}", "x")
     assert (code, "dead letter x not found" in said) == (2, True)
 
 

@@ -10,13 +10,13 @@ from typing import Annotated, Any
 import pytest
 
 from keyfold import Counter, Db, Design, Entity, Id, Key, Name, Pointer, Timestamp, Ttl, Unique
-from keyfold_engine.clients.embedded import EmbeddedClient
-from keyfold_engine.clock import ManualClock
-from keyfold_engine.engine import Engine, ttl
 from keyfold.errors import DeclarationError, PlanError, RebuildNeeded
 from keyfold.maintain import rebuild, repair, verify
 from keyfold.streams import AsyncConsumer, Consumer, ConsumerOptions, resume
 from keyfold.streams.lease import release
+from keyfold_engine.clients.embedded import EmbeddedClient
+from keyfold_engine.clock import ManualClock
+from keyfold_engine.engine import Engine, ttl
 
 
 def like_all(db: Db, social: Any, *users: str) -> None:

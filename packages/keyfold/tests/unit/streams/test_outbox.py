@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 
 from keyfold import Db
-from keyfold_engine.clients.embedded import AsyncEmbeddedClient
-from keyfold_engine.clock import ManualClock
-from keyfold_engine.engine import Engine
 from keyfold.errors import NotFound, StreamError
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Flow, Invoke
 from keyfold.streams import AsyncConsumer, Consumer, ConsumerOptions, Event, Queue, forget, waiting
 from keyfold.streams.outbox import BUCKETS
 from keyfold.streams.turn import Turns
+from keyfold_engine.clients.embedded import AsyncEmbeddedClient
+from keyfold_engine.clock import ManualClock
+from keyfold_engine.engine import Engine
 
 
 @pytest.fixture(autouse=True)

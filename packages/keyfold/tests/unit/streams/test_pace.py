@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import threading
 
-from keyfold_engine.clients.embedded import AsyncEmbeddedClient, EmbeddedClient
-from keyfold_engine.engine import Engine
 from keyfold.streams.pace import QUICK_SECONDS, AsyncAlarm, Pace, WakeUp, spacing
 from keyfold.streams.record_batch import Outcome
+from keyfold_engine.clients.embedded import AsyncEmbeddedClient, EmbeddedClient
+from keyfold_engine.engine import Engine
 
 TABLE = {
     "TableName": "Told",

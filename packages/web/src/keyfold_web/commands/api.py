@@ -11,7 +11,6 @@ from keyfold.cli._watch import import_uncached
 from keyfold.errors import KeyfoldError
 from keyfold.settings import add_flags, from_arguments
 
-DEVELOPMENT_MEDIA = ".keyfold/media"
 HELP = "Serve services over REST and GraphQL, with their documentation."
 
 
@@ -35,13 +34,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--development",
         action="store_true",
         help="accept only tokens issued by this process, and issue one to anyone at /sign-in",
-    )
-    add(
-        "--token-secret-file",
-        type=Path,
-        metavar="FILE",
-        help="file of secrets that sign tokens, one per line, newest first; "
-        "for services that check passwords",
     )
     add("--issuer", metavar="URL", help="issuer of the tokens (iss claim)")
     add("--audience", metavar="NAME", help="audience of the tokens (aud claim)")
@@ -67,12 +59,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
         type=int,
         metavar="N",
         help="burst size in requests (default: ten seconds' worth)",
-    )
-    add(
-        "--media",
-        type=Path,
-        metavar="FOLDER",
-        help=f"keep uploads in this folder (in development: {DEVELOPMENT_MEDIA})",
     )
     add(
         "--cors-origin",
@@ -101,13 +87,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    try:
-        from keyfold_web.process import ApiOptions, targets_without_consumer
-        from keyfold_web.process import run as serve
-    except ModuleNotFoundError as missing:
-        raise KeyfoldError(
-            f"serving needs {missing.name}; install it with: pip install 'keyfold[web]'"
-        ) from None
+    from keyfold_web.process import ApiOptions, targets_without_consumer
+    from keyfold_web.process import run as serve
+
     if args.reload:
         import_uncached()
     settings = from_arguments(args)
@@ -122,15 +104,12 @@ def run(args: argparse.Namespace) -> int:
         table_names=settings.table_names,
         migrations=args.migration,
         development_key=secrets.token_hex(32) if args.development else None,
-        token_secret=_secrets("--token-secret-file", args.token_secret_file),
         issuer=args.issuer,
         audience=args.audience,
         jwks=args.jwks,
         admin_group=args.admin_group,
         rate=args.rate,
         burst=args.burst,
-        media=str(args.media) if args.media else DEVELOPMENT_MEDIA if args.development else None,
-        media_secret=secrets.token_hex(32),
         cursor_secret=_secrets("--cursor-secret-file", args.cursor_secret_file),
         origins=args.cors_origin,
         tracing=args.tracing,

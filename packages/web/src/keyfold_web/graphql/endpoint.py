@@ -31,6 +31,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.types import Receive, Scope, Send
 
+from keyfold_engine.tracing import instance
 from keyfold_web.asgi import address_of, headers_of, read_body, send_answer
 from keyfold_web.auth import Tokens, authenticate
 from keyfold_web.dispatch import Caller, Dispatch
@@ -51,7 +52,6 @@ from keyfold_web.graphql.schema import GraphQLContext, build_schema, schema_text
 from keyfold_web.graphql.socket import GraphQLSocket
 from keyfold_web.identity import Identity
 from keyfold_web.problems import Problem, Refused, invalid_json, problem_for
-from keyfold_engine.tracing import instance
 
 Answered = tuple[int, dict[str, Any]]
 """An HTTP status and a body."""

@@ -23,6 +23,7 @@ from graphql import (
     print_type,
 )
 
+from keyfold.errors import DeclarationError
 from keyfold_web.arguments import from_values
 from keyfold_web.dispatch import Caller, Dispatch
 from keyfold_web.graphql.execution import Plans
@@ -32,7 +33,6 @@ from keyfold_web.graphql.types import PageConnection, TypeRegistry, plain_values
 from keyfold_web.parameters import Operation, RelatedField
 from keyfold_web.service import Service
 from keyfold_web.subscriptions import Subscription
-from keyfold.errors import DeclarationError
 
 
 @dataclass(frozen=True, slots=True)

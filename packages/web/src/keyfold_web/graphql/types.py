@@ -39,10 +39,10 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import to_jsonable_python
 
-from keyfold_web.names import camel
-from keyfold_web.parameters import RelatedField, takes_none
 from keyfold.design import Page
 from keyfold.errors import DeclarationError
+from keyfold_web.names import camel
+from keyfold_web.parameters import RelatedField, takes_none
 
 ATTRIBUTE = "attribute"
 """The extension of a field that names its source attribute."""

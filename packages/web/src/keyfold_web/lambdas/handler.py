@@ -9,6 +9,10 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import unquote
 
+from keyfold.errors import KeyfoldError
+from keyfold.runtime.cursor import VARIABLE
+from keyfold.runtime.undecodable import log_undecodable
+from keyfold_engine.tracing import new_instance
 from keyfold_web.auth import Tokens
 from keyfold_web.dispatch import Dispatch
 from keyfold_web.exchange import HttpAnswer, HttpRequest, answer, problem_answer
@@ -18,10 +22,6 @@ from keyfold_web.lambdas.http import HttpEvent, http_event
 from keyfold_web.parameters import Operation, in_routing_order
 from keyfold_web.problems import Missing, Refused, problem_for
 from keyfold_web.service import Service
-from keyfold.errors import KeyfoldError
-from keyfold.runtime.cursor import VARIABLE
-from keyfold.runtime.undecodable import log_undecodable
-from keyfold_engine.tracing import new_instance
 
 if TYPE_CHECKING:
     from keyfold_web.graphql import GraphQLEndpoint
@@ -82,7 +82,6 @@ class LambdaHandler:
         if self._dispatch is None:
             service = await self._open()
             await service.start()
-            self._tokens = service.tokens(self._tokens)
             self._dispatch = Dispatch(service)
         return self._dispatch
 

@@ -13,9 +13,9 @@ from http import HTTPStatus
 from typing import Any
 from urllib.parse import parse_qs, unquote_plus
 
+from keyfold_engine.tracing import instance
 from keyfold_web.exchange import BODY_BYTES, BodyTooLarge, HttpAnswer
 from keyfold_web.problems import Invalid
-from keyfold_engine.tracing import instance
 
 Event = Mapping[str, Any]
 

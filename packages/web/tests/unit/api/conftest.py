@@ -14,6 +14,7 @@ import pytest
 from pydantic import Field
 
 from keyfold import errors
+from keyfold.design import Page
 from keyfold_web import (
     Arguments,
     Conflict,
@@ -31,10 +32,9 @@ from keyfold_web import (
     related,
     rule,
 )
-from keyfold_web.auth import DevelopmentTokens
+from keyfold_web.development import DevelopmentTokens
 from keyfold_web.dispatch import Dispatch
 from keyfold_web.rest import rest_app
-from keyfold.design import Page
 
 
 class Mood(Enum):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -12,12 +11,11 @@ import pytest
 from starlette.applications import Starlette
 from starlette.routing import Mount
 
+from keyfold.errors import DeclarationError, KeyfoldError
+from keyfold_engine.clock import ManualClock
 from keyfold_web import Identity, Service
 from keyfold_web.app import ApiSettings, create_app
-from keyfold_web.media import LocalMedia
 from keyfold_web.ratelimit import RateLimit
-from keyfold_engine.clock import ManualClock
-from keyfold.errors import DeclarationError, KeyfoldError
 
 
 def client_of(app: Any) -> httpx.AsyncClient:
@@ -148,16 +146,6 @@ async def test_services_are_started_and_stopped_with_the_application() -> None:
         assert (await client.get("/health")).status_code == 200
         assert (await client.get("/ready")).status_code == 503
     assert events == ["start", "stop"]
-
-
-async def test_a_service_has_the_media_store_of_its_application(
-    clubs: Service, tmp_path: Path
-) -> None:
-    async with client_of(create_app([clubs], ApiSettings(media=LocalMedia(tmp_path)))) as client:
-        assert clubs.media is not None
-        link = clubs.media.upload("k", content_type="image/png")
-        await client.put(link.url, content=b"x", headers=link.headers)
-        assert (await client.get(clubs.media.download("k").url)).content == b"x"
 
 
 def test_a_service_cannot_take_the_place_of_a_page() -> None:

@@ -10,8 +10,8 @@ from fastapi import Depends, FastAPI
 from fastapi.testclient import TestClient
 
 from keyfold import AsyncDb, Design, Entity, Id, Key, Version
-from keyfold_web.application import DesignInApp, keyfold_errors
 from keyfold.errors import KeyfoldError
+from keyfold_web.application import DesignInApp, keyfold_errors
 
 design = Design("orders")
 table = design.table("main")
@@ -73,6 +73,15 @@ def test_errors_become_answers(method: str, path: str, status: int, code: str) -
         assert answer.status_code == status
         assert answer.json()["code"] == code
         assert answer.headers["content-type"] == "application/problem+json"
+
+
+def test_an_answer_names_the_instance_that_the_log_has(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.ERROR), TestClient(app) as client:
+        first, second = (client.get("/fail").json()["instance"] for _ in range(2))
+        given = client.get("/fail", headers={"x-request-id": "from-a-proxy"}).json()["instance"]
+    assert given == "from-a-proxy"
+    assert len({first, second, ""}) == 3
+    assert all(any(one in said for said in caplog.messages) for one in (first, second, given))
 
 
 def test_an_unforeseen_error_tells_nothing_and_is_logged(caplog: pytest.LogCaptureFixture) -> None:

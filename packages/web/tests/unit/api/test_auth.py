@@ -10,10 +10,11 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from jwt.algorithms import ECAlgorithm, RSAAlgorithm
 
-from keyfold_web import ANONYMOUS, NotAuthenticated
-from keyfold_web.auth import DevelopmentTokens, JwksTokens, KeysUnavailable, authenticate
-from keyfold_web.problems import problem_for
 from keyfold_engine.clock import ManualClock
+from keyfold_web import ANONYMOUS, NotAuthenticated
+from keyfold_web.auth import JwksTokens, KeysUnavailable, authenticate
+from keyfold_web.development import DevelopmentTokens
+from keyfold_web.problems import problem_for
 
 ISSUER, AUDIENCE = "https://id.example", "clubs"
 RSA_KEY = rsa.generate_private_key(public_exponent=65537, key_size=2048)

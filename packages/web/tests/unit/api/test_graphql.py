@@ -11,8 +11,9 @@ from graphql import execute, get_introspection_query, parse
 from graphql.execution import Executor
 from starlette.applications import Starlette
 
+from keyfold_engine.clock import ManualClock
 from keyfold_web import ANONYMOUS, Identity
-from keyfold_web.auth import DevelopmentTokens
+from keyfold_web.development import DevelopmentTokens
 from keyfold_web.dispatch import Caller, Dispatch
 from keyfold_web.graphql import build_schema, graphql_routes
 from keyfold_web.graphql.endpoint import KEPT_CHARACTERS
@@ -21,7 +22,6 @@ from keyfold_web.graphql.execution import PlainFieldsFirst
 from keyfold_web.graphql.request import GraphQLRequest
 from keyfold_web.graphql.schema import GraphQLContext
 from keyfold_web.ratelimit import RateLimit
-from keyfold_engine.clock import ManualClock
 
 Ask = Callable[..., Coroutine[Any, Any, dict[str, Any]]]
 

@@ -11,13 +11,13 @@ import orjson
 import pytest
 from pydantic import Field, TypeAdapter, ValidationError
 
+from keyfold.errors import DeclarationError
 from keyfold_web import ANONYMOUS, Payload, Service, anyone, mutation, query
 from keyfold_web.dispatch import Caller, Dispatch
 from keyfold_web.graphql import build_schema
 from keyfold_web.graphql.endpoint import Executor
 from keyfold_web.graphql.request import GraphQLRequest
 from keyfold_web.graphql.schema import schema_text
-from keyfold.errors import DeclarationError
 
 
 class Cat(Payload):

@@ -8,10 +8,9 @@ from typing import Any
 import httpx
 import pytest
 
-from keyfold_web import Identity, Service
+from keyfold_web import Service
 from keyfold_web.app import ApiSettings, create_app
-from keyfold_web.auth import DevelopmentTokens
-from keyfold_demo.visitors import VisitorTokens
+from keyfold_web.development import DevelopmentTokens
 
 PAGES = ("/", "/metrics", "/clubs/docs", "/clubs/redoc", "/clubs/graphql", "/clubs/openapi.json")
 
@@ -57,11 +56,3 @@ async def test_the_machine_has_its_names(clubs: Any, host: str) -> None:
     async with client_of(clubs, ApiSettings(development=True), host) as client:
         answer = await client.post("/sign-in", json={"user": "mia"})
         assert answer.status_code == 200
-
-
-async def test_a_visitor_may_have_any_name() -> None:
-    tokens = VisitorTokens([Identity.of("ada.l", "admin")])
-    assert (await tokens.identity("ada.l")).is_admin
-    for name in ("j.r.r", "eyJ", "x.y"):
-        assert (await tokens.identity(name)).id == name
-    assert (await tokens.identity(tokens.issue("mia"))).id == "mia"

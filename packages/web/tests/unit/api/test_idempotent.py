@@ -10,7 +10,7 @@ import pytest
 
 from keyfold import AsyncDb, Design, Entity, Key
 from keyfold_web import Arguments, Identity, Service, authenticated, mutation, query, rule
-from keyfold_web.auth import DevelopmentTokens
+from keyfold_web.development import DevelopmentTokens
 from keyfold_web.dispatch import Caller, Dispatch
 from keyfold_web.graphql.endpoint import Executor
 from keyfold_web.graphql.request import GraphQLRequest

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from graphql import GraphQLEnumType
 
+from keyfold.errors import KeyfoldError
 from keyfold_web import Service, anyone, query
-from keyfold_web.auth import DevelopmentTokens
+from keyfold_web.development import DevelopmentTokens
 from keyfold_web.graphql import build_schema
 from keyfold_web.lambdas import AppSyncError, LambdaHandler
-from keyfold.errors import KeyfoldError
 
 Event = dict[str, Any]
 

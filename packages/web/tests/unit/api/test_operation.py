@@ -6,6 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
+from keyfold.design import Page
+from keyfold.errors import DeclarationError
 from keyfold_web import (
     ANONYMOUS,
     Arguments,
@@ -21,8 +23,6 @@ from keyfold_web import (
     query,
     rule,
 )
-from keyfold.design import Page
-from keyfold.errors import DeclarationError
 
 
 class Thing(Payload):

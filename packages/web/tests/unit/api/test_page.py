@@ -10,7 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-import keyfold
+import keyfold_web
 from keyfold_web import Service, anyone, query
 from keyfold_web.app import ApiSettings, create_app
 
@@ -74,12 +74,11 @@ async def test_a_service_without_a_page_has_none() -> None:
         assert (await client.get("/plain/app/")).status_code == 404
 
 
-def test_colours_are_written_in_one_file_that_every_page_and_the_studio_share() -> None:
-    package = Path(keyfold.__file__).parent
-    assets = package / "api" / "pages" / "assets"
+def test_colours_are_written_in_one_file_that_every_page_shares() -> None:
+    assets = Path(keyfold_web.__file__).parent / "pages" / "assets"
     named = set(re.findall(r"^ *(--[\w-]+):", (assets / "colours.css").read_text(), re.MULTILINE))
     assert {"--bg", "--text", "--accent", "--bad", "--e8"} <= named
-    others = [assets / "app.css", assets / "site.css", package / "studio" / "assets" / "studio.css"]
+    others = [assets / "app.css", assets / "site.css"]
     for sheet in others:
         text = sheet.read_text()
         assert not named & set(re.findall(r"(--[\w-]+):", text)), sheet.name

@@ -11,16 +11,16 @@ import orjson
 import pytest
 
 from keyfold import Design, Entity, Key, Page, Query
+from keyfold.errors import KeyfoldError
+from keyfold.runtime.cursor import VARIABLE
+from keyfold.runtime.undecodable import log_undecodable
 from keyfold_web import PageRequest, Service, authenticated, query
-from keyfold_web.auth import DevelopmentTokens
+from keyfold_web.development import DevelopmentTokens
 from keyfold_web.dispatch import Dispatch, OperationMetrics
 from keyfold_web.lambdas import LambdaHandler
 from keyfold_web.metrics import MetricRegistry
 from keyfold_web.process import ApiOptions
 from keyfold_web.rest import rest_app
-from keyfold.errors import KeyfoldError
-from keyfold.runtime.cursor import VARIABLE
-from keyfold.runtime.undecodable import log_undecodable
 
 design = Design("lists")
 table = design.table("lists")

@@ -12,6 +12,7 @@ import pytest
 from pydantic import BaseModel, Field, computed_field
 
 from keyfold import Design, Entity, Key
+from keyfold.errors import DeclarationError
 from keyfold_web import (
     Payload,
     Service,
@@ -26,7 +27,6 @@ from keyfold_web import (
 from keyfold_web.app import ApiSettings, create_app
 from keyfold_web.graphql import build_schema, limits
 from keyfold_web.openapi import openapi_document
-from keyfold.errors import DeclarationError
 
 design = Design("houses")
 table = design.table("Houses")

@@ -18,6 +18,8 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.typing import Origin
 
 from keyfold import AsyncDb, Design, Entity, Key
+from keyfold.errors import DeclarationError
+from keyfold.streams import Change
 from keyfold_web import (
     Arguments,
     Identity,
@@ -32,11 +34,9 @@ from keyfold_web import (
 )
 from keyfold_web import watchers as watching
 from keyfold_web.app import ApiSettings, create_app
-from keyfold_web.auth import DevelopmentTokens
 from keyfold_web.connections import BoundedConnection
+from keyfold_web.development import DevelopmentTokens
 from keyfold_web.graphql import socket as socket_module
-from keyfold.errors import DeclarationError
-from keyfold.streams import Change
 
 design = Design("rooms")
 table = design.table("Rooms", stream="NEW_AND_OLD_IMAGES")

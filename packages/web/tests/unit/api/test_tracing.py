@@ -7,9 +7,9 @@ import logging
 
 import pytest
 
+from keyfold_engine.tracing import JsonLines, instance, new_instance
 from keyfold_web import ANONYMOUS, Missing, Service
 from keyfold_web.dispatch import Caller, Dispatch
-from keyfold_engine.tracing import JsonLines, instance, new_instance
 
 
 async def test_an_operation_is_logged_as_one_json_line_with_the_request_id(

@@ -8,12 +8,12 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from keyfold_workbench.adopt.item_groups import is_own, pieces
-from keyfold_workbench.adopt.key_parts import SIGNS
 from keyfold.design.entity_spec import EntitySpec
 from keyfold.design.table import Table
 from keyfold.errors import KeyfoldError, Undecodable
 from keyfold.maintain.survey import Recognition
+from keyfold_workbench.adopt.item_groups import is_own, pieces
+from keyfold_workbench.adopt.key_parts import SIGNS
 
 Wire = dict[str, Any]
 MOST_EXAMPLES = 3

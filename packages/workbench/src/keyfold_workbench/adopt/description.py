@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from keyfold_engine.clients.protocol import Client
 from keyfold.design.schema import Index, TableSchema
 from keyfold.errors import OperationError
+from keyfold_engine.clients.protocol import Client
 
 
 def table_schema(described: Mapping[str, Any], ttl: str | None = None) -> TableSchema:

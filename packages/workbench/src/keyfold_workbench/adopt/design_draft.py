@@ -6,18 +6,19 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from keyfold_workbench.adopt import draft_notes, item_names, relations
-from keyfold_workbench.adopt.entity_draft import MARKS_OF_TOOLS, draft_entity
-from keyfold_workbench.adopt.item_groups import Grouping, group, group_by_label
-from keyfold_workbench.adopt.key_draft import draft_keys, in_one_case
-from keyfold_workbench.adopt.plain_patterns import by_index, by_key
-from keyfold_workbench.adopt.value_format import Item
 from keyfold.design.schema import (
     EntitySchema,
     PatternSchema,
     Schema,
     TableSchema,
 )
+from keyfold_workbench.adopt import draft_notes, item_names, relations
+from keyfold_workbench.adopt.entity_draft import MARKS_OF_TOOLS, draft_entity
+from keyfold_workbench.adopt.item_groups import Grouping, group, group_by_label
+from keyfold_workbench.adopt.item_shares import share_text
+from keyfold_workbench.adopt.key_draft import draft_keys, in_one_case
+from keyfold_workbench.adopt.plain_patterns import by_index, by_key
+from keyfold_workbench.adopt.value_format import Item
 
 
 @dataclass
@@ -43,10 +44,12 @@ def draft(
     *,
     complete: bool = False,
     labels: Sequence[str] = (),
+    visits: Sequence[int] = (),
 ) -> DesignDraft:
     """The design of one table from a sample of its items.
 
-    `complete` means that these are all items; `labels` names the entity of each, if known.
+    `complete` means that these are all items; `labels` names the entity of each, if known;
+    `visits` are the items that were found at one place each, in order.
     """
     found = group_by_label(items, labels) if any(labels) else group(table, items)
     table = _with_discriminator(table, found)
@@ -54,7 +57,7 @@ def draft(
     keys = [in_one_case(draft_keys(table, each, hidden)) for each in found.groups]
     titles = item_names.titles(table, found.groups, keys)
     seen = [
-        draft_entity(table, title, each, parts, found)
+        draft_entity(table, title, each, parts, found, share_text(each, items, visits))
         for title, each, parts in zip(titles, found.groups, keys, strict=True)
     ]
     entities = relations.with_references(seen, complete=complete)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from keyfold.design.schema import (
+    TableSchema,
+)
 from keyfold_workbench.adopt import value_format
 from keyfold_workbench.adopt.entity_draft import EntityDraft
 from keyfold_workbench.adopt.growth import growth
 from keyfold_workbench.adopt.item_groups import Grouping
-from keyfold.design.schema import (
-    TableSchema,
-)
 
 
 def size_notes(table: TableSchema, found: Grouping, total: int) -> Iterator[str]:
@@ -22,6 +22,13 @@ def size_notes(table: TableSchema, found: Grouping, total: int) -> Iterator[str]
         )
     if found.own:
         yield f"{found.own:,} items are keyfold's own markers and left out."
+    if found.husks:
+        shown = [value_format.text(found.husks[0], name) or "" for name in table.key_attributes]
+        count = len(found.husks)
+        yield (
+            f"{count:,} {'item has' if count == 1 else 'items have'} nothing but a key of another "
+            f"entity's form, such as {' / '.join(shown)}: what is left of an item, no entity."
+        )
 
 
 def choice_notes(seen: Sequence[EntityDraft]) -> Iterator[str]:

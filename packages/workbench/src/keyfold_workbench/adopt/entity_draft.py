@@ -7,10 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from keyfold_workbench.adopt import item_names, relations, value_format
-from keyfold_workbench.adopt.item_groups import Grouping, ItemGroup
-from keyfold_workbench.adopt.key_draft import Keys
-from keyfold_workbench.adopt.key_parts import Part, SlotValue
 from keyfold.design.condition import there
 from keyfold.design.formats import parse_format
 from keyfold.design.schema import (
@@ -24,6 +20,10 @@ from keyfold.design.schema import (
 )
 from keyfold.design.template import Literal, Slot, Template
 from keyfold_engine.values.size import item_size
+from keyfold_workbench.adopt import item_names, relations, value_format
+from keyfold_workbench.adopt.item_groups import Grouping, ItemGroup
+from keyfold_workbench.adopt.key_draft import Keys
+from keyfold_workbench.adopt.key_parts import Part, SlotValue
 
 MARKS_OF_TOOLS = {"__edb_v__": "electro_version", "__edb_e__": "electro_entity"}
 """Attributes that other libraries require in their items, and the field name for each."""
@@ -45,6 +45,7 @@ def draft_entity(
     each: ItemGroup,
     keys: Keys,
     found: Grouping,
+    share: str,
 ) -> EntityDraft:
     present = dict.fromkeys(name for item in each.items for name in item)
     slots = item_names.SlotNames(present)
@@ -57,7 +58,6 @@ def draft_entity(
     attributes = tuple(_attributes(table, each, keys, fields, found))
     known = {a.field for a in attributes}
     attributes = (*_only_in_keys(keys, slots, used - known), *attributes)
-    total = sum(len(other.items) for other in found.groups)
     expires = table.ttl and any(table.ttl in item for item in each.items)
     sizes = [item_size(cast("Any", item)) for item in each.items[:500]]
     entity = EntitySchema(
@@ -69,7 +69,7 @@ def draft_entity(
         type_name=each.named if each.named and each.named != title else "",
         bytes=round(sum(sizes) / len(sizes)),
         ttl=TtlSchema(table.ttl) if expires and table.ttl else None,
-        description=f"{len(each.items) / total:.0%} of the sample, {len(each.items):,} items",
+        description=share,
     )
     return EntityDraft(each, keys, entity, slots.asked)
 

@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 
-from keyfold_workbench.adopt.design_draft import DesignDraft
 from keyfold.design.schema import (
     EntitySchema,
     KeyTemplates,
@@ -14,6 +13,7 @@ from keyfold.design.schema import (
     Schema,
 )
 from keyfold.design.template import Slot, Template
+from keyfold_workbench.adopt.design_draft import DesignDraft
 
 Names = Mapping[str, str]
 

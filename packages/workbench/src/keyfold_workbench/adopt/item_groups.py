@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from math import log2
 
+from keyfold.design.schema import TableSchema
 from keyfold_workbench.adopt.key_parts import SIGNS
 from keyfold_workbench.adopt.value_format import MOMENT, Item, text
-from keyfold.design.schema import TableSchema
 
 KNOWN_DISCRIMINATORS = (
     "type", "entitytype", "_type", "__typename", "et", "_et", "__edb_e__", "entity", "_entity",
@@ -47,8 +47,10 @@ class Grouping:
     discriminator: str | None = None
     explains: float = 0.0
     """How much of the variation between items the discriminator explains."""
-    own: int = field(default=0)
+    own: int = 0
     """keyfold's own items: markers of unique values and of requests."""
+    husks: list[Item] = field(default_factory=list)
+    """Items that have nothing but a key of another entity's form."""
 
 
 def group(table: TableSchema, items: Sequence[Item]) -> Grouping:
@@ -56,9 +58,11 @@ def group(table: TableSchema, items: Sequence[Item]) -> Grouping:
     theirs = [item for item in items if not is_own(table, item)]
     shaped = _by_shape(table, theirs)
     naming = _discriminator(table, theirs, shaped)
+    own = len(items) - len(theirs)
     if naming is None:
         found = [part for each in shaped for part in _by_attributes(table, each)]
-        return Grouping(_largest_first(found), own=len(items) - len(theirs))
+        groups, husks = _without_husks(table, found)
+        return Grouping(_largest_first(groups), own=own, husks=husks)
     attribute, explains = naming
     named: dict[str, list[Item]] = {}
     for item in theirs:
@@ -69,7 +73,44 @@ def group(table: TableSchema, items: Sequence[Item]) -> Grouping:
             ItemGroup(each.items, name, each.shape)
             for each in _by_shape(table, some, strict=bool(name))
         ]
-    return Grouping(_largest_first(found), attribute, explains, own=len(items) - len(theirs))
+    groups, husks = _without_husks(table, found)
+    return Grouping(_largest_first(groups), attribute, explains, own, husks)
+
+
+def _without_husks(
+    table: TableSchema, found: list[ItemGroup]
+) -> tuple[list[ItemGroup], list[Item]]:
+    """The groups without items that an update or a crash left with nothing but their keys."""
+    keys = _text_keys(table)
+    own = {table.partition, table.sort}
+    bare = [each for each in found if all(item.keys() <= own for item in each.items)]
+    shapes = [each.shape for each in found if each not in bare]
+    husks = [
+        each
+        for each in bare
+        if all(
+            any(_fits([pieces(text(item, key)) for key in keys], shape) for shape in shapes)
+            for item in each.items
+        )
+    ]
+    return [one for one in found if one not in husks], [i for one in husks for i in one.items]
+
+
+def _fits(key: list[list[str]], shape: Shape) -> bool:
+    return all(
+        len(parts) == len(marks)
+        and all(
+            mark == part or (mark.endswith(_ANY) and part.startswith(mark[:-1]))
+            for part, mark in zip(parts, marks, strict=True)
+        )
+        for parts, marks in zip(key, shape, strict=True)
+    )
+
+
+def _text_keys(table: TableSchema) -> list[str]:
+    """The key attributes that are texts."""
+    keys = [table.partition] if table.partition_type == "S" else []
+    return [*keys, *([table.sort] if table.sort and table.sort_type == "S" else [])]
 
 
 def group_by_label(items: Sequence[Item], labels: Sequence[str]) -> Grouping:
@@ -106,8 +147,7 @@ def _by_shape(
     table: TableSchema, items: Sequence[Item], *, strict: bool = False
 ) -> list[ItemGroup]:
     """Items whose keys have the same words at the same positions."""
-    keys = [table.partition] if table.partition_type == "S" else []
-    keys += [table.sort] if table.sort and table.sort_type == "S" else []
+    keys = _text_keys(table)
     outside = {table.partition, table.sort}
     rows = [(item, [pieces(text(item, key)) for key in keys]) for item in items]
     shapes: list[list[list[str]]] = [[[] for _ in keys] for _ in rows]

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from pydantic.alias_generators import to_camel, to_pascal
 
-from keyfold_workbench.adopt.item_groups import ItemGroup
-from keyfold_workbench.adopt.key_parts import Part, SlotValue
 from keyfold.design.schema import TableSchema
 from keyfold.review.draft import names
+from keyfold_workbench.adopt.item_groups import ItemGroup
+from keyfold_workbench.adopt.key_parts import Part, SlotValue
 
 SYNTHETIC = re.compile(
     r"_*(?:g|l)s(?:i)?_?\d.*|.*(?:^|[_\d])(?:pk|sk)$|_*(?:pk|sk|hash|range)_?\d*$|.*(?:PK|SK)$|"
@@ -54,7 +54,7 @@ def _title(
     table: TableSchema, each: ItemGroup, parts: Mapping[str, Sequence[Part]], number: int
 ) -> str:
     if each.named:
-        return names.class_name(each.named)
+        return names.title(each.named)
     partition = fixed_words(parts.get(table.partition, ()))
     sort = fixed_words(parts.get(table.sort, ())) if table.sort else []
     heads = [_head(shape) for shape in each.shape]
@@ -69,13 +69,13 @@ def _title(
     if not own and _by_key(table, parts) != _of_table(table):
         return _by_key(table, parts)
     if not own:
-        return names.class_name((nothing or partition)[0])
+        return names.title((nothing or partition)[0])
     chosen = own[-1] if not telling else telling[0]
     if len(chosen) <= 2 and nothing and not telling:
-        return names.class_name(nothing[0])
+        return names.title(nothing[0])
     if len(chosen) <= 2:
         return _spelled_out(chosen, own, parts, table)
-    return names.class_name(singular(chosen))
+    return names.title(singular(chosen))
 
 
 def _ends_fixed(parts: Mapping[str, Sequence[Part]], table: TableSchema) -> bool:
@@ -94,15 +94,15 @@ def _spelled_out(
     """Expands an abbreviation: `u` is the user if a userId stands beside it."""
     longer = [w for w in own if len(w) > 2]
     if longer:
-        return names.class_name(singular(longer[-1]))
+        return names.title(singular(longer[-1]))
     for attribute in (table.sort, table.partition):
         for part in parts.get(attribute or "", ()):
             if isinstance(part, SlotValue) and part.attribute:
                 stem = names.words(part.attribute)
                 stem = stem[:-1] if len(stem) > 1 and stem[-1] in ("id", "number") else stem
                 if "".join(stem).startswith(word.lower()):
-                    return names.class_name(" ".join(stem))
-    return names.class_name(word)
+                    return names.title(" ".join(stem))
+    return names.title(word)
 
 
 def _by_key(table: TableSchema, parts: Mapping[str, Sequence[Part]]) -> str:
@@ -111,7 +111,7 @@ def _by_key(table: TableSchema, parts: Mapping[str, Sequence[Part]]) -> str:
             if isinstance(part, SlotValue) and part.attribute:
                 stem = names.words(part.attribute)
                 if len(stem) > 1 and stem[-1] in ("id", "uuid"):
-                    return names.class_name(" ".join(stem[:-1]))
+                    return names.title(" ".join(stem[:-1]))
     return _of_table(table)
 
 
@@ -119,7 +119,7 @@ def _of_table(table: TableSchema) -> str:
     """The table's name without affixes added by tools."""
     stem = re.sub(r"-[a-z0-9]{20,32}(?:-\w+)?$", "", table.name)
     found = [word for word in names.words(stem) if word not in _OF_TABLES]
-    return names.class_name(singular(" ".join(found or names.words(stem))))
+    return names.title(singular(" ".join(found or names.words(stem))))
 
 
 def _finer(
@@ -128,7 +128,7 @@ def _finer(
     """The last word of several if the first belongs to another entity: an item of an order."""
     sort = fixed_words(parts.get(table.sort, ())) if table.sort else []
     if wanted.count(title) > 1 and len(sort) > 1 and len(sort[-1]) > 2:
-        return names.class_name(singular(sort[-1]))
+        return names.title(singular(sort[-1]))
     return title
 
 
@@ -136,17 +136,17 @@ def _qualified_title(
     table: TableSchema, title: str, parts: Mapping[str, Sequence[Part]], wanted: Sequence[str]
 ) -> str:
     partition = fixed_words(parts.get(table.partition, ()))
-    words = [names.class_name(singular(word)) for word in partition]
+    words = [names.title(singular(word)) for word in partition]
     if title in words:
         return title  # The entity itself; others only refer to it.
     if words and words[-1] not in wanted and len(partition[-1]) > 2:
         return words[-1]
-    before = next((w for w in partition if names.class_name(singular(w)) != title), "")
+    before = next((w for w in partition if names.title(singular(w)) != title), "")
     sort = fixed_words(parts.get(table.sort, ())) if table.sort else []
-    after = next((w for w in sort if names.class_name(singular(w)) != title), "")
+    after = next((w for w in sort if names.title(singular(w)) != title), "")
     if before:
-        return f"{names.class_name(singular(before))}{title}"
-    return f"{title}{names.class_name(singular(after))}" if after else title
+        return f"{names.title(singular(before))}{title}"
+    return f"{title}{names.title(singular(after))}" if after else title
 
 
 def fixed_words(parts: Iterable[Part]) -> list[str]:

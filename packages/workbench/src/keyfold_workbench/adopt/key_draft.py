@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from keyfold.design.schema import (
+    TableSchema,
+)
 from keyfold_workbench.adopt import item_names, value_format
 from keyfold_workbench.adopt.item_groups import ItemGroup
 from keyfold_workbench.adopt.key_parts import Part, SlotValue, read_key
 from keyfold_workbench.adopt.value_format import text
-from keyfold.design.schema import (
-    TableSchema,
-)
 
 Keys = dict[str, tuple[Part, ...]]
 """Each key attribute of an entity's items, with its parts."""

@@ -11,8 +11,8 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from keyfold_workbench.adopt.value_format import MOMENT, Item, is_moment, text
 from keyfold.review.draft import names
+from keyfold_workbench.adopt.value_format import MOMENT, Item, is_moment, text
 
 MOST_ROWS = 400
 AGREE = 0.98

@@ -13,7 +13,6 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from keyfold_workbench.adopt.made_values import LONG, NOW, WORDS, ValueMaker
 from keyfold.design.design import Declarations
 from keyfold.design.entity import Entity
 from keyfold.design.entity_spec import EntitySpec
@@ -26,6 +25,7 @@ from keyfold.review.draft import names
 from keyfold.review.references import References
 from keyfold.runtime.guard import is_counted
 from keyfold_engine.values.size import item_size
+from keyfold_workbench.adopt.made_values import LONG, NOW, WORDS, ValueMaker
 
 CHILDREN = 6
 """Items per parent, if the design does not say."""
@@ -73,8 +73,8 @@ class ItemMaker:
         self.design.complete()
         schema = self.schema or self.design.schema
         self.references, self.follows = References(schema), schema.follows
-        self.stated = {names.class_name(entity.name): entity for entity in schema.entities}
-        counted = {names.class_name(one.target) for one in schema.follows if one.creates}
+        self.stated = {self._class_name(entity.name): entity for entity in schema.entities}
+        counted = {self._class_name(one.target) for one in schema.follows if one.creates}
         self.specs = {
             name: entity.__spec__
             for name, entity in self.design.entities.items()
@@ -117,18 +117,22 @@ class ItemMaker:
         scale = total / sum(weights.values())
         return {name: max(1, round(weight * scale)) for name, weight in weights.items()}
 
+    def _class_name(self, name: str) -> str:
+        """The class of an entity, whether the design or a design file names it."""
+        return name if name in self.design.entities else names.class_name(name)
+
     def _links(self, spec: EntitySpec) -> list[_Link]:
         """The parents of an entity's items: from consequences, references and names."""
         stated = self.stated[spec.name]
         found: list[_Link] = []
         for one in self.follows:
-            if one.fact in NEEDS and names.class_name(one.source) == spec.name and one.via:
+            if one.fact in NEEDS and self._class_name(one.source) == spec.name and one.via:
                 pairs = {names.field(own): names.field(theirs) for theirs, own in one.via}
-                found.append(_Link(names.class_name(one.target), pairs))
+                found.append(_Link(self._class_name(one.target), pairs))
         for attribute in stated.attributes:
             refers = self.references.target(stated, attribute.field)
             if refers:
-                target, name = names.class_name(refers), names.field(attribute.field)
+                target, name = self._class_name(refers), names.field(attribute.field)
                 found += [_Link(target, {name: own}) for own in self._id(target)]
         found += self._ends(spec) if spec.role == "edge" else ()
         kept = [
@@ -190,8 +194,11 @@ class ItemMaker:
             linked[link.target] = parent = self._pick_skewed(others or fitting)
             for own, theirs in link.pairs.items():
                 held = getattr(parent, theirs)
-                many = spec.fields[own].kind.endswith("_set")
-                values[own] = {held} if many else values.get(own, held)
+                kind = spec.fields[own].kind
+                if kind.endswith("_set") or kind == "list":
+                    values[own] = [held] if kind == "list" else {held}
+                else:
+                    values.setdefault(own, held)
         created = NOW - timedelta(seconds=self.random.expovariate(1 / (90 * 86400)))
         for name, specced in spec.fields.items():
             if name in values or self._is_left_out(specced):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import types
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
@@ -27,6 +28,8 @@ LASTS = timedelta(days=3650)
 """Generated items with a time to live do not expire soon."""
 LONG = ("description", "body", "content", "text", "message", "comment", "note", "summary")
 """Last words of fields that hold long texts."""
+_CLASS = re.compile(r"\[[^]]+\][+*]?")
+"""A character class of a pattern; between its classes a pattern often has fixed texts."""
 _BOUNDS = ("ge", "gt", "le", "lt", "min_length", "max_length")
 
 
@@ -97,6 +100,9 @@ class ValueMaker:
             "de", "DE", "EUR", "en-GB", "#3366cc", f"{self.random.getrandbits(128):032x}",
             f"{self.random.getrandbits(256):064x}", str(self._uuid()), f"{one}/{two}.jpg",
         )  # fmt: skip
+        for pattern in (getattr(mark, "pattern", None) for mark in marks):
+            if isinstance(pattern, str):
+                yield _CLASS.sub(lambda _: f"{one}{number}", pattern.strip("^$"))
         for shape in shapes:
             yield shape
             yield _cut(shape, bounds, padding="x")

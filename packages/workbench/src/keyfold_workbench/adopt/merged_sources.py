@@ -7,15 +7,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from keyfold_workbench.adopt.design_draft import DesignDraft, draft
-from keyfold_workbench.adopt.sources.material import Imported
 from keyfold.design.consequence_words import with_follows
 from keyfold.design.schema import EntitySchema, PatternSchema, Schema, TableSchema
+from keyfold.design.table import check_table
 from keyfold.errors import KeyfoldError
+from keyfold_workbench.adopt.design_draft import DesignDraft, draft
+from keyfold_workbench.adopt.sources.material import Imported
 
 _KNOWS_TABLES = ("endpoint", "CloudFormation", "CDK", "Terraform", "terraform show -json",
-                 "Serverless Framework", "design file", "NoSQL Workbench",
-                 "dynamodb_data_model.json")  # fmt: skip
+                 "Serverless Framework", "design file", "NoSQL Workbench")  # fmt: skip
 """Sources that define tables, most reliable first; models name only what they use."""
 
 
@@ -76,6 +76,8 @@ def _tables(sources: Sequence[Imported]) -> dict[str, TableSchema]:
                 tables[table.name] = table
             else:
                 tables[table.name] = _merge_tables(known, table, sure=each.kind in _KNOWS_TABLES)
+    for table in tables.values():
+        check_table(table)
     return tables
 
 

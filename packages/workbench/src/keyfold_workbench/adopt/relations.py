@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from keyfold_workbench.adopt.key_parts import SlotValue
-from keyfold_workbench.adopt.value_format import MOST_CHOICES, Item, text
 from keyfold.design.condition import parse_condition, there
 from keyfold.design.schema import AttributeSchema, Condition, EntitySchema
 from keyfold.review.draft import names
+from keyfold_workbench.adopt.key_parts import SlotValue
+from keyfold_workbench.adopt.value_format import MOST_CHOICES, Item, text
 
 if TYPE_CHECKING:
     from keyfold_workbench.adopt.entity_draft import EntityDraft
@@ -125,7 +125,8 @@ def _referring(
         named = _is_named_after(attribute.field, other)
         # A sample may lack the referenced items: then the name of the id is enough.
         alone = same and _tells(other.field) and not complete
-        by_name = alone or ((same or named) and held > 0.1)
+        # Values of which none is an id are evidence of nothing, or against it.
+        by_name = held > 0 and (alone or ((same or named) and held > 0.1))
         if held >= HELD or by_name:
             best = max(best or (0.0, ""), (held + 0.5 * same + 0.25 * named, other.entity.name))
     return replace(attribute, refers=best[1]) if best else attribute

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from keyfold.design.schema import Schema
 from keyfold.prices import SECONDS_A_MONTH
+from keyfold_engine.values.units import read_units
 from keyfold_workbench.advise.choice import KeyChoice
 from keyfold_workbench.advise.differences import differences, lost_reads
 from keyfold_workbench.advise.index_merge import merge_indexes
@@ -22,7 +23,6 @@ from keyfold_workbench.cost.bill import Bill
 from keyfold_workbench.cost.figures import Figures
 from keyfold_workbench.cost.tally import bill
 from keyfold_workbench.cost.workload import Workload
-from keyfold_engine.values.units import read_units
 
 LOST = 10.0
 """In the ranking, a lost consistent read weighs as much as this many reads."""

@@ -7,14 +7,14 @@ from typing import Literal
 
 from keyfold.design.follows import FactKind
 from keyfold.design.schema import Effect, EntitySchema, Placement
-from keyfold_engine.limits import GB, ITEM_COLLECTION_BYTES, STORAGE_OVERHEAD_BYTES
 from keyfold.prices import SECONDS_A_MONTH
+from keyfold_engine.limits import GB, ITEM_COLLECTION_BYTES, STORAGE_OVERHEAD_BYTES
+from keyfold_engine.values.units import entry_units, read_units, write_units
 from keyfold_workbench.advise.demand import Demand, Shape, serves, shape_of
 from keyfold_workbench.advise.new_names import is_generic
 from keyfold_workbench.cost.figures import Figures
 from keyfold_workbench.cost.item import APPEARS
 from keyfold_workbench.cost.part import IN_TRANSACTION
-from keyfold_engine.values.units import entry_units, read_units, write_units
 
 Kind = Literal["base", "global", "local", "lookup", "filter", "scan"]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from keyfold.design.schema import EntitySchema, Index, Schema
+from keyfold_engine.values.units import read_units, write_units
 from keyfold_workbench.cost.bill import Bill
 from keyfold_workbench.cost.figures import Figures
 from keyfold_workbench.cost.workload import Workload
-from keyfold_engine.values.units import read_units, write_units
 
 PAYS_WITHIN = 12.0
 """A data move must pay for itself within this many months."""

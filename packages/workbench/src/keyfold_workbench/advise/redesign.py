@@ -20,11 +20,11 @@ from keyfold.design.schema import (
     TableSchema,
 )
 from keyfold.design.template import Literal, Slot, Template
+from keyfold.review.check.filters import equal_fields
 from keyfold_engine.expressions.ast import And, Condition
 from keyfold_workbench.advise import new_names
 from keyfold_workbench.advise.choice import Access, KeyChoice
 from keyfold_workbench.advise.demand import Demand, Shape, written_through
-from keyfold.review.check.filters import equal_fields
 from keyfold_workbench.cost.workload import ViewLoad
 
 

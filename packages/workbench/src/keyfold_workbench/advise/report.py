@@ -6,12 +6,6 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from keyfold.design.schema import PatternSchema, Schema, TableSchema
-from keyfold_workbench.advise import recommendation
-from keyfold_workbench.advise.advice import Advice, Alternative
-from keyfold_workbench.advise.differences import lost_reads
-from keyfold_workbench.cost.amounts import money, number, percent
-from keyfold_workbench.cost.bill import WARM, Bill, PatternLine
-from keyfold_workbench.cost.charts import Bar, bars
 from keyfold.review.docs.blocks import (
     Block,
     Document,
@@ -23,6 +17,12 @@ from keyfold.review.docs.blocks import (
     anchor,
 )
 from keyfold.review.docs.blocks import Grid as Rows
+from keyfold_workbench.advise import recommendation
+from keyfold_workbench.advise.advice import Advice, Alternative
+from keyfold_workbench.advise.differences import lost_reads
+from keyfold_workbench.cost.amounts import money, number, percent
+from keyfold_workbench.cost.bill import WARM, Bill, PatternLine
+from keyfold_workbench.cost.charts import Bar, bars
 
 
 def document(advice: Advice, chosen: Alternative | None = None) -> Document:

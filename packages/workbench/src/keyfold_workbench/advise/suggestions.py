@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from keyfold_engine.limits import ITEM_BYTES
 from keyfold.prices import SECONDS_A_MONTH
 from keyfold.review.check.reach import GROWING
+from keyfold_engine.limits import ITEM_BYTES
+from keyfold_engine.values.units import write_units
 from keyfold_workbench.cost.amounts import money, number
 from keyfold_workbench.cost.bill import WARM, Bill
 from keyfold_workbench.cost.figures import Figures
 from keyfold_workbench.cost.workload import Workload
-from keyfold_engine.values.units import write_units
 
 ELEMENT = 40
 """Bytes of an id in a list or set."""

@@ -18,15 +18,20 @@ def add_workload(parser: argparse.ArgumentParser) -> None:
     """Add a design and the file of its workload."""
     add_design(parser)
     parser.add_argument(
-        "--workload", "-w", type=Path, metavar="FILE", help="rates and sizes (YAML)"
+        "--workload",
+        "-w",
+        type=Path,
+        metavar="FILE",
+        help="rates and sizes (default: workload.yaml beside the design)",
     )
     settings.add_flags(parser, "design")
 
 
 def load_workload(args: argparse.Namespace) -> tuple[Schema, Workload]:
-    """The design and its workload; an empty one if no file is given."""
+    """The design and its workload; an empty one if no file says it."""
     from keyfold.design.target import load_schema
-    from keyfold_workbench.cost import Workload, load
+    from keyfold_workbench.cost import Workload, known_workload
 
-    schema = load_schema(design_target(args))
-    return schema, load(args.workload, schema) if args.workload else Workload()
+    target = design_target(args)
+    schema = load_schema(target)
+    return schema, known_workload(target, schema, args.workload) or Workload()

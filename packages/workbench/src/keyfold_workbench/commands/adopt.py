@@ -29,11 +29,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from keyfold_workbench.adopt.coverage import as_data, cover, summary
-    from keyfold.review.draft.declarations import design_of
-    from keyfold_workbench.adopt.item_sample import begin, every, read
-    from keyfold_engine.clients import connect
     from keyfold.design.table_name import physical_name
+    from keyfold.review.draft.declarations import design_of
+    from keyfold_engine.clients import connect
+    from keyfold_workbench.adopt.coverage import as_data, cover, summary
+    from keyfold_workbench.adopt.item_sample import Sample, every, read
 
     current = settings.from_arguments(args)
     target = design_target(args)
@@ -50,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
             if args.sample is None:
                 items = every(client, name, progress=counting("items looked at"))
             else:
-                sample = begin(name, args.sample)
+                sample = Sample(name)
                 items = iter(read(client, sample, args.sample, units=args.units).items)
             found.append(cover(design, table, items, name=name))
             end_of_line()

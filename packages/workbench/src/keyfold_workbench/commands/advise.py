@@ -8,9 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from keyfold.errors import KeyfoldError
 from keyfold_workbench.commands._report import add_report, write_report
 from keyfold_workbench.commands._workload import add_workload, load_workload
-from keyfold.errors import KeyfoldError
 
 if TYPE_CHECKING:
     from keyfold.design.schema import Schema

@@ -10,7 +10,7 @@ from keyfold import settings
 from keyfold.cli._target import add_design, design_target
 
 HELP = "Write a design's tables, consumers, alarms and permissions for other tools."
-FORMATS = ("cloudformation", "terraform", "cdk", "boto3", "iam", "workbench", "electrodb")
+FORMATS = ("cloudformation", "terraform", "cdk", "boto3", "iam")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -22,12 +22,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from keyfold_workbench.adopt import exports
     from keyfold.design.target import load_schema
     from keyfold_workbench import infra
 
     target = design_target(args)
-    text = {**infra.FORMATS, **exports.FORMATS}[args.format](load_schema(target))
+    text = infra.FORMATS[args.format](load_schema(target))
     if args.output is None:
         print(text, end="")
         return 0

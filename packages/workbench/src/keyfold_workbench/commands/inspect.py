@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from keyfold import settings
-from keyfold.cli._output import add_output, design_files, write_output
+from keyfold.cli._output import add_output, write_output
 from keyfold.cli._progress import counting, end_of_line
 from keyfold.cli._target import existing
 from keyfold.errors import KeyfoldError
@@ -39,24 +39,20 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    from keyfold.design import file
+    from keyfold_engine.clients import connect
     from keyfold_workbench.adopt import item_sample
     from keyfold_workbench.adopt.description import live_table
     from keyfold_workbench.adopt.inspection import inspect
-    from keyfold_engine.clients import connect
 
-    files = design_files()
     if args.sample < 1:
         raise KeyfoldError("--sample must be at least 1")
     if args.units is not None and args.units <= 0:
         raise KeyfoldError("--units must be greater than 0")
     if args.more and args.sample_file is None:
         raise KeyfoldError("--more needs --sample-file with the first sample")
-    keep = files.load(args.keep) if args.keep else None
-    sample = (
-        item_sample.load(args.sample_file)
-        if args.more
-        else item_sample.begin(args.table, args.sample)
-    )
+    keep = file.load(args.keep) if args.keep else None
+    sample = item_sample.load(args.sample_file) if args.more else item_sample.Sample(args.table)
     if sample.table != args.table:
         raise KeyfoldError(f"{args.sample_file} is a sample of {sample.table}, not of {args.table}")
     client = connect(existing(settings.from_arguments(args).backend))

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import argparse
 
-from keyfold.errors import KeyfoldError
-
 HELP = "Run a language server for editors: findings, hover, completion, fixes (LSP on stdio)."
 
 
@@ -16,15 +14,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:  # noqa: ARG001
-    try:
-        from keyfold_workbench.lsp.server import create_server
-    except ModuleNotFoundError as missing:
-        raise KeyfoldError(
-            f"this needs {missing.name}; install it with: pip install 'keyfold[lsp]'"
-        ) from None
+    import os
+
+    from keyfold_workbench.lsp.server import create_server
+
     server = create_server()
     try:
-        server.start_io()
+        # The server closes what it is given; the command's own output must stay open.
+        with os.fdopen(os.dup(0), "rb") as taken, os.fdopen(os.dup(1), "wb") as given:
+            server.start_io(taken, given)
     finally:
         server.modules.close()
     return 0

@@ -39,12 +39,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    try:
-        from keyfold_workbench.mcp import Workspace, create_server
-    except ModuleNotFoundError as missing:
-        raise KeyfoldError(
-            f"this needs {missing.name}; install it with: pip install 'keyfold[mcp]'"
-        ) from None
+    from keyfold_workbench.mcp import Workspace, create_server
+
     if args.folder is not None:
         _enter(args.folder)
     current = settings.from_arguments(args)
@@ -80,6 +76,7 @@ def _enter(folder: Path) -> None:
 def _serve(server: MCPServer[Any], port: int) -> None:
     import uvicorn
 
+    from keyfold_web.connections import BoundedConnection
     from keyfold_workbench.mcp.http import http_app
 
     token = secrets.token_urlsafe(24)
@@ -90,5 +87,6 @@ def _serve(server: MCPServer[Any], port: int) -> None:
         host=LOOPBACK,
         port=port,
         log_level="warning",
+        http=BoundedConnection,
         timeout_graceful_shutdown=SHUTDOWN_SECONDS,
     )

@@ -45,10 +45,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     import orjson
 
+    from keyfold.design.target import FILES, load_schema
     from keyfold.review.draft.declarations import design_of
     from keyfold.rows.item_writer import store
     from keyfold_workbench.adopt.made_items import ItemMaker
-    from keyfold.design.target import FILES, load_schema
 
     current = settings.from_arguments(args)
     target = design_target(args)

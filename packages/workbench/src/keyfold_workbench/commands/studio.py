@@ -8,7 +8,6 @@ from pathlib import Path
 
 from keyfold import settings
 from keyfold.cli._target import existing
-from keyfold.errors import KeyfoldError
 
 HELP = "Browse a design and its data."
 
@@ -22,7 +21,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     settings.add_flags(parser, "design", "backend", "table_prefix", "table_names")
     add("--table", action="append", default=[], metavar="NAME", help="a table to draft from")
-    add("--workload", "-w", type=Path, metavar="FILE", help="rates and sizes (YAML), for the bill")
+    add(
+        "--workload",
+        "-w",
+        type=Path,
+        metavar="FILE",
+        help="rates and sizes, for the bill (default: workload.yaml beside the design)",
+    )
     add(
         "--migration",
         action="append",
@@ -47,12 +52,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    try:
-        from keyfold_workbench.studio.process import StudioOptions, run_studio
-    except ModuleNotFoundError as missing:
-        raise KeyfoldError(
-            f"the studio needs {missing.name}; install it with: pip install 'keyfold[web]'"
-        ) from None
+    from keyfold_workbench.studio.process import StudioOptions, run_studio
+
     current = settings.from_arguments(args)
     options = StudioOptions(
         target=args.target or current.design,

@@ -94,8 +94,8 @@ def _record(args: argparse.Namespace, schema: Schema, current: settings.Settings
 
 
 def _items(schema: Schema, current: settings.Settings, sample: int) -> dict[str, EntityLoad]:
-    from keyfold_engine.clients import connect
     from keyfold.design.table_name import physical_name
+    from keyfold_engine.clients import connect
     from keyfold_workbench.cost import observed_workload
 
     names = {

@@ -8,15 +8,16 @@ from typing import Any, Literal
 
 import orjson
 
-from keyfold_workbench.cost.bill import Bill
-from keyfold_workbench.cost.tally import bill
-from keyfold_workbench.cost.text import text
-from keyfold_workbench.cost.workload import EntityLoad, PatternLoad, Workload, WriteLoad
-from keyfold_workbench.cost.workload_file import load, loads
 from keyfold.review.docs import with_pictures
 from keyfold.review.docs.blocks import Document, Picture
 from keyfold.review.docs.html import html
 from keyfold.review.docs.markdown import markdown
+from keyfold_workbench.cost.bill import Bill
+from keyfold_workbench.cost.known_workload import known_workload
+from keyfold_workbench.cost.tally import bill
+from keyfold_workbench.cost.text import text
+from keyfold_workbench.cost.workload import EntityLoad, PatternLoad, Workload, WriteLoad
+from keyfold_workbench.cost.workload_file import load, loads
 
 Format = Literal["text", "json", "html", "markdown"]
 
@@ -60,6 +61,7 @@ __all__ = [
     "WriteLoad",
     "bill",
     "files",
+    "known_workload",
     "load",
     "loads",
     "render_report",

@@ -173,14 +173,6 @@ class Figures(Holdings):
     def posting(self, entity: EntitySchema) -> list[FeedSchema]:
         return [feed for feed in self.schema.feeds if feed.post == entity.name]
 
-    def followed_by(self, entity: EntitySchema) -> list[FeedSchema]:
-        """The feeds that use this edge."""
-        return [f for f in self.schema.feeds if entity.name in (f.edges or (f.edge,))]
-
-    def support(self, feed: FeedSchema, kind: str) -> EntitySchema | None:
-        """One of a feed's support entities: Source, Hint, Reader, Job, ..."""
-        return self.schema.by_entity.get(dict(feed.support).get(kind.lower(), ""))
-
     def write_rate(self, write: WriteLoad) -> Rate:
         return self._call_rate(write.name, write.rate, write.peak)
 

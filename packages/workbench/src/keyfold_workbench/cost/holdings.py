@@ -8,18 +8,16 @@ from dataclasses import replace
 from math import ceil
 from statistics import fmean
 
-from keyfold.design.schema import EntitySchema, FeedSchema, Index, Placement, Schema
+from keyfold.design.schema import EntitySchema, Index, Placement, Schema
 from keyfold.design.template import Template
+from keyfold_engine.values.units import read_units, write_units
 from keyfold_workbench.cost import sizes
 from keyfold_workbench.cost.workload import EntityLoad, Workload
-from keyfold_engine.values.units import read_units, write_units
 
 ITEMS = 10_000
 COPIES = 3.0
 HOT_FACTOR = 10.0
 """The most popular key is assumed to get this multiple of an average key's traffic."""
-REMOVED_SECONDS = 2.0
-"""The time until a consumer has deleted the copies of a removed post."""
 ALONE = ("email", "username", "handle", "slug")
 """Fields with about as many values as there are items, in most designs."""
 
@@ -55,27 +53,8 @@ class Holdings:
             return stated
         if entity.copy is not None and (source := self.schema.by_entity.get(entity.copy.of)):
             return self.items(source) * self.copies(entity)
-        if (feed := self._listing_removed(entity)) is not None:
-            return self._removals(feed)
         self.assume(f"{entity.name} has {ITEMS:,} items")
         return float(ITEMS)
-
-    def _listing_removed(self, entity: EntitySchema) -> FeedSchema | None:
-        """The feed whose removed posts an entity lists."""
-        feeds = (f for f in self.schema.feeds if ("removed", entity.name) in f.support)
-        return next(feeds, None)
-
-    def _removals(self, feed: FeedSchema) -> float:
-        """Entries of the removed list, in all replicas."""
-        rate = sum(
-            load.rate or 0.0
-            for load in self.workload.writes
-            for effect in load.effects
-            if effect.entity == feed.post and effect.action == "delete" and not load.expired
-        )
-        seconds = REMOVED_SECONDS + (feed.settled_after or 0.0)
-        self.assume(f"a removed {feed.post} is listed for {seconds:g} seconds")
-        return rate * seconds * (feed.replicas or 1)
 
     def copies(self, entity: EntitySchema) -> float:
         """How many items of a pointer one canonical item has."""
@@ -172,8 +151,6 @@ class Holdings:
     def distinct(self, entity: EntitySchema, fields: Iterable[str]) -> float:
         """The number of distinct values of a set of fields over an entity's items."""
         fields = tuple(fields)
-        if (feed := self._listing_removed(entity)) is not None and fields == ("replica",):
-            return float(feed.replicas or 1)
         items = max(self.items(entity), 1.0)
         found = 1.0
         for field in dict.fromkeys(fields):
@@ -245,8 +222,6 @@ class Holdings:
 
     def hottest(self, entity: EntitySchema, fields: tuple[str, ...]) -> float:
         """The most popular partition's share of the traffic."""
-        if self._listing_removed(entity) is not None and fields == ("replica",):
-            return 1 / self.distinct(entity, fields)  # Pages choose at random.
         stated = self.load(entity).hottest
         spreading = [f for f in fields if self._is_shard(entity, f)]
         shards = self.distinct(entity, spreading)

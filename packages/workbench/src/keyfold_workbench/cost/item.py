@@ -8,10 +8,10 @@ from statistics import fmean
 
 from keyfold.design.condition import fields_of
 from keyfold.design.schema import Effect, EntitySchema, Index, Placement, TableSchema
+from keyfold_engine.values.units import entry_units, read_units, write_units
 from keyfold_workbench.cost import sizes
 from keyfold_workbench.cost.figures import Figures
 from keyfold_workbench.cost.part import Part, Store, Why
-from keyfold_engine.values.units import entry_units, read_units, write_units
 
 APPEARS = ("create", "put")
 

@@ -8,8 +8,8 @@ from math import isfinite, nan
 from typing import Any
 
 from keyfold.design.nodes import Node
-from keyfold_workbench.cost.size_spread import SizeSpread
 from keyfold.settings import nearest
+from keyfold_workbench.cost.size_spread import SizeSpread
 
 SECONDS = {"second": 1, "minute": 60, "hour": 3600, "day": 86400, "month": 2_628_000}
 _RATE = re.compile(r"(?P<number>-?[\d_.,]+)\s*(?:/|per|an?)\s*(?P<unit>\w+)")

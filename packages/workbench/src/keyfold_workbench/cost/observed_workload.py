@@ -9,10 +9,13 @@ from dataclasses import dataclass, field
 from itertools import islice, pairwise
 from typing import Any
 
-from keyfold_engine.clients.protocol import Client
 from keyfold.design import shorthand
-from keyfold.design.schema import Effect, EntitySchema, Schema, TableSchema
+from keyfold.design.schema import EntitySchema, Schema, TableSchema
 from keyfold.errors import KeyfoldError, TableNotFound
+from keyfold.runtime.walk import Walk, pages
+from keyfold_engine.clients.protocol import Client
+from keyfold_engine.values.size import item_size
+from keyfold_engine.values.units import write_units
 from keyfold_workbench.cost.size_spread import SizeSpread, spread_of
 from keyfold_workbench.cost.workload import (
     EntityLoad,
@@ -21,9 +24,6 @@ from keyfold_workbench.cost.workload import (
     Workload,
     WriteLoad,
 )
-from keyfold.runtime.walk import Walk, pages
-from keyfold_engine.values.size import item_size
-from keyfold_engine.values.units import write_units
 
 CALLS = "keyfold_design_calls_total"
 _LINE = re.compile(rf"{CALLS}\{{(?P<labels>[^}}]*)\}} (?P<value>\S+)")
@@ -89,11 +89,6 @@ def traffic(schema: Schema, seen: Mapping[str, tuple[float, float]]) -> Workload
         for feed in schema.feeds
         if f"feed {feed.name}" in seen
     }
-    for feed in schema.feeds:
-        if f"feed {feed.name} post" in seen:
-            average, peak = seen[f"feed {feed.name} post"]
-            posted = (Effect("create", feed.post),)
-            writes.append(WriteLoad(f"create {feed.post}", posted, rate=average, peak=peak))
     return Workload(patterns=patterns, writes=tuple(writes), feeds=feeds)
 
 

@@ -11,6 +11,7 @@ def plain(bill: Bill) -> dict[str, Any]:
     return {
         "design": bill.schema.name,
         "region": bill.prices.region,
+        "assumed": "every call once a second" if bill.is_assumed else None,
         "dollars": {
             "on_demand": bill.dollars,
             "provisioned": bill.provisioned_dollars,
@@ -74,7 +75,6 @@ def plain(bill: Bill) -> dict[str, Any]:
                 "rate": line.rate.average,
                 "units": line.page.units,
                 "requests": line.page.requests,
-                "counted": line.page.counted,
                 "dollars": line.dollars,
             }
             for line in bill.feeds

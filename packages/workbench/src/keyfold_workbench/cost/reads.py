@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from math import ceil
 
 from keyfold.design.schema import Index, PatternSchema
-from keyfold_engine.limits import BATCH_GET_ITEMS, PAGE_BYTES
 from keyfold.review.check.filters import equal_fields
 from keyfold.review.check.key_sets import Appearance
 from keyfold.review.check.reach import is_confined
+from keyfold_engine.limits import BATCH_GET_ITEMS, PAGE_BYTES
+from keyfold_engine.values.units import read_units
 from keyfold_workbench.cost.figures import Figures
 from keyfold_workbench.cost.part import Store
-from keyfold_engine.values.units import read_units
 
 
 @dataclass(frozen=True)

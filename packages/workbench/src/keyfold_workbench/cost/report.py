@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from keyfold.prices import SECONDS_A_MONTH
+from keyfold.review.docs.blocks import Block, Document, Grid, Paragraph, Picture, Section, Sentences
 from keyfold_workbench.cost.amounts import money, number, percent, volume
 from keyfold_workbench.cost.bill import WARM, Bill, HotKey, PathLine, PatternLine, WriteLine
 from keyfold_workbench.cost.charts import Bar, bars
 from keyfold_workbench.cost.part import Why
-from keyfold.review.docs.blocks import Block, Document, Grid, Paragraph, Picture, Section, Sentences
 
 SHOWN = 12
 
@@ -15,8 +15,9 @@ SHOWN = 12
 def document(bill: Bill) -> Document:
     """The report of a bill."""
     asked = bill.prices
+    assumed = "Assumed: every call once a second. " if bill.is_assumed else ""
     summary = (
-        f"{money(bill.dollars)} a month on demand: {money(bill.reads_dollars)} for reads, "
+        f"{assumed}{money(bill.dollars)} a month on demand: {money(bill.reads_dollars)} for reads, "
         f"{money(bill.writes_dollars)} for writes, {money(bill.storage_dollars)} for storage, "
         f"{money(bill.upkeep_dollars)} for everything else. "
         f"Provisioned for the peaks: {money(bill.provisioned_dollars)}; with auto scaling: "
@@ -92,18 +93,16 @@ def _views(bill: Bill) -> list[Block]:
 
 def _feeds(bill: Bill) -> list[Block]:
     told = (
-        "A page reads the reader's copies, the list of sources that are pulled, the list of "
-        "removed posts, and every pulled source. A counted page also writes the reader's counts, "
-        "with one more request."
+        "A page reads whom the reader follows, their flags, the reader's copies, and every source "
+        "that is not flagged."
     )
-    head = ("Feed", "Pages/s", "Units per page", "Requests", "Counted", "Per month")
+    head = ("Feed", "Pages/s", "Units per page", "Requests", "Per month")
     rows = tuple(
         (
             line.feed.name,
             number(line.rate.average),
             number(line.page.units),
             number(line.page.requests),
-            f"{line.page.counted:.1%}",
             money(line.dollars),
         )
         for line in bill.feeds

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from math import ceil
 
 from keyfold.design.schema import EntitySchema, FeedSchema, PatternSchema, Schema
+from keyfold.prices import HOURS_A_MONTH, SECONDS_A_MONTH
 from keyfold_engine.limits import (
     GB,
     PARTITION_READ_UNITS,
     PARTITION_WRITE_UNITS,
     STORAGE_OVERHEAD_BYTES,
 )
-from keyfold.prices import HOURS_A_MONTH, SECONDS_A_MONTH
 from keyfold_workbench.cost import feeds, upkeep, views
 from keyfold_workbench.cost.bill import (
     Bill,
@@ -69,6 +69,7 @@ class _Counting:
             tuple(upkeep.lines(self.figures, paths, writes)),
             tuple(self._hot()),
             self.figures.assumptions,
+            self.figures.workload == Workload(),
         )
 
     def _feed(self, feed: FeedSchema) -> Iterator[FeedLine]:
@@ -76,9 +77,8 @@ class _Counting:
         if page is None:
             return
         for part in page.parts:
-            units = self.reads if part.reading else self.written
-            units[part.path].append((part.units, rate))
-        yield FeedLine(feed, page, rate, self._dollars(page.units, page.write_units, rate))
+            self.reads[part.path].append((part.units, rate))
+        yield FeedLine(feed, page, rate, self._dollars(page.units, 0.0, rate))
 
     def _pattern(self, pattern: PatternSchema) -> PatternLine:
         once, rate = read(self.figures, pattern), self.figures.rate(pattern)

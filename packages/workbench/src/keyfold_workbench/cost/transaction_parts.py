@@ -48,7 +48,6 @@ def _join(
     yield from _claims(figures, entity, effect)
     yield from _jobs(figures, entity, effect, gone)
     yield from _needs(figures, entity, effect, counted)
-    yield from _feeds(figures, entity, effect)
 
 
 def _copies(figures: Figures, entity: EntitySchema, effect: Effect) -> Iterator[Part]:
@@ -174,16 +173,3 @@ def _needs(
             written_to.remove(need.target)
         else:
             yield condition_check(figures, figures.schema.by_entity[need.target])
-
-
-def _feeds(figures: Figures, entity: EntitySchema, effect: Effect) -> Iterator[Part]:
-    """What a feed records together with a follow or the removal of a post."""
-    for feed in figures.followed_by(entity):
-        source = figures.support(feed, "Source")
-        if source is not None and effect.action in (*APPEARS, "delete"):
-            yield from item_write(figures, source, Effect("put", source.name), "feed")
-    for feed in figures.posting(entity):
-        removed = figures.support(feed, "Removed")
-        if removed is not None and effect.action == "delete":
-            parts = item_write(figures, removed, Effect("put", removed.name), "feed")
-            yield from times(parts, feed.replicas or 1)

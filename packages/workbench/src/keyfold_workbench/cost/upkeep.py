@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from keyfold.design.schema import EntitySchema
-from keyfold_engine.limits import GB, STORAGE_OVERHEAD_BYTES
 from keyfold.prices import SECONDS_A_MONTH
+from keyfold.streams.marker import KEPT_SECONDS
+from keyfold_engine.limits import GB, STORAGE_OVERHEAD_BYTES
 from keyfold_workbench.cost import vectors
 from keyfold_workbench.cost.bill import PathLine, UpkeepLine, WriteLine
 from keyfold_workbench.cost.figures import Figures
 from keyfold_workbench.cost.part import IN_TRANSACTION
-from keyfold.streams.marker import KEPT_SECONDS
 
 UNIQUE_BYTES, MARKER_BYTES, REQUEST_BYTES = 150, 130, 260
 """Approximate bytes of a unique marker, a processed marker and a request id."""

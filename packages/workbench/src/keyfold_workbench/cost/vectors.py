@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from keyfold.design.schema import EntitySchema, SearchSchema, VectorSchema
-from keyfold_engine.limits import GB, STORAGE_OVERHEAD_BYTES, VECTOR_REQUEST_BYTES
 from keyfold.prices import SECONDS_A_MONTH
+from keyfold_engine.limits import GB, STORAGE_OVERHEAD_BYTES, VECTOR_REQUEST_BYTES
 from keyfold_workbench.cost import sizes
 from keyfold_workbench.cost.bill import UpkeepLine, WriteLine
 from keyfold_workbench.cost.figures import Figures

@@ -98,7 +98,7 @@ class FeedLoad:
     followers: float | None = None
     """Followers of the source of an average post."""
     pushed: float | None = None
-    """The share of pushed follows; by default what the policy decides."""
+    """The share of follows whose authors are flagged; none by default."""
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from keyfold.design import shorthand
-from keyfold.design.nodes import DesignFileError, Node, compose
+from keyfold.design.nodes import Node, compose
 from keyfold.design.schema import Effect, Place, Schema
+from keyfold.design.yaml_text import DesignFileError
 from keyfold.errors import KeyfoldError
 from keyfold.prices import prices, regions
+from keyfold.settings import nearest
 from keyfold_workbench.cost import workload_words as words
 from keyfold_workbench.cost.numbers import (
     Words,
@@ -38,7 +40,6 @@ from keyfold_workbench.cost.workload import (
     WriteLoad,
 )
 from keyfold_workbench.cost.workload_words import readers
-from keyfold.settings import nearest
 
 EXPIRE = "expire "
 """The file's word for items that expire."""

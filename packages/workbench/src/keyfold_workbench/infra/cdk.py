@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping
 from keyfold import literals
 from keyfold.design.schema import Index, Schema, TableSchema
 from keyfold.literals import python as text
+from keyfold.literals import word
+from keyfold.runtime.tables import FIRST_UNITS
 from keyfold_workbench.infra.permissions import Statement, application, consumer
 from keyfold_workbench.infra.plan import (
     ATTEMPTS,
@@ -17,12 +19,10 @@ from keyfold_workbench.infra.plan import (
     StreamFunction,
     alarms,
     identifier,
-    other_regions,
     plan,
     refuse_unwritable,
     snake,
 )
-from keyfold.runtime.tables import FIRST_UNITS
 
 _TYPES = {"S": "STRING", "N": "NUMBER", "B": "BINARY"}
 _UNITS = (
@@ -98,7 +98,7 @@ _ALARM = """\
 
 
 def render(schema: Schema) -> str:
-    refuse_unwritable(schema, "a stack of the CDK", knows_strong=False)
+    refuse_unwritable(schema, "a stack of the CDK")
     made = plan(schema)
     head = _HEAD.format(
         documentation=literals.docstring(
@@ -148,21 +148,19 @@ def _table(table: TableSchema) -> Iterator[str]:
     kind = f"dynamodb.AttributeType.{_TYPES[table.partition_type]}"
     yield f"        self.{name} = dynamodb.Table("
     yield "            self,"
-    yield f'            "{identifier(table.name)}",'
+    yield f"            {text(identifier(table.name))},"
     yield f"            table_name=prefix + {text(table.name)},"
     yield f"            partition_key=attribute({text(table.partition)}, {kind}),"
     if table.sort:
         kind = f"dynamodb.AttributeType.{_TYPES[table.sort_type]}"
         yield f"            sort_key=attribute({text(table.sort)}, {kind}),"
-    yield f"            billing_mode=dynamodb.BillingMode.{table.billing},"
+    yield f"            billing_mode=dynamodb.BillingMode.{word(table.billing)},"
     if table.billing == "PROVISIONED":
         yield from _UNITS
-    if regions := other_regions(table):
-        yield f"            replication_regions={list(regions)!r},"
     if table.ttl:
         yield f"            time_to_live_attribute={text(table.ttl)},"
     if table.stream:
-        yield f"            stream=dynamodb.StreamViewType.{table.stream},"
+        yield f"            stream=dynamodb.StreamViewType.{word(table.stream)},"
     yield "            point_in_time_recovery_specification=recovery,"
     yield "            deletion_protection=True,"
     yield "            removal_policy=RemovalPolicy.RETAIN,"
@@ -181,9 +179,9 @@ def _index(name: str, table: TableSchema, index: Index) -> Iterator[str]:
     yield from _keys("sort_key", index.sort_types)
     if table.billing == "PROVISIONED" and not index.local:
         yield from _UNITS
-    yield f"            projection_type=dynamodb.ProjectionType.{index.projection},"
+    yield f"            projection_type=dynamodb.ProjectionType.{word(index.projection)},"
     if index.included:
-        yield f"            non_key_attributes={list(index.included)!r},"
+        yield f"            non_key_attributes={text(list(index.included))},"
     yield "        )"
 
 
@@ -201,14 +199,14 @@ def _consumer(made: Stack, each: StreamFunction) -> Iterator[str]:
     name = snake(each.name)
     yield f"        {name}_letters = sqs.Queue("
     yield "            self,"
-    yield f'            "{identifier(each.name)}DeadLetters",'
+    yield f"            {text(identifier(each.name) + 'DeadLetters')},"
     yield "            retention_period=Duration.days(14),"
     yield "        )"
     yield f"        {name} = lambda_.Function("
     yield "            self,"
-    yield f'            "{identifier(each.name)}",'
+    yield f"            {text(identifier(each.name))},"
     yield "            runtime=lambda_.Runtime.PYTHON_3_13,"
-    yield f'            handler="{HANDLER}",'
+    yield f"            handler={text(HANDLER)},"
     yield "            code=lambda_.Code.from_asset(code),"
     yield "            timeout=Duration.seconds(60),"
     yield "            memory_size=512,"
@@ -229,7 +227,7 @@ def _consumer(made: Stack, each: StreamFunction) -> Iterator[str]:
         yield "        )"
     yield "        lambda_.EventSourceMapping("
     yield "            self,"
-    yield f'            "{identifier(each.name)}Mapping",'
+    yield f"            {text(identifier(each.name) + 'Mapping')},"
     yield f"            target={name},"
     yield f"            event_source_arn=self.{snake(each.table.name)}.table_stream_arn,"
     yield "            starting_position=lambda_.StartingPosition.TRIM_HORIZON,"
@@ -260,9 +258,9 @@ def _application(made: Stack) -> Iterator[str]:
 def _statement(statement: Statement, indent: int) -> Iterator[str]:
     pad = " " * indent
     yield f"{pad}allow("
-    yield f'{pad}    "{statement["Sid"]}",'
+    yield f"{pad}    {text(statement['Sid'])},"
     yield f"{pad}    ["
-    yield from (f'{pad}        "{action}",' for action in statement["Action"])
+    yield from (f"{pad}        {text(action)}," for action in statement["Action"])
     yield f"{pad}    ],"
     yield f"{pad}    ["
     yield from (f"{pad}        {resource}," for resource in statement["Resource"])
@@ -281,16 +279,16 @@ def _arn(table: TableSchema, place: str) -> str:
 
 
 def _alarm(alarm: Alarm) -> Iterator[str]:
-    pairs = [f'"{name}": {_resource_name(what)}' for name, what in alarm.dimensions]
+    pairs = [f"{text(name)}: {_resource_name(what)}" for name, what in alarm.dimensions]
     yield "        self.alarm("
-    yield f'            "{identifier(alarm.name, "alarm")}",'
+    yield f"            {text(identifier(alarm.name, 'alarm'))},"
     yield f"            {text(alarm.about)},"
-    yield f'            "{alarm.namespace}",'
-    yield f'            "{alarm.metric}",'
+    yield f"            {text(alarm.namespace)},"
+    yield f"            {text(alarm.metric)},"
     yield "            {"
     yield from (f"                {pair}," for pair in pairs)
     yield "            },"
-    yield f'            "{alarm.statistic}",'
+    yield f"            {text(alarm.statistic)},"
     yield f"            {alarm.threshold:g},"
     yield f"            {alarm.periods},"
     yield "        )"

@@ -144,17 +144,9 @@ def _table(table: TableSchema) -> Resource:
         properties["TimeToLiveSpecification"] = {"AttributeName": table.ttl, "Enabled": True}
     recovery = {"PointInTimeRecoverySpecification": {"PointInTimeRecoveryEnabled": True}}
     protection = {"DeletionProtectionEnabled": True}
-    spread = table.replication
-    if spread is None:
-        properties |= recovery | protection
-    else:
-        if spread.is_strong:
-            properties["MultiRegionConsistency"] = "STRONG"
-        properties["Replicas"] = [
-            {"Region": region, **recovery, **protection} for region in spread.regions
-        ]
+    properties |= recovery | protection
     return {
-        "Type": "AWS::DynamoDB::Table" if spread is None else "AWS::DynamoDB::GlobalTable",
+        "Type": "AWS::DynamoDB::Table",
         "DeletionPolicy": "Retain",
         "UpdateReplacePolicy": "Retain",
         "Properties": properties,

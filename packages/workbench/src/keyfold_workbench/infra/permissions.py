@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from keyfold.design.schema import EntitySchema, Schema, TableSchema
-from keyfold_workbench.infra.plan import Stack, StreamFunction
 from keyfold.streams.support_table import TABLE as SUPPORT
+from keyfold_workbench.infra.plan import Stack, StreamFunction
 
 Statement = dict[str, Any]
 Arn = Callable[[TableSchema, str], Any]
@@ -108,9 +108,12 @@ def _read(schema: Schema) -> tuple[set[Place], set[Place], set[Place]]:
             into = gets
         into.add((pattern.table, pattern.index))
     for feed in schema.feeds:
-        homes = {schema.by_entity[n].table for n in (feed.post, feed.item) if n in schema.by_entity}
+        named = (feed.post, feed.item, feed.flag, feed.edge, *feed.edges)
+        homes = {schema.by_entity[n].table for n in named if n in schema.by_entity}
         queries |= _bases(homes)
         gets |= _bases(homes)
+        edges = (schema.by_entity[n] for n in (feed.edge, *feed.edges) if n in schema.by_entity)
+        queries |= {(one.table, index) for one in edges for index in feed.listed_on}
     return gets, queries, scans
 
 
@@ -153,6 +156,6 @@ def _entities_written(schema: Schema, of: StreamFunction) -> list[str]:
     names = {effect.entity for each in mine for effect in each.effects}
     names |= {each.target or each.source for each in schema.follows if each.name in of.keeps}
     for feed in schema.feeds:
-        names |= {feed.item, feed.edge, *feed.edges} if feed.name in of.keeps else set()
+        names |= {feed.item, feed.edge, feed.flag, *feed.edges} if feed.name in of.keeps else set()
     homes = {schema.by_entity[name].table for name in names if name in schema.by_entity}
     return [t.name for t in schema.tables if t.name in homes | {of.table.name}]

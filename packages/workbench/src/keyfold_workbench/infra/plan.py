@@ -50,42 +50,22 @@ class Stack:
 def plan(schema: Schema) -> Stack:
     """The tables and consumers of a design."""
     keeps = {table.name: tuple(_consumer_work(schema, table)) for table in schema.tables}
-    # Replicas also use the stream.
     tables = tuple(
-        replace(table, stream=VIEW)
-        if not table.stream and (keeps[table.name] or table.replication)
-        else table
+        replace(table, stream=VIEW) if not table.stream and keeps[table.name] else table
         for table in schema.tables
     )
     consumers = tuple(StreamFunction(t, keeps[t.name]) for t in tables if keeps[t.name])
     return Stack(schema, (*tables, *((SUPPORT,) if consumers else ())), consumers)
 
 
-def refuse_unwritable(schema: Schema, form: str, *, knows_strong: bool = True) -> None:
+def refuse_unwritable(schema: Schema, form: str) -> None:
     """Refuse what a format cannot express; boto3 can."""
     for table in schema.tables:
-        spread = table.replication
-        what = ""
         if table.vectors:
-            what = "vector indexes"
-        elif spread is not None and table.billing == "PROVISIONED":
-            what = "replicas with provisioned units, which need auto scaling"
-        elif spread is not None and spread.is_strong and not knows_strong:
-            what = "replicas that refuse conflicts"
-        if what:
             raise KeyfoldError(
-                f"the table {table.name} has {what}; keyfold cannot export this as {form}; use "
-                "export boto3, or create the tables with db.create_tables(replicas=True)"
+                f"the table {table.name} has vector indexes; keyfold cannot export this as "
+                f"{form}; use export boto3, or create the tables with db.create_tables()"
             )
-
-
-def other_regions(table: TableSchema) -> tuple[str, ...]:
-    """The regions of a table besides its stack's."""
-    spread = table.replication
-    if spread is None:
-        return ()
-    first = spread.home or spread.regions[0]
-    return tuple(region for region in spread.regions if region != first)
 
 
 def _consumer_work(schema: Schema, table: TableSchema) -> Iterator[str]:
@@ -96,7 +76,7 @@ def _consumer_work(schema: Schema, table: TableSchema) -> Iterator[str]:
         if consumer.table == table.name or set(consumer.entities) & inside:
             yield consumer.name
     for feed in schema.feeds:
-        if feed.post in inside:
+        if feed.post in inside and feed.mode != "fan_in":
             yield feed.name
     stated = {consumer.name for consumer in schema.consumers}
     yield from (name for name in followed if name not in stated)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from pprint import pformat
-
 from keyfold import literals
 from keyfold.design.schema import Schema
+from keyfold.runtime.tables import create_request
 from keyfold_workbench.infra.plan import plan
-from keyfold.runtime.tables import create_request, replica_requests
 
 _SCRIPT = '''\
 {documentation}
@@ -17,8 +15,6 @@ import time
 TABLES = {tables}
 
 EXPIRY = {expiry}
-
-REPLICAS = {replicas}
 
 
 def create(client, prefix=""):
@@ -43,10 +39,6 @@ def create(client, prefix=""):
             TableName=name,
             PointInTimeRecoverySpecification={{"PointInTimeRecoveryEnabled": True}},
         )
-        for change in REPLICAS.get(request["TableName"], ()):
-            client.update_table(**{{**change, "TableName": name}})
-            while client.describe_table(TableName=name)["Table"]["TableStatus"] != "ACTIVE":
-                time.sleep(1)
 
 
 if __name__ == "__main__":
@@ -60,17 +52,10 @@ def render(schema: Schema) -> str:
     made = plan(schema)
     tables = [create_request(table, table.name) for table in made.tables]
     expiry = {table.name: table.ttl for table in made.tables if table.ttl}
-    # The script runs in the home region, or in the first.
-    replicas = {
-        table.name: replica_requests(spread, table.name, {spread.home or spread.regions[0]})
-        for table in made.tables
-        if (spread := table.replication) is not None
-    }
     return _SCRIPT.format(
         documentation=literals.docstring(
             f"Create the tables of {schema.name}. Run it again at any time: what is there stays."
         ),
-        tables=pformat(tables, width=96, sort_dicts=False),
-        expiry=pformat(expiry, width=96),
-        replicas=pformat(replicas, width=96, sort_dicts=False),
+        tables=literals.python(tables, 0),
+        expiry=literals.python(expiry, 0),
     )

@@ -10,6 +10,7 @@ from typing import Any
 
 from keyfold import literals
 from keyfold.design.schema import Index, Schema, TableSchema
+from keyfold.runtime.tables import FIRST_UNITS, key_schema
 from keyfold_workbench.infra.permissions import application, consumer
 from keyfold_workbench.infra.plan import (
     ATTEMPTS,
@@ -21,13 +22,11 @@ from keyfold_workbench.infra.plan import (
     Stack,
     StreamFunction,
     alarms,
-    other_regions,
     plan,
     refuse_unwritable,
     request,
     snake,
 )
-from keyfold.runtime.tables import FIRST_UNITS, key_schema
 
 HEAD = """\
 terraform {
@@ -90,7 +89,7 @@ Block = Mapping[str, Any]
 
 
 def render(schema: Schema) -> str:
-    refuse_unwritable(schema, "Terraform", knows_strong=False)
+    refuse_unwritable(schema, "Terraform")
     made = plan(schema)
     parts = [HEAD + (CODE if made.consumers else "") + (EVENTS if made.emits else "")]
     parts += [_resource("aws_dynamodb_table", snake(t.name), _table(t)) for t in made.tables]
@@ -165,9 +164,6 @@ def _table(table: TableSchema) -> dict[str, Any]:
     if table.ttl:
         body["ttl"] = [{"attribute_name": table.ttl, "enabled": True}]
     body["point_in_time_recovery"] = [{"enabled": True}]
-    body["replica"] = [
-        {"region_name": region, "point_in_time_recovery": True} for region in other_regions(table)
-    ]
     body["lifecycle"] = [{"prevent_destroy": True}]
     return body
 

@@ -5,14 +5,15 @@ It is plain data, since a Python declaration is analysed in a separate process.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from keyfold.design.nodes import DesignFileError
 from keyfold.design.schema import EntitySchema, PatternSchema, Schema, SearchSchema
 from keyfold.design.source import Place
+from keyfold.design.yaml_text import DesignFileError
 from keyfold.errors import DeclarationError, KeyfoldError
 from keyfold.review.check import check
 from keyfold.review.check.fixes import declaration_fixes, declaration_place
@@ -78,6 +79,33 @@ def analyse_file(text: str, path: str, tell: Tell = lambda _: None) -> Analysis:
     except KeyfoldError as error:
         return Analysis((TextProblem(Place(path, 1), "error", "", str(error)),))
     return analyse(schema, path, tell)
+
+
+def analyse_document(text: str, path: str) -> Analysis:
+    """The lines of a design document that are not simply read; nothing for other documents."""
+    from keyfold_workbench.adopt.document.design import design_of
+    from keyfold_workbench.adopt.document.statements import KeyStatement
+
+    try:
+        reading = design_of(text, path).reading
+    except KeyfoldError as error:
+        line = re.match(r"line (\d+): ", str(error))
+        place = Place(path, int(line[1]) if line else 1)
+        return Analysis((TextProblem(place, "error", "", str(error)),))
+    if not any(isinstance(said, KeyStatement) for said in reading.statements):
+        return Analysis()
+    told = {line: "; ".join(questions) for line, questions in reading.questions.items()}
+    return Analysis(
+        tuple(
+            TextProblem(Place(path, line), severity, "", told.get(line, mark))
+            for line, mark in sorted(reading.marks.items())
+            if (severity := _MARKS.get(mark))
+        )
+    )
+
+
+_MARKS = {"question": "note", "contradicts": "warning", "not understood": "question"}
+"""The severity of a line's mark in an editor."""
 
 
 def analyse(schema: Schema, path: str, tell: Tell = lambda _: None) -> Analysis:

@@ -14,10 +14,17 @@ from pygls.uris import from_fs_path
 from pygls.workspace import TextDocument
 
 from keyfold.design.source import Place
-from keyfold_workbench.lsp.analysis import Analysis, Symbol, Tell, TextProblem, analyse_file
-from keyfold_workbench.lsp.module import ModuleProcess
 from keyfold.review.check import RULES
 from keyfold.review.check.fixes import apply_fixes
+from keyfold_workbench.lsp.analysis import (
+    Analysis,
+    Symbol,
+    Tell,
+    TextProblem,
+    analyse_document,
+    analyse_file,
+)
+from keyfold_workbench.lsp.module import ModuleProcess
 
 logger = logging.getLogger(__name__)
 
@@ -110,7 +117,9 @@ class DesignServer(LanguageServer):
         )
 
     def analyse(self, text: str, path: str, tell: Tell = lambda _: None) -> Analysis:
-        """The analysis of a design file or Python module; None for other texts."""
+        """The analysis of a design file, a design document or a Python module."""
+        if path.endswith(".md"):
+            return analyse_document(text, path)
         if path.endswith((".yaml", ".yml")):
             return analyse_file(text, path, tell) if _DESIGN.search(text) else Analysis()
         return self.modules.analyse(text, path, tell) if path.endswith(".py") else Analysis()

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from keyfold_workbench.advise import advise, report
+from keyfold_workbench.cost import Workload, bill, known_workload, loads, render_report
+from keyfold_workbench.cost.plain import plain
 from keyfold_workbench.mcp.tool import Excerpt, excerpt, tool
 from keyfold_workbench.mcp.workspace import Workspace
-from keyfold_workbench.advise import advise, report
-from keyfold_workbench.cost import Workload, bill, loads, render_report
-from keyfold_workbench.cost.plain import plain
 
 
 class CostTools:
-    """Costs under a workload, given as the text of a workload file."""
+    """Costs under a workload: a given text, or the file beside the design."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
@@ -38,4 +38,7 @@ class CostTools:
         return excerpt(render_report(document, data, "markdown"), offset)
 
     def _workload(self, text: str) -> Workload:
-        return loads(text, self._workspace.schema) if text else Workload()
+        schema = self._workspace.schema
+        if text:
+            return loads(text, schema)
+        return known_workload(self._workspace.target, schema) or Workload()

@@ -9,13 +9,13 @@ from pydantic import BaseModel, Field
 from keyfold.design import file
 from keyfold.design.schema import Schema
 from keyfold.errors import KeyfoldError
-from keyfold_workbench.mcp.tool import Excerpt, excerpt, tool
-from keyfold_workbench.mcp.workspace import Workspace
 from keyfold.migrations import diff
 from keyfold.review.check import check
 from keyfold.review.check.page import page
 from keyfold.review.check.report import Finding
 from keyfold.settings import nearest
+from keyfold_workbench.mcp.tool import Excerpt, excerpt, tool
+from keyfold_workbench.mcp.workspace import Workspace
 
 
 class FoundProblem(BaseModel):

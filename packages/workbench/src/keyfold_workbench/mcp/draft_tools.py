@@ -1,10 +1,37 @@
-"""Tools that draft a design: from a table in use, a relational schema, or files of other tools."""
+"""Tools that draft a design: from a table in use, a document, or files of other tools."""
 
 from __future__ import annotations
 
+from pydantic import BaseModel, Field
+
 from keyfold.errors import KeyfoldError
+from keyfold_workbench.adopt.document.statements import DocumentReading
 from keyfold_workbench.mcp.tool import Excerpt, excerpt, tool
 from keyfold_workbench.mcp.workspace import Workspace
+
+
+class DocumentLine(BaseModel):
+    """A line of a design document that speaks of keys, indexes, reads or attributes."""
+
+    line: int
+    mark: str = Field(description="read, question, contradicts or not understood")
+    statements: list[str]
+    questions: list[str]
+
+
+class ReadDocument(BaseModel):
+    """What a design document says, line by line, and the design file made of it."""
+
+    lines: list[DocumentLine]
+    next_line: int | None = Field(None, description="Where the rest begins; null at the end.")
+    design: Excerpt
+
+
+class AnsweredDocument(BaseModel):
+    """A document with an answer in it."""
+
+    text: str
+    line: DocumentLine
 
 
 class DraftTools:
@@ -23,20 +50,9 @@ class DraftTools:
         wanted = min(sample, 5_000)
         with self._workspace.client() as client:
             described = live_table(client, table)
-            items = item_sample.begin(table, wanted)
+            items = item_sample.Sample(table)
             item_sample.read(client, items, wanted)
             return excerpt(inspect(described, items).text(), offset)
-
-    @tool()
-    def draft_from_sql(self, ddl: str, queries: str = "", dialect: str = "postgres") -> Excerpt:
-        """A design file drafted from CREATE TABLE statements.
-
-        `queries` are SELECT statements, or lines of `calls<TAB>query` as pg_stat_statements has
-        them; they become access patterns.
-        """
-        from keyfold_workbench.adopt.sql import design_from_sql
-
-        return excerpt(design_from_sql(ddl, queries, dialect=dialect), 0)
 
     @tool()
     def draft_from_files(
@@ -44,9 +60,8 @@ class DraftTools:
     ) -> Excerpt:
         """A design file from the texts of other tools' files, by their names.
 
-        CloudFormation, SAM and Terraform, serverless.yml, NoSQL Workbench, ElectroDB, OneTable,
-        DynamoDB-Toolbox, Amplify's GraphQL, other design files; several are merged. `table` names
-        the table of models that do not say theirs.
+        CloudFormation, SAM and Terraform, serverless.yml, NoSQL Workbench, ElectroDB, other design
+        files; several are merged. `table` names the table of models that do not say theirs.
         """
         from keyfold_workbench.adopt.merged_sources import merge
         from keyfold_workbench.adopt.sources.detection import read_texts
@@ -54,3 +69,47 @@ class DraftTools:
         if not files:
             raise KeyfoldError('give at least one file, as {"template.yaml": "Resources: ..."}')
         return excerpt(merge(read_texts(files, table=table), name=name).text(), offset)
+
+    @tool()
+    def read_document(self, text: str, from_line: int = 1, offset: int = 0) -> ReadDocument:
+        """What a design document in Markdown says: statements, questions and marks by line.
+
+        `from_line` and `offset` ask for the rest of the lines and of the design file.
+        """
+        from keyfold.design.file import dumps
+        from keyfold_workbench.adopt.document.design import design_of
+
+        found = design_of(text, "document.md")
+        marked = [line for line in sorted(found.reading.marks) if line >= from_line]
+        lines = [_line(found.reading, line) for line in marked[:MOST_LINES]]
+        rest = marked[MOST_LINES] if len(marked) > MOST_LINES else None
+        design = excerpt(dumps(found.schema), offset)
+        return ReadDocument(lines=lines, next_line=rest, design=design)
+
+    @tool()
+    def answer(self, text: str, line: int, said: str) -> AnsweredDocument:
+        """A design document with an answer to the question of a line.
+
+        An answer is `entity NAME`, `yes`, `ignore`, or a statement in place of the line, as
+        `Order: PK=ORDER#<orderId>, SK=META`. It is read at once; one that says nothing is refused.
+        """
+        from keyfold_workbench.adopt.document.answers import with_answer
+        from keyfold_workbench.adopt.document.design import design_of
+
+        answered = with_answer(text, line, said)
+        added = answered.count("\n") - text.count("\n")
+        reading = design_of(answered, "document.md").reading
+        return AnsweredDocument(text=answered, line=_line(reading, line + added))
+
+
+MOST_LINES = 200
+"""The lines of a document in one answer."""
+
+
+def _line(reading: DocumentReading, line: int) -> DocumentLine:
+    return DocumentLine(
+        line=line,
+        mark=reading.marks.get(line, ""),
+        statements=[str(said) for said in reading.statements if said.line == line],
+        questions=reading.questions.get(line, []),
+    )

@@ -8,12 +8,12 @@ from pydantic import BaseModel, Field
 
 from keyfold.design import file
 from keyfold.errors import KeyfoldError
-from keyfold_workbench.mcp.tool import Excerpt, excerpt, tool
-from keyfold_workbench.mcp.workspace import Workspace
 from keyfold.migrations import Migrator, backend_of, load
 from keyfold.migrations.diff import diff
 from keyfold.migrations.plan import draft
 from keyfold.settings import nearest
+from keyfold_workbench.mcp.tool import Excerpt, excerpt, tool
+from keyfold_workbench.mcp.workspace import Workspace
 
 PLANS = "[0-9][0-9][0-9][0-9]_*.py"
 
@@ -31,7 +31,6 @@ class PlanStatus(BaseModel):
 
     name: str
     phase: str
-    reads: str
     writes: str
     lag_seconds: float | None = Field(
         description="How far copying is behind, in seconds; null when idle."
@@ -88,7 +87,6 @@ class MigrationTools:
         return PlanStatus(
             name=found.name,
             phase=found.state.phase,
-            reads=found.state.reads,
             writes=found.state.writes,
             lag_seconds=found.lag,
             done={part: int(one["done"]) for part, one in found.segments.items()},

@@ -6,12 +6,12 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from keyfold.review.draft.declarations import declarations_of
-from keyfold.rows.item_writer import put
-from keyfold_workbench.adopt.made_items import ItemMaker
 from keyfold.design import file
 from keyfold.design.entity import Entity
 from keyfold.errors import AlreadyExists, KeyfoldError
+from keyfold.review.draft.declarations import declarations_of
+from keyfold.rows.item_writer import put
+from keyfold_workbench.adopt.made_items import ItemMaker
 from keyfold_workbench.mcp.tool import tool
 from keyfold_workbench.mcp.workspace import Workspace
 

@@ -8,16 +8,21 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from keyfold_engine.clients.recorder import ReadLimits, RecordedClient, SentRequest
-from keyfold.design.target import FILES, load_design, load_schema
+from keyfold.design.entity import Entity
+from keyfold.design.pattern import Pattern
+from keyfold.design.target import load_schema
 from keyfold.errors import KeyfoldError
+from keyfold.review.draft import names
+from keyfold.review.draft.declarations import running_design
 from keyfold.runtime import Db, Design
+from keyfold.settings import nearest
+from keyfold_engine.clients.recorder import ReadLimits, RecordedClient, SentRequest
 
 if TYPE_CHECKING:
-    from keyfold_engine.clients.protocol import Client
     from keyfold.design.schema import Schema
+    from keyfold_engine.clients.protocol import Client
 
 
 @dataclass(frozen=True)
@@ -45,15 +50,23 @@ class Workspace:
 
     @cached_property
     def design(self) -> Design:
-        """The executable design; a design file has none."""
-        if self.target.endswith(FILES):
-            raise KeyfoldError(
-                f"{self.target} is a design file, which cannot run; generate Python with keyfold "
-                "new, and start the server with that"
-            )
-        found = load_design(self.target)
-        if not isinstance(found, Design):
-            raise KeyfoldError(f"{self.target} cannot run: it is not a keyfold.Design")
+        """The design, ready to run; that of a design file is built in memory."""
+        return running_design(self.target)
+
+    def pattern(self, name: str) -> Pattern[..., Any]:
+        """A pattern by its name in the design, or in the design file that it was built from."""
+        known = self.design.patterns
+        found = known.get(name) or known.get(names.function(name))
+        if found is None:
+            raise KeyfoldError(f"the design has no pattern {name!r}; {nearest(name, known)}")
+        return found
+
+    def entity(self, name: str) -> type[Entity]:
+        """An entity, likewise."""
+        known = self.design.entities
+        found = known.get(name) or known.get(names.class_name(name))
+        if found is None:
+            raise KeyfoldError(f"the design has no entity {name!r}; {nearest(name, known)}")
         return found
 
     @cached_property

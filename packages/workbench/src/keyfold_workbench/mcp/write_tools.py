@@ -11,15 +11,15 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 from pydantic_core import to_jsonable_python
 
-from keyfold_engine.clients.recorder import SentRequest, WriteHeldBack
 from keyfold.design.address import Ref
 from keyfold.design.entity import Entity
 from keyfold.design.validation import complaints, in_one_line
 from keyfold.errors import KeyfoldError
-from keyfold_workbench.mcp.tool import tool
-from keyfold_workbench.mcp.workspace import Workspace
 from keyfold.runtime import Db
 from keyfold.settings import nearest
+from keyfold_engine.clients.recorder import SentRequest, WriteHeldBack
+from keyfold_workbench.mcp.tool import tool
+from keyfold_workbench.mcp.workspace import Workspace
 
 Verb = Literal["create", "update", "delete"]
 PLANS_KEPT = 20
@@ -68,10 +68,8 @@ class WriteTools:
         `values` are fields by name: all of a new item, the key and the changes of an update, the
         key of a deleted item.
         """
-        known = self._workspace.design.entities
-        if entity not in known:
-            raise KeyfoldError(f"the design has no entity {entity!r}; {nearest(entity, known)}")
-        planned = AskedWrite(verb, known[entity], _fields(known[entity], values))
+        kind = self._workspace.entity(entity)
+        planned = AskedWrite(verb, kind, _fields(kind, values))
         with self._workspace.db() as (db, client):
             _check(db, planned)
             try:

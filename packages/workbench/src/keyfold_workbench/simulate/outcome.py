@@ -50,17 +50,6 @@ class CallOutcome:
 
 
 @dataclass
-class Series:
-    """One store by hour: means, and the largest step."""
-
-    read: list[float] = field(default_factory=list)
-    written: list[float] = field(default_factory=list)
-    refused: list[float] = field(default_factory=list)
-    partitions: list[int] = field(default_factory=list)
-    capacity: list[float] = field(default_factory=list)
-
-
-@dataclass
 class StoreOutcome:
     """Units and partitions of one table or index."""
 
@@ -81,7 +70,6 @@ class StoreOutcome:
     """Provisioned unit-seconds."""
     buffered: float = 0.0
     """The most units that waited for this index."""
-    series: Series = field(default_factory=Series)
 
 
 @dataclass

@@ -6,13 +6,9 @@ reproducible and its step length is independent of the request rate.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from keyfold_workbench.cost.part import Store
 from keyfold_workbench.simulate.assumptions import Assumptions
-from keyfold_workbench.simulate.disturbance import Disturbance
 from keyfold_workbench.simulate.grant import Grant
-from keyfold_workbench.simulate.ledger import UnitLedger
 from keyfold_workbench.simulate.load.schedule import Schedule
 from keyfold_workbench.simulate.model import conflicts
 from keyfold_workbench.simulate.model.backpressure import IndexBuffer
@@ -44,29 +40,19 @@ def run(
     assumptions: Assumptions | None = None,
     *,
     step: float = 60.0,
-    disturbances: Sequence[Disturbance] = (),
-    seed: int = 0,
 ) -> RunOutcome:
     """Simulate a system over time."""
-    return Run(model, schedule, assumptions or Assumptions(), disturbances, seed).go(seconds, step)
+    return Run(model, schedule, assumptions or Assumptions()).go(seconds, step)
 
 
 class Run:
     """The state of a system during a run."""
 
-    def __init__(
-        self,
-        model: ScaleModel,
-        schedule: Schedule,
-        assumptions: Assumptions,
-        disturbances: Sequence[Disturbance] = (),
-        seed: int = 0,
-    ) -> None:
+    def __init__(self, model: ScaleModel, schedule: Schedule, assumptions: Assumptions) -> None:
         self.model, self.schedule, self.assumptions = model, schedule, assumptions
-        self.disturbances = tuple(disturbances)
         peaks = schedule.highest()
         self.stores = {
-            spec.store: SimulatedStore(spec, model.lines, assumptions, peaks, seed + at)
+            spec.store: SimulatedStore(spec, model.lines, assumptions, peaks, at)
             for at, spec in enumerate(model.stores)
         }
         self.outcome = RunOutcome(
@@ -91,35 +77,24 @@ class Run:
             if not line.streamed:
                 self._rates[line.at] = max(self._rates.get(line.at, 0.0), line.rate)
         self._seen: set[tuple[Store, Kind, str]] = set()
-        self.ledger = UnitLedger(self.stores, self.outcome.stores)
-        self._edges: list[float] = []
         self._streamed = {line.at for line in model.lines if line.streamed}
 
     def go(self, seconds: float, step: float = 60.0) -> RunOutcome:
-        for disturbance in self.disturbances:
-            seconds = max(seconds, disturbance.ends)
-        self._edges = sorted({e for d in self.disturbances for e in (d.at, d.ends)})
         now = 0.0
         while now < seconds - 1e-9:
             settled = all(state.is_settled for state in self.stores.values())
             usual = step * SETTLED_STEPS if settled and step >= 60 else step
             length = self.schedule.step(now, seconds, usual)
-            for edge in self._edges:
-                if now < edge < now + length:
-                    length = edge - now
             self.step(now, length)
             now += length
         self.outcome.seconds = seconds
         for store, state in self.stores.items():
             seen = self.outcome.stores[store]
             seen.partitions, seen.splits, seen.bytes = state.count, state.splits, state.bytes
-            self.ledger.flush(store)
         return self.outcome
 
     def step(self, now: float, seconds: float) -> None:
         factors = self.schedule.factors(now)
-        for disturbance in self.disturbances:
-            disturbance.disturb(self, now, factors)
         taken: dict[CallAt, float] = {}
         for table in self.tables:
             self._table(table, factors, now, seconds, taken)
@@ -173,7 +148,7 @@ class Run:
         self._note(index, "read", reads, factors, now, seconds, taken)
         if state.is_cool(factors) and "write" not in state.buckets and buffer.waiting <= 0:
             offered = state.demand.wanted("write", factors) * accepted
-            self.ledger.count(index, "write", offered, 0.0, seconds)
+            self._count(index, "write", offered, 0.0, seconds)
             return 1.0
         pressure, before = state.pressure(factors, accepted, seconds), buffer.waiting
         fraction = buffer.pass_on(pressure.excess, pressure.spare, pressure.held, seconds)
@@ -182,7 +157,7 @@ class Run:
         state.drain(written, seconds)
         seen = self.outcome.stores[index]
         seen.buffered = max(seen.buffered, buffer.waiting)
-        self.ledger.count(index, "write", written, pressure.offered * (1 - fraction), seconds)
+        self._count(index, "write", written, pressure.offered * (1 - fraction), seconds)
         if fraction < 1 - 1e-9:
             self._first_of_index(table, index, factors, now, pressure.offered)
         return fraction
@@ -203,6 +178,23 @@ class Run:
 
     # Recording
 
+    def _count(
+        self, store: Store, kind: Kind, granted: float, refused: float, seconds: float
+    ) -> None:
+        """Count units per second granted and refused over a duration."""
+        seen, state = self.outcome.stores[store], self.stores[store]
+        bought = state.buckets[kind].rate * seconds if kind in state.buckets else 0.0
+        if kind == "read":
+            seen.read_units += granted * seconds
+            seen.refused_read += refused * seconds
+            seen.peak_read = max(seen.peak_read, granted)
+            seen.capacity_read += bought
+        else:
+            seen.write_units += granted * seconds
+            seen.refused_write += refused * seconds
+            seen.peak_write = max(seen.peak_write, granted)
+            seen.capacity_write += bought
+
     def _note(
         self,
         store: Store,
@@ -213,7 +205,7 @@ class Run:
         seconds: float,
         taken: dict[CallAt, float],
     ) -> None:
-        self.ledger.count(store, kind, grant.granted, grant.refused, seconds)
+        self._count(store, kind, grant.granted, grant.refused, seconds)
         if grant.fractions is None:
             return
         state = self.stores[store]
@@ -298,7 +290,6 @@ class Run:
         seconds: float,
         taken: dict[CallAt, float],
     ) -> None:
-        away = any(d.is_away for d in self.disturbances if d.active)
         for at, rate in self._rates.items():
             call, profile = at
             seen = self.outcome.calls[call]
@@ -306,11 +297,11 @@ class Run:
             if not made:
                 continue
             seen.calls += made
-            fraction = 0.0 if away else taken.get(at, 1.0)
+            fraction = taken.get(at, 1.0)
             if fraction >= 1 - 1e-9:
                 seen.sends += made
                 continue
-            answered = refusal(self.assumptions.client, fraction)
+            answered = refusal(fraction)
             seen.sends += made * answered.sends
             seen.lost += made * (1 - fraction)
             seen.throttled_seconds += seconds
@@ -338,8 +329,7 @@ class Run:
         hottest = min(state.bound("write", factors), state.limits["write"])
         arriving = accepted * records * (hottest / units if units else 0.0)
         slowed = min((taken[at] for at in self._streamed & taken.keys()), default=1.0)
-        stopped = any(d.stops_consumers for d in self.disturbances if d.active)
-        queue.pass_time(seconds, arriving, 0.0 if stopped else work.rate * slowed)
+        queue.pass_time(seconds, arriving, work.rate * slowed)
         seen = self.outcome.queues[table.table]
         seen.records += records * accepted * seconds
         seen.lag, seen.lost = queue.longest, queue.lost

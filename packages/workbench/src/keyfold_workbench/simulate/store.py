@@ -14,9 +14,20 @@ from keyfold_workbench.simulate.demand import Factors, StoreDemand, by_kind
 from keyfold_workbench.simulate.grant import Grant, Pressure, Reason
 from keyfold_workbench.simulate.model.auto_scaler import AutoScaling
 from keyfold_workbench.simulate.model.bucket import Bucket
-from keyfold_workbench.simulate.model.partition import PARTITION_BYTES, StorePartition, partitions_needed
+from keyfold_workbench.simulate.model.partition import (
+    PARTITION_BYTES,
+    StorePartition,
+    partitions_needed,
+)
 from keyfold_workbench.simulate.model.splits import divide
-from keyfold_workbench.simulate.traffic import KINDS, Kind, OnDemand, Provisioned, StoreSpec, TrafficLine
+from keyfold_workbench.simulate.traffic import (
+    KINDS,
+    Kind,
+    OnDemand,
+    Provisioned,
+    StoreSpec,
+    TrafficLine,
+)
 
 MOST_PARTITIONS = 500_000
 
@@ -41,22 +52,16 @@ class SimulatedStore:
         self.bytes = spec.bytes
         self.splits = 0
         self._warm = False
-        self.down: dict[int, float] = {}
-        """Partitions, by id, that take no writes until then."""
-        self._peaks: list[tuple[float, float, float]] = []
         self._granted: dict[Kind, float] = {"read": 0.0, "write": 0.0}
         self.buckets: dict[Kind, Bucket] = {}
         self.scaling: dict[Kind, AutoScaling] = {}
         mode = spec.mode
-        self.allowed: dict[Kind, float] = {}
         if isinstance(mode, Provisioned):
             rates: dict[Kind, float] = {"read": mode.read, "write": mode.write}
             for kind in KINDS:
                 self.buckets[kind] = Bucket.full(rates[kind], assumptions.burst_seconds)
                 if mode.target is not None:
                     self.scaling[kind] = AutoScaling(rates[kind], mode.target, maximum=mode.most)
-        else:
-            self.allowed = {"read": mode.warm_read, "write": mode.warm_write}
         self.partitions = self._first(random.Random(seed))
         if spec.grown:
             self._settle(peaks)
@@ -106,7 +111,7 @@ class SimulatedStore:
         }
         bulk = self.demand.bulk_heat(factors) * partition.width
         divisible = {key: self.demand.keys[key].divisible for key in partition.held}
-        halves = divide(partition, loads, divisible, bulk, isolation=self.assumptions.isolation)
+        halves = divide(partition, loads, divisible, bulk)
         if halves is None:
             partition.splits_at = partition.hot_since = None
             partition.stuck = True
@@ -138,7 +143,7 @@ class SimulatedStore:
 
     def is_cool(self, factors: Factors) -> bool:
         """Whether no partition can be near its limit, now or just before."""
-        if self.down or self._warm:
+        if self._warm:
             return False
         return all(
             self.bound(kind, factors) < self.assumptions.heat_threshold * self.limits[kind]
@@ -148,7 +153,7 @@ class SimulatedStore:
     @property
     def is_settled(self) -> bool:
         """Whether no split is due."""
-        return not self._warm and not self.down and not self.scaling
+        return not self._warm and not self.scaling
 
     # Time
 
@@ -156,21 +161,16 @@ class SimulatedStore:
         """What is granted of the lines' demand."""
         total = self.demand.wanted(kind, factors)
         ratio, reason = self._table_ratio(kind, total, seconds)
-        if ratio >= 1 and self.assumptions.admission == "global" and self.is_cool(factors):
+        if ratio >= 1 and self.is_cool(factors):
             self._take(kind, total, seconds)
             return Grant(total, total)
         limit = self.limits[kind]
-        if self.assumptions.admission == "2017" and kind in self.buckets:
-            limit = min(limit, self.buckets[kind].rate / self.count)
         granted, least = 0.0, 1.0
         fractions: list[float] = []
         tightest: StorePartition | None = None
         for partition in self.partitions:
             asked = self.demand.load(partition, kind, factors)
-            room = limit
-            if kind == "write" and id(partition) in self.down:
-                room = 0.0 if partition.count == 1 else limit * (1 - 1 / partition.count)
-            fraction = min(1.0, room / asked) if asked > 0 else 1.0
+            fraction = min(1.0, limit / asked) if asked > 0 else 1.0
             if fraction < least - 1e-12:
                 least, tightest = fraction, partition
             fractions.append(fraction)
@@ -211,8 +211,6 @@ class SimulatedStore:
             most = mode.most_read if kind == "read" else mode.most_write
             if most is not None and total > most:
                 return most / total, "on-demand maximum"
-            if self.assumptions.growth == "doubling" and total > self.allowed[kind]:
-                return self.allowed[kind] / total, "previous peak"
             return 1.0, None
         bucket = self.buckets[kind]
         possible = bucket.rate + bucket.tokens / seconds
@@ -231,16 +229,12 @@ class SimulatedStore:
         """Split partitions by heat and size; adjust capacity."""
         self.bytes += self.spec.growth * seconds
         self._size_splits()
-        if self.assumptions.growth == "split":
-            if not self.is_cool(factors):
-                self._heat_splits(now + seconds, factors)
-        else:
-            self._double(now + seconds)
+        if not self.is_cool(factors):
+            self._heat_splits(now + seconds, factors)
         for kind, scaling in self.scaling.items():
             bucket = self.buckets[kind]
             bucket.set_rate(scaling.minute(now + seconds, self._granted[kind]))
             self._ensure(partitions_needed(0, 0, 0) if kind == "read" else ceil(bucket.rate / 1000))
-        self.down = {key: until for key, until in self.down.items() if until > now + seconds}
 
     def _heat_splits(self, now: float, factors: Factors) -> None:
         taken = self.assumptions
@@ -262,18 +256,6 @@ class SimulatedStore:
             if partition.splits_at is not None and now >= partition.splits_at:
                 self._split(partition, factors)
         self._warm = any(p.hot_since is not None or p.splits_at for p in self.partitions)
-
-    def _double(self, now: float) -> None:
-        """Grant twice an earlier peak."""
-        self._peaks.append((now, self._granted["read"], self._granted["write"]))
-        ready = now - self.assumptions.peak_seconds
-        while self._peaks and self._peaks[0][0] <= ready:
-            _, read, write = self._peaks.pop(0)
-            if self.allowed:
-                self.allowed["read"] = max(self.allowed["read"], 2 * read)
-                self.allowed["write"] = max(self.allowed["write"], 2 * write)
-        if self.allowed:
-            self._ensure(partitions_needed(self.allowed["read"], self.allowed["write"], 0))
 
     def _ensure(self, count: int) -> None:
         """Have at least this number of partitions, evenly."""

@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from keyfold_workbench.studio.app import create_studio
 from keyfold_workbench.studio.gate import Gate
-from keyfold_workbench.studio.system import StudioSystem, Trial
+from keyfold_workbench.studio.system import StudioSystem
 
-__all__ = ["Gate", "StudioSystem", "Trial", "create_studio"]
+__all__ = ["Gate", "StudioSystem", "create_studio"]

@@ -6,8 +6,8 @@ from typing import Any
 
 from keyfold.design.entity import Entity
 from keyfold.design.pattern import Pattern
-from keyfold_engine.limits import GB
 from keyfold.prices import SECONDS_A_MONTH, prices
+from keyfold_engine.limits import GB
 from keyfold_workbench.cost.bill import PatternLine
 from keyfold_workbench.studio.detail import value_of
 from keyfold_workbench.studio.invocation import AnswerRow, Argument, PatternRun
@@ -16,7 +16,11 @@ from keyfold_workbench.studio.markup import Child, Html, el, text
 from keyfold_workbench.studio.notation import count, dollars, size, units
 from keyfold_workbench.studio.parts import banner, code, empty, grid, link, panel, stats, tabs
 from keyfold_workbench.studio.reasons import AccessPattern
-from keyfold_workbench.studio.snippets import aws_command, boto3_code, colour, python_code, wire_text
+from keyfold_workbench.studio.request_text import (
+    colour,
+    python_code,
+    wire_text,
+)
 from keyfold_workbench.studio.view import PageView
 
 COLUMNS = 9
@@ -138,10 +142,8 @@ def _code(
             f"Requests, {len(ran.requests)}",
             code(colour(wire) if wire else "No request was sent."),
         ),
-        ("Python", code(python_code(view.system, declared, wanted))),
     ]
-    if ran.requests:
-        panels.append(("boto3", code(boto3_code(view.system, ran.requests))))
-        panels.append(("aws", code(aws_command(view.system, ran.requests))))
+    if view.system.file is None:
+        panels.append(("Python", code(python_code(view.system, declared, wanted))))
     copy = el("button", "Copy", class_="btn quiet", type="button", data_copy="tab")
     return tabs("code", panels, copy, label="As code")

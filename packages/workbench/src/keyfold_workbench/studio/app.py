@@ -20,19 +20,14 @@ from keyfold_workbench.studio import (
     data,
     drift,
     edit,
-    heat,
     home,
-    lapse,
     layout,
     map,
     migrations,
-    partitions,
     patterns,
     review,
-    scale,
     search,
     streams,
-    trial,
 )
 from keyfold_workbench.studio.asset import KEPT, asset
 from keyfold_workbench.studio.gate import HEADERS, Gate
@@ -80,17 +75,11 @@ class _Studio:
             ("/s/{system}/streams", streams.streams, "GET"),
             ("/s/{system}/verify", drift.verify, "POST"),
             ("/s/{system}/repair", drift.repair_chosen, "POST"),
-            ("/s/{system}/drift", lapse.lapse, "GET"),
-            ("/s/{system}/drift", lapse.write_past, "POST"),
             ("/s/{system}/letters", streams.decide_letter, "POST"),
             ("/s/{system}/review", review.review, "GET"),
             ("/s/{system}/rules/{code}", review.rule, "GET"),
-            ("/s/{system}/scale", scale.scale, "GET"),
             ("/s/{system}/migrations", migrations.migrations, "GET"),
             ("/s/{system}/migrations", migrations.take_step, "POST"),
-            ("/s/{system}/partitions", partitions.partitions, "GET"),
-            ("/s/{system}/heat", heat.switch, "POST"),
-            ("/s/{system}/try", trial.trial, "GET"),
         ]
         routes = [
             Route("/assets/{name}", _asset),

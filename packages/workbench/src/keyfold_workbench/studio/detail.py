@@ -9,12 +9,19 @@ from typing import Any
 from keyfold.design.schema import AttributeSchema, EntitySchema
 from keyfold_workbench.studio import relatives
 from keyfold_workbench.studio.collection import find_item
-from keyfold_workbench.studio.items import KnownItem, WireItem, partition_of, plain, scalar, value_text
+from keyfold_workbench.studio.items import (
+    KnownItem,
+    WireItem,
+    partition_of,
+    plain,
+    scalar,
+    value_text,
+)
 from keyfold_workbench.studio.likeness import vector_text
 from keyfold_workbench.studio.markup import Child, Html, el, text
 from keyfold_workbench.studio.notation import plural, size, type_words, units
 from keyfold_workbench.studio.parts import banner, fields, link, state
-from keyfold_workbench.studio.snippets import wire_json
+from keyfold_workbench.studio.request_text import wire_json
 from keyfold_workbench.studio.view import PageView
 
 
@@ -67,7 +74,7 @@ def _head(view: PageView, item: KnownItem, family: Family) -> Html:
     name = item.entity.name if item.entity is not None else ""
     words = name or ("keyfold’s own" if item.support else "Undeclared")
     acts: list[Child] = []
-    if view.system.design is not None and item.entity is not None:
+    if view.system.design is not None and item.entity is not None and not view.system.why_read_only:
         if family.canonical is not None:
             where = _edit(view, *family.canonical)
             acts.append(link(where, "Edit canonical…", class_="btn"))

@@ -7,17 +7,17 @@ from typing import Any
 
 from starlette.responses import RedirectResponse, Response
 
-from keyfold_engine.clients.recorder import RecordedClient, WriteHeldBack
 from keyfold.errors import KeyfoldError
 from keyfold.maintain import Drift, DriftReport, repair
 from keyfold.maintain.repair import fix
 from keyfold.maintain.repair import plan as repair_plan
 from keyfold.runtime import Db
+from keyfold_engine.clients.recorder import RecordedClient, WriteHeldBack
 from keyfold_workbench.studio.items import KnownItem, plain, scalar, value_text
 from keyfold_workbench.studio.markup import Child, Html, el
 from keyfold_workbench.studio.notation import moment
 from keyfold_workbench.studio.parts import banner, code, diff, empty, link, panel, state
-from keyfold_workbench.studio.snippets import wire_text
+from keyfold_workbench.studio.request_text import wire_text
 from keyfold_workbench.studio.view import PageMissing, PageView
 
 PREVIEWED = 20

@@ -146,7 +146,7 @@ def value_words(value: Any) -> str:
     """A value in words, the same for the same value."""
     if value is None:
         return ""
-    plain = to_jsonable_python(value, fallback=str)
+    plain = to_jsonable_python(value, bytes_mode="base64", fallback=str)
     if isinstance(value, set | frozenset):
         return ", ".join(sorted(map(str, plain)))
     if isinstance(plain, list) and all(isinstance(one, str) for one in plain):

@@ -111,13 +111,12 @@ def _row(view: PageView, system: StudioSystem) -> Html:
     except KeyfoldError as problem:
         items, bytes = None, 0
         health = state("bad", f"away: {problem}")
-    page = system.trial and system.trial.page
     name = text(
         link(at("map"), system.title, class_="name"),
         el(
             "small",
             system.description[:1].upper() + system.description[1:],
-            (" ", link(page, "Use it", class_="link")) if page else "",
+            (" ", link(system.page, "Use it", class_="link")) if system.page else "",
         ),
     )
     cells: list[tuple[Child, str]] = [
@@ -221,7 +220,7 @@ def _steps(view: PageView, system: StudioSystem, systems: list[StudioSystem]) ->
             at("patterns", pattern.name) if pattern else at("patterns"),
         ),
         ("Change a value with its plan in view", "Edit…", at("data", entity=entity)),
-        ("Cause a drift and repair it", "verify", at("streams")),
+        ("Verify copies, and repair what differs", "verify", at("streams")),
     ]
     moved = next((one for one in systems if one.migrations), None)
     if moved is not None:

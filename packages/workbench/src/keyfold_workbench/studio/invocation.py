@@ -11,11 +11,11 @@ from typing import Any, get_args, get_origin, get_type_hints
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic_core import to_jsonable_python
 
-from keyfold_engine.clients.recorder import RecordedClient, SentRequest
 from keyfold.design.entity import Entity
 from keyfold.design.nearest import Neighbour
 from keyfold.design.pattern import Pattern
 from keyfold.errors import KeyfoldError, TransportError
+from keyfold_engine.clients.recorder import RecordedClient, SentRequest
 from keyfold_workbench.studio.likeness import items_like, vector_of
 from keyfold_workbench.studio.system import StudioSystem
 
@@ -172,7 +172,9 @@ def _row(one: Any) -> AnswerRow:
         found = _row(one.item)
         return AnswerRow({"score": f"{one.score:.6g}", **found.values}, found.entity)
     if isinstance(one, BaseModel):
-        values = to_jsonable_python(one.model_dump(by_alias=False), fallback=str)
+        values = to_jsonable_python(
+            one.model_dump(by_alias=False), bytes_mode="base64", fallback=str
+        )
         return AnswerRow(values, one if isinstance(one, Entity) else None)
     if hasattr(one, "__dict__") and not isinstance(one, str | int | float | bool):
         return AnswerRow({name: str(value) for name, value in vars(one).items()}, None)

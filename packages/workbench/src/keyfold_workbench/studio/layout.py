@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from urllib.parse import quote, urlencode
 
-from keyfold_web.pages.html import MARK
 from keyfold.maintain import Drift
+from keyfold_web.pages.html import MARK
 from keyfold_workbench.studio.asset import address
 from keyfold_workbench.studio.markup import Child, Html, el, text
 from keyfold_workbench.studio.notation import count
@@ -30,15 +30,13 @@ PAGES = (
     ("review", "Review", "r"),
     ("streams", "Streams and drift", "s"),
     ("migrations", "Migrations", "i"),
-    ("partitions", "Partitions", "a"),
-    ("try", "Try as a user", "u"),
 )
 KEYS = (
     (("/",), "Search keys, ids, patterns, pages"),
     (("↑", "↓", "k", "j"), "Move in a list"),
     (("Enter",), "Open; in a detail, follow the link"),
     (("←", "→"), "Between tabs"),
-    (("g", "h m d p r s i a u"), "Home, map, data, patterns, review, streams, migrations, …"),
+    (("g", "h m d p r s i"), "Home, map, data, patterns, review, streams, migrations, …"),
     (("⌘", "Enter"), "Send what the plan shows"),
     (("t",), "Light or dark"),
     (("Esc",), "Close"),
@@ -104,7 +102,10 @@ def _top(
     where = None
     if system is not None:
         said = state("ok", "writable") if system.writable else state("note", "read-only")
-        where = el("span", el("span", system.place, class_="path mono"), said, class_="where")
+        why = system.why_read_only or None
+        where = el(
+            "span", el("span", system.place, class_="path mono"), said, class_="where", title=why
+        )
     return el(
         "header",
         el(
@@ -171,7 +172,7 @@ def _side(base: str, system: StudioSystem, current: str) -> Html:
                 aria_current="page" if page == current else None,
             ),
         )
-        for page, words, key in PAGES
+        for page, words, key in _pages(system)
     )
     entities = []
     for entity in system.schema.entities:
@@ -193,6 +194,19 @@ def _side(base: str, system: StudioSystem, current: str) -> Html:
     )
 
 
+def _pages(system: StudioSystem) -> list[tuple[str, str, str]]:
+    """The pages that have something to show."""
+    empty = {
+        name
+        for name, held in (
+            ("patterns", system.schema.access_patterns),
+            ("migrations", system.migrations),
+        )
+        if not held
+    }
+    return [one for one in PAGES if one[0] not in empty]
+
+
 def _drifts(system: StudioSystem) -> Sequence[Drift]:
     last = system.checkup.last
     return last.drifts if last is not None else ()
@@ -212,7 +226,7 @@ def _entity(base: str, system: StudioSystem, name: str, number: str) -> Html:
 def _find(base: str, system: StudioSystem | None, hits: Child) -> Html:
     known: list[Child] = [_hit(f"{base}/", "All systems", "page")]
     if system is not None:
-        for page, words, _ in PAGES:
+        for page, words, _ in _pages(system):
             known.append(_hit(href(base, "s", system.slug, page), words, "page"))
         for pattern in system.schema.access_patterns:
             where = href(base, "s", system.slug, "patterns", pattern.name)

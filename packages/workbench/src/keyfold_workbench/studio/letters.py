@@ -11,7 +11,7 @@ from keyfold_workbench.studio.items import plain, value_text
 from keyfold_workbench.studio.markup import Child, Html, el, text
 from keyfold_workbench.studio.notation import count, moment, plural
 from keyfold_workbench.studio.parts import code, diff, empty, link, panel, state
-from keyfold_workbench.studio.snippets import wire_json
+from keyfold_workbench.studio.request_text import wire_json
 from keyfold_workbench.studio.view import PageView
 
 LETTERS = 50

@@ -7,9 +7,9 @@ from urllib.parse import quote
 from starlette.responses import Response
 
 from keyfold.design.schema import TableSchema
-from keyfold_workbench.cost.sizes import has
 from keyfold.review.docs.entity_map import entity_map
 from keyfold.review.docs.key_map import key_map
+from keyfold_workbench.cost.sizes import has
 from keyfold_workbench.studio.lane import ends, lanes_of
 from keyfold_workbench.studio.markup import Child, Html, el, text
 from keyfold_workbench.studio.parts import empty, head, link, words

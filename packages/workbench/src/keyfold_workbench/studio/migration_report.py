@@ -50,15 +50,16 @@ class MigrationReport:
         share = f"{_share(done.done, done.expected):.0%}" if done else ""
         steps = []
         for place, phase in enumerate(PHASES):
+            is_last = phase == PHASES[-1]
             now = self.run.is_running and place == at + 1
             beside = share if now else _clock(reached[phase]) if phase in reached else ""
-            if phase == "contract" and not beside:
+            if is_last and not beside:
                 beside = "no way back"
             steps.append(
                 el(
                     "li",
                     phase.replace("-", " "),
-                    el("small", beside) if beside and (now or place <= at or place == 8) else None,
+                    el("small", beside) if beside and (now or place <= at or is_last) else None,
                     class_="done" if place <= at else "now" if now else None,
                     aria_current="step" if place == at else None,
                 )
@@ -158,7 +159,7 @@ class MigrationReport:
                 "not compared yet" if found is None else f"of {found.compared:,} compared",
             ),
             ("Problems", state("bad" if problems else "ok", count(problems)), ""),
-            ("Reads, writes", f"{status.state.reads}, {status.state.writes}", "side"),
+            ("Writes", status.state.writes, "side"),
         ]
 
     def _waiting(self) -> Html:
@@ -193,10 +194,11 @@ class MigrationReport:
         """One side: its table, key, indexes, number of items and users."""
         now, backend = self.status.state, self.migrator.backend
         found = backend.live(route.source)
-        used = [word for word in ("reads", "writes") if getattr(now, word) == side]
-        tags = [el("span", word, class_="tag") for word in used] or [
-            el("span", "unused", class_="muted small")
-        ]
+        tags = (
+            el("span", "writes", class_="tag")
+            if now.writes == side
+            else el("span", "copies", class_="muted small")
+        )
         if found is None:
             gone = "removed" if now.phase == "contract" else "created by expand"
             return el(
@@ -264,7 +266,6 @@ class MigrationReport:
         rows = (
             (
                 el("code", one.name.removeprefix("router:")[:12]),
-                "both sides" if one.doubles else "one side",
                 state("ok", self.status.state.phase.replace("-", " "))
                 if one.epoch >= epoch
                 else state("warn", "an earlier phase"),
@@ -272,7 +273,7 @@ class MigrationReport:
             )
             for one in found
         )
-        heads = [("Process", False), ("Writes", False), ("Knows", False), ("Seen", True)]
+        heads = [("Process", False), ("Knows", False), ("Seen", True)]
         return panel("Routers seen", grid(heads, rows), note=note)
 
     def _log(self) -> Html:

@@ -8,7 +8,6 @@ from functools import partial
 
 from starlette.responses import RedirectResponse, Response
 
-from keyfold_engine.clients.embedded import EmbeddedClient
 from keyfold.errors import KeyfoldError
 from keyfold.migrations import (
     PHASES,
@@ -17,11 +16,12 @@ from keyfold.migrations import (
     Migrator,
     Phase,
     ScanPace,
-    Side,
     backend_of,
 )
+from keyfold.migrations.migration import Side
 from keyfold.migrations.runner import QUIET_SECONDS
 from keyfold.migrations.table_scan import PAGE
+from keyfold_engine.clients.embedded import EmbeddedClient
 from keyfold_workbench.studio import layout
 from keyfold_workbench.studio.lag import LagSamples
 from keyfold_workbench.studio.markup import Child, Html, el
@@ -147,7 +147,7 @@ def _acts(
         pace = _pace_box() if following in ("backfill", "verify") else None
         yield _step(view, one, "apply", word, "btn main", pace, sure=following == "contract")
         alone = one.concerns_application and not status.routers
-        if following == "switch-reads" and alone:
+        if following == "switch-writes" and alone:
             yield _step(view, one, "apply-alone", "Switch without routers", "btn", sure=True)
     if run.is_copying:
         yield _step(view, one, "stop", "Stop copying", "btn")

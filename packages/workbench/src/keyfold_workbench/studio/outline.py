@@ -12,13 +12,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from keyfold_engine.clients import Client, connect
-from keyfold_engine.clients.recorder import RecordedClient, SentRequest, WriteHeldBack
-from keyfold_engine.clock import SystemClock
 from keyfold.design.schema import TableSchema
 from keyfold.errors import AlreadyExists, KeyfoldError, TransactionCanceled, VersionConflict
 from keyfold.runtime import Db
 from keyfold.runtime.intent import Delete, Intent, Put, Update
+from keyfold_engine.clients import Client, connect
+from keyfold_engine.clients.recorder import RecordedClient, SentRequest, WriteHeldBack
+from keyfold_engine.clock import SystemClock
 from keyfold_workbench.studio.items import KnownItem, WireItem, plain, value_text
 from keyfold_workbench.studio.system import StudioSystem
 

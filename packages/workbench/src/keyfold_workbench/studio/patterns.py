@@ -13,7 +13,13 @@ from keyfold_workbench.studio.invocation import Argument, PatternRun, arguments,
 from keyfold_workbench.studio.markup import Html, el, text
 from keyfold_workbench.studio.notation import count, plural, units
 from keyfold_workbench.studio.parts import banner, code, empty, grid, head, link, panel, state
-from keyfold_workbench.studio.reasons import AccessPattern, entities_of, price_words, request_text, why
+from keyfold_workbench.studio.reasons import (
+    AccessPattern,
+    entities_of,
+    price_words,
+    request_text,
+    why,
+)
 from keyfold_workbench.studio.view import PageMissing, PageView
 
 OFFERED = 40
@@ -92,19 +98,11 @@ def _declared(view: PageView, chosen: AccessPattern) -> Html:
     """A pattern of a design file: its request is known, and nothing can run it."""
     return text(
         _title(view, chosen),
-        banner("", f"{_why_idle(view)} Declare it in Python to run its patterns here."),
+        banner("", view.system.why_read_only or "This design cannot run here."),
         panel("Request", code(request_text(view, chosen))),
         why(view, chosen),
         _findings(view, chosen.name),
     )
-
-
-def _why_idle(view: PageView) -> str:
-    if view.system.drafted:
-        return (
-            "This design was drafted from the data (keyfold inspect prints it); a draft cannot run."
-        )
-    return "A design file cannot run."
 
 
 def _runnable(view: PageView, chosen: AccessPattern, declared: Pattern[Any, Any]) -> Html:

@@ -17,7 +17,7 @@ from keyfold_workbench.studio.markup import Child, Html, el, text
 from keyfold_workbench.studio.notation import unit_words, units
 from keyfold_workbench.studio.outline import OutlineStep, WriteOutline, outline
 from keyfold_workbench.studio.parts import banner, code, diff, panel, state, stats
-from keyfold_workbench.studio.snippets import wire_text
+from keyfold_workbench.studio.request_text import wire_text
 from keyfold_workbench.studio.view import PageView
 
 CONFLICTS = (VersionConflict, ConditionFailed, NotFound, AlreadyExists)

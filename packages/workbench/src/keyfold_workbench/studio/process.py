@@ -6,24 +6,25 @@ import socket
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
-from ipaddress import ip_address
 from pathlib import Path
 from typing import Final
 
 import uvicorn
 
-from keyfold_workbench.adopt.inspection import observe
-from keyfold_web.connections import BoundedConnection
-from keyfold_engine.clients import Client, ClientOptions, connect
-from keyfold_engine.clients.address import Embedded, parse
-from keyfold_engine.clients.retry import RetryPolicy
 from keyfold.design.schema import Schema
-from keyfold.design.target import FILES, importing, load_design, load_schema
+from keyfold.design.target import FILES, importing, load_schema
 from keyfold.errors import KeyfoldError
 from keyfold.migrations import Migration
 from keyfold.migrations import load as load_plan
-from keyfold_workbench.cost import load as load_workload
+from keyfold.review.draft.declarations import declarations_of, running_design
 from keyfold.runtime import Design
+from keyfold_engine.addresses import is_loopback, listening_socket
+from keyfold_engine.clients import Client, ClientOptions, connect
+from keyfold_engine.clients.address import Embedded, parse
+from keyfold_engine.clients.retry import RetryPolicy
+from keyfold_web.connections import BoundedConnection
+from keyfold_workbench.adopt.inspection import observe
+from keyfold_workbench.cost import known_workload
 from keyfold_workbench.studio.app import create_studio
 from keyfold_workbench.studio.gate import Gate
 from keyfold_workbench.studio.system import StudioSystem
@@ -38,6 +39,10 @@ SAMPLE: Final = 1000
 TABLES: Final = 20
 """Tables that are drafted where none is named."""
 PLANS: Final = Path("migrations")
+DRAFTED: Final = (
+    "This design was drafted from the data. To change items, save it with keyfold inspect, and "
+    "start the studio with the file."
+)
 
 
 @dataclass(frozen=True)
@@ -81,19 +86,20 @@ def run_studio(options: StudioOptions, say: Callable[[str], None]) -> None:
 
 def _listen(host: str, port: int) -> socket.socket:
     """A listening socket; port 0 takes one that is free."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        return socket.create_server((host, port), family=family)
+        listener = listening_socket(host, port)
     except (OSError, OverflowError) as problem:
         reason = problem.strerror if isinstance(problem, OSError) else "choose 0 to 65535"
         raise KeyfoldError(
             f"cannot listen on {host} port {port} ({reason}); choose another: --port NUMBER"
         ) from None
+    listener.listen()  # before the address is printed: a browser may be as quick
+    return listener
 
 
 def _password(options: StudioOptions) -> str:
     if options.password_file is None:
-        if not _is_loopback(options.host):
+        if not is_loopback(options.host):
             raise KeyfoldError(
                 f"--host {options.host} is reachable from other machines: set --password-file FILE."
             )
@@ -107,22 +113,26 @@ def _password(options: StudioOptions) -> str:
     return password
 
 
-def _is_loopback(host: str) -> bool:
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
-
-
 def open_systems(options: StudioOptions, client: Client) -> list[StudioSystem]:
     """The design of the options as a system; without one, each table drafted."""
     if not options.target:
-        return [_system(options, client, one, drafted=True) for one in _drafts(options, client)]
-    schema = load_schema(options.target)
-    design = None if options.target.endswith(FILES) else load_design(options.target)
-    if design is not None and not isinstance(design, Design):
-        raise KeyfoldError(f"{options.target} cannot be opened: it is declared with keyfold.design")
-    return [_system(options, client, schema, design)]
+        return [_of_file(options, client, one, DRAFTED) for one in _drafts(options, client)]
+    if not options.target.endswith(FILES):
+        schema, design = load_schema(options.target), running_design(options.target)
+        return [_system(options, client, schema, design)]
+    return [_of_file(options, client, load_schema(options.target))]
+
+
+def _of_file(
+    options: StudioOptions, client: Client, schema: Schema, why_read_only: str = ""
+) -> StudioSystem:
+    """A design file runs as the Python that `keyfold new` would write; if it cannot, why not."""
+    try:
+        design = declarations_of(schema, options.target or schema.name)
+    except KeyfoldError as problem:
+        return _system(options, client, schema, why_read_only=str(problem))
+    assert isinstance(design, Design), "what is written declares with keyfold.Design"
+    return _system(options, client, design.schema, design, file=schema, why_read_only=why_read_only)
 
 
 def _drafts(options: StudioOptions, client: Client) -> list[Schema]:
@@ -141,7 +151,8 @@ def _system(
     schema: Schema,
     design: Design | None = None,
     *,
-    drafted: bool = False,
+    file: Schema | None = None,
+    why_read_only: str = "",
 ) -> StudioSystem:
     address = parse(options.backend)
     local = isinstance(address, Embedded)
@@ -153,15 +164,16 @@ def _system(
         schema=schema,
         client=client,
         place=place,
-        writable=(local or options.write) and not options.read_only,
+        writable=(local or options.write) and not options.read_only and not why_read_only,
         address=opened,
         design=design,
         description=schema.description,
-        workload=load_workload(options.workload, schema) if options.workload else None,
+        workload=known_workload(options.target, file or schema, options.workload),
         migrations=[_migration(one) for one in options.migrations],
         table_prefix=options.table_prefix,
         table_names=options.table_names,
-        drafted=drafted,
+        file=file,
+        why_read_only=why_read_only,
     )
 
 

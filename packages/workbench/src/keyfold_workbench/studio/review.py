@@ -1,30 +1,25 @@
-"""Review: findings, and what the design costs as its workload is moved by sliders."""
+"""Review: findings, and what the design costs under its workload."""
 
 from __future__ import annotations
 
-from starlette.responses import HTMLResponse, Response
-
 from keyfold.errors import KeyfoldError
-from keyfold_workbench.advise import Advice, advise
-from keyfold.review.check import SEVERITIES, Finding, Review
+from keyfold.review.check import SEVERITIES, Finding
 from keyfold.review.check.page import page as rule_page
+from keyfold_workbench.advise import Advice, advise
 from keyfold_workbench.cost import Bill
 from keyfold_workbench.cost.bill import WARM
 from keyfold_workbench.studio.findings import finding_list, rule_link, with_code
 from keyfold_workbench.studio.markup import Child, Html, el, text
 from keyfold_workbench.studio.notation import count, dollars, plural, units
 from keyfold_workbench.studio.parts import bar, code, empty, grid, head, link, panel, state, tabs
-from keyfold_workbench.studio.sliders import reckon, slider_panel
 from keyfold_workbench.studio.view import PageMissing, PageView
 
 LINES = 14
 
 
-def review(view: PageView) -> Html | Response:
+def review(view: PageView) -> Html:
     """Findings beside the bill."""
     system = view.system
-    if view.partial:
-        return HTMLResponse(_cost(view))
     panels: list[tuple[str, Child]] = [
         (f"The design, {len(system.review.findings)}", _list(view, system.review.findings))
     ]
@@ -32,13 +27,10 @@ def review(view: PageView) -> Html | Response:
     if written is not None:
         title = f"As the document says, {len(written.findings)}"
         panels.append((title, _list(view, written.findings)))
-    says = (
-        "What an expert would say about the design, and what it costs under its workload. Move a "
-        "slider: the bill and the findings follow."
-    )
+    says = "What an expert would say about the design, and what it costs under its workload."
     return view.page(
         "Review",
-        head("Review", says, link(view.at("scale"), "With more users", class_="btn quiet")),
+        head("Review", says),
         el(
             "div",
             el(
@@ -48,7 +40,7 @@ def review(view: PageView) -> Html | Response:
                 _advice(view),
                 class_="stack",
             ),
-            el("div", slider_panel(view), _cost_part(view), class_="stack"),
+            el("div", _cost(view), class_="stack"),
             class_="cols",
         ),
         current="review",
@@ -79,24 +71,15 @@ def _accepted(view: PageView) -> Child:
     return panel("Accepted in place", el("ul", rows), note=count(len(silenced)))
 
 
-def _cost_part(view: PageView) -> Html:
-    return el("div", _cost(view), id="cost", class_="stack")
-
-
 def _cost(view: PageView) -> Html:
-    before = view.system.bill
-    if before is None:
+    made = view.system.bill
+    if made is None:
         says = "Start the studio with --workload FILE to see the cost."
         return panel("Cost", empty("No workload", says))
-    made, loaded = reckon(view)
-    change = made.dollars - before.dollars
-    said = "as the workload says"
-    if abs(change) >= 0.005:
-        said = f"{'+' if change > 0 else '−'}{dollars(abs(change))} against the workload"
-    return text(_bill(made, said), _consequences(view, made, loaded))
+    return text(_bill(made), _hot_keys(made))
 
 
-def _bill(made: Bill, said: str) -> Html:
+def _bill(made: Bill) -> Html:
     lines: list[tuple[str, float, float]] = [
         *((one.pattern.name, one.read.total, one.dollars) for one in made.patterns),
         *((one.write.name, one.write.units, one.dollars) for one in made.writes),
@@ -120,7 +103,7 @@ def _bill(made: Bill, said: str) -> Html:
     tables = [("Table or index", False), ("Requests", True), ("Storage", True)]
     return panel(
         "Cost",
-        el("p", el("b", dollars(made.dollars)), said, class_="pad sum"),
+        el("p", el("b", dollars(made.dollars)), "under the workload", class_="pad sum"),
         grid(columns, rows),
         grid(tables, paths),
         note=f"a month, on demand, {made.prices.region}",
@@ -128,11 +111,8 @@ def _bill(made: Bill, said: str) -> Html:
     )
 
 
-def _consequences(view: PageView, made: Bill, loaded: Review) -> Html:
-    """The effects of the changed workload: hot keys, and new findings."""
-    known = {one.fingerprint for one in view.system.review.findings}
-    new = [one for one in loaded.findings if one.fingerprint not in known]
-    hot = [one for one in made.hot if one.share >= WARM]
+def _hot_keys(made: Bill) -> Html:
+    """The keys that are busy under the workload."""
     rows = [
         el(
             "li",
@@ -146,13 +126,11 @@ def _consequences(view: PageView, made: Bill, loaded: Review) -> Html:
             ),
             class_="finding",
         )
-        for one in hot
+        for one in made.hot
+        if one.share >= WARM
     ]
-    body: Child = el("ul", rows) if rows else None
-    if not rows and not new:
-        body = empty("Nothing new", "No key gets hot, and no finding is added.")
-    listed = finding_list(view, new) if new else None
-    return panel("What follows from the workload", body, listed)
+    body = el("ul", rows) if rows else empty("No hot key", "Every partition has room.")
+    return panel("Hot keys", body)
 
 
 def _advice(view: PageView) -> Html:
@@ -164,7 +142,7 @@ def _advice(view: PageView) -> Html:
         ask = link(view.at("review", advise="1"), "Search for a better design", class_="btn")
         return panel("Advice", el("p", ask, class_="pad"), note="takes some seconds")
     if system.advice is None:
-        system.advice = advise(system.schema, system.workload)
+        system.advice = advise(system.stated, system.workload)
     return _alternatives(system.advice)
 
 

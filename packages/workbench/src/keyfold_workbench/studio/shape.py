@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import types
+from base64 import b64decode, b64encode
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AnySet
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from enum import Enum
 from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
@@ -20,6 +21,7 @@ Given = Mapping[str, Sequence[str]]
 EACH: Final = "[]"
 """After the path of what can be given several times."""
 NAME, VALUE = "{name}", "{value}"
+BINARY: Final = "$binary"
 TRUTH: Final = {"true": True, "false": False}
 
 
@@ -34,6 +36,8 @@ class ValueShape:
     parts: Mapping[str, ValueShape] = field(default_factory=dict)
     """The fields of a model."""
     number: bool = False
+    binary: bool = False
+    """Whether a box has base64."""
 
     @property
     def is_single(self) -> bool:
@@ -54,7 +58,7 @@ def shape_of(annotation: Any) -> ValueShape:
         return ValueShape("choice", choices={str(one): one for one in get_args(annotation)})
     if get_origin(annotation) is not None:
         return _of_many(get_origin(annotation), get_args(annotation))
-    if not isinstance(annotation, type):
+    if annotation is Any or not isinstance(annotation, type):
         return ValueShape("json")
     return _of_one(annotation)
 
@@ -62,7 +66,7 @@ def shape_of(annotation: Any) -> ValueShape:
 def _allowing_none(shape: ValueShape) -> ValueShape:
     if shape.kind == "flag":
         return ValueShape("choice", optional=True, choices=TRUTH)
-    return ValueShape(shape.kind, True, shape.choices, shape.parts, shape.number)
+    return replace(shape, optional=True)
 
 
 def _of_one(kind: type[Any]) -> ValueShape:
@@ -83,7 +87,7 @@ def _of_one(kind: type[Any]) -> ValueShape:
         return ValueShape("date")
     if kind in (list, set, frozenset, tuple, dict, object):
         return ValueShape("json")
-    return ValueShape("text", number=issubclass(kind, int | float))
+    return ValueShape("text", number=issubclass(kind, int | float), binary=issubclass(kind, bytes))
 
 
 def _of_many(origin: Any, of: tuple[Any, ...]) -> ValueShape:
@@ -100,7 +104,7 @@ def _of_many(origin: Any, of: tuple[Any, ...]) -> ValueShape:
         return ValueShape("json")
     one = shape_of(of[0])
     if one.kind in ("text", "choice", "date") and not one.optional:
-        return ValueShape("several", choices=one.choices, number=one.number)
+        return ValueShape("several", choices=one.choices, number=one.number, binary=one.binary)
     if one.kind == "parts" and all(part.is_single for part in one.parts.values()):
         return ValueShape("rows", parts={n: _in_a_row(part) for n, part in one.parts.items()})
     return ValueShape("json")
@@ -114,7 +118,7 @@ def _in_a_row(shape: ValueShape) -> ValueShape:
 def boxes(shape: ValueShape, path: str, value: Any) -> dict[str, list[str]]:
     """What the form shows of a value, by the paths of its boxes."""
     if shape.kind == "json":
-        plain = to_jsonable_python(value, fallback=str)
+        plain = to_jsonable_python(_with_marks(value), fallback=str)
         text = orjson.dumps(plain, option=orjson.OPT_INDENT_2).decode()
         return {path: ["" if value is None else text]}
     if shape.is_single:
@@ -145,6 +149,8 @@ def box_text(value: Any) -> str:
     """A single value as it is typed."""
     if value is None:
         return ""
+    if isinstance(value, bytes):
+        return b64encode(value).decode()
     plain = to_jsonable_python(value, fallback=str)
     return str(plain).lower() if isinstance(plain, bool) else str(plain)
 
@@ -159,12 +165,12 @@ def value_in(shape: ValueShape, path: str, given: Given) -> Any:
     """The value that boxes give, in texts, lists and mappings; types are checked afterwards."""
     if shape.kind == "json" or (shape.kind == "several" and path in given):
         text = _last(given, path)
-        return orjson.loads(text) if text.strip() else None
+        return _without_marks(orjson.loads(text)) if text.strip() else None
     if shape.is_single:
         return _single(shape, _last(given, path))
     if shape.kind == "several":
         texts = (one.strip() for one in given.get(f"{path}{EACH}", ()))
-        return [shape.choices.get(one, one) for one in texts if one]
+        return [_single(replace(shape, optional=False), one) for one in texts if one]
     if shape.kind == "pairs":
         names, values = given.get(f"{path}{NAME}", ()), given.get(f"{path}{VALUE}", ())
         return {n.strip(): v for n, v in zip(names, values, strict=False) if n.strip()}
@@ -186,7 +192,36 @@ def value_in(shape: ValueShape, path: str, given: Given) -> Any:
 def _single(shape: ValueShape, text: str) -> Any:
     if not text and shape.optional:
         return None
+    if shape.binary:
+        return _decoded(text)
     return shape.choices.get(text, text)
+
+
+def _decoded(text: str) -> Any:
+    """The bytes of base64; what is none is no valid value, which the type says."""
+    try:
+        return b64decode(text, validate=True)
+    except ValueError:
+        return {"not base64": text}
+
+
+def _with_marks(value: Any) -> Any:
+    """The value with its bytes as `{"$binary": base64}`, which JSON can hold."""
+    if isinstance(value, bytes):
+        return {BINARY: b64encode(value).decode()}
+    if isinstance(value, dict):
+        return {name: _with_marks(one) for name, one in value.items()}
+    if isinstance(value, list | tuple | AnySet):
+        return [_with_marks(one) for one in value]
+    return value
+
+
+def _without_marks(value: Any) -> Any:
+    if isinstance(value, dict):
+        if value.keys() == {BINARY} and isinstance(value[BINARY], str):
+            return _decoded(value[BINARY])
+        return {name: _without_marks(one) for name, one in value.items()}
+    return [_without_marks(one) for one in value] if isinstance(value, list) else value
 
 
 def _last(given: Given, path: str) -> str:

@@ -7,7 +7,6 @@ from starlette.responses import RedirectResponse, Response
 from keyfold.streams import StreamStatus
 from keyfold_workbench.studio.drift import SHOWN, drift_panel
 from keyfold_workbench.studio.expiry import expiry_panel
-from keyfold_workbench.studio.feeds import feeds_panel
 from keyfold_workbench.studio.lag import SAMPLED, lag_panel
 from keyfold_workbench.studio.letters import decide, letters_panel
 from keyfold_workbench.studio.markup import Child, Html, el, text
@@ -17,7 +16,6 @@ from keyfold_workbench.studio.parts import (
     empty,
     grid,
     head,
-    link,
     live_part,
     panel,
     state,
@@ -76,7 +74,6 @@ def streams(view: PageView, problem: str = "") -> Html:
         head(
             "Streams and drift",
             says,
-            link(view.at("drift"), "Cause a drift…", class_="btn"),
             verify,
         ),
         el(
@@ -90,7 +87,6 @@ def streams(view: PageView, problem: str = "") -> Html:
                     "div",
                     live("drifts"),
                     letters_panel(view, db),
-                    feeds_panel(view, db),
                     expiry_panel(view),
                     class_="stack",
                 ),

@@ -9,10 +9,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
-from keyfold_engine.clients.protocol import Client
 from keyfold.design.schema import TableSchema
 from keyfold.errors import TableNotFound
 from keyfold.runtime.walk import Walk, pages
+from keyfold_engine.clients.protocol import Client
 from keyfold_workbench.studio.items import ItemReader, KnownItem
 
 PAGES = 4
@@ -22,7 +22,6 @@ RETRY_SECONDS = 5.0
 PATIENCE = 0.4
 """Seconds after its start that a page waits for a look; then it shows dashes, not numbers."""
 EXAMPLES = 200
-LARGEST = 10
 
 
 @dataclass
@@ -41,9 +40,6 @@ class TableSurvey:
     kind_bytes: Tally[str] = field(default_factory=Tally)
     partitions: Tally[str] = field(default_factory=Tally)
     partition_bytes: Tally[str] = field(default_factory=Tally)
-    together: Tally[tuple[str, str]] = field(default_factory=Tally)
-    """Items of one kind in one partition."""
-    largest: list[KnownItem] = field(default_factory=list)
     undeclared: list[KnownItem] = field(default_factory=list)
     expiring: list[tuple[float, KnownItem]] = field(default_factory=list)
     examples: dict[str, list[KnownItem]] = field(default_factory=dict)
@@ -61,21 +57,13 @@ class TableSurvey:
         self.kind_bytes[item.kind] += item.size
         self.partitions[item.partition] += 1
         self.partition_bytes[item.partition] += item.size
-        self.together[item.kind, item.partition] += 1
         if item.kind == "undeclared" and len(self.undeclared) < EXAMPLES:
             self.undeclared.append(item)
         if len(known := self.examples.setdefault(item.kind, [])) < EXAMPLES:
             known.append(item)
-        self._keep_large(item)
         ttl = item.wire.get(self.table.ttl, {}).get("N") if self.table.ttl else None
         if ttl is not None:
             self.expiring.append((float(ttl), item))
-
-    def _keep_large(self, item: KnownItem) -> None:
-        if len(self.largest) < LARGEST or item.size > self.largest[-1].size:
-            self.largest.append(item)
-            self.largest.sort(key=lambda one: -one.size)
-            del self.largest[LARGEST:]
 
 
 class DataSurvey:
@@ -107,17 +95,19 @@ class DataSurvey:
         """What is known by now. Pages wait for the first look, and for one after a write, until
         `wait` seconds after its start; what has grown old is shown while it is renewed.
         """
-        with self._lock:
-            if time.monotonic() >= self._due and self._running is None:
-                self._running = threading.Thread(target=self._renew, name="survey", daemon=True)
-                self._started = time.monotonic()
-                self._running.start()
-            running = self._running
-            left = self._started + wait - time.monotonic()
-            holds = bool(self._made) and self._shown_writes == self._writes
-        if running is not None and left > 0 and not holds:
+        while True:
+            with self._lock:
+                if time.monotonic() >= self._due and self._running is None:
+                    self._running = threading.Thread(target=self._renew, name="survey", daemon=True)
+                    self._started = time.monotonic()
+                    self._running.start()
+                running = self._running
+                left = self._started + wait - time.monotonic()
+                holds = bool(self._made) and self._shown_writes == self._writes
+            if running is None or left <= 0 or holds:
+                return self._made
+            # A look that began before the write is followed by another.
             running.join(left)
-        return self._made
 
     @property
     def notice(self) -> str:

@@ -9,15 +9,15 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from keyfold_engine.clients.protocol import Client
 from keyfold.design.schema import EntitySchema, Schema, TableSchema
 from keyfold.design.table_name import physical_name
 from keyfold.migrations import Migration
-from keyfold_workbench.advise import Advice
 from keyfold.review.check import Review, check
-from keyfold_workbench.cost import Bill, Workload, bill
 from keyfold.runtime import Db, Design
 from keyfold.streams import StreamStatus, status
+from keyfold_engine.clients.protocol import Client
+from keyfold_workbench.advise import Advice
+from keyfold_workbench.cost import Bill, Workload, bill
 from keyfold_workbench.studio.checkup import Checkup
 from keyfold_workbench.studio.items import ItemReader
 from keyfold_workbench.studio.lag import LagSamples
@@ -27,18 +27,6 @@ from keyfold_workbench.studio.survey import DataSurvey
 
 RATE_SECONDS = 15.0
 """The time over which the rate of consumers is taken."""
-
-
-@dataclass(frozen=True)
-class Trial:
-    """How to try a system as one of its users: its pages, and who they are."""
-
-    rest: str
-    graphql: str
-    sign_in: str
-    users: Sequence[str] = ()
-    page: str | None = None
-    """The system's own page for people, if it has one."""
 
 
 @dataclass
@@ -55,22 +43,24 @@ class StudioSystem:
     address: str = ""
     """How a program opens it, where the place alone does not say."""
     design: Design | None = None
-    """The design that runs; without it, a design file or a draft, nothing can be written."""
+    """The design that runs; without it nothing is run or written."""
+    file: Schema | None = None
+    """The design file that the design was built from: findings and workloads use its names."""
+    why_read_only: str = ""
+    """Why nothing can be written, where another start of the studio would not help."""
     description: str = ""
     is_behind: Callable[[], bool] = bool
     """Whether copies, counters and events wait for a consumer here."""
     workload: Workload | None = None
     as_written: Schema | None = None
-    trial: Trial | None = None
+    page: str | None = None
+    """The address of the system's own page for people, if it has one."""
     migrations: Sequence[Migration] = ()
     table_prefix: str = ""
     table_names: Mapping[str, str] = field(default_factory=dict)
-    drafted: bool = False
     checkup: Checkup = field(default_factory=Checkup)
     advice: Advice | None = None
     """What the adviser found, once requested."""
-    reckoned: dict[object, tuple[Bill, Review]] = field(default_factory=dict)
-    """The bill and the review under the workload as it was given."""
     runs: dict[str, MigrationRun] = field(default_factory=dict)
     """Migrations that were started here, by name."""
     _streams: tuple[float, StreamStatus | None] = (float("-inf"), None)
@@ -120,9 +110,14 @@ class StudioSystem:
         (begun, before), (ended, after) = lately[0], lately[-1]
         return max(0, after - before) / max(ended - begun, 1e-3)
 
+    @property
+    def stated(self) -> Schema:
+        """The design as its author wrote it."""
+        return self.file or self.schema
+
     @cached_property
     def review(self) -> Review:
-        return check(self.schema)
+        return check(self.stated)
 
     @cached_property
     def written_review(self) -> Review | None:
@@ -130,7 +125,7 @@ class StudioSystem:
 
     @cached_property
     def bill(self) -> Bill | None:
-        return None if self.workload is None else bill(self.schema, self.workload)
+        return None if self.workload is None else bill(self.stated, self.workload)
 
     def open(self, client: Client | None = None) -> Db | None:
         """The typed handle, on the system's client or one that watches it."""

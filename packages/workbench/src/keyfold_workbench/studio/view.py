@@ -71,12 +71,11 @@ class PageView:
     def require_write(self) -> None:
         if not self.system.writable:
             raise NotWritable(
-                f"{self.system.title} is read-only here. Start with --write to change it."
+                self.system.why_read_only
+                or f"{self.system.title} is read-only here. Start with --write to change it."
             )
         if self.system.design is None:
-            raise NotWritable(
-                "A design file shows data and cannot write it: changes need the design in Python."
-            )
+            raise NotWritable("Changes need a design that runs.")
 
     # Forms and frames
 

@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
+from tests.unit.adopt.public.made import Public
+
+from keyfold.design.schema import EntitySchema, Schema
 from keyfold_workbench.adopt.description import table_schema
 from keyfold_workbench.adopt.design_draft import DesignDraft, draft
 from keyfold_workbench.adopt.item_groups import group
-from keyfold.design.schema import EntitySchema, Schema
-from tests.unit.adopt.public.made import Public
 
 
 @dataclass

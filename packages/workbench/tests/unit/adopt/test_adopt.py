@@ -7,16 +7,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from keyfold_workbench.adopt.coverage import Coverage, cover, summary
-from keyfold.review.draft.declarations import declarations_of
-from keyfold.cli import main
-from keyfold_engine.clients import connect
-from keyfold.design.file import loads
-from keyfold.errors import KeyfoldError
 from tests.unit.adopt.public import designs
 from tests.unit.adopt.public.made import Public, table
 from tests.unit.adopt.scores import drafted
+
+from keyfold.cli import main
+from keyfold.design.file import loads
+from keyfold.errors import KeyfoldError
+from keyfold.review.draft.declarations import declarations_of
+from keyfold_engine.clients import connect
+from keyfold_workbench.adopt.coverage import Coverage, cover, summary
 
 PUBLIC = [public for public in designs() if public.name != "GitHub"]
 

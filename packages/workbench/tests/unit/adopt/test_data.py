@@ -11,18 +11,14 @@ from typing import Any
 import pytest
 import yaml
 
-from keyfold_workbench.adopt.coverage import cover
-from keyfold.review.draft.declarations import declarations_of
-from keyfold.rows.item_writer import put
-from keyfold_workbench.adopt.made_items import ItemMaker
 from keyfold.cli import main
-from keyfold_engine.clients import connect
 from keyfold.design.file import loads
-from keyfold.design.target import load_design
 from keyfold.errors import KeyfoldError
-from keyfold.maintain import verify
-from keyfold.runtime import Design
+from keyfold.review.draft.declarations import declarations_of
+from keyfold_engine.clients import connect
 from keyfold_engine.values.size import item_size
+from keyfold_workbench.adopt.coverage import cover
+from keyfold_workbench.adopt.made_items import ItemMaker
 
 SHOP = """\
 design: shop
@@ -221,20 +217,6 @@ def test_an_entity_that_is_not_there_is_told(
     assert "shop has no entity Ordr; did you mean 'Order'?" in capsys.readouterr().err
     assert main(["load", "shop.db", "shop", "x.csv", "--map", "a=b"]) == 2
     assert "--map needs --design" in capsys.readouterr().err
-
-
-SYSTEMS = ("gg_core", "inviter", "search_room", "sellers", "tamafriends")
-
-
-@pytest.mark.parametrize("system", SYSTEMS)
-def test_items_of_a_design_in_python_are_taken_by_it_and_consistent(system: str) -> None:
-    design = load_design(f"keyfold_systems.{system}.design:design")
-    assert isinstance(design, Design)
-    with design.open(":memory:") as db:
-        items = list(ItemMaker(design, seed=3).make(40))
-        assert put(db, items) == len(items) >= 20
-        at_once = {one.name for one in design.schema.follows if one.sync == "transaction"}
-        assert [str(one) for one in verify(db).drifts if one.structure in at_once] == []
 
 
 EVIL = "x = __import__('builtins').__dict__.update(ran=True)"

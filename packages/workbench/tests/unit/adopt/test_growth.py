@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-
 from tests.unit.adopt.public.made import table
 from tests.unit.adopt.test_inspect import drafted
 

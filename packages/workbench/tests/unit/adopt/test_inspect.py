@@ -7,17 +7,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from keyfold_workbench.adopt import item_sample
-from keyfold_workbench.adopt.description import table_schema
-from keyfold_workbench.adopt.design_draft import DesignDraft, draft
-from keyfold.cli import main
-from keyfold_engine.clients import Client, connect
-from keyfold.design.file import load, loads
-from keyfold_engine.expressions.text import condition_text
 from tests.unit.adopt.public import designs
 from tests.unit.adopt.public.made import Kind, Maker, Public, table
 from tests.unit.adopt.scores import score
+
+from keyfold.cli import main
+from keyfold.design.file import load, loads
+from keyfold.review.draft.python import declaration
+from keyfold_engine.clients import Client, connect
+from keyfold_engine.expressions.text import condition_text
+from keyfold_workbench.adopt import item_sample
+from keyfold_workbench.adopt.description import table_schema
+from keyfold_workbench.adopt.design_draft import DesignDraft, draft
 
 PK_SK = table("things", "PK SK", "GSI1 GSI1PK GSI1SK")
 
@@ -136,7 +137,7 @@ def test_keyfolds_own_markers_are_no_entities(tmp_path: Path) -> None:
         for number in range(5):
             db.create(Person(person_id=f"p{number}", email=f"p{number}@example.org"))
     client = connect(str(tmp_path / "people.db"))
-    taken = item_sample.read(client, item_sample.begin("people", 100), 100)
+    taken = item_sample.read(client, item_sample.Sample("people"), 100)
     client.close()
     found = draft(
         table_schema({**PK_SK, "TableName": "people", "GlobalSecondaryIndexes": []}), taken.items
@@ -219,7 +220,7 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
 
 
 def test_a_sample_is_of_all_parts_and_can_be_gone_on_with(shop: Client, tmp_path: Path) -> None:
-    sample = item_sample.read(shop, item_sample.begin("OnlineShop", 200), 200)
+    sample = item_sample.read(shop, item_sample.Sample("OnlineShop"), 200)
     assert len(sample.items) == 200
     assert not sample.complete
     sample.save(tmp_path / "sample")
@@ -230,7 +231,7 @@ def test_a_sample_is_of_all_parts_and_can_be_gone_on_with(shop: Client, tmp_path
 
 
 def test_a_sample_keeps_within_its_units(shop: Client) -> None:
-    sample = item_sample.read(shop, item_sample.begin("OnlineShop", 600), 600, units=3)
+    sample = item_sample.read(shop, item_sample.Sample("OnlineShop"), 600, units=3)
     assert sample.units <= 4
     assert 0 < len(sample.items) < 600
 
@@ -285,3 +286,91 @@ def test_the_page_on_what_inspect_finds_is_what_it_finds() -> None:
     root = Path(__file__).parents[5]
     made = runpy.run_path(str(root / "docs" / "_ext" / "inspected.py"))["page"]()
     assert (root / "docs" / "inspected.md").read_text("utf-8") == made
+
+
+def customers_and_orders(*more: dict[str, Any], buyers: bool = True) -> DesignDraft:
+    make = Maker()
+    ids = [make.uuid() for _ in range(40)]
+    items: list[dict[str, Any]] = [
+        {"PK": f"CUSTOMER#{one}", "SK": f"CUSTOMER#{one}", "type": "Customer", "name": make.name()}
+        | {"customerId": one}
+        for one in ids
+    ]
+    for number in range(60):
+        order, buyer = make.uuid(), make.one_of(*ids) if buyers else make.uuid()
+        items.append(
+            {"PK": f"ORDER#{order}", "SK": f"ORDER#{order}", "type": "Order", "total": number}
+            | {"orderId": order, "customerId": buyer}
+        )
+    public = Public("", "", PK_SK, {"": Kind((), {})})
+    for item in (*items, *more):
+        public.add("", **item)
+    return draft(table_schema(PK_SK), [item for _, item in public.wire()])
+
+
+def test_an_item_with_nothing_but_the_key_of_another_is_a_husk() -> None:
+    husk = "CUSTOMER#ffffffff-aaaa-4444-8888-bbbbbbbbbbbb"
+    found = customers_and_orders({"PK": husk, "SK": husk})
+    assert set(keys(found)) == {"Customer", "Order"}
+    assert any(f"such as {husk} / {husk}" in note for note in found.notes)
+    declaration(loads(found.text()))
+
+
+def test_items_with_nothing_but_keys_of_their_own_form_are_an_entity() -> None:
+    make = Maker()
+    edges = [{"PK": f"USER#{make.hex()}", "SK": f"FOLLOWS#{make.hex()}"} for _ in range(9)]
+    assert len(customers_and_orders(*edges).schema.entities) == 3
+
+
+@pytest.mark.parametrize("buyers", [True, False])
+def test_a_reference_needs_a_value_that_is_an_id(buyers: bool) -> None:
+    found = customers_and_orders(buyers=buyers)
+    (order,) = [entity for entity in found.schema.entities if entity.name == "Order"]
+    assert order.by_field["customerId"].refers == ("Customer" if buyers else "")
+    assert not any("0 of" in note for note in found.notes)
+
+
+CUSTOMERS, EVENTS = 100, 50
+
+
+@pytest.fixture(scope="module")
+def crowded() -> Iterator[Client]:
+    """A table whose partitions are larger than a page: half of the items come last in theirs."""
+    client = connect(":memory:")
+    client.call("CreateTable", {**PK_SK, "BillingMode": "PAY_PER_REQUEST"})
+    for customer in range(CUSTOMERS):
+        for number in range(EVENTS):
+            for kind in ("AUDIT", "VISIT"):
+                item = {
+                    "PK": {"S": f"CUSTOMER#c{customer:04}"},
+                    "SK": {"S": f"{kind}#{number:04}"},
+                    "type": {"S": kind.title()},
+                    f"{kind.lower()}At": {"S": f"2026-01-{number % 28 + 1:02}"},
+                }
+                client.call("PutItem", {"TableName": "things", "Item": item})
+    yield client
+    client.close()
+
+
+def sampled(client: Client, seed: int = 0) -> item_sample.Sample:
+    return item_sample.read(client, item_sample.Sample("things"), 1000, seed=seed)
+
+
+def test_a_sample_sees_what_is_far_into_a_partition_and_says_its_error(crowded: Client) -> None:
+    sample = sampled(crowded)
+    visits = sum(item["type"]["S"] == "Visit" for item in sample.items) / len(sample.items)
+    assert 0.3 < visits < 0.7
+    found = draft(table_schema(PK_SK), sample.items, visits=sample.visits)
+    assert all("% ± " in entity.description for entity in found.schema.entities)
+
+
+def test_another_seed_reads_other_items(crowded: Client) -> None:
+    one, same, other = ({repr(item) for item in sampled(crowded, seed).items} for seed in (1, 1, 2))
+    assert one == same
+    assert len(one & other) < 0.6 * len(one)
+
+
+def test_a_table_that_the_sample_can_hold_is_read_once_and_whole(crowded: Client) -> None:
+    sample = item_sample.read(crowded, item_sample.Sample("things"), 20_000)
+    assert sample.complete
+    assert len(sample.items) == 2 * CUSTOMERS * EVENTS

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Self
+from typing import Annotated, Self
 
 import pytest
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
 from keyfold import Design, Entity, Id, Key, Timestamp
-from keyfold_workbench.adopt.made_items import ItemMaker
 from keyfold.errors import KeyfoldError
+from keyfold_workbench.adopt.made_items import ItemMaker
 
 design = Design("clinic")
 table = design.table("clinic")
@@ -35,6 +35,16 @@ class Appointment(Entity, table=table):
         return self
 
 
+hospital = Design("hospital")
+wards = hospital.table("wards")
+
+
+class Bed(Entity, table=wards):
+    bed_id: Id
+    place: Annotated[str, Field(pattern=r"^ROOM#[^#]+#[a-z0-9]+$")]
+    key = Key("BED#{bed_id}", "BED")
+
+
 impossible = Design("impossible")
 closed = impossible.table("closed")
 
@@ -51,6 +61,12 @@ class Closed(Entity, table=closed):
 def test_fields_that_must_fit_each_other_do() -> None:
     made = ItemMaker(design, seed=1).make(100)
     assert len([one for one in made if isinstance(one, Appointment)]) > 50
+
+
+def test_a_pattern_of_fixed_texts_and_classes_is_fitted() -> None:
+    places = [one.place for one in ItemMaker(hospital).make(5) if isinstance(one, Bed)]
+    assert len(set(places)) == 5
+    assert all(one.startswith("ROOM#") for one in places)
 
 
 def test_an_entity_that_takes_nothing_is_named_with_the_way_around() -> None:

@@ -4,23 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from keyfold import (
-    Average,
-    Counter,
-    Design,
-    Edge,
-    Entity,
-    Extreme,
-    Id,
-    Index,
-    Key,
-    Latest,
-    Mirror,
-    On,
-)
-from keyfold.rows.item_writer import put
-from keyfold_workbench.adopt.made_items import ItemMaker
+from keyfold import Counter, Design, Entity, Id, Index, Key, On
 from keyfold.maintain.verify import verify
+from keyfold.rows.item_writer import put
+from keyfold.structures import Average, Edge, Extreme, Latest, Mirror
+from keyfold_workbench.adopt.made_items import ItemMaker
 
 design = Design("club")
 table = design.table("club", indexes=[Index("GSI1", "gsi1pk", "gsi1sk")])

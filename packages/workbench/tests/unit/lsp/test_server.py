@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import subprocess
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -113,6 +115,26 @@ async def editor() -> AsyncIterator[Editor]:
     await client.shutdown_async(None)
     client.exit(None)
     await client.stop()  # type: ignore[no-untyped-call]
+
+
+def sent(**message: Any) -> bytes:
+    body = json.dumps({"jsonrpc": "2.0", **message}).encode()
+    return b"Content-Length: %d\r\n\r\n" % len(body) + body
+
+
+def test_a_proper_shutdown_ends_with_code_zero_and_says_nothing() -> None:
+    begin: dict[str, Any] = {"processId": None, "rootUri": None, "capabilities": {}}
+    done = subprocess.run(
+        [sys.executable, "-m", "keyfold", "lsp"],
+        input=sent(id=1, method="initialize", params=begin)
+        + sent(method="initialized", params={})
+        + sent(id=2, method="shutdown")
+        + sent(method="exit"),
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, done.stderr.decode()) == (0, "")
 
 
 @pytest.mark.parametrize(

@@ -5,19 +5,18 @@ from __future__ import annotations
 import random
 
 import pytest
+from tests.unit.simulate.stories.retry_pool import RetryPool
 
 from keyfold_engine.limits import GB
 from keyfold_workbench.cost.part import Store
-from keyfold_workbench.simulate.assumptions import SWEEPS, Assumptions, sweep
-from keyfold_workbench.simulate.load.schedule import Burst, Schedule
+from keyfold_workbench.simulate.load.schedule import Schedule
 from keyfold_workbench.simulate.load.zipf import exponent, fit, harmonic, shares
 from keyfold_workbench.simulate.model import conflicts
 from keyfold_workbench.simulate.model.auto_scaler import AutoScaling
 from keyfold_workbench.simulate.model.backpressure import IndexBuffer
 from keyfold_workbench.simulate.model.bucket import Bucket
-from keyfold_workbench.simulate.model.latency import of_calls
 from keyfold_workbench.simulate.model.partition import partitions_needed
-from keyfold_workbench.simulate.model.retries import RETRY_COST, RetryPool, attempts, refusal, steady
+from keyfold_workbench.simulate.model.retries import RETRY_COST, refusal, steady
 from keyfold_workbench.simulate.model.shard_reader import ShardQueue, ShardWork
 from keyfold_workbench.simulate.run import run
 from keyfold_workbench.simulate.traffic import (
@@ -56,20 +55,6 @@ def test_a_20_kb_item_is_read_600_times_a_second_and_no_more() -> None:
 def test_an_uneven_partition_borrows_what_the_others_leave() -> None:
     even = model(50, 50, 50, 150, mode=Provisioned(400, 400), partitions=4)
     assert run(even, Schedule(), 3600).refused_units == 0
-
-
-def test_peak_of_50000_reads_grows_to_100000_at_once_and_then_to_200000() -> None:
-    assumed = Assumptions(growth="doubling")
-    space = KeySpace("key", (), 1e9)
-    spec = StoreSpec(T, OnDemand(100_000, 4_000), (space,))
-    line = TrafficLine("get", T, "read", 1.0, 1.0, "key", "step")
-    bursts = (Burst("step", 0, 3600, 100_000), Burst("step", 3600, 600, 200_000))
-    seen = run(ScaleModel("x", (spec,), (line,)), Schedule(bursts=bursts), 4200, assumed)
-    assert seen.refused_units == 0
-    early = (Burst("step", 0, 600, 100_000), Burst("step", 600, 600, 200_000))
-    assert run(
-        ScaleModel("x", (spec,), (line,)), Schedule(bursts=early), 1200, assumed
-    ).refused_units
 
 
 def test_warm_throughput_does_not_help_one_hot_key() -> None:
@@ -175,41 +160,21 @@ def test_the_closed_form_of_retries_agrees_with_drawn_calls(refused: float) -> N
                 lost += 1
                 break
             quota, spent = quota - RETRY_COST, RETRY_COST
-    expected = steady("2026", refused)
+    expected = steady(refused)
     assert sent / calls == pytest.approx(expected.sends, rel=0.02)
     assert lost / calls == pytest.approx(expected.lost, abs=0.01)
 
 
-def test_the_old_client_tries_ten_times() -> None:
-    rng = random.Random(1)
-    assert max(attempts("legacy", 0.9, rng)[0] for _ in range(200)) == 10
-    assert steady("legacy", 0.5).lost == pytest.approx(0.5**10)
-
-
 def test_refusals_are_found_from_what_is_served() -> None:
-    assert 1 - refusal("2026", 0.7).lost == pytest.approx(0.7, abs=1e-3)
+    assert 1 - refusal(0.7).lost == pytest.approx(0.7, abs=1e-3)
 
 
-def test_a_short_peak_is_lost_by_the_new_client_and_waited_out_by_the_old_one() -> None:
-    lost = {}
-    for client in ("legacy", "2026"):
-        pool = RetryPool(client)
-        for second in range(120):
-            pool.second(second, 1500.0 if second < 10 else 100.0, 1000.0)
-        assert pool.served + pool.lost + pool.waiting == pytest.approx(15_000 + 11_000)
-        lost[client] = pool.lost
-    assert lost["legacy"] < lost["2026"]
-
-
-def test_latency_stays_flat_until_calls_are_refused() -> None:
-    assumed = Assumptions()
-    calm = of_calls(assumed, requests=1, reading=True)
-    assert calm.p50 == pytest.approx(2.5, rel=0.1)
-    assert calm.p99 == pytest.approx(8.0, rel=0.25)
-    assert of_calls(assumed, requests=1, reading=True, refused=0.3).p99 > 500
-    put = of_calls(assumed, requests=1, reading=False)
-    together = of_calls(assumed, requests=1, reading=False, transaction_items=2)
-    assert together.p50 / put.p50 == pytest.approx(4, rel=0.1)
+def test_a_short_peak_is_lost_by_clients_with_a_quota() -> None:
+    pool = RetryPool()
+    for second in range(120):
+        pool.second(second, 1500.0 if second < 10 else 100.0, 1000.0)
+    assert pool.served + pool.lost + pool.waiting == pytest.approx(15_000 + 11_000)
+    assert pool.lost > 0
 
 
 def test_records_that_nobody_reads_for_a_day_are_lost() -> None:
@@ -231,10 +196,3 @@ def test_zipf_sums_and_fits() -> None:
     assert shares(50, 1.1, 1)[0] == pytest.approx(0.25, abs=0.02)
     counts = [round(1e6 * k**-0.9) for k in range(1, 500)]
     assert fit(counts) == pytest.approx(0.9, abs=0.01)
-
-
-def test_every_assumption_can_be_swept() -> None:
-    every = tuple(SWEEPS)
-    assert len(sweep(every)) == 1 + sum(len(values) for values in SWEEPS.values())
-    with pytest.raises(ValueError, match="Unknown assumption: heat"):
-        sweep(("heat",))

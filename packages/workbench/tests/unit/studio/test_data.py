@@ -159,7 +159,6 @@ def test_a_design_alone_shows_data_of_a_table_that_keyfold_did_not_write(db: Db)
         client=db.client,
         place="clubs.db",
         writable=True,
-        drafted=True,
     )
     client = TestClient(create_studio([drafted], Gate(token=TOKEN)), base_url="http://localhost")
     client.get(f"/?token={TOKEN}")
@@ -178,7 +177,6 @@ PAGES = (
     "/s/clubs/data?entity=Member&field=name&value=nobody",
     "/s/clubs/find?q=c1",
     "/s/clubs/patterns/clubs_of_city?city_id=rome&run=1",
-    "/s/clubs/partitions",
     "/s/clubs/edit?table=Clubs&pk=CLUB%23c1&sk=CLUB",
 )
 

@@ -9,10 +9,8 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from keyfold import Db, Design
-from keyfold.design.target import load_design
+from keyfold import Db
 from keyfold_workbench.studio import StudioSystem
-from keyfold_workbench.studio.entry import form_fields, read_fields
 
 from .conftest import SCRIPT, CityClub, Club, Member
 from .test_data import words
@@ -179,18 +177,3 @@ def test_a_read_only_system_shows_and_refuses(
     for path in ("/s/clubs/plan", "/s/clubs/send"):
         assert post(browser, path, plan).status_code == 403
     assert db.get(Club.key(club_id="c2")).name == "Rowing"
-
-
-def test_a_field_that_follows_another_item_is_given_once_and_not_edited() -> None:
-    inviter = load_design("keyfold_systems.inviter.design:design")
-    assert isinstance(inviter, Design)
-    entity = inviter.entity("Hangout")
-    ids = {"hangout_id": "h", "host_id": "u", "host_name": "Ada"}
-    day = {"starts_at": "2026-01-01T18:00:00Z", "ends_at": "2026-01-01T19:00:00Z"}
-    item = entity.model_validate({**ids, "title": "Tea", **day})
-    (stored,) = [one for one in form_fields(entity, item, {}, {}) if one.name == "host_name"]
-    assert stored.kept == "copied from User.name"
-    (new,) = [one for one in form_fields(entity, None, {}, {}) if one.name == "host_name"]
-    assert new.kept == ""
-    given = {"host_name": ["Eve"]}
-    assert read_fields(entity, given, is_new=False) == ({}, {})

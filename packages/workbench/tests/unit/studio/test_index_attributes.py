@@ -134,5 +134,5 @@ def test_the_map_patterns_and_plans_know_each_attribute(visitor: TestClient) -> 
     planned = words(post(visitor, "/s/homes/plan", sent).text)
     assert "rent 80 → 85" in planned
     assert "1 indexes" in planned or "2 indexes" in planned
-    for page in ("", "/partitions", "/review", "/streams", "/data", "/data?entity=Home"):
+    for page in ("", "/review", "/streams", "/data", "/data?entity=Home"):
         assert visitor.get(f"/s/homes{page or '/map'}").status_code == 200, page

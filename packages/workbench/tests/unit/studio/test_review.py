@@ -1,4 +1,4 @@
-"""Review, partitions, migrations and trial as pages; backends that are away."""
+"""Review and migrations as pages; backends that are away."""
 
 from __future__ import annotations
 
@@ -12,11 +12,10 @@ import pytest
 from starlette.testclient import TestClient
 
 from keyfold import Db
-from keyfold_engine.clients.recorder import ReadLimits, RecordedClient
 from keyfold.errors import Unreachable
 from keyfold.migrations import CreateTable, Migration, TableSchema
 from keyfold_workbench.cost import loads
-from keyfold_workbench.studio import Gate, StudioSystem, Trial, create_studio
+from keyfold_workbench.studio import Gate, StudioSystem, create_studio
 
 from .conftest import SCRIPT, TOKEN, design
 from .test_data import words
@@ -43,17 +42,30 @@ def total(page: str) -> float:
     return float(found[1].replace(",", ""))
 
 
-def test_sliders_change_the_bill_and_what_follows(
-    loaded: StudioSystem, browser: TestClient
+def test_the_bill_stands_beside_the_findings(loaded: StudioSystem, browser: TestClient) -> None:
+    page = browser.get("/s/clubs/review").text
+    assert loaded.bill is not None
+    assert total(page) == pytest.approx(loaded.bill.dollars, abs=0.005)
+    assert "No hot key" in words(page)
+
+
+@pytest.fixture
+def busy(system: StudioSystem) -> None:
+    system.workload = loads(WORKLOAD.replace("rate: 50", "rate: 50000"), design.schema)
+
+
+@pytest.mark.usefixtures("busy")
+def test_a_hot_key_is_shown_with_its_share(browser: TestClient) -> None:
+    assert "of a partition" in words(browser.get("/s/clubs/review").text)
+
+
+def test_pages_without_content_are_not_in_the_menu(
+    system: StudioSystem, browser: TestClient
 ) -> None:
-    before = browser.get("/s/clubs/review").text
-    assert "as the workload says" in words(before)
-    part = browser.get("/s/clubs/review?traffic=10", headers={"x-part": "1"}).text
-    assert part.startswith("<section")
-    assert "against the workload" in words(part)
-    assert total(part) > 5 * total(before)
-    hot = words(browser.get("/s/clubs/review?traffic=20&sizes=20&pages=20").text)
-    assert "of a partition" in hot
+    assert ">Migrations<" not in browser.get("/s/clubs/map").text
+    assert 'data-go="p"' in browser.get("/s/clubs/map").text
+    system.schema = replace(system.schema, patterns=())
+    assert 'data-go="p"' not in browser.get("/s/clubs/map").text
 
 
 def test_findings_stand_beside_what_they_are_about_with_their_rule(browser: TestClient) -> None:
@@ -68,37 +80,6 @@ def test_findings_stand_beside_what_they_are_about_with_their_rule(browser: Test
 def test_advice_is_before_and_after(loaded: StudioSystem, browser: TestClient) -> None:
     assert "Search for a better design" in words(browser.get("/s/clubs/review").text)
     assert "before and after" in words(browser.get("/s/clubs/review?advise=1").text)
-
-
-def test_partitions_show_size_largest_items_and_what_grows(browser: TestClient) -> None:
-    page = words(browser.get("/s/clubs/partitions").text)
-    assert "CLUB# c1 3" in page
-    assert "Largest items" in page
-    assert "Collections that grow Entity Most In Limit" in page
-
-
-def test_heat_comes_from_the_workload(loaded: StudioSystem, browser: TestClient) -> None:
-    page = words(browser.get("/s/clubs/partitions").text)
-    assert "Heat as foreseen the busiest key of each, by the workload" in page
-
-
-def test_heat_is_counted_by_the_engine_once_somebody_asks(browser: TestClient) -> None:
-    page = browser.get("/s/clubs/partitions").text
-    assert "Not counted yet" in words(page)
-    page = post(browser, "/s/clubs/heat", form(page, "/s/clubs/heat") | {"act": "ENABLE"}).text
-    for _ in range(3):
-        browser.get("/s/clubs/data?table=Clubs&pk=CITY%23rome")
-    page = browser.get("/s/clubs/partitions").text
-    assert re.search(r"Clubs CITY# rome \d", words(page))
-    page = post(browser, "/s/clubs/heat", form(page, "/s/clubs/heat") | {"act": "DISABLE"}).text
-    assert "Not counted yet" in words(page)
-
-
-def test_a_backend_elsewhere_says_that_it_does_not_count(
-    system: StudioSystem, browser: TestClient, db: Db
-) -> None:
-    system.client = RecordedClient(db.client, ReadLimits(requests=10_000))
-    assert "Not counted here" in words(browser.get("/s/clubs/partitions").text)
 
 
 def test_findings_of_an_entity_stand_on_its_page(system: StudioSystem, browser: TestClient) -> None:
@@ -121,17 +102,6 @@ def test_the_map_can_be_taken_along_as_svg(browser: TestClient) -> None:
         assert answer.headers["content-disposition"].startswith("attachment")
         assert "CityClub" in "".join(ElementTree.fromstring(answer.text).itertext())
     assert browser.get("/s/clubs/map/keys-Nothing.svg").status_code == 404
-
-
-def test_a_service_is_tried_with_people_and_ids_that_exist(
-    system: StudioSystem, browser: TestClient
-) -> None:
-    assert "No service here" in words(browser.get("/s/clubs/try").text)
-    system.trial = Trial("/clubs/docs", "/clubs/graphql", "/sign-in", ["ada"])
-    page = browser.get("/s/clubs/try").text
-    assert 'href="/clubs/docs"' in page
-    assert "Authorization: Bearer ada" in words(page)
-    assert "club_id c1 c2" in words(page)
 
 
 def test_a_migration_goes_forward_and_back_with_confirmation(
@@ -166,7 +136,7 @@ def test_a_backend_that_is_away_leaves_the_pages_of_the_design(system: StudioSys
     system.client = Away()
     client = TestClient(create_studio([system], Gate(token=TOKEN)), base_url="http://localhost")
     assert "away" in words(client.get(f"/?token={TOKEN}").text)
-    for page in ("map", "review", "patterns", "partitions", "try", "data"):
+    for page in ("map", "review", "patterns", "data"):
         answer = client.get(f"/s/clubs/{page}")
         assert answer.status_code == 200, page
     for page in ("data?entity=Club", "streams", "patterns/clubs_of_city?city_id=x&run=1"):

@@ -9,7 +9,8 @@ from typing import Annotated
 import pytest
 from starlette.testclient import TestClient
 
-from keyfold import Design, Entity, Id, Key, Nearest, Vector, nearest
+from keyfold import Design, Entity, Id, Key
+from keyfold.vectors import Nearest, Vector, nearest
 from keyfold_workbench.studio import Gate, StudioSystem, create_studio
 
 from .test_data import words

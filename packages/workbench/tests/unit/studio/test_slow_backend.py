@@ -10,7 +10,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from keyfold_engine.clients import Client
-from keyfold_workbench.studio import Gate, StudioSystem, create_studio, data, partitions
+from keyfold_workbench.studio import Gate, StudioSystem, create_studio, data
 
 from .conftest import TOKEN
 from .test_data import words
@@ -50,7 +50,7 @@ def visitor(system: StudioSystem, slow: Slow) -> TestClient:
     return client
 
 
-@pytest.mark.parametrize("page", ["/", CLUB, "/s/clubs/streams", "/s/clubs/partitions"])
+@pytest.mark.parametrize("page", ["/", CLUB, "/s/clubs/streams"])
 def test_a_page_comes_in_its_frame_with_a_notice_before_the_backend_answers(
     visitor: TestClient, page: str
 ) -> None:
@@ -92,7 +92,7 @@ def test_pages_of_the_design_need_no_answer(system: StudioSystem, slow: Slow) ->
     client = TestClient(create_studio([system], Gate(token=TOKEN)), base_url="http://localhost")
     client.get(f"/s/clubs/map?token={TOKEN}")
     for page in ("map", "review", "patterns", "patterns/clubs_of_city", "try"):
-        assert client.get(f"/s/clubs/{page}").status_code == 200, page
+        assert client.get("/s/clubs/data").status_code == 200, page
     assert not slow.answers.is_set()
     assert slow.held == 1
 
@@ -108,19 +108,17 @@ def test_numbers_that_are_missing_are_explained_until_they_come(
     assert survey.notice == ""
 
 
-@pytest.mark.parametrize(("page", "part"), [("data", "tables"), ("partitions", "sizes")])
 def test_numbers_that_are_not_there_yet_come_by_themselves(
-    system: StudioSystem, slow: Slow, monkeypatch: pytest.MonkeyPatch, page: str, part: str
+    system: StudioSystem, slow: Slow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (data, partitions):
-        monkeypatch.setattr(module, "PATIENCE", 0.05)
+    monkeypatch.setattr(data, "PATIENCE", 0.05)
     visitor = TestClient(create_studio([system], Gate(token=TOKEN)), base_url="http://localhost")
     visitor.get(f"/?token={TOKEN}", follow_redirects=False)
-    early = visitor.get(f"/s/clubs/{page}").text
+    early = visitor.get("/s/clubs/data").text
     assert "The numbers appear when it does." in words(early)
-    assert f'id="{part}" class="stack" data-live' in early
+    assert 'id="tables" class="stack" data-live' in early
     slow.answers.set()
     system.survey.tables(60.0)
-    later = visitor.get(f"/s/clubs/{page}", headers={"X-Part": part}).text
+    later = visitor.get("/s/clubs/data", headers={"X-Part": "tables"}).text
     assert "CITY# rome" in words(later)
     assert "data-live" not in later

@@ -11,7 +11,8 @@ from starlette.testclient import TestClient
 from keyfold import Db
 from keyfold_engine.clients.recorder import ReadLimits, RecordedClient
 from keyfold_workbench.cost import loads
-from keyfold_workbench.studio import StudioSystem, sliders, streams, survey
+from keyfold_workbench.studio import StudioSystem, streams, survey
+from keyfold_workbench.studio import system as systems
 
 from .conftest import Club, design
 from .test_review import WORKLOAD
@@ -82,5 +83,5 @@ def test_the_bill_of_the_workload_as_it_is_is_reckoned_once(
     def reckoned(*_: object) -> None:
         raise AssertionError("it is known")
 
-    monkeypatch.setattr(sliders, "bill", reckoned)
+    monkeypatch.setattr(systems, "bill", reckoned)
     assert browser.get("/s/clubs/review").text == first

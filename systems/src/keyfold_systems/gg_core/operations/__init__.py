@@ -1,1 +1,1 @@
-"""The operations of gg_core, by what they are about."""
+"""The operations of gg_core, with the document's own names for its mutations."""

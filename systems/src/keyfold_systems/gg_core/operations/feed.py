@@ -1,45 +1,37 @@
-"""Activities, comments on them, and the feed that they come together in."""
+"""Activities, the feed that they come together in, and who is promoted."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
-from typing import Any
 
-from keyfold import Page, Timestamp, new_ulid
+from keyfold import Page, new_ulid, put
+from keyfold.streams import Change
+from keyfold_systems.gg_core import patterns
+from keyfold_systems.gg_core.entities import (
+    Activity,
+    FeedItem,
+    Follow,
+    Group,
+    GroupMember,
+    Promotion,
+    Role,
+    home,
+)
+from keyfold_systems.gg_core.media import MediaStore, Upload
+from keyfold_systems.gg_core.operations.access import Part, profile_of
+from keyfold_systems.gg_core.views import Entry, NewActivity, view_of
 from keyfold_web import (
     Conflict,
     Identity,
     Invalid,
-    Missing,
     NotAllowed,
     PageRequest,
+    admin,
     authenticated,
     itself,
-    moderator,
     mutation,
     query,
-    related,
-    upload_folder,
-)
-from keyfold.errors import NotFound
-from keyfold_systems.gg_core.entities import Activity, CommentsCounter, FeedItem, Group, User, home
-from keyfold_systems.gg_core.goals import Goal, Task
-from keyfold_systems.gg_core.operations.access import (
-    Part,
-    admin_of_actor,
-    author,
-    group_member,
-    registered,
-)
-from keyfold_systems.gg_core.operations.people import person_of
-from keyfold_systems.gg_core.patterns import activities_of, comments_of
-from keyfold_systems.gg_core.payloads import (
-    Entry,
-    MediaView,
-    NewActivity,
-    Person,
-    Upload,
+    subscription,
 )
 
 MOST_ENTRIES = 100
@@ -48,206 +40,91 @@ MOST_ENTRIES = 100
 class Feeds(Part):
     """What people and groups do, and who sees it."""
 
-    @mutation(
-        "/activities",
-        name="postActivity",
-        allow=registered,
-        status=201,
-        example={"input": {"previewText": "Ran ten kilometres before breakfast."}},
-    )
-    async def post_activity(self, input: NewActivity, caller: Identity) -> Activity:
-        """Tell your followers what you did, or the members of a group what it does."""
-        actor = input.actor_id or caller.id
-        if actor != caller.id and await self.role(actor, caller.id) is None:
-            raise NotAllowed("You can post as yourself and in groups that you are in.")
-        if input.media is not None and not input.media.s3_key.startswith(
-            f"{upload_folder(caller.id)}/"
-        ):
-            raise NotAllowed("You can post files that you uploaded.")
-        about = await self._about(input, actor, caller)
-        new = new_ulid()
-        given = input.model_dump(exclude={"actor_id", "object_actor_id", "object_created_at"})
-        activity = Activity.model_validate(
-            given
-            | about
-            | {
-                "activity_id": new,
-                "actor_id": actor,
-                "author_id": caller.id,
-                "group_id": None if actor == caller.id else actor,
-                "object_id": input.object_id or new,
-                "created_at": self.db.context.now(),
-            }
-        )
-        return await home.post(self.db, activity)
+    store: MediaStore | None = None
 
-    @mutation(
-        "/actors/{actor_id}/activities/{activity_id}",
-        name="deleteActivity",
-        method="DELETE",
-        allow=itself("actor_id") | author | admin_of_actor | moderator,
-    )
-    async def delete_activity(
-        self, actor_id: str, activity_id: str, created_at: Timestamp, caller: Identity
-    ) -> None:
-        """Take an activity back; it leaves every feed at once, and its comments go with it."""
-        ref = Activity.key(actor_id=actor_id, activity_id=activity_id, created_at=created_at)
-        entry = self.audited(caller, "remove", f"activity {actor_id}/{activity_id}")
-        try:
-            activity: Activity = await self.db.get(ref)
-            own = caller.id in (actor_id, activity.author_id)
-            await self.db.transact(*home.removing(activity), *([] if own else [entry]))
-        except NotFound:
-            raise Missing.of("activity", activity_id) from None
+    @mutation("/activities", allow=authenticated, status=201)
+    async def post_activity(self, input: NewActivity, caller: Identity) -> Activity:
+        """Tell your followers what you did, or the members of a group that you lead."""
+        actor, new = input.actor_id or caller.id, new_ulid()
+        leads = (Role.OWNER, Role.ADMIN)
+        if actor != caller.id and await self.role(actor, caller.id) not in leads:
+            raise NotAllowed("Post as yourself, or for a group that you are an owner or admin of.")
+        if input.media is not None and not input.media.s3_key.startswith(_folder(caller.id)):
+            raise Invalid("media", "is not a file that you uploaded")
+        if input.object_id is None and input.object_type != "Post":
+            raise Invalid("objectId", f"say which {input.object_type.lower()} it is about")
+        given = dict(input) | {
+            "activity_id": new,
+            "actor_id": actor,
+            "object_id": input.object_id or new,
+            "created_at": self.db.context.now(),
+        }
+        made, *_ = await self.db.transact(put(Activity(**given)), profile_of(caller.id))
+        return made
 
     @query("/users/{user_id}/activities", allow=authenticated)
     async def activities(self, user_id: str, page: PageRequest, caller: Identity) -> Page[Entry]:
-        """What somebody did, newest first; not where one of you blocked the other."""
-        if await self.is_group(user_id):
-            raise Missing.of("user", user_id)
-        await self.refuse_blocked(caller.id, {user_id})
-        return await self._timeline(user_id, page, caller)
-
-    @query("/groups/{group_id}/activities", allow=group_member)
-    async def group_activities(
-        self, group_id: str, page: PageRequest, caller: Identity
-    ) -> Page[Entry]:
-        """A group's timeline, newest first."""
-        return await self._timeline(group_id, page, caller)
-
-    @query("/actors/{actor_id}/activities/{activity_id}/comments", allow=authenticated)
-    async def comments(
-        self, actor_id: str, activity_id: str, page: PageRequest, caller: Identity
-    ) -> Page[Entry]:
-        """What was said about an activity, oldest first, to those who see it."""
-        if not await self.sees(actor_id, caller):
-            raise NotAllowed("You do not see this activity.")
-        found = await comments_of.after(page.cursor)(self.db, activity_id, limit=page.limit)
-        kept = [one for one in found if one.post_actor_id == actor_id]
-        return Page(await self._entries(kept, caller.id), found.cursor)
+        """What a user did, newest first; of a group, for its members."""
+        group = await self.db.find(Group.key(group_id=user_id))
+        if group is not None and await self.role(user_id, caller.id) is None:
+            raise NotAllowed("Only its members see what a group does.")
+        read = patterns.activities.after(page.cursor)
+        found = await read(self.db, user_id, limit=page.limit)
+        return Page(await self._entries(found.items), found.cursor)
 
     @query("/users/{user_id}/feed", allow=itself("user_id"))
     async def feed(self, user_id: str, page: PageRequest) -> Page[Entry]:
-        """What those you follow and the groups you are in did, newest first."""
+        """What those you follow and your groups did, newest first: pulled and copied alike."""
         limit = min(page.limit, MOST_ENTRIES)
         found = await home.page(self.db, user_id, limit=limit, cursor=page.cursor)
-        return Page(await self._entries(list(found), user_id), found.cursor)
+        return Page(await self._entries(found.items), found.cursor)
 
-    @related(Entry, name="author")
-    async def entry_author(self, parents: list[Entry]) -> list[Person | None]:
-        """Who wrote it."""
-        people = await self.users(one.author_id for one in parents)
-        return [person_of(people, one.author_id) for one in parents]
+    @subscription(Activity, allow=itself("user_id"))
+    async def feed_added(self, change: Change[Activity], user_id: str) -> Entry | None:
+        """What those you follow and your groups do, as it happens."""
+        new = change.new
+        if new is None or change.old is not None:
+            return None
+        follow = Follow.key(follower_id=user_id, followee_id=new.actor_id)
+        member = GroupMember.key(group_id=new.actor_id, user_id=user_id)
+        if await self.db.find(follow) is None and await self.db.find(member) is None:
+            return None
+        [entry] = await self._entries([new])
+        return entry
 
-    @related(Entry, name="group")
-    async def entry_group(self, parents: list[Entry]) -> list[Group | None]:
-        """The group that it was done in, if any."""
-        ids = sorted({one.actor_id for one in parents if one.actor_id != one.author_id})
-        found = await self.db.get_many([Group.key(group_id=one) for one in ids])
-        groups = dict(zip(ids, found, strict=True))
-        return [groups.get(one.actor_id) for one in parents]
-
-    @mutation(
-        "/media",
-        name="uploadMedia",
-        allow=registered,
-        status=201,
-        example={"content_type": "image/png"},
-    )
-    async def upload_media(
-        self, content_type: str, caller: Identity, request_id: str | None = None
-    ) -> Upload:
-        """A link to send a file to; the key, one for a request, goes into an activity."""
-        if self.media is None:
+    @mutation("/media", allow=authenticated, status=201)
+    async def upload_media(self, content_type: str, caller: Identity) -> Upload:
+        """A link to send a file to; its key goes into an activity."""
+        if self.store is None:
             raise Conflict("This server keeps no files.", code="NO_MEDIA")
-        key = f"{upload_folder(caller.id)}/{(request_id or new_ulid())[:32]}"
-        link = self.media.upload(key, content_type=content_type)
-        return Upload(s3_key=key, **dict(link))
+        return self.store.upload(f"{_folder(caller.id)}{new_ulid()}", content_type)
 
-    async def _about(
-        self, input: NewActivity, actor: str, caller: Identity
-    ) -> dict[str, str | datetime | None]:
-        """What an activity belongs to: the post that it is a comment on, or the author's goal."""
-        verb, kind = input.verb, input.object_type
-        if verb == "post" and not input.preview_text.strip() and input.media is None:
-            raise Invalid("previewText", "a post has text or media")
-        if verb in ("comment", "goal_update") and actor != caller.id:
-            raise Invalid("actorId", f"a {verb} is your own, not a group's")
-        if verb == "goal_update" and kind != "Goal":
-            raise Invalid("objectType", "a goal_update is about a goal")
-        if kind == "Post" and verb != "comment":
-            return {}
-        if input.object_id is None:
-            raise Invalid("objectId", f"say which {kind.lower()} it is about")
-        if kind == "Post":
-            return await self._about_post(input, input.object_id, caller)
-        if not await self._is_ones_own(input, input.object_id, caller.id):
-            raise Invalid("objectId", f'you have no {kind.lower()} "{input.object_id}"')
-        goals = {"Goal": input.object_id, "Task": input.object_actor_id}
-        return {"goal_id": goals.get(kind)}
+    @mutation("/promotions/{user_id}", method="PUT", allow=admin)
+    async def set_promotion(self, user_id: str, fanout_enabled: bool) -> Promotion:
+        """Promote a user or a group, or stop it: an operator overrules the thresholds."""
+        return await self.db.put(Promotion(user_id=user_id, fanout_enabled=fanout_enabled))
 
-    async def _about_post(
-        self, input: NewActivity, post_id: str, caller: Identity
-    ) -> dict[str, str | datetime | None]:
-        actor_id, created_at = input.object_actor_id, input.object_created_at
-        if not input.preview_text.strip() and input.media is None:
-            raise Invalid("previewText", "a comment has text or media")
-        if actor_id is None or created_at is None:
-            raise Invalid("objectActorId", "say whose post it is, and when it was made")
-        ref = Activity.key(actor_id=actor_id, activity_id=post_id, created_at=created_at)
-        post = await self.db.find(ref)
-        if (
-            post is None
-            or not await self.sees(actor_id, caller)
-            or await self.are_apart(caller.id, [post.author_id])
-        ):
-            raise Invalid("objectId", f'post "{post_id}" does not exist')
-        return {"post_id": post_id, "post_actor_id": actor_id, "post_created_at": created_at}
+    @query("/promotions/{user_id}", allow=admin)
+    async def promotion(self, user_id: str) -> Promotion:
+        """Whether a user or a group is promoted, and why."""
+        return await self.db.get(Promotion.key(user_id=user_id))
 
-    async def _is_ones_own(self, input: NewActivity, object_id: str, user_id: str) -> bool:
-        """Whether there is such a goal or task of somebody's, or a group that they are in."""
-        if input.object_type == "Goal":
-            return await self.db.find(Goal.key(user_id=user_id, goal_id=object_id)) is not None
-        if input.object_type == "Group":
-            return await self.role(object_id, user_id) is not None
-        if input.object_actor_id is None:
-            raise Invalid("objectActorId", "say which goal the task is for")
-        ref = Task.key(goal_id=input.object_actor_id, task_id=object_id)
-        task = await self.db.find(ref)
-        return task is not None and task.user_id == user_id
-
-    async def _timeline(self, actor_id: str, page: PageRequest, caller: Identity) -> Page[Entry]:
-        found = await activities_of.after(page.cursor)(self.db, actor_id, limit=page.limit)
-        return Page(await self._entries(list(found), caller.id), found.cursor)
-
-    async def _entries(self, items: Sequence[Activity | FeedItem], user_id: str) -> list[Entry]:
-        """Activities with names and numbers of comments, which are read together."""
-        authors = sorted({one.author_id for one in items})
-        groups = sorted({one.actor_id for one in items if one.actor_id != one.author_id})
-        refs: list[Any] = [
-            *(User.key(id=one) for one in authors),
-            *(Group.key(group_id=one) for one in groups),
-            *(CommentsCounter.key(post_id=one.activity_id) for one in items),
-        ]
-        found = await self.db.get_many(refs)
-        people = dict(zip(authors, found, strict=False))
-        joined = dict(zip(groups, found[len(authors) :], strict=False))
-        counts = found[len(authors) + len(groups) :]
+    async def _entries(self, found: Sequence[Activity | FeedItem]) -> list[Entry]:
+        actors = sorted({one.actor_id for one in found})
+        names = await self.names(actors)
+        flags = await self.db.get_many([Promotion.key(user_id=one) for one in actors])
+        promoted = {one.user_id for one in flags if one is not None and one.fanout_enabled}
         return [
-            self._entry(
+            view_of(
+                Entry,
                 one,
-                author_name=getattr(people[one.author_id], "full_name", None),
-                group_name=getattr(joined.get(one.actor_id), "name", None),
-                comments=count.count if count is not None else 0,
-                mine=one.author_id == user_id,
+                actor_name=names.get(one.actor_id, ""),
+                promoted=one.actor_id in promoted,
+                media_url=self.store.url(one.media.s3_key) if self.store and one.media else None,
             )
-            for one, count in zip(items, counts, strict=True)
+            for one in found
         ]
 
-    def _entry(self, item: Activity | FeedItem, **more: Any) -> Entry:
-        """An activity with links that are made now: what is stored never expires."""
-        values = {name: getattr(item, name) for name in Entry.model_fields if name not in more}
-        if item.media is not None:
-            url = self.media.download(item.media.s3_key).url if self.media is not None else None
-            values["media"] = MediaView(url=url, **dict(item.media))
-        return Entry(**values, **more)
+
+def _folder(user_id: str) -> str:
+    return f"users/{user_id}/"

@@ -1,130 +1,125 @@
-import { $, $$, afterwards, become, doing, face, form, gone, h, me, path, rest, route, show, subscribe, welcome } from "../../assets/app.js";
-import { account } from "../../assets/account.js";
-import { countNews, news } from "../../assets/news.js";
-import { moderation } from "../../assets/oversight.js";
-import { add, FEED, FILLED, loadFeed } from "./feed.js";
-import { loadDue, loadGoals, loadQuests } from "./goals.js";
-import { all, nothing, own, upTo } from "./lists.js";
-import { loadGroup, loadGroups, loadPeople, loadPerson } from "./people.js";
-import { enter, loadRooms, loadTalk } from "./rooms.js";
+import { $, afterwards, count, doing, face, form, gone, h, list, me, path, rest, route, say, subscribe, welcome, when } from "../../assets/app.js";
+import { goals, questRow, quests } from "./goals.js";
+import { room, rooms, writeTo } from "./rooms.js";
 
-const MINE = "subscription ($userId: String!) { mineChanged(userId: $userId) { changed } }";
-const PROFILE = "subscription ($id: String!) { profileChanged(id: $id) { id } }";
-const ROOMS = "subscription ($userId: String!) { roomsChanged(userId: $userId) { id } }";
-const ROOM = "subscription ($roomId: String!) { roomChanged(roomId: $roomId) { changed } }";
+const view = $("#view"), AT_ONCE = 20;
+const ENTRY = "activityId actorId actorName promoted verb objectType objectId previewText mediaUrl createdAt";
+const ADDED = `subscription ($userId: String!) { feedAdded(userId: $userId) { ${ENTRY} } }`;
+export const own = (more) => `${path`/users/${me().id}`}${more}`;
+const head = (title, words, ...acts) => h(".head", h("div", h("h1", title), words && h("p", words)), h(".acts", acts));
+const empty = (title, words = "") => () => h(".empty", h("b", title), words && h("p", words));
 
-/* ---------- your account ---------- */
+/* ---------- the feed ---------- */
 
-async function details() {
-  const [mine, blocked] = await Promise.all([rest.get(own("/account")), all(own("/blocks"))]);
-  const field = (name, label, more = {}) => h(".field", h("label", { htmlFor: `own-${name}` }, label), h("input", { id: `own-${name}`, name, value: mine[name], required: true, ...more }));
-  const profile = form(h("form.panel", h("header", h("h2", "Your profile"), h("span.tag.on", mine.tier)), h(".pad.stack",
-    field("fullName", "Name", { autocomplete: "name", maxLength: 200 }), field("nickname", "Nickname", { autocomplete: "username" }), field("email", "Email", { type: "email", autocomplete: "email" }),
-    h(".acts", h("button.btn.main", "Save")))), async (values) => {
-    await rest.patch(own(""), values);
-    become({ ...me(), name: values.fullName });
-  }, { done: "Saved" });
-  return h(".stack", profile, h("section.panel", h("header", h("h2", "People you blocked")), h(".rows", blocked.length ? blocked.map((one) => h("div", face(one.person?.fullName || "?", { size: "small" }), h("span.what", one.person?.fullName || "Somebody"),
-    h("button.btn.small", { type: "button", onclick: doing(async () => { await rest.delete(path`/blocks/${one.blockedId}`); await loadAccount(); }) }, "Unblock"))) : nothing("Nobody")())));
+const entry = (one) => h(`article.card.step${one.promoted ? ".copied" : ""}`,
+  h("header", h("a.name", { href: path`#/people/${one.actorId}` }, one.actorName || "Somebody"), one.promoted && h("span.tag.on", { title: "Copied to every follower; the others are read when you look" }, "promoted"),
+    h("small", one.verb === "post" ? "" : `${one.verb.replaceAll("_", " ")} · `, when(one.createdAt))),
+  h("p.words", one.previewText), one.mediaUrl && h("img", { src: one.mediaUrl, alt: "", loading: "lazy" }));
+
+/** Entries of a URL, page after page; `add` puts a new one on top. */
+function trail(url, quiet, beside = null) {
+  const place = h(".trail"), more = h("button.btn.quiet", { type: "button", hidden: true, onclick: doing(() => load(cursor)) }, "Show older ones");
+  let entries = [], cursor = null;
+  const draw = () => { list(place, entries, (one) => one.activityId, entry, empty("Nothing yet", quiet)); more.hidden = !cursor; };
+  const placed = (all) => [...new Map(all.map((one) => [one.activityId, one])).values()].sort((one, other) => other.createdAt.localeCompare(one.createdAt));
+  const add = (one) => { entries = placed([...entries, one]); draw(); };
+  async function load(from = null) {
+    const [page, mine] = await Promise.all([rest.get(`${url}?limit=${AT_ONCE}${from ? path`&cursor=${from}` : ""}`), from || !beside ? { items: [] } : rest.get(`${beside}?limit=${AT_ONCE}`)]);
+    entries = placed([...(from ? entries : []), ...page.items, ...mine.items]);
+    cursor = page.cursor;
+    draw();
+  }
+  return { element: h(".stack", place, more), load, add };
 }
-const loadAccount = () => account($("#you"), details(),
-  "Download what gg_core stores about you, or delete your account: your goals, posts and messages go with it. A group you own gets another owner.");
 
-/* ---------- news ---------- */
+const composer = (groups, posted) => form(h("form.card.stack", { dataset: { reset: "" } },
+  h(".field", h("label", { htmlFor: "said" }, "What did you do?"), h("textarea", { id: "said", name: "previewText", rows: 2, maxLength: 4000, required: true })),
+  h(".add", h(".field", h("label.hide", { htmlFor: "actor" }, "As"), h("select", { id: "actor", name: "actorId" }, h("option", { value: "" }, "For my followers"), groups.filter((one) => one.role !== "member").map((one) => h("option", { value: one.groupId }, one.name)))), h("button.btn.main", "Post"))),
+async (values) => {
+    const made = await rest.post("/activities", values), name = groups.find((one) => one.groupId === values.actorId)?.name ?? me().name;
+    posted({ ...made, actorName: name, promoted: false, mediaUrl: null });
+  }, { done: "Told" });
 
-const WORDS = {
-  followed: () => " follows you", commented: (one) => ` said about your post: ${one.text}`, role_changed: (one) => `Your role in ${one.text}`,
-  quest_completed: (one) => `You won ${one.text}`, quest_cancelled: (one) => `${one.text} cannot be won any more`, removed: (one) => `A moderator removed ${one.text}`,
-  report_handled: (one) => (one.text === "removed" ? "A moderator acted on your report" : "Your report was dismissed"),
-};
-const LEADS = { followed: (one) => path`#/people/${one.fromId}`, commented: () => "#/feed", role_changed: (one) => path`#/groups/${one.subjectId}`, quest_completed: () => "#/goals", quest_cancelled: () => "#/goals" };
-const told = (one) => ({
-  id: one.noticeId, who: one.fromName, words: [one.fromName && h("b", one.fromName), WORDS[one.kind](one)], at: one.createdAt, read: !!one.readAt, href: LEADS[one.kind]?.(one) || "#/news",
-});
-countNews();
+async function feed() {
+  const place = h(".cols");
+  view.replaceChildren(head("What is going on", "From people you follow and your groups."), place);
+  if (!(await known())) return undefined;
+  const [{ items: groups }, open] = await Promise.all([rest.get(own("/groups?limit=50")), quests()]);
+  const steps = trail(own("/feed"), "Follow somebody, or join a group.", own("/activities"));
+  const side = h(".stack.side", h("section.panel", h("header", h("h2", "Quests under way"), h("a", { href: "#/goals" }, "All")), h(".rows", open.length ? open.map((one) => questRow(one)) : empty("None at the moment")())));
+  const told = afterwards(() => steps.load());
+  place.replaceChildren(h(".stack", composer(groups, (made) => { steps.add(made); told(); }), steps.element), side);
+  const end = subscribe(ADDED, { userId: me().id }, { open: () => steps.load(), next: ({ feedAdded: one }) => steps.add(one) });
+  return () => { end(); told.end(); };
+}
 
-/* ---------- places ---------- */
+/* ---------- people and groups ---------- */
 
-const LOADED = { feed: [loadDue, loadQuests, loadGroups], rooms: [loadRooms], goals: [loadGoals, loadQuests], people: [loadPeople, loadGroups], news: [], group: [], person: [], you: [loadAccount] };
-const CHANGES = {
-  Goal: [loadGoals, loadDue], Task: [loadGoals, loadDue, loadQuests], Quest: [loadQuests], UserRoom: [loadRooms], GroupMember: [loadGroups, loadRooms],
-};
+const personRow = (one) => h("a", { href: path`#/people/${one.userId}` }, face(one.fullName), h(".what", h("b.clip", one.fullName), h("small.clip", `@${one.nickname}`)));
 
-let known = null;
-async function hasProfile() {
-  if (known === me().id) return true;
-  try {
-    const { fullName } = await rest.get(own("/account"));
-    known = me().id;
-    if (fullName === me().name) return true;
-    // The place is drawn again, under the name that others see.
-    become({ ...me(), name: fullName });
-    return false;
-  } catch (error) {
+async function people() {
+  const place = h(".stack");
+  view.replaceChildren(head("People and groups", "Follow people, join groups: what they do comes into your feed.", h("button.btn.main", { type: "button", onclick: () => $("#new-group").showModal() }, "Found a group")), place);
+  if (!(await known())) return;
+  const [groups, following, followers] = await Promise.all(["groups", "following", "followers"].map((name) => rest.get(own(`/${name}?limit=100`))));
+  const panel = (title, rows, quiet) => h("section.panel", h("header", h("h2", title)), h(".rows", rows.length ? rows : empty(quiet)()));
+  place.replaceChildren(form(h("form.add.find", h(".field", h("label", { htmlFor: "find" }, "Find somebody by nickname"), h("input", { id: "find", name: "nickname", required: true, autocapitalize: "none" })), h("button.btn", "Find")),
+    async ({ nickname }) => { location.hash = path`#/people/${(await rest.get(path`/nicknames/${nickname.replace(/^@/, "")}`)).userId}`; }),
+  h(".cols.even", panel("Your groups", groups.items.map((one) => h("a", { href: path`#/groups/${one.groupId}` }, face(one.name), h(".what", h("b.clip", one.name), h("small", one.role)))), "No group yet"),
+    h(".stack", panel("You follow", following.items.map(personRow), "Nobody yet"), panel("They follow you", followers.items.map(personRow), "Nobody yet"))));
+}
+
+async function person(id) {
+  view.replaceChildren(head("Somebody"));
+  if (!(await known())) return;
+  let one;
+  try { one = await rest.get(path`/users/${id}`); } catch (error) {
+    if (error.status === 404) return group(id);
+    return gone(error);
+  }
+  const steps = trail(path`/users/${id}/activities`, "They have not posted anything.");
+  const press = doing(async () => { await (one.followedByMe ? rest.delete(path`/following/${id}`) : rest.post(path`/following/${id}`)); await person(id); });
+  view.replaceChildren(head(one.fullName, `@${one.nickname} · ${count(one.followers, "follower")} · follows ${one.following}`,
+    id !== me().id && [h(`button.btn${one.followedByMe ? "" : ".main"}`, { type: "button", onclick: press }, one.followedByMe ? "Unfollow" : "Follow"), h("button.btn", { type: "button", onclick: doing(() => writeTo([id])) }, "Write")]), h(".narrow", steps.element));
+  return steps.load();
+}
+
+async function group(id) {
+  let one;
+  try { one = await rest.get(path`/groups/${id}`); } catch (error) { return gone(error, "Not found"); }
+  const members = await rest.get(path`/groups/${id}/members?limit=100`).catch((error) => { if (error.status !== 403) throw error; return null; });
+  const mine = members?.items.find((each) => each.person.userId === me().id), again = () => group(id);
+  const steps = trail(path`/users/${id}/activities`, "An owner or admin posts for the group.");
+  view.replaceChildren(head(one.name, `${one.isPersistent ? "Community" : "Project"}${one.description && ` · ${one.description}`}`,
+    !mine && h("button.btn.main", { type: "button", onclick: doing(async () => { await rest.post(path`/groups/${id}/members`); await again(); }) }, "Join"),
+    mine && mine.role !== "owner" && h("button.btn.quiet", { type: "button", onclick: doing(async () => { if (!confirm(`Leave ${one.name}?`)) return; await rest.delete(path`/groups/${id}/members/me`); await again(); }) }, "Leave")),
+  h(".cols", mine ? steps.element : h("section.panel", empty("For members", "Join to see what the group does.")()),
+    mine && h("section.panel", h("header", h("h2", count(members.items.length, "member"))), h(".rows", members.items.map((each) => h("a", { href: path`#/people/${each.person.userId}` }, face(each.person.fullName), h(".what", h("b.clip", each.person.fullName)), each.role !== "member" && h("span.tag.on", each.role)))))));
+  return mine && steps.load();
+}
+form($("#new-group form"), async (values) => { const made = await rest.post("/groups", values); $("#new-group").close(); location.hash = path`#/groups/${made.groupId}`; });
+
+/* ---------- who is here ---------- */
+
+const signedOut = () => view.replaceChildren(welcome("Reach your goals together", "Small steps, friends who see them, and a quest now and then.", [["Goals", "Steps to tick off, and quests that reward them."], ["Feed", "What those you follow did, as it happens."], ["Rooms", "Talk to one person, or to some."]]));
+
+let profile = null;
+async function known() {
+  if (profile === me().id) return true;
+  try { await rest.get(own("/account")); } catch (error) {
     if (error.status !== 404) throw error;
-    $("#full-name").value = me().name === me().id ? "" : me().name;
-    $("#own-nickname").value = me().id;
-    $("#profile").showModal();
+    const fields = $("#hello form").elements;
+    fields.fullName.value = me().name === me().id ? "" : me().name;
+    fields.nickname.value = me().id;
+    $("#hello").showModal();
     return false;
   }
+  profile = me().id;
+  return true;
 }
-form($("#profile form"), async (values) => { await rest.post("/users", values); $("#profile").close(); become({ ...me(), name: values.fullName }); location.reload(); });
+form($("#hello form"), async (values) => { await rest.post("/users", values); $("#hello").close(); say("Welcome"); location.hash = "#/people"; location.reload(); });
 
-$("#welcome").replaceChildren(welcome("Reach your goals together", "Small steps, friends who see them, and a quest now and then.", [
-  ["Goals", "Steps to tick off, and quests that reward them."], ["Feed", "What those you follow did, as it happens."], ["Rooms", "Talk to one person, or to your whole group."]]));
-
-const PLAN = "changed the plan of";
-/** Each report is decided on its own here; a user is suspended, anything else is removed. */
-const keepingOrder = {
-  reports: async () => (await upTo(100, "/reports")).items.map((one) => ({ ...one, kind: one.subjectType })),
-  decide: (one, decision, note) => rest.post(path`/reports/${one.reporterId}/${one.subjectType}/${one.subjectId}/decision`, { decision: decision === "remove" ? "removed" : "dismissed", note }),
-  did: { free: PLAN, plus: PLAN, pro: PLAN, on: "promoted", off: "demoted", promotion: "ended the promotion of" },
-  removal: ({ kind }) => (kind === "user" ? "Suspend them for 30 days" : "Remove it"),
-  key: ({ kind, subjectId, reporterId }) => `${kind} ${subjectId} ${reporterId}`,
-};
-
-/* What is drawn by what is loaded says what it is before. */
-const TITLES = { news: "News for you", group: "A group", person: "Somebody", you: "Your account" };
-
-/** Who keeps order needs no profile. */
-function orderly() {
-  for (const one of $$("[data-place]")) one.hidden = one.dataset.place !== "moderation";
-  $("#welcome").hidden = true;
-  return moderation($("#moderation"), keepingOrder);
-}
-
-async function at(place, room = null) {
-  for (const one of $$("[data-place]")) one.hidden = !me() || one.dataset.place !== place;
-  $("#welcome").hidden = !!me();
-  if (!me()) return null;
-  if (TITLES[place]) $(`#${place}`).replaceChildren(h("h1", TITLES[place]));
-  enter(room);
-  if (!(await hasProfile())) return null;
-  const ends = [];
-  const again = (work) => Promise.all(work.map((one) => one().catch(show)));
-  const load = () => again([loadRooms, ...LOADED[place]]), later = afterwards(load);
-  ends.push(later.end, subscribe(MINE, { userId: me().id }, {
-    open: load,
-    next: ({ mineChanged: { changed } }) => later() || again((CHANGES[changed] || []).filter((one) => one === loadRooms || LOADED[place].includes(one))),
-  }));
-  ends.push(subscribe(PROFILE, { id: me().id }, { next: () => again([loadQuests].filter((one) => LOADED[place].includes(one))) }));
-  ends.push(subscribe(ROOMS, { userId: me().id }, { next: () => again([loadRooms]) }));
-  if (place === "news") ends.push(news($("#news"), { title: TITLES.news, words: "Kept for three months.", told, quiet: "You will hear of follows, comments and quests here." }));
-  if (place === "feed") ends.push(subscribe(FILLED, { followerId: me().id }, { next: ({ feedFilled: one }) => add(one) }), subscribe(FEED, { userId: me().id }, {
-    open: () => again([loadFeed]),
-    next: ({ feedAdded: one }) => add(one),
-  }));
-  if (room) ends.push(subscribe(ROOM, { roomId: room }, { open: () => loadTalk().catch(gone), next: () => again([loadTalk]), error: gone }));
-  return () => ends.forEach((end) => end());
-}
-
-/** A place with what one person or one group does, as it happens. */
-async function timeline(place, id, load) {
-  const left = await at(place);
-  if (!left) return null;
-  const draw = () => load(id).catch(gone);
-  const end = subscribe(FEED, { userId: me().id }, { open: draw, next: ({ feedAdded: one }) => one.actorId === id && draw() });
-  return () => { end(); left(); };
-}
-route({ "": () => location.replace("#/feed"), feed: () => at("feed"), rooms: () => at("rooms"), "rooms/:id": ({ id }) => at("rooms", id), goals: () => at("goals"), people: () => at("people"), news: () => at("news"), you: () => at("you"), moderation: orderly,
-  "groups/:id": ({ id }) => timeline("group", id, loadGroup), "people/:id": ({ id }) => timeline("person", id, loadPerson) });
+/** A view for who has signed in. */
+const inside = (draw) => (given) => (me() ? draw(given) : signedOut());
+const asked = (title, draw) => inside(async (given) => { view.replaceChildren(head(title)); return (await known()) ? draw(view, given) : undefined; });
+route({ "": inside(feed), feed: inside(feed), goals: asked("Goals and quests", goals), rooms: asked("Rooms", rooms), "rooms/:id": asked("A room", (place, { id }) => room(place, id)), people: inside(people), "people/:id": inside(({ id }) => person(id)), "groups/:id": asked("A group", (place, { id }) => group(id)) });

@@ -1,73 +1,39 @@
-/* Rooms, and what is written in them. */
-import { $, $$, badge, doing, face, form, h, list, path, rest, when } from "../../assets/app.js";
-import { reportOf, said } from "./feed.js";
-import { all, nothing, own, upTo } from "./lists.js";
+/* Rooms, and what is said in them. */
+import { face, form, gone, h, list, me, path, rest, subscribe, when } from "../../assets/app.js";
 
-const AT_ONCE = 50, NEAR = 80;
-let open = null, rooms = [], wanted = AT_ONCE;
+const SENT = "subscription ($roomId: String!) { messageSent(roomId: $roomId) { roomId messageId userId userName text createdAt } }";
+const own = (more) => `${path`/users/${me().id}`}${more}`;
+const title = (one) => one.people.filter((each) => each.userId !== me().id).map((each) => each.fullName).join(", ") || "Only you";
 
-export const titleOf = (one) => one.title || (one.scope === "dm" ? "Somebody who left" : "Only you");
+/** Open the room of some users. */
+export async function writeTo(members) { location.hash = path`#/rooms/${(await rest.post("/rooms", { members })).roomId}`; }
 
-/** A room of a list. */
-export const roomRow = (one) => h(one.unread ? "a.talked.unread" : "a.talked", { href: path`#/rooms/${one.roomId}` }, face(titleOf(one)),
-  h(".what", h("b.clip", titleOf(one)), h("small.clip", one.lastText || "Nothing written yet")), one.lastAt && h("small.muted", when(one.lastAt)));
+const write = () => form(h("form.add.find", h(".field", h("label", { htmlFor: "whom" }, "Write to"), h("input", { id: "whom", name: "nicknames", required: true, autocapitalize: "none", placeholder: "nicknames, with commas" })), h("button.btn.main", "Open the room")),
+  async ({ nicknames }) => {
+    const names = nicknames.split(/[\s,]+/).map((one) => one.replace(/^@/, "")).filter(Boolean);
+    await writeTo((await Promise.all(names.map((one) => rest.get(path`/nicknames/${one}`)))).map((one) => one.userId));
+  });
 
-export async function loadRooms() {
-  const [named, groups] = await Promise.all([all(own("/rooms")), all(own("/groups"))]);
-  const theirs = await Promise.all(groups.map((one) => all(path`/groups/${one.groupId}/rooms`)));
-  rooms = [...named, ...theirs.flat()].sort((one, other) => (other.lastAt || "").localeCompare(one.lastAt || ""));
-  badge(rooms.filter((one) => one.unread && one.roomId !== open).length, "#unread-rooms");
-  list($("#all-rooms"), rooms, (one) => one.roomId, roomRow, nothing("No room yet", "Write to somebody."));
-  for (const link of $$("#all-rooms a")) link.setAttribute("aria-current", String(link.hash === path`#/rooms/${open}`));
+/** The list of rooms. */
+export async function rooms(view) {
+  const rows = h(".rows");
+  view.replaceChildren(h(".head", h("div", h("h1", "Rooms"), h("p", "Talk to one person, or to some."))), write(), h("section.panel.narrow", rows));
+  list(rows, (await rest.get(own("/rooms?limit=100"))).items, (one) => one.roomId, (one) => h("a", { href: path`#/rooms/${one.roomId}` }, face(title(one)), h(".what", h("b.clip", title(one)), h("small", one.scope === "dm" ? "The two of you" : `${one.people.length} people`))), () => h(".empty", h("b", "No room yet"), h("p", "Write to somebody.")));
 }
 
-/** Go into a room, or out of all of them. */
-export function enter(room) {
-  [open, wanted] = [room, AT_ONCE];
-  $("#rooms").classList.toggle("open", !!room);
-  $("#room").hidden = !room;
-  $("#talk").replaceChildren();
+const message = (one) => h(one.userId === me().id ? ".said.mine" : ".said", h("small", one.userId === me().id ? "" : `${one.userName} · `, when(one.createdAt)), h(".words", one.text));
+
+/** One room, as it is written in. */
+export async function room(view, id) {
+  const talk = h(".talk", { role: "log", tabIndex: 0, ariaLabel: "Messages" }), name = h("h1", "A room");
+  let said = [];
+  const draw = () => { list(talk, said, (one) => one.messageId, message, () => h(".empty", h("b", "Say the first word"))); talk.scrollTop = talk.scrollHeight; };
+  const add = (one) => { if (!said.some((other) => other.messageId === one.messageId)) { said = [...said, one]; draw(); } };
+  const load = async () => { said = (await rest.get(path`/rooms/${id}/messages?limit=50`)).items.reverse(); draw(); };
+  view.replaceChildren(h(".head", name), h("section.panel.narrow", talk,
+    form(h("form.add.pad", { dataset: { reset: "" } }, h(".field", h("label.hide", { htmlFor: "words" }, "Message"), h("input", { id: "words", name: "text", required: true, maxLength: 4000, placeholder: "Write something", autocomplete: "off" })), h("button.btn.main", "Send")),
+      async ({ text }) => add(await rest.post(path`/rooms/${id}/messages`, { text })))));
+  const mine = (await rest.get(own("/rooms?limit=100"))).items.find((one) => one.roomId === id);
+  if (mine) name.textContent = title(mine);
+  return subscribe(SENT, { roomId: id }, { open: () => load().catch(gone), next: ({ messageSent: one }) => add(one), error: gone });
 }
-
-const message = (one) => said(one, one.text, one.mine
-  ? h("button.btn.quiet", { type: "button", ariaLabel: `Take back ${one.text}`, onclick: doing(() => confirm("Take this back?") && rest.delete(path`/rooms/${one.roomId}/messages/${one.messageId}?createdAt=${one.createdAt}`)) }, "Take back")
-  : reportOf("message", one.messageId, { placeId: one.roomId, createdAt: one.createdAt }));
-
-/** What is written in the open room, and its name. */
-export async function loadTalk() {
-  const talk = $("#talk"), below = talk.scrollHeight - talk.scrollTop;
-  const followed = !talk.childElementCount || below - talk.clientHeight < NEAR;
-  const { items, more } = await upTo(wanted, path`/rooms/${open}/messages`);
-  list(talk, items.reverse(), (one) => one.messageId, message, nothing("Say the first word"));
-  $("#earlier").hidden = !more;
-  // Who reads further up stays there.
-  talk.scrollTop = talk.scrollHeight - (followed ? 0 : below);
-  await rest.put(path`/rooms/${open}/read`);
-  await loadRooms();
-  const room = rooms.find((one) => one.roomId === open);
-  $("#room-title").textContent = room ? titleOf(room) : "Room";
-  $("#leave-room").hidden = !room || room.scope === "dm" || !!room.groupId;
-}
-$("#earlier").addEventListener("click", doing(() => { wanted += AT_ONCE; return loadTalk(); }));
-$("#leave-room").addEventListener("click", doing(async () => {
-  if (!confirm("Leave this room?")) return;
-  await rest.delete(path`/rooms/${open}/membership`);
-  location.hash = "#/rooms";
-}));
-form($("#write"), async (values) => rest.post(path`/rooms/${open}/messages`, values));
-$("#text").addEventListener("keydown", (event) => {
-  if (event.key === "Enter" && !event.shiftKey && !event.isComposing) { event.preventDefault(); $("#write").requestSubmit(); }
-});
-
-/** Open the room of one person, of some, or of a group. */
-export async function openRoom(asked) {
-  location.hash = path`#/rooms/${(await rest.post("/rooms", asked)).roomId}`;
-}
-export const writeTo = (...members) => openRoom({ scope: members.length > 1 ? "group" : "dm", members });
-
-form($("#new-room form"), async ({ nicknames }) => {
-  const names = nicknames.split(/[\s,]+/).map((one) => one.replace(/^@/, "")).filter(Boolean);
-  const people = await Promise.all(names.map((one) => rest.get(path`/nicknames/${one}`)));
-  await writeTo(...people.map((one) => one.id));
-  $("#new-room").close();
-});

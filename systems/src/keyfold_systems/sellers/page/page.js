@@ -1,9 +1,8 @@
 /* Sellers for people: stands, the seasons of one, and the order form of a season. Each view loads by
    REST and loads again when a subscription tells of a change. */
-import { $, become, count, day, doing, face, form, gone, h, list, live, me, moderates, onPerson, path, redraw, rest, route, say, show, welcome, when } from "../../assets/app.js";
-import { account, save } from "../../assets/account.js";
-import { countNews, news } from "../../assets/news.js";
-import { moderation, reportButton } from "../../assets/oversight.js";
+import { $, become, count, day, doing, face, form, gone, h, list, live, me, onPerson, path, redraw, rest, route, say, show, welcome, when } from "../../assets/app.js";
+
+const operates = () => Boolean(me()?.groups?.includes("admin"));
 
 const MINE = "subscription ($id: String!) { mineChanged(ownerAccountId: $id) { kind } }";
 const SHARED = "subscription ($id: String!) { sharedChanged(targetAccountId: $id) { kind } }";
@@ -116,7 +115,7 @@ function oneStand({ id }) {
     const total = found.reduce((sum, one) => sum + Number(one.totalAmount), 0);
     sold.textContent = `${money(total)} in ${count(found.length, "season")}`;
     redraw(acts,
-      ...(profile.isOwner ? [h("button.btn.danger", { onclick: doing(() => remove(profile)) }, "Delete")] : [reportButton("profile", id), moderates() ? null : h("button.btn.danger", { onclick: doing(() => stopHelping(profile)) }, "Stop helping")]),
+      ...(profile.isOwner ? [h("button.btn.danger", { onclick: doing(() => remove(profile)) }, "Delete")] : [operates() ? null : h("button.btn.danger", { onclick: doing(() => stopHelping(profile)) }, "Stop helping")]),
       ...(writes(profile) ? [h("button.btn", { onclick: () => stand(profile) }, "Rename"), h("button.btn.main", { onclick: doing(newSeason) }, "New season")] : []));
     list(seasons, [...found].reverse(), (one) => one.seasonId, seasonCard, empty("No season yet", "Choose a catalog and start one."));
     helpers.hidden = !profile.isOwner;
@@ -223,9 +222,12 @@ const orderRow = (may) => (one) => h(".order", face(one.customerName, { size: "s
     if (confirm(`Delete the order of ${one.customerName}?`)) await rest.delete(path`/orders/${one.orderId}`);
   }) }, "✕"));
 
-async function report(season, format) {
-  const file = await rest.post(path`/seasons/${season.seasonId}/report`, { format });
-  save(Uint8Array.from(atob(file.content), (one) => one.charCodeAt(0)), file.mediaType, file.fileName);
+async function report(season) {
+  const file = await rest.post(path`/seasons/${season.seasonId}/report`);
+  const made = new Blob([Uint8Array.from(atob(file.content), (one) => one.charCodeAt(0))], { type: file.mediaType });
+  const link = h("a", { href: URL.createObjectURL(made), download: file.fileName });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }
 
 async function oneSeason({ id }) {
@@ -239,7 +241,7 @@ async function oneSeason({ id }) {
   if (location.hash !== at) return undefined;
   const sums = h(".sums"), rows = h(".rows"), title = h("h1", season.seasonName), may = writes(profile);
   const orders = h("section.panel", h("header", h("h2", "Orders"),
-    h("button.btn.small", { onclick: doing(() => report(season, "CSV")) }, "CSV"), h("button.btn.small", { onclick: doing(() => report(season, "XLSX")) }, "XLSX")), rows);
+    h("button.btn.small", { onclick: doing(() => report(season)) }, "CSV")), rows);
   view.replaceChildren(
     h(".head", h("div", title, h("p", h("a", { href: path`#/stands/${season.profileId}` }, profile.sellerName), ` · since ${day(`${season.startDate}T12:00`)}`)),
       may && h(".acts", h("button.btn", { onclick: doing(async () => {
@@ -268,7 +270,7 @@ const catalogCard = (mine) => (one) => h("article.card", h(".line.apart", h("h3"
   h("small.muted", one.products.map((product) => `${product.productName} ${money(product.price)}`).join(" · ")),
   mine ? h(".line.wrap", h("button.btn.small", { onclick: () => editCatalog(one) }, "Edit"), h("button.btn.small", { onclick: doing(() => rest.patch(path`/catalogs/${one.catalogId}`, { isPublic: !one.isPublic })) }, one.isPublic ? "Make it private" : "Make it public"),
     h("button.btn.small.danger", { onclick: doing(() => confirm(`Delete ${one.catalogName}?`) && rest.delete(path`/catalogs/${one.catalogId}`)) }, "Delete"))
-    : h(".line.apart", h("small.muted", one.ownerName && `by ${one.ownerName}`), reportButton("catalog", one.catalogId)));
+    : h("small.muted", one.ownerName && `by ${one.ownerName}`));
 
 function catalogs() {
   if (signedOut()) return undefined;
@@ -315,15 +317,6 @@ form($("#catalog form"), async ({ catalogName, isPublic }) => {
   return say(`${catalogName} is ready`);
 });
 
-/* ---------- news ---------- */
-
-const TOLD = { shared: "lets you help", permissions_changed: "changed what you may do", invite_redeemed: "used your code and helps" };
-const told = (one) => (one.kind === "removed" ? { id: one.noticeId, who: "", words: `A moderator removed ${one.text}`, at: one.createdAt, read: one.read, href: "#/news" } : {
-  id: one.noticeId, who: one.actorName || "Somebody", words: [h("b", one.actorName || "Somebody"), ` ${TOLD[one.kind]}: ${one.text.replace(/: (READ, )?WRITE$/, ": you take orders").replace(/: READ$/, ": you may look")}`],
-  at: one.createdAt, read: one.read, href: path`#/stands/${one.subjectId}`,
-});
-const inbox = () => (signedOut() ? undefined : news(view, { words: "Who shares a stand with you, and who helps at yours.", told, quiet: "You will hear when somebody shares a stand with you." }));
-
 /* ---------- you ---------- */
 
 async function details() {
@@ -335,7 +328,12 @@ async function details() {
   return form(made, async (values) => { await rest.patch("/accounts/me", values); become({ ...me(), name: values.givenName }); }, { done: "Saved" });
 }
 
-const you = () => (signedOut() ? undefined : account(view, details(), "Download what Sellers stores about you, or delete your account with its stands, seasons, orders and catalogs."));
+async function you() {
+  if (signedOut()) return undefined;
+  view.replaceChildren(h(".head", h("h1", "You")));
+  view.append(await details());
+  return undefined;
+}
 
 /* ---------- beginning ---------- */
 
@@ -351,11 +349,10 @@ onPerson(async (person) => {
   if (!person) return;
   try { await rest.get("/accounts/me"); } catch (error) {
     if (error.status !== 404) return show(error);
-    if (moderates()) return undefined;
+    if (operates()) return undefined;
     $("#my-name").value = person.name === person.id ? "" : person.name.split(" ")[0];
     open("#hello");
   }
 });
 
-countNews();
-route({ "": home, "stands/:id": oneStand, "seasons/:id": oneSeason, catalogs, news: inbox, you, moderation: () => moderation(view) });
+route({ "": home, "stands/:id": oneStand, "seasons/:id": oneSeason, catalogs, you });

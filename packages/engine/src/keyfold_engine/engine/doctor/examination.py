@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -37,13 +38,25 @@ def settled(path: Path) -> Iterator[SettledCopy]:
     """A copy of a file with its log applied; the file itself is not changed."""
     if not path.is_file():
         raise errors.StorageError(f"the data file {path} does not exist")
-    with tempfile.TemporaryDirectory(prefix="keyfold-doctor-", dir=path.parent) as folder:
-        copy = Path(folder) / "copy.db"
-        shutil.copyfile(path, copy)
-        log = path.with_name(f"{path.name}-wal")
-        if log.exists() and log.stat().st_size:
-            shutil.copyfile(log, f"{copy}-wal")
+    with ExitStack() as stack:
+        try:
+            copy = _copied(path, stack, path.parent)
+        except OSError as error:
+            if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+                raise
+            copy = _copied(path, stack, Path(tempfile.gettempdir()))
         yield SettledCopy(copy, _settle(copy))
+
+
+def _copied(path: Path, stack: ExitStack, place: Path) -> Path:
+    """A copy of a file and its log in a folder of its own."""
+    made = tempfile.TemporaryDirectory(prefix="keyfold-doctor-", dir=place)
+    copy = Path(stack.enter_context(made)) / "copy.db"
+    shutil.copyfile(path, copy)
+    log = path.with_name(f"{path.name}-wal")
+    if log.exists() and log.stat().st_size:
+        shutil.copyfile(log, f"{copy}-wal")
+    return copy
 
 
 def _settle(copy: Path) -> int:

@@ -15,7 +15,6 @@ from keyfold_engine.engine import indexes, storage
 from keyfold_engine.engine.doctor.survey import Survey, is_derived
 from keyfold_engine.engine.storage import Session
 from keyfold_engine.engine.tables import TableDefinition, partition_of
-from keyfold_engine.engine.vectors import entries
 
 _COPIED = re.compile(r"(streams|records|tokens|documents|history_\d+|backup_\d+)")
 _MADE_WITH_ITEMS = re.compile(r"(history|backup)_\d+")
@@ -77,8 +76,8 @@ def _save_table(found: Survey, session: Session, table: TableDefinition) -> Save
 def _make_indexes(session: Session, table: TableDefinition) -> None:
     for index in table.indexes:
         session.create_index(table.id, index.number)
-    for vectors in table.vector_indexes:
-        session.create_vectors(table.id, vectors.number)
+    for further in table.further_indexes:
+        further.create(session, table.id)
     if table.local_indexes:
         session.create_collections(table.id)
     row = 0
@@ -93,10 +92,8 @@ def _make_indexes(session: Session, table: TableDefinition) -> None:
                     growth += entry.size if index.is_local else 0
             if table.local_indexes:
                 session.grow_collection(table.id, partition_of(place), growth)
-            for vectors in table.vector_indexes:
-                vector = entries.entry(vectors, item)
-                if vector is not None:
-                    entries.put(session, table.id, vectors, row, vector)
+            for further in table.further_indexes:
+                further.fill(session, table.id, row, item)
 
 
 def _copy(found: Survey, session: Session, tree: str) -> None:
@@ -106,7 +103,7 @@ def _copy(found: Survey, session: Session, tree: str) -> None:
         if tree.startswith("history_"):
             number = tree.removeprefix("history_")
             run(f"CREATE INDEX history_by_age_{number} ON {tree} (at)")
-            session.index_history(int(number))
+            run(f"CREATE INDEX history_by_place_{number} ON {tree} (place)")
     for row, values in found.rows(tree):
         # A number that is the row id itself is not stored.
         given = [

@@ -44,7 +44,7 @@ def batch_write_item(database: Database, request: dict[str, Any]) -> dict[str, A
                 raise ValidationError("Provided list of item keys contains duplicates")
         done = []
         for each in writes:
-            prepared = write.prepare(database, session, each)
+            prepared = write.prepare(session, each)
             write.store(database, session, prepared)
             done.append(prepared)
         return done

@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import Any
 from uuid import uuid4
 
-from keyfold_engine.engine import catalog, definitions, describe, encryption, streams
+from keyfold_engine.engine import catalog, definitions, describe, encryption, extensions, streams
 from keyfold_engine.engine.database import Database
-from keyfold_engine.engine.operations.resource_policies import read
 from keyfold_engine.engine.operations.tags import read_tags
-from keyfold_engine.engine.policies import store
 from keyfold_engine.engine.storage import Session
 from keyfold_engine.errors import TableInUse, ValidationError
 
@@ -26,9 +24,7 @@ def create_table(database: Database, request: dict[str, Any]) -> dict[str, Any]:
     definitions.check_creation(request)
     tags = read_tags(request.get("Tags") or ())
     name = request["TableName"].rpartition(":table/")[2]
-    policy = None
-    if (text := request.get("ResourcePolicy")) is not None:
-        policy = read(text, database.arn(f"table/{name}"))
+    further = [each.creating(database, name, request) for each in extensions.for_request(request)]
 
     def work(session: Session) -> dict[str, Any]:
         if database.catalog.find(session, name) is not None:
@@ -38,9 +34,9 @@ def create_table(database: Database, request: dict[str, Any]) -> dict[str, Any]:
         if stream and stream["StreamEnabled"]:
             table = streams.start(database, session, table, stream["StreamViewType"])
             session.define_table(table.id, table.stored())
-        if policy is not None:
-            revision = str(int(database.clock.now() * 1000))
-            store.keep(database, session, table.arn, policy, revision)
+        for finish in further:
+            if finish is not None:
+                finish(session, table)
         answer = describe.table(database, session, table, status="CREATING")
         database.catalog.remember(table)
         return {"TableDescription": answer}
@@ -55,9 +51,6 @@ def _definition(
     billing = request.get("BillingMode", "PROVISIONED")
     local = definitions.numbered(request.get("LocalSecondaryIndexes") or (), 1)
     global_ = definitions.numbered(request.get("GlobalSecondaryIndexes") or (), 1 + len(local))
-    vectors = definitions.numbered(
-        request.get("VectorIndexes") or (), 1 + len(local) + len(global_)
-    )
     definition: dict[str, Any] = {
         "TableName": name,
         "TableId": str(uuid4()),
@@ -67,7 +60,7 @@ def _definition(
         "AttributeDefinitions": request["AttributeDefinitions"],
         "BillingMode": billing,
         "DeletionProtectionEnabled": bool(request.get("DeletionProtectionEnabled")),
-        "NextIndex": 1 + len(local) + len(global_) + len(vectors),
+        "NextIndex": 1 + len(local) + len(global_),
     }
     if billing == "PAY_PER_REQUEST":
         definition["BillingChanged"] = now
@@ -77,8 +70,11 @@ def _definition(
         definition["GlobalSecondaryIndexes"] = [
             {**index, "IndexStatus": "ACTIVE"} for index in global_
         ]
-    if vectors:
-        definition["VectorIndexes"] = vectors
+    for extension in extensions.for_request(request):
+        if indexes := request.get(extension.indexes_member):
+            first = definition["NextIndex"]
+            definition[extension.indexes_member] = definitions.numbered(indexes, first)
+            definition["NextIndex"] = first + len(indexes)
     for member in _COPIED:
         if request.get(member) is not None:
             definition[member] = request[member]

@@ -28,7 +28,6 @@ def delete_item(database: Database, request: dict[str, Any]) -> dict[str, Any]:
     def work(session: Session) -> Prepared:
         table = database.catalog.get(session, request["TableName"])
         prepared = write.prepare(
-            database,
             session,
             ItemWrite(
                 table,

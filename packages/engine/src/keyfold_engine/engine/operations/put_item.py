@@ -67,7 +67,7 @@ def _put(
             returns_item=returns_item,
             needs=needs,
         )
-        prepared = write.prepare(database, session, wish)
+        prepared = write.prepare(session, wish)
         write.store(database, session, prepared)
         return prepared
 

@@ -19,7 +19,7 @@ _LEGACY = ("AttributesToGet", "ScanFilter", "ConditionalOperator")
 
 def scan(database: Database, request: dict[str, Any]) -> dict[str, Any]:
     parameters.refuse_mixture(request, _EXPRESSIONS, _LEGACY)
-    if "ConditionalOperator" in request and not database.dialect.operator_first:
+    if "ConditionalOperator" in request:
         legacy.filter(request)
     # Legacy parameters are checked before the starting key and the segments, expressions after.
     is_modern = any(request.get(name) is not None for name in _EXPRESSIONS)

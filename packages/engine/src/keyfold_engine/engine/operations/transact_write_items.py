@@ -11,7 +11,7 @@ from keyfold_engine.engine.keys import place_of_item, place_of_key
 from keyfold_engine.engine.storage import Session
 from keyfold_engine.engine.tables import TableDefinition
 from keyfold_engine.engine.transactions import Part
-from keyfold_engine.engine.update import ItemUpdate, refuse_large_update
+from keyfold_engine.engine.update import ItemUpdate
 from keyfold_engine.engine.write import Change, ItemWrite, NewItem, Old, Prepared
 from keyfold_engine.errors import ValidationError
 from keyfold_engine.expressions import evaluate, parameters
@@ -69,7 +69,7 @@ def _part(database: Database, wish: dict[str, Any], puts: Old) -> Part:
 
 def _put(database: Database, wish: dict[str, Any], puts: Old) -> Part:
     new = NewItem.put(check_item(wish["Item"]))
-    condition = _expressions(database, wish).test()
+    condition = _expressions(wish).test()
     return lambda session: _write(
         wish,
         table := _table(database, session, wish),
@@ -81,7 +81,7 @@ def _put(database: Database, wish: dict[str, Any], puts: Old) -> Part:
 
 
 def _delete(database: Database, wish: dict[str, Any], _puts: Old) -> Part:
-    condition, key = _expressions(database, wish).test(), check_item(wish["Key"])
+    condition, key = _expressions(wish).test(), check_item(wish["Key"])
     return lambda session: _write(
         wish,
         table := _table(database, session, wish),
@@ -93,16 +93,14 @@ def _delete(database: Database, wish: dict[str, Any], _puts: Old) -> Part:
 
 
 def _check(database: Database, wish: dict[str, Any], _puts: Old) -> Part:
-    condition, key = _expressions(database, wish).test(), check_item(wish["Key"])
+    condition, key = _expressions(wish).test(), check_item(wish["Key"])
     return lambda session: _write(
         wish, table := _table(database, session, wish), place_of_key(table, key), None, condition
     )
 
 
 def _update(database: Database, wish: dict[str, Any], _puts: Old) -> Part:
-    expressions = _expressions(database, wish)
-    if "TransactWriteItems" in database.dialect.charged:
-        refuse_large_update(expressions)
+    expressions = _expressions(wish)
     key = check_item(wish["Key"])
     condition = expressions.test()
 
@@ -114,8 +112,8 @@ def _update(database: Database, wish: dict[str, Any], _puts: Old) -> Part:
     return located
 
 
-def _expressions(database: Database, wish: dict[str, Any]) -> parameters.ExpressionParameters:
-    return parameters.read(wish, deeper="TransactWriteItems" in database.dialect.older)
+def _expressions(wish: dict[str, Any]) -> parameters.ExpressionParameters:
+    return parameters.read(wish, deeper=True)
 
 
 _PARSERS = {"ConditionCheck": _check, "Put": _put, "Delete": _delete, "Update": _update}

@@ -25,7 +25,7 @@ def update_item(database: Database, request: dict[str, Any]) -> dict[str, Any]:
     key = check_item(request["Key"])
     expressions = parameters.read(request, deeper="UpdateItem" in database.dialect.older)
     test = expressions.test()
-    if "AttributeUpdates" not in request and "UpdateItem" in database.dialect.charged:
+    if "AttributeUpdates" not in request and database.dialect.charges_updates:
         refuse_large_update(expressions)
     returns_item = request.get("ReturnValuesOnConditionCheckFailure") == "ALL_OLD"
 
@@ -33,7 +33,6 @@ def update_item(database: Database, request: dict[str, Any]) -> dict[str, Any]:
         table = database.catalog.get(session, request["TableName"])
         update = ItemUpdate(table, key, expressions.update, expressions.values)
         prepared = write.prepare(
-            database,
             session,
             ItemWrite(
                 table, place_of_key(table, key), update, condition=test, returns_item=returns_item

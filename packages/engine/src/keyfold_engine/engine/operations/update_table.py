@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from keyfold_engine.engine import backfill, definitions, describe, leftovers, streams
+from keyfold_engine.engine import backfill, definitions, describe, extensions, leftovers, streams
 from keyfold_engine.engine import throughput as units
 from keyfold_engine.engine.combinations import check_combination
 from keyfold_engine.engine.database import Database
 from keyfold_engine.engine.encryption import check_encryption
 from keyfold_engine.engine.encryption import described as encrypted
-from keyfold_engine.engine.replication import members
 from keyfold_engine.engine.storage import Session
 from keyfold_engine.engine.tables import TableDefinition
-from keyfold_engine.engine.vectors import updates as vectors
 from keyfold_engine.errors import LimitExceeded, TableInUse, TableNotFound, ValidationError
 from keyfold_engine.limits import INDEX_CHANGES_PER_UPDATE
 
@@ -23,8 +21,10 @@ _NO_LIMIT = -1
 
 
 def update_table(database: Database, request: dict[str, Any]) -> dict[str, Any]:
-    if members.asks(request):
-        return members.update(database, request)
+    asked = extensions.for_request(request)
+    for extension in asked:
+        if (alone := extension.update_alone(database, request)) is not None:
+            return alone
     check_combination(request)
     definitions.check_table_class(request.get("TableClass"))
     check_encryption(request.get("SSESpecification"))
@@ -40,12 +40,9 @@ def update_table(database: Database, request: dict[str, Any]) -> dict[str, Any]:
     definitions.check_stream(request.get("StreamSpecification"))
     updates = request.get("GlobalSecondaryIndexUpdates") or ()
     _check_updates(updates)
-    vector_updates = request.get("VectorIndexUpdates") or ()
-    vectors.check(vector_updates)
+    further = [update for each in asked for update in each.index_updates(request)]
     created = [
-        update["Create"]
-        for update in (*updates, *vector_updates)
-        if update.get("Create") is not None
+        update["Create"] for update in (*updates, *further) if update.get("Create") is not None
     ]
 
     def work(session: Session) -> tuple[dict[str, Any], TableDefinition, int | None]:
@@ -55,15 +52,17 @@ def update_table(database: Database, request: dict[str, Any]) -> dict[str, Any]:
                 "Attempt to change a resource which is still in use: "
                 f"Table is being updated: {table.name}"
             )
-        if vectors.phase(database, table) == "allocating" and not vector_updates:
+        if describe.making(database, table) == "allocating" and not further:
             raise TableInUse(
                 "Attempt to change a resource which is still in use: "
                 f"Table is being updated: {table.name}"
             )
-        vectors.check_table(table, request)
+        for extension in dict.fromkeys((*table.extensions, *asked)):
+            extension.check_update(table, request)
         table = _with_settings(database, table, request)
         table = _with_indexes(session, table, request, updates, database.clock.now())
-        table = vectors.apply(database, session, table, request)
+        for extension in asked:
+            table = extension.update(database, session, table, request)
         table = _with_stream(database, session, table, request.get("StreamSpecification"))
         session.define_table(table.id, table.stored())
         database.catalog.remember(table)
@@ -79,7 +78,7 @@ def update_table(database: Database, request: dict[str, Any]) -> dict[str, Any]:
     answer, table, row = database.write(work)
     if row is not None:
         database.backfills.start(table.name, created[0]["IndexName"], row)
-    if any("Delete" in update for update in (*updates, *vector_updates)):
+    if any("Delete" in update for update in (*updates, *further)):
         leftovers.clear(database)
     return {"TableDescription": answer}
 

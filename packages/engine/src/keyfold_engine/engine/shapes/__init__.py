@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -10,41 +11,27 @@ from keyfold_engine.engine.dialects import Dialect
 from keyfold_engine.engine.shapes import constraints, types
 from keyfold_engine.engine.shapes.kinds import Structure
 from keyfold_engine.errors import UnknownOperation
+from keyfold_engine.operations import OPERATIONS
 
-# Each is imported when an operation is needed that the earlier ones lack.
-_MODULES = (
-    "items",
-    "batches",
-    "tables",
-    "streams",
-    "backups",
-    "searches",
-    "global_tables",
-    "insights",
-    "bulk",
-    "policies",
-)
-
-
-def requests(module: str) -> dict[str, Structure]:
-    """The shapes of one module, by operation."""
-    found: dict[str, Structure] = import_module(f"{__name__}.{module}").REQUESTS
-    return found
+Front = Callable[[object, bytes | None], None]
 
 
 def every() -> dict[str, Structure]:
     """All shapes, by operation."""
-    return {
-        operation: shape for module in _MODULES for operation, shape in requests(module).items()
-    }
+    return {operation: shape(operation) for operation in OPERATIONS}
 
 
 def shape(operation: str) -> Structure:
     """The request shape of an operation."""
-    for module in _MODULES:
-        if operation in (known := requests(module)):
-            return known[operation]
-    raise UnknownOperation(f"Unknown operation: {operation}")
+    found: Structure = _module(operation).REQUESTS[operation]
+    return found
+
+
+def _module(operation: str) -> Any:
+    """The module of an operation's shape, imported on first use."""
+    if operation not in OPERATIONS:
+        raise UnknownOperation(f"Unknown operation: {operation}")
+    return import_module(f"keyfold_engine.{OPERATIONS[operation].shapes}")
 
 
 def check(
@@ -54,11 +41,9 @@ def check(
 
     `body` is the text it came in, if any.
     """
-    read, fits = _compiled(operation)
-    if operation == "SearchVectors":
-        from keyfold_engine.engine.shapes import searches
-
-        searches.check_front(request, body)
+    front, read, fits = _compiled(operation)
+    if front is not None:
+        front(request, body)
     typed: dict[str, Any] = read(request)
     if fits is not None and not fits(typed):
         constraints.check(operation, shape(operation), typed, dialect)
@@ -73,6 +58,8 @@ def compile_all() -> None:
 
 # Nearly every request is valid, and should not cost a walk over its shape.
 @cache
-def _compiled(operation: str) -> tuple[types.Reader, constraints.Test | None]:
+def _compiled(operation: str) -> tuple[Front | None, types.Reader, constraints.Test | None]:
     known = shape(operation)
-    return types.reader(known), constraints.fitting(known)
+    # What a module checks before all else, on the request as it came.
+    front = getattr(_module(operation), "check_front", None)
+    return front, types.reader(known), constraints.fitting(known)

@@ -1,4 +1,4 @@
-"""Requests about several items at once: batches, transactions, statements."""
+"""Requests about several items at once: batches and transactions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import orjson
 from keyfold_engine import limits
 from keyfold_engine.engine.shapes.constraints import java_text
 from keyfold_engine.engine.shapes.kinds import (
-    Attribute,
     Constraint,
     Member,
     Structure,
@@ -21,7 +20,6 @@ from keyfold_engine.engine.shapes.kinds import (
     map_values,
     required,
     structure,
-    text,
 )
 from keyfold_engine.engine.shapes.words import (
     ATTRIBUTE_NAMES,
@@ -32,15 +30,12 @@ from keyfold_engine.engine.shapes.words import (
     FLAG,
     NAMES,
     ON_FAILURE,
-    POSITIVE,
     TABLE,
     TOKEN,
 )
 from keyfold_engine.errors import RequestInvalid
 
 _ITEMS_TABLE = required(TABLE.shape)
-_STATEMENT = required(text(at_least(1), at_most(limits.STATEMENT_CHARACTERS)))
-_PARAMETERS = list_of(Attribute(), at_least(1))
 _TABLE_NAME = re.compile(r"[a-zA-Z0-9_.-]{3,255}").fullmatch
 _NAMES = (
     "Map keys must satisfy constraint: [Member must have length less than or equal to 255, Member "
@@ -160,50 +155,6 @@ REQUESTS: dict[str, Structure] = {
                         UpdateExpression=required(EXPRESSION),
                         ConditionExpression=Member(EXPRESSION),
                     ),
-                ),
-                at_most(limits.TRANSACTION_ITEMS),
-                at_least(1),
-            )
-        ),
-    ),
-    "ExecuteStatement": structure(
-        "ExecuteStatementInput",
-        ReturnConsumedCapacity=CONSUMED,
-        Statement=_STATEMENT,
-        Parameters=_PARAMETERS,
-        ConsistentRead=FLAG,
-        NextToken=text(at_least(1), at_most(32768)),
-        Limit=POSITIVE,
-        ReturnValuesOnConditionCheckFailure=ON_FAILURE,
-    ),
-    "BatchExecuteStatement": structure(
-        "BatchExecuteStatementInput",
-        ReturnConsumedCapacity=CONSUMED,
-        Statements=required(
-            list_of(
-                structure(
-                    "BatchStatementRequest",
-                    Statement=_STATEMENT,
-                    Parameters=_PARAMETERS,
-                    ConsistentRead=FLAG,
-                    ReturnValuesOnConditionCheckFailure=ON_FAILURE,
-                ),
-                at_most(limits.BATCH_WRITE_ITEMS),
-                at_least(1),
-            )
-        ),
-    ),
-    "ExecuteTransaction": structure(
-        "ExecuteTransactionInput",
-        ReturnConsumedCapacity=CONSUMED,
-        ClientRequestToken=TOKEN,
-        TransactStatements=required(
-            list_of(
-                structure(
-                    "ParameterizedStatement",
-                    Statement=_STATEMENT,
-                    Parameters=_PARAMETERS,
-                    ReturnValuesOnConditionCheckFailure=ON_FAILURE,
                 ),
                 at_most(limits.TRANSACTION_ITEMS),
                 at_least(1),

@@ -9,7 +9,7 @@ from typing import Any
 from keyfold_engine.engine.dialects import Dialect
 from keyfold_engine.engine.shapes.kinds import (
     Attribute,
-    Flag,
+    Boolean,
     ListOf,
     MapOf,
     Member,
@@ -157,7 +157,7 @@ def java_text(shape: Shape, value: Any) -> str:
     match shape:
         case Text() | Number():
             return str(value)
-        case Flag():
+        case Boolean():
             return "true" if value else "false"
         case Attribute():
             contents = (f"{kind.lower()}={content}" for kind, content in value.items())

@@ -93,7 +93,7 @@ class Number:
         self.java, self.constraints = java, constraints
 
 
-class Flag:
+class Boolean:
     __slots__ = ("constraints",)
     __match_args__ = ("constraints",)
 
@@ -169,7 +169,7 @@ class Structure:
         return {name: name[0].lower() + name[1:] for name in self.members}
 
 
-Shape: TypeAlias = Text | Number | Flag | Attribute | ListOf | MapOf | Structure
+Shape: TypeAlias = Text | Number | Boolean | Attribute | ListOf | MapOf | Structure
 
 
 def structure(name: str, **members: Member | Shape) -> Structure:

@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 from keyfold_engine.engine.shapes.kinds import (
     Attribute,
-    Flag,
+    Boolean,
     ListOf,
     MapOf,
     Number,
@@ -42,7 +42,7 @@ def _reader(shape: Shape, *, in_field: bool) -> Reader:
     match shape:
         case Text():
             return _text
-        case Flag():
+        case Boolean():
             return _flag
         case Number(java):
             return partial(_number, java=java)

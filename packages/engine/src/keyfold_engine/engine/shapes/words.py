@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from keyfold_engine.engine.shapes.kinds import (
     Attribute,
-    Flag,
+    Boolean,
     Member,
     at_least,
     at_most,
@@ -43,7 +43,7 @@ NAMED_TABLE = Member(_LONG_NAME, required=True, alone=True)
 ATTRIBUTES = map_of(Attribute())
 NAMES = map_of(text())
 EXPRESSION = text()
-FLAG = Flag()
+FLAG = Boolean()
 
 COMPARISON = one_of(
     "IN",

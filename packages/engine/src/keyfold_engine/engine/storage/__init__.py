@@ -13,8 +13,8 @@ wire JSON; index entries refer to its row and are projected when they are read.
 
 from __future__ import annotations
 
-from keyfold_engine.engine.storage.file import SchemaMoved, connect, translated
+from keyfold_engine.engine.storage.file import SchemaMoved, connect, is_read_only, translated
 from keyfold_engine.engine.storage.items import Row, StoredItem
 from keyfold_engine.engine.storage.session import Session
 
-__all__ = ["Row", "SchemaMoved", "Session", "StoredItem", "connect", "translated"]
+__all__ = ["Row", "SchemaMoved", "Session", "StoredItem", "connect", "is_read_only", "translated"]

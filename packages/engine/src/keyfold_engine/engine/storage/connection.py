@@ -10,52 +10,55 @@ import apsw
 class Connected:
     """One connection, its transactions, and shortcuts for queries."""
 
-    __slots__ = ("_execute", "_guarded", "connection")
+    __slots__ = ("_guarded", "connection", "execute", "moment")
 
     def __init__(self, connection: apsw.Connection) -> None:
         self.connection = connection
         # Rows come untyped from SQLite; the signatures below give their types.
-        self._execute: Any = connection.execute
+        self.execute: Any = connection.execute
         self._guarded = False
+        self.moment: float | None = None
+        """The time of the transaction, once it is asked for."""
 
-    def _all(self, sql: str, bindings: tuple[Any, ...] = ()) -> list[Any]:
-        rows: list[Any] = self._execute(sql, bindings).fetchall()
+    def all(self, sql: str, bindings: tuple[Any, ...] = ()) -> list[Any]:
+        rows: list[Any] = self.execute(sql, bindings).fetchall()
         return rows
 
-    def _one(self, sql: str, bindings: tuple[Any, ...] = ()) -> tuple[Any, ...] | None:
-        row: tuple[Any, ...] | None = self._execute(sql, bindings).fetchone()
+    def one(self, sql: str, bindings: tuple[Any, ...] = ()) -> tuple[Any, ...] | None:
+        row: tuple[Any, ...] | None = self.execute(sql, bindings).fetchone()
         return row
 
     def begin_write(self) -> None:
-        self._execute("BEGIN IMMEDIATE")
+        self.moment = None
+        self.execute("BEGIN IMMEDIATE")
 
     def begin_read(self) -> None:
-        self._execute("BEGIN")
+        self.execute("BEGIN")
 
     def commit(self) -> None:
-        self._execute("COMMIT")
+        self.execute("COMMIT")
         self._guarded = False
 
     def rollback(self) -> None:
         self._guarded = False
         if self.connection.in_transaction:
-            self._execute("ROLLBACK")
+            self.execute("ROLLBACK")
 
     def guard(self) -> None:
         """Begin a savepoint."""
         if not self._guarded:
-            self._execute("SAVEPOINT request")
+            self.execute("SAVEPOINT request")
             self._guarded = True
 
     def keep_guarded(self) -> None:
         """Release the savepoint."""
         if self._guarded:
-            self._execute("RELEASE request")
+            self.execute("RELEASE request")
             self._guarded = False
 
     def take_back_guarded(self) -> None:
         if self._guarded:
-            self._execute("ROLLBACK TO request")
+            self.execute("ROLLBACK TO request")
             self.keep_guarded()
 
     @property

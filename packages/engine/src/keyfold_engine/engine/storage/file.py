@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import apsw
-import orjson
 
 from keyfold_engine import errors
 from keyfold_engine.engine.lane import may_wait
-from keyfold_engine.engine.storage import checksums, header, statements
-from keyfold_engine.engine.storage.places import spread_places
+from keyfold_engine.engine.storage import checksums, header
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,12 +21,14 @@ BUSY_SECONDS = 10.0
 CACHE_KILOBYTES = 16_384
 _SHORTEST_PAUSE = 0.00005
 _LONGEST_PAUSE = 0.0005
+_LOOKS_FOR_LOG = 40
 # As long as a loop waits for a lock: another's commit is usually over by then, and a thread for
 # each colliding write would cost far more.
 _ATTEMPTS_ON_LOOP = 8
 _MAGIC = b"SQLite format 3\0"
 _RELAXED = "SELECT 1 FROM documents WHERE kind = 'file' AND id = 'relaxed'"
 _DAMAGE = (apsw.SQLITE_IOERR_DATA, apsw.SQLITE_IOERR_CORRUPTFS, apsw.SQLITE_IOERR_SHORT_READ)
+_NO_ROOM = (apsw.SQLITE_IOERR_SHMSIZE, apsw.SQLITE_IOERR_SHMOPEN)
 _SYNCHRONOUS = {"full": "FULL", "relaxed": "NORMAL", "memory": "OFF"}
 
 _FIRST_TABLES = """
@@ -43,48 +43,13 @@ CREATE INDEX records_by_shard ON records (stream, shard, sequence);
 CREATE INDEX records_by_age ON records (at);
 CREATE TABLE tokens (
     token TEXT PRIMARY KEY, digest BLOB NOT NULL, at REAL NOT NULL, answer BLOB NOT NULL);
-CREATE INDEX tokens_by_age ON tokens (at);
 CREATE TABLE documents (
     kind TEXT NOT NULL, id TEXT NOT NULL, body BLOB NOT NULL, PRIMARY KEY (kind, id)
 ) WITHOUT ROWID;
 """
 
 
-def _make_tables(connection: apsw.Connection) -> None:
-    connection.execute(_FIRST_TABLES).fetchall()
-
-
-def _count_collections(connection: apsw.Connection) -> None:
-    """Add the sizes of item collections for tables with local indexes."""
-    tables: Any = connection.execute("SELECT id, definition FROM tables").fetchall()
-    for table, definition in tables:
-        local = orjson.loads(definition).get("LocalSecondaryIndexes")
-        if not local:
-            continue
-        connection.execute(statements.create_collections(table))
-        held = [f"items_{table}", *(f"index_{table}_{index['Number']}" for index in local)]
-        rows = " UNION ALL ".join(f"SELECT place, size FROM {name}" for name in held)
-        # A place begins with four bytes of hash and the partition key, terminated by two zeros.
-        connection.execute(
-            f"INSERT INTO collections_{table} SELECT "
-            "substr(place, 1, 4 + instr(substr(place, 5), x'0000') + 1) AS partition, sum(size) "
-            f"FROM ({rows}) GROUP BY partition"
-        )
-
-
-def _drop_age_of_tokens(connection: apsw.Connection) -> None:
-    """Tokens are already ordered by age."""
-    connection.execute("DROP INDEX IF EXISTS tokens_by_age")
-
-
-def _note_checksums(_connection: apsw.Connection) -> None:
-    """Pages have checksums, which older versions would not write; see `_sum_pages`."""
-
-
-# Step n upgrades a file from format n to n + 1; a new file starts at 0.
-_STEPS = (_make_tables, _count_collections, _drop_age_of_tokens, _note_checksums, spread_places)
-_WITHOUT_CHECKSUMS = _STEPS.index(_note_checksums)
-FORMAT = len(_STEPS)
+FORMAT = 6
 
 
 class SchemaMoved(errors.StorageError):
@@ -110,13 +75,17 @@ def connect(path: str, durability: str, *, is_first: bool = False) -> apsw.Conne
             _recognise(Path(path))
             log = LogFrames(path) if is_first else None
         connection = _new_connection(path)
-        if 0 < _format(connection, path) <= _WITHOUT_CHECKSUMS:
-            _sum_pages(connection)
+        try:
+            is_new = _is_new(connection, path)
+        except apsw.Error as error:
+            if not _lacks_room(error):
+                raise
             connection.close()
-            connection = _new_connection(path)
+            connection = _reading_connection(path)
+            is_new = _is_new(connection, path)
         if log is not None:
             _refuse_losses(connection, path, log)
-        _prepare(connection, path, durability)
+        _prepare(connection, path, durability, is_new=is_new)
     except apsw.Error as error:
         raise translated(error, path) from error
     except OSError as error:
@@ -126,7 +95,7 @@ def connect(path: str, durability: str, *, is_first: bool = False) -> apsw.Conne
 
 def _refuse_losses(connection: apsw.Connection, path: str, log: LogFrames) -> None:
     """Refuse a log that is damaged in the middle, without changing it."""
-    lost = log.lost(connection, _waits_for_writer)
+    lost = log.lost(connection)
     if lost > 1 and not _was_relaxed(connection):
         connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
         connection.close()
@@ -157,6 +126,25 @@ def _new_connection(path: str) -> apsw.Connection:
     return connection
 
 
+def _lacks_room(error: apsw.Error) -> bool:
+    """Whether the index of a log, which all processes share, could not be made."""
+    code = getattr(error, "extendedresult", 0)
+    return isinstance(error, apsw.FullError) or code in _NO_ROOM
+
+
+def _reading_connection(path: str) -> apsw.Connection:
+    """A connection that needs no room on the disk: no other process can use the file meanwhile."""
+    connection = _new_connection(path)
+    connection.pragma("locking_mode", "EXCLUSIVE")
+    connection.pragma("query_only", 1)
+    return connection
+
+
+def is_read_only(connection: apsw.Connection) -> bool:
+    """Whether it was opened without room on the disk."""
+    return bool(connection.pragma("query_only"))
+
+
 def _waits_for_writer(attempt: int) -> bool:
     """Another process is writing: SQLite's own pauses grow to the time of a hundred commits."""
     if attempt >= _ATTEMPTS_ON_LOOP and not may_wait():
@@ -175,8 +163,13 @@ def _recognise(path: Path) -> None:
     if first[:16] != _MAGIC:
         raise errors.Corrupt(f"{path} is not a keyfold data file")
     # A header that denies checksums would disable their verification.
-    if int.from_bytes(first[60:64], "big") > _WITHOUT_CHECKSUMS and first[20] != checksums.BYTES:
+    if int.from_bytes(first[60:64], "big") == FORMAT and first[20] != checksums.BYTES:
         raise errors.Corrupt(f"{path} is damaged: its header does not match its format")
+    if _lost_log(path):
+        raise errors.Corrupt(
+            f"{path}-wal is missing, and the last commits with it: put it back. To open the file "
+            f"without them, delete {path}-shm"
+        )
     page_size = int.from_bytes(first[16:18], "big")
     expected = (65536 if page_size == 1 else page_size) * int.from_bytes(first[28:32], "big")
     log = path.with_name(f"{path.name}-wal")
@@ -187,24 +180,45 @@ def _recognise(path: Path) -> None:
         )
 
 
-def _format(connection: apsw.Connection, path: str) -> int:
-    """The format of a file, 0 for a new one; refuses foreign files and newer formats."""
-    # In a file abandoned while checksums were added, only the first page surely has one.
+def _lost_log(path: Path) -> bool:
+    """Whether a log is missing beside its index: SQLite makes it first, and removes it last."""
+    log, index = (path.with_name(f"{path.name}-{end}") for end in ("wal", "shm"))
+    for _ in range(_LOOKS_FOR_LOG):
+        try:
+            size = index.stat().st_size
+        except FileNotFoundError:
+            return False
+        # On a full disk an index can be empty: it says nothing of a log.
+        if not size or log.exists():
+            return False
+        # Another process may be making or removing both.
+        time.sleep(_SHORTEST_PAUSE)
+    return True
+
+
+def _is_new(connection: apsw.Connection, path: str) -> bool:
+    """Whether a file is empty; refuses foreign files and other formats."""
     version: int = connection.pragma("user_version")
     if connection.pragma("application_id") != APPLICATION_ID:
         if connection.execute("SELECT count(*) FROM sqlite_schema").fetchall() == [(0,)]:
-            return 0
+            return True
         raise errors.Corrupt(f"{path} is an SQLite file, but not a keyfold data file")
     if version > FORMAT:
-        raise errors.FormatTooNew(
-            f"{path} has format {version}; this keyfold reads up to {FORMAT}. Upgrade keyfold."
+        raise errors.WrongFormat(
+            f"{path} has format {version}; this keyfold reads format {FORMAT}. Upgrade keyfold."
         )
-    return version
+    if version < FORMAT:
+        raise errors.WrongFormat(
+            f"{path} has format {version} and this keyfold reads format {FORMAT}: run `keyfold "
+            "dump` with the version that wrote it, and `keyfold load` with this one"
+        )
+    return False
 
 
-def _prepare(connection: apsw.Connection, path: str, durability: str) -> None:
-    version = _format(connection, path)
-    if not version:
+def _prepare(connection: apsw.Connection, path: str, durability: str, *, is_new: bool) -> None:
+    if is_read_only(connection):
+        return
+    if is_new:
         connection.pragma("auto_vacuum", "INCREMENTAL")
     if path != ":memory:":
         connection.pragma("journal_mode", "WAL")
@@ -212,36 +226,20 @@ def _prepare(connection: apsw.Connection, path: str, durability: str) -> None:
     connection.pragma("synchronous", _SYNCHRONOUS[durability])
     connection.pragma("temp_store", "MEMORY")
     connection.pragma("cache_size", -CACHE_KILOBYTES)
-    if version < FORMAT:
-        _upgrade(connection)
+    if is_new:
+        _make_tables(connection)
     if path != ":memory:" and durability != "full":
         _note_relaxed(connection)
         connection.pragma("synchronous", _SYNCHRONOUS[durability])
 
 
-def _sum_pages(connection: apsw.Connection) -> None:
-    """Add a checksum to each page of an older file, while no other process has it open.
-
-    If it is killed, the file keeps its older format, and the next process starts again.
-    """
-    connection.pragma("locking_mode", "EXCLUSIVE")
-    connection.pragma("journal_mode", "DELETE")
-    # The first vacuum makes room; checksums are written once the header announces them.
-    for _ in range(2):
-        connection.pragma("checksum_verification", "OFF")
-        connection.execute("VACUUM")
-    _upgrade(connection)
-
-
-def _upgrade(connection: apsw.Connection) -> None:
-    """Upgrade the file to the current format, in one transaction."""
+def _make_tables(connection: apsw.Connection) -> None:
     connection.execute("BEGIN IMMEDIATE")
     # Another process may have done it.
-    version: Any = connection.execute("PRAGMA user_version").fetchall()[0][0]
-    for step in _STEPS[version:]:
-        step(connection)
-    connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-    connection.execute(f"PRAGMA user_version = {FORMAT}")
+    if connection.execute("SELECT count(*) FROM sqlite_schema").fetchall() == [(0,)]:
+        connection.execute(_FIRST_TABLES)
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        connection.execute(f"PRAGMA user_version = {FORMAT}")
     connection.execute("COMMIT")
 
 

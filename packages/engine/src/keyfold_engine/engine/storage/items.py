@@ -37,29 +37,29 @@ class Items(Connected):
     __slots__ = ()
 
     def find(self, table: int, place: bytes) -> StoredItem | None:
-        row = self._execute(statements.items(table).find, (place,)).fetchone()
+        row = self.execute(statements.items(table).find, (place,)).fetchone()
         return None if row is None else _stored(row)
 
     def put(self, table: int, place: bytes, size: int, expires: int | None, body: bytes) -> None:
         """Insert or replace without reading the old item."""
-        self._execute(statements.items(table).put, (place, size, expires, body))
+        self.execute(statements.items(table).put, (place, size, expires, body))
 
     def insert(self, table: int, place: bytes, size: int, expires: int | None, body: bytes) -> int:
-        self._execute(statements.items(table).insert, (place, size, expires, body))
+        self.execute(statements.items(table).insert, (place, size, expires, body))
         return self.connection.last_insert_rowid()
 
     def replace(self, table: int, row: int, size: int, expires: int | None, body: bytes) -> None:
-        self._execute(statements.items(table).replace, (size, expires, body, row))
+        self.execute(statements.items(table).replace, (size, expires, body, row))
 
     def delete(self, table: int, row: int) -> None:
-        self._execute(statements.items(table).delete, (row,))
+        self.execute(statements.items(table).delete, (row,))
 
     def items(
         self, table: int, first: bytes, end: bytes, *, backward: bool = False
     ) -> Iterator[Row]:
         """Items from `first` to before `end`, by place. Close the cursor when done."""
         sql = statements.items(table)
-        rows: Iterator[Row] = self._execute(sql.backward if backward else sql.forward, (first, end))
+        rows: Iterator[Row] = self.execute(sql.backward if backward else sql.forward, (first, end))
         return rows
 
     def item_bodies(
@@ -67,22 +67,22 @@ class Items(Connected):
     ) -> Iterator[tuple[bytes, int]]:
         """Body and size of the items in a range, at most `limit` (-1: all)."""
         sql = statements.items(table)
-        rows: Iterator[tuple[bytes, int]] = self._execute(
+        rows: Iterator[tuple[bytes, int]] = self.execute(
             sql.bodies_backward if backward else sql.bodies_forward, (first, end, limit)
         )
         return rows
 
     def items_after(self, table: int, row: int, limit: int) -> list[tuple[int, bytes, int, bytes]]:
         """Row, place, size and body of the next items in order of insertion."""
-        return self._all(statements.items(table).after_row, (row, limit))
+        return self.all(statements.items(table).after_row, (row, limit))
 
     def item_of_row(self, table: int, row: int) -> bytes | None:
-        found = self._one(f"SELECT body FROM items_{table} WHERE row = ?", (row,))
+        found = self.one(f"SELECT body FROM items_{table} WHERE row = ?", (row,))
         return None if found is None else found[0]
 
     def items_from(self, table: int, place: bytes, limit: int) -> list[tuple[bytes, int, bytes]]:
         """Place, size and body of the next items in order of place."""
-        return self._all(
+        return self.all(
             f"SELECT place, size, body FROM items_{table} WHERE place > ? ORDER BY place LIMIT ?",
             (place, limit),
         )
@@ -91,31 +91,31 @@ class Items(Connected):
         self, table: int, first: int, end: int
     ) -> list[tuple[int, bytes, int, bytes]]:
         """Row, place, size and body of the items in a range of rows."""
-        return self._all(statements.items(table).in_rows, (first, end))
+        return self.all(statements.items(table).in_rows, (first, end))
 
     def row_bounds(self, table: int) -> tuple[int, int]:
         """The first and last row of a table that is not empty."""
-        first, last = self._execute(statements.items(table).row_bounds).fetchone()
+        first, last = self.execute(statements.items(table).row_bounds).fetchone()
         return first, last
 
     def count_items(self, table: int, limit: int) -> tuple[int, int]:
         """The number of items and their bytes, counting at most `limit`."""
-        count, size = self._execute(statements.items(table).totals, (limit,)).fetchone()
+        count, size = self.execute(statements.items(table).totals, (limit,)).fetchone()
         return count, int(size)
 
     # Index entries
 
     def insert_entry(self, table: int, index: int, place: bytes, size: int, row: int) -> None:
-        self._execute(statements.entries(table, index).insert, (place, size, row))
+        self.execute(statements.entries(table, index).insert, (place, size, row))
 
     def delete_entry(self, table: int, index: int, place: bytes) -> None:
-        self._execute(statements.entries(table, index).delete, (place,))
+        self.execute(statements.entries(table, index).delete, (place,))
 
     def entries(
         self, table: int, index: int, first: bytes, end: bytes, *, backward: bool = False
     ) -> Iterator[Row]:
         sql = statements.entries(table, index)
-        rows: Iterator[Row] = self._execute(sql.backward if backward else sql.forward, (first, end))
+        rows: Iterator[Row] = self.execute(sql.backward if backward else sql.forward, (first, end))
         return rows
 
     def entry_bodies(
@@ -123,18 +123,18 @@ class Items(Connected):
     ) -> Iterator[tuple[bytes, int]]:
         """Item body and entry size of the entries in a range, at most `limit` (-1: all)."""
         sql = statements.entries(table, index)
-        rows: Iterator[tuple[bytes, int]] = self._execute(
+        rows: Iterator[tuple[bytes, int]] = self.execute(
             sql.bodies_backward if backward else sql.bodies_forward, (first, end, limit)
         )
         return rows
 
     def entry_at(self, table: int, index: int, place: bytes) -> tuple[int, int] | None:
         """Size and row of one entry."""
-        row = self._one(f"SELECT size, row FROM index_{table}_{index} WHERE place = ?", (place,))
+        row = self.one(f"SELECT size, row FROM index_{table}_{index} WHERE place = ?", (place,))
         return None if row is None else (row[0], row[1])
 
     def count_entries(self, table: int, index: int) -> tuple[int, int]:
-        count, size = self._execute(statements.entries(table, index).totals).fetchone()
+        count, size = self.execute(statements.entries(table, index).totals).fetchone()
         return count, int(size)
 
     # Item collections, for tables with local indexes
@@ -142,34 +142,34 @@ class Items(Connected):
     def grow_collection(self, table: int, partition: bytes, growth: int) -> int:
         """Add to a collection's size; returns the new size."""
         sql = statements.collections(table)
-        [(size,)] = self._all(sql.grow, (partition, growth))
+        [(size,)] = self.all(sql.grow, (partition, growth))
         if not size:
-            self._execute(sql.delete, (partition,))
+            self.execute(sql.delete, (partition,))
         return int(size)
 
     def collection_size(self, table: int, partition: bytes) -> int:
-        row = self._one(statements.collections(table).find, (partition,))
+        row = self.one(statements.collections(table).find, (partition,))
         return 0 if row is None else int(row[0])
 
     # Time to live
 
     def index_expiry(self, table: int) -> None:
         """Ensure the index, which old tables lack."""
-        self._execute(statements.create_expiry(table))
+        self.execute(statements.create_expiry(table))
 
     def expiries_after(
         self, table: int, row: int, limit: int
     ) -> list[tuple[int, int | None, bytes]]:
         """Row, stored expiry and body of the next items in order of insertion."""
-        return self._all(
+        return self.all(
             f"SELECT row, expires, body FROM items_{table} WHERE row > ? ORDER BY row LIMIT ?",
             (row, limit),
         )
 
     def set_expiry(self, table: int, row: int, expires: int | None) -> None:
-        self._execute(f"UPDATE items_{table} SET expires = ? WHERE row = ?", (expires, row))
+        self.execute(f"UPDATE items_{table} SET expires = ? WHERE row = ?", (expires, row))
 
     def expired(self, table: int, before: int, not_before: int, limit: int) -> list[bytes]:
         """Places of items that expired in the window, oldest first."""
-        rows = self._all(statements.items(table).expired, (before, not_before, limit))
+        rows = self.all(statements.items(table).expired, (before, not_before, limit))
         return [place for (place,) in rows]

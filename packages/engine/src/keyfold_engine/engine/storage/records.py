@@ -14,10 +14,10 @@ class Records(Trees):
 
     def token(self, token: str) -> tuple[bytes, float, bytes] | None:
         """Request digest, time and answer of a completed transaction."""
-        return self._one("SELECT digest, at, answer FROM tokens WHERE token = ?", (token,))
+        return self.one("SELECT digest, at, answer FROM tokens WHERE token = ?", (token,))
 
     def remember_token(self, token: str, digest: bytes, at: float, answer: bytes) -> None:
-        self._execute(
+        self.execute(
             "INSERT OR REPLACE INTO tokens (token, digest, at, answer) VALUES (?, ?, ?, ?)",
             (token, digest, at, answer),
         )
@@ -27,35 +27,35 @@ class Records(Trees):
 
         Called once per new token, so that they do not accumulate.
         """
-        self._execute(
+        self.execute(
             "DELETE FROM tokens WHERE rowid = (SELECT min(rowid) FROM tokens) AND at < ?", (before,)
         )
 
     def correct_tokens(self, now: float, ahead: float) -> None:
         """Reset the time of tokens from a clock that was far ahead, which would never expire."""
-        self._execute("UPDATE tokens SET at = ? WHERE at > ?", (now, now + ahead))
+        self.execute("UPDATE tokens SET at = ? WHERE at > ?", (now, now + ahead))
 
     # Streams
 
     def streams(self) -> list[tuple[int, str, bytes]]:
-        return self._all("SELECT id, arn, definition FROM streams ORDER BY arn")
+        return self.all("SELECT id, arn, definition FROM streams ORDER BY arn")
 
     def stream(self, arn: str) -> tuple[int, bytes] | None:
-        return self._one("SELECT id, definition FROM streams WHERE arn = ?", (arn,))
+        return self.one("SELECT id, definition FROM streams WHERE arn = ?", (arn,))
 
     def create_stream(self, arn: str, definition: bytes) -> int:
-        self._execute("INSERT INTO streams (arn, definition) VALUES (?, ?)", (arn, definition))
+        self.execute("INSERT INTO streams (arn, definition) VALUES (?, ?)", (arn, definition))
         return self.connection.last_insert_rowid()
 
     def define_stream(self, stream: int, definition: bytes) -> None:
-        self._execute("UPDATE streams SET definition = ? WHERE id = ?", (definition, stream))
+        self.execute("UPDATE streams SET definition = ? WHERE id = ?", (definition, stream))
 
     def drop_stream(self, stream: int) -> None:
-        self._execute("DELETE FROM records WHERE stream = ?", (stream,))
-        self._execute("DELETE FROM streams WHERE id = ?", (stream,))
+        self.execute("DELETE FROM records WHERE stream = ?", (stream,))
+        self.execute("DELETE FROM streams WHERE id = ?", (stream,))
 
     def append_record(self, stream: int, shard: int, at: float, body: bytes) -> int:
-        self._execute(
+        self.execute(
             "INSERT INTO records (stream, shard, at, body) VALUES (?, ?, ?, ?)",
             (stream, shard, at, body),
         )
@@ -65,7 +65,7 @@ class Records(Trees):
         self, stream: int, shard: int, first: int, since: float, limit: int
     ) -> list[tuple[int, float, bytes]]:
         """Sequence, time and body of records from `first` that are not older than `since`."""
-        return self._all(
+        return self.all(
             "SELECT sequence, at, body FROM records WHERE stream = ? AND shard = ? "
             "AND sequence >= ? AND at >= ? ORDER BY sequence LIMIT ?",
             (stream, shard, first, since, limit),
@@ -73,16 +73,21 @@ class Records(Trees):
 
     def record_bounds(self, stream: int, shard: int) -> tuple[int, int] | None:
         """The oldest and newest sequence of a shard."""
-        row = self._execute(
+        row = self.execute(
             "SELECT min(sequence), max(sequence) FROM records WHERE stream = ? AND shard = ?",
             (stream, shard),
         ).fetchone()
         return None if row is None or row[0] is None else (row[0], row[1])
 
     def next_sequence(self) -> int:
-        row = self._execute("SELECT seq FROM sqlite_sequence WHERE name = 'records'").fetchone()
+        row = self.execute("SELECT seq FROM sqlite_sequence WHERE name = 'records'").fetchone()
         return 1 if row is None else row[0] + 1
+
+    def last_record_time(self) -> float:
+        """When the newest record of all streams was written; 0 if there is none."""
+        row = self.one("SELECT at FROM records ORDER BY sequence DESC LIMIT 1")
+        return 0.0 if row is None else float(row[0])
 
     def trim_records(self, before: float, limit: int) -> int:
         """Delete at most `limit` records from before a moment; returns how many."""
-        return self._delete_older("records", before, limit)
+        return self.delete_older("records", before, limit)

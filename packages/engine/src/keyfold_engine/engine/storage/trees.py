@@ -18,13 +18,13 @@ class Trees(Connected):
 
         Renaming is quick, and readers find that the tree is gone.
         """
-        if self._one("SELECT 1 FROM sqlite_schema WHERE name = ?", (name,)) is None:
+        if self.one("SELECT 1 FROM sqlite_schema WHERE name = ?", (name,)) is None:
             return
-        if self._one(f"SELECT 1 FROM {name} LIMIT 1 OFFSET {_FEW_ROWS}") is None:
-            self._execute(f"DROP TABLE {name}")
+        if self.one(f"SELECT 1 FROM {name} LIMIT 1 OFFSET {_FEW_ROWS}") is None:
+            self.execute(f"DROP TABLE {name}")
             return
         numbers = [int(aside.removeprefix("dropped_")) for aside in self._set_aside()]
-        self._execute(f"ALTER TABLE {name} RENAME TO dropped_{max(numbers, default=0) + 1}")
+        self.execute(f"ALTER TABLE {name} RENAME TO dropped_{max(numbers, default=0) + 1}")
 
     def has_set_aside(self) -> bool:
         """Whether a renamed tree waits to be cleared."""
@@ -36,32 +36,32 @@ class Trees(Connected):
         if not names:
             return False
         name = names[0]
-        [(has_rows,)] = self._all("SELECT NOT wr FROM pragma_table_list WHERE name = ?", (name,))
+        [(has_rows,)] = self.all("SELECT NOT wr FROM pragma_table_list WHERE name = ?", (name,))
         key = "rowid" if has_rows else "place"
         before = self.changes()
-        self._execute(f"DELETE FROM {name} WHERE {key} IN (SELECT {key} FROM {name} LIMIT {rows})")
+        self.execute(f"DELETE FROM {name} WHERE {key} IN (SELECT {key} FROM {name} LIMIT {rows})")
         if self.changes() - before < rows:
-            self._execute(f"DROP TABLE {name}")
+            self.execute(f"DROP TABLE {name}")
         return True
 
     def give_back(self, pages: int) -> int:
         """Return at most `pages` free pages to the file system; returns how many."""
         free = self._free_pages()
         if free:
-            self._execute(f"PRAGMA incremental_vacuum({pages})").fetchall()
+            self.execute(f"PRAGMA incremental_vacuum({pages})").fetchall()
         return free - self._free_pages()
 
     def _free_pages(self) -> int:
-        return int(self._all("PRAGMA freelist_count")[0][0])
+        return int(self.all("PRAGMA freelist_count")[0][0])
 
     def _set_aside(self) -> list[str]:
         sql = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB 'dropped_*'"
-        return [name for (name,) in self._all(sql)]
+        return [name for (name,) in self.all(sql)]
 
-    def _delete_older(self, name: str, before: float, limit: int) -> int:
+    def delete_older(self, name: str, before: float, limit: int) -> int:
         """Delete at most `limit` rows of a sequence from before a moment."""
         changes = self.changes()
-        self._execute(
+        self.execute(
             f"DELETE FROM {name} WHERE sequence IN "
             f"(SELECT sequence FROM {name} WHERE at < ? LIMIT ?)",
             (before, limit),

@@ -8,7 +8,6 @@ end cannot be an interrupted write.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO, Literal
 
@@ -28,26 +27,13 @@ class LogFrames:
         if self._log.exists() and self._log.stat().st_size > _LOG_HEADER:
             self._read()
 
-    def lost(
-        self, connection: apsw.Connection, wait: Callable[[int], bool] = lambda _: False
-    ) -> int:
-        """How many commits SQLite discards, given a connection that was just opened.
-
-        While another process is checkpointing, `wait` is called with the number of the attempt and
-        returns whether to retry: a passive checkpoint does not call the busy handler.
-        """
+    def lost(self, connection: apsw.Connection) -> int:
+        """How many commits SQLite discards, given a connection that was just opened."""
         if not self._commits:
             return 0
         connection.pragma("user_version")
-        attempt = 0
-        while True:
-            try:
-                last, _ = connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
-                break
-            except apsw.BusyError:
-                if not wait(attempt):
-                    raise
-                attempt += 1
+        # It only tells how much of the log is good: it writes nothing, and waits for nobody.
+        last, _ = connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_NOOP)
         if last < 0 or self._was_restarted():
             return 0
         return sum(commit > last for commit in self._commits)

@@ -10,8 +10,9 @@ import orjson
 import pytest
 
 from keyfold_engine.clock import ManualClock
-from keyfold_engine.engine import Engine, exports
+from keyfold_engine.engine import Engine
 from keyfold_engine.errors import ValidationError
+from keyfold_engine.features.transfer import exports
 
 _ARN = "arn:aws:dynamodb:us-east-1:123456789012:table/Orders"
 

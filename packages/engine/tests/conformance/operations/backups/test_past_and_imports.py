@@ -9,11 +9,11 @@ from typing import Any
 
 import orjson
 import pytest
+from tests.conformance.operations.conftest import reached
 
 from keyfold_engine.clients.protocol import Client
 from keyfold_engine.clock import ManualClock
 from keyfold_engine.engine import Engine
-from tests.conformance.operations.conftest import reached
 
 _TABLE: dict[str, Any] = {
     "BillingMode": "PAY_PER_REQUEST",

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from tests.conformance.operations.conftest import definition
 
 from keyfold_engine.errors import ValidationError
-from tests.conformance.operations.conftest import definition
 
 Call = Callable[[str, dict[str, Any]], dict[str, Any]]
 Restore = Callable[..., dict[str, Any]]

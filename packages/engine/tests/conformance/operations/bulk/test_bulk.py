@@ -10,6 +10,7 @@ from typing import Any
 
 import boto3
 import pytest
+from tests.conformance.operations.conftest import reached
 
 from keyfold_engine.clients.protocol import Client
 from keyfold_engine.clock import ManualClock
@@ -21,7 +22,6 @@ from keyfold_engine.errors import (
     ValidationError,
 )
 from keyfold_engine.wire.background import BackgroundServer
-from tests.conformance.operations.conftest import reached
 
 _TABLE: dict[str, Any] = {
     "TableName": "Orders",

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from tests.conformance.operations.conftest import reached
 
 from keyfold_engine.clients.protocol import Client
 from keyfold_engine.engine import Engine
-from keyfold_engine.engine.replication import Regions
 from keyfold_engine.errors import TableNotFound, ValidationError
-from tests.conformance.operations.conftest import reached
+from keyfold_engine.features.replicas import Regions
 
 _OFF = {"AutoScalingDisabled": True, "ScalingPolicies": []}
 _TABLE: dict[str, Any] = {

@@ -16,13 +16,13 @@ from keyfold_engine.clients.signer import Credentials
 from keyfold_engine.clock import ManualClock
 from keyfold_engine.engine import Engine
 from keyfold_engine.engine.faults import Faults
-from keyfold_engine.engine.replication import Regions
 from keyfold_engine.errors import (
     ReplicatedWriteConflict,
     TableInUse,
     TableNotFound,
     ValidationError,
 )
+from keyfold_engine.features.replicas import Regions
 from keyfold_engine.wire import ServerSettings
 from keyfold_engine.wire.background import BackgroundServer
 

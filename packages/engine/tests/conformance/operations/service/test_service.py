@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from keyfold_engine.engine.replication import Regions
+from keyfold_engine.features.replicas import Regions
 
 Call = Callable[[str, dict[str, Any]], dict[str, Any]]
 

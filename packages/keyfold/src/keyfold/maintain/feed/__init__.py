@@ -1,8 +1,6 @@
-"""The hybrid feed: pulled by default, pushed where it pays."""
+"""Feeds: pulled by default, copied for authors whose flag says so."""
 
 from keyfold.maintain.feed.declaration import Feed
-from keyfold.maintain.feed.policy import Decision, FeedPolicy
-from keyfold.maintain.feed.reach import FeedReach
-from keyfold.maintain.feed.removed_list import RemovedList
+from keyfold.maintain.feed.flag import Flag, Threshold
 
-__all__ = ["Decision", "Feed", "FeedPolicy", "FeedReach", "RemovedList"]
+__all__ = ["Feed", "Flag", "Threshold"]

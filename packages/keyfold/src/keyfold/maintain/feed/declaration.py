@@ -4,30 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Mapping
 from datetime import datetime, timedelta
-from typing import Any, Final, Generic, TypeVar, overload
+from typing import Any, Generic, TypeVar, overload
 
 from keyfold.design import codes
-from keyfold.design.address import Ref
 from keyfold.design.entity import Entity
-from keyfold.design.formats import iso
 from keyfold.design.keys import Key
 from keyfold.design.place import caller
 from keyfold.design.read import Page
 from keyfold.errors import DeclarationError
-from keyfold.maintain.feed import edges, removed_list, support_items
-from keyfold.maintain.feed.policy import Decision, FeedPolicy
-from keyfold.maintain.feed.reach import FeedReach
-from keyfold.maintain.feed.removed_list import RemovedList
+from keyfold.maintain.feed import edges, jobs
+from keyfold.maintain.feed.flag import MARGIN, Flag
 from keyfold.runtime.async_db import AsyncDb
 from keyfold.runtime.db import Db
 from keyfold.runtime.flow import Flow
-from keyfold.runtime.intent import Delete, Intent, Put
 
 I = TypeVar("I", bound=Entity)  # noqa: E741 - the item of a feed
-A = TypeVar("A", bound=Entity)
-MOST_HEADS: Final = 50
-"""A page never needs more of one source than it shows."""
-RESERVED = ("", support_items.SOURCE_PREFIX, support_items.READER)
 
 
 class Feed(Generic[I]):
@@ -35,12 +26,11 @@ class Feed(Generic[I]):
 
     `activity` has its source in the partition and the time and an id in the sort key; `item` is
     the copy in a reader's partition, with the same sort key; `edge` is who follows whom, with a
-    key `followers` that lists it from the source's side. Several kinds of edges, or another name
-    of that key, are given as `edge={Follow: "followers", GroupMember: "key"}`. `policy` decides who
-    gets copies; with None only promotion flags do. `removed` configures the list of removed
-    activities; None is for callers that read the activities of a page anyway, and skip missing
-    ones. `heads` is the maximum number of a source's newest activities in one item, so that a page
-    reads those of a hundred pulled sources with one request; 0 keeps none.
+    key `followers` that lists it from the source's side, and one with the reader alone in the
+    partition. Several kinds of edges, or another name of that key, are given as
+    `edge={Follow: "followers", GroupMember: "key"}`. Activities are read from their authors; those
+    of authors with the flag `push` are copied by the stream. Follows, unfollows and activities are
+    ordinary writes of those entities.
     """
 
     def __init__(
@@ -50,16 +40,12 @@ class Feed(Generic[I]):
         activity: type[Entity],
         edge: type[Entity] | Mapping[type[Entity], str],
         item: type[I],
-        promotion: type[Entity] | None = None,
+        push: Flag | None = None,
         cap: int = 1000,
         ttl: timedelta = timedelta(days=30),
-        policy: FeedPolicy | None = FeedPolicy(),  # noqa: B008 - it is frozen
-        removed: RemovedList | None = RemovedList(),  # noqa: B008 - it is frozen
-        heads: int = 0,
     ) -> None:
         self.name, self.activity, self.item = name, activity, item
-        self.promotion, self.cap, self.ttl, self.policy = promotion, cap, ttl, policy
-        self.removed, self.heads = removed, heads
+        self.push, self.cap, self.ttl = push, cap, ttl
         self.place = caller()
         self.source_field = self._only(activity, "partition")
         self.reader_field = self._only(item, "partition")
@@ -67,22 +53,8 @@ class Feed(Generic[I]):
         self.time_field = self._time_field()
         self.copied = tuple(f for f in item.__spec__.fields if f in activity.__spec__.fields)
         self._check()
-        partition = item.__spec__.key.templates.partition.text
-        self.support = support_items.declare(
-            name,
-            item.__table__,
-            partition,
-            self.reader_field,
-            removals=removed is not None,
-        )
-        subscription = self.support.subscription
-        self.subscribed = edges.FollowEdges(
-            subscription, self.reader_field, "source", subscription.key
-        )
         self.design = item.__table__.design
-        self._maintain()
-
-    def _maintain(self) -> None:
+        self.job: Any = jobs.declare(name, item.__table__) if push is not None else None
         from keyfold.maintain.feed import maintainers
 
         for maintainer in maintainers.of(self):
@@ -105,113 +77,10 @@ class Feed(Generic[I]):
         flow: Flow[Page[I]] = read_page(db.context, self, reader, limit, cursor)
         return db.run(flow, f"feed {self.name}")
 
-    @overload
-    def post(self, db: Db, activity: A, *more: Intent) -> A: ...
-    @overload
-    def post(self, db: AsyncDb, activity: A, *more: Intent) -> Awaitable[A]: ...
-    def post(self, db: Db | AsyncDb, activity: A, *more: Intent) -> A | Awaitable[A]:
-        """Write an activity; the stream copies it to those feeds that get copies.
-
-        Your own checks and writes join its transaction.
-        """
-        from keyfold.maintain.feed.fan_out import post
-
-        return db.run(post(db.context, self, activity, more), f"feed {self.name} post")
-
-    @overload
-    def explain(self, db: Db, reader: str, source: str) -> Decision: ...
-    @overload
-    def explain(self, db: AsyncDb, reader: str, source: str) -> Awaitable[Decision]: ...
-    def explain(self, db: Db | AsyncDb, reader: str, source: str) -> Decision | Awaitable[Decision]:
-        """Whether a reader gets copies of a source or pulls it, and why."""
-        from keyfold.maintain.feed.decisions import explain
-
-        return db.run(explain(db.context, self, reader, source))
-
-    @overload
-    def reach(self, db: Db, source: str) -> FeedReach: ...
-    @overload
-    def reach(self, db: AsyncDb, source: str) -> Awaitable[FeedReach]: ...
-    def reach(self, db: Db | AsyncDb, source: str) -> FeedReach | Awaitable[FeedReach]:
-        """How a source's posts reach its followers, and why."""
-        from keyfold.maintain.feed.reach import reach
-
-        return db.run(reach(db.context, self, source))
-
-    @overload
-    def renew(self, db: Db) -> int: ...
-    @overload
-    def renew(self, db: AsyncDb) -> Awaitable[int]: ...
-    def renew(self, db: Db | AsyncDb) -> int | Awaitable[int]:
-        """Rebuild all copies, after a consumer was down for longer than the stream's retention."""
-        from keyfold.maintain.feed.switch import renew
-
-        return db.run(renew(db.context, self), f"feed {self.name} renew")
-
-    def following(self, edge: Entity) -> list[Intent]:
-        """The writes of a new follow, for `db.transact`."""
-        reader, source = self.ends(edge)
-        return [Put(edge), Put(self.source_item(reader, source, "pull"), absent=False)]
-
-    def unfollowing(self, edge: Entity) -> list[Intent]:
-        """The writes of an unfollow: the source's activities are hidden at once."""
-        reader, source = self.ends(edge)
-        return [Delete(edge.ref(), must_exist=True), self.hiding(reader, source)]
-
-    def hiding(self, reader: str, source: str) -> Put:
-        """Hide a source from a feed."""
-        return Put(self.source_item(reader, source, "gone"), absent=False)
-
-    def removing(self, activity: Entity) -> list[Intent]:
-        """The writes that remove an activity from every feed at once.
-
-        Without a removed list, it disappears when the consumer processes it.
-        """
-        listed = [Put(entry, absent=False) for entry in removed_list.entries_of(self, activity)]
-        return [Delete(activity.ref(), must_exist=True), *listed]
-
-    def forgetting(self, who: str) -> list[Intent]:
-        """The writes that delete the counts of a user who left."""
-        hint: Ref[Any] = Ref(self.support.hint, {"source": who})
-        return [Delete(self.reader_ref(who)), Delete(hint)]
-
     def ends(self, edge: Entity) -> tuple[str, str]:
         """The reader and the source of an edge."""
         declared = self.edges[type(edge)]
         return getattr(edge, declared.reader), getattr(edge, declared.source)
-
-    def source_item(self, reader: str, source: str, state: support_items.SourceState) -> Entity:
-        item: Entity = self.support.source(
-            **{self.reader_field: reader},
-            source=source,
-            state=state,
-            token=support_items.new_token(),
-        )
-        return item
-
-    def reader_ref(self, reader: str) -> Ref[Any]:
-        return Ref(self.support.reader, {self.reader_field: reader})
-
-    def promotion_ref(self, source: str) -> Ref[Any]:
-        assert self.promotion is not None, "asked only where one is declared"
-        [field] = self.promotion.__spec__.key.templates.partition.fields
-        return Ref(self.promotion, {field: source})
-
-    def promoted(self, flag: Entity) -> str:
-        """The source of a promotion flag."""
-        source: str = getattr(flag, flag.__spec__.key.templates.partition.fields[0])
-        return source
-
-    @property
-    def chosen_policy(self) -> FeedPolicy:
-        """The policy, or the default one if it is switched off."""
-        return self.policy or FeedPolicy()
-
-    def source_ref(self, reader: str, source: str) -> Ref[Any]:
-        return Ref(self.support.source, {self.reader_field: reader, "source": source})
-
-    def subscription_ref(self, reader: str, source: str) -> Ref[Any]:
-        return self.subscribed.ref(reader, source)
 
     @property
     def prefix(self) -> str:
@@ -220,20 +89,23 @@ class Feed(Generic[I]):
         assert sort is not None, "checked when declared"
         return sort.literal_prefix
 
+    def at(self, time: datetime) -> str:
+        """The position of a moment: before all activities of then and later."""
+        sort = self.activity.__spec__.key.attributes[1].template
+        return sort.render_prefix({self.time_field: time}, owner=self.name)
+
     def oldest(self, now: datetime) -> str:
         """The position before which nothing is shown."""
-        return self.prefix + iso(now - self.ttl)
+        return self.at(now - self.ttl)
+
+    def boundary(self, flagged: datetime, followed: datetime) -> str:
+        """The position from which on a reader's copies of a source are complete."""
+        return self.at(max(flagged, followed) + MARGIN)
 
     def position(self, activity: Entity) -> str:
         """An activity's position in time: the text of its sort key."""
         key: Key = activity.__spec__.key
         return key.attributes[1].render(activity.__dict__, owner=activity.__spec__.name)["S"]
-
-    def activity_key(self, source: str, position: str) -> dict[str, Any]:
-        """The key of a copy's activity."""
-        partition, sort = self.activity.__spec__.key.attributes
-        rendered = partition.render({self.source_field: source}, owner=self.name)
-        return {partition.attribute: rendered, sort.attribute: {"S": position}}
 
     def copy_key(self, reader: str, position: str) -> dict[str, Any]:
         """The key of a reader's copy of an activity, whether or not it exists."""
@@ -279,7 +151,7 @@ class Feed(Generic[I]):
                 f"{item.name} is sorted by {ours}, {activity.name} by {theirs}.",
                 "Give both the same sort template, so that they have the same order.",
             )
-        if theirs is None or theirs.literal_prefix in RESERVED:
+        if theirs is None or not theirs.literal_prefix:
             self._refuse(
                 f"{item.name} cannot be distinguished from what the feed stores beside it.",
                 'Begin its sort key with a text of its own: "TS#{created_at:iso}#{activity_id}".',
@@ -294,13 +166,6 @@ class Feed(Generic[I]):
                 f"{item.name} never expires.",
                 "Give it a field Annotated[Timestamp | None, Ttl()] = None.",
             )
-        if self.removed is not None and self.removed.faults:
-            self._refuse(self.removed.faults, "Give it as RemovedList(replicas=16, entries=40).")
-        if type(self.heads) is not int or not 0 <= self.heads <= MOST_HEADS:
-            self._refuse(
-                f"heads must be 0 to {MOST_HEADS}, not {self.heads!r}.",
-                "Twelve are enough for nearly all pages: heads=12.",
-            )
         self._check_limits()
 
     def _check_limits(self) -> None:
@@ -310,13 +175,15 @@ class Feed(Generic[I]):
             self._refuse(
                 f"ttl must be greater than 0, not {self.ttl}.", "Give ttl=timedelta(days=30)."
             )
-        if self.policy is not None and not isinstance(self.policy, FeedPolicy):
-            self._refuse(
-                f"policy must be a FeedPolicy or None, not {self.policy!r}.",
-                "Give policy=FeedPolicy(); with policy=None, only promotion flags decide.",
-            )
-        if self.policy is not None and self.policy.faults:
-            self._refuse(self.policy.faults, "FeedPolicy() has measured defaults.")
+        if self.push is not None:
+            if self.push.fault is not None:
+                self._refuse(*self.push.fault)
+            for edge in self.edges.values():
+                if not edge.since:
+                    self._refuse(
+                        f"{edge.entity.__name__} does not say since when somebody follows.",
+                        "Give it created_at: Annotated[Timestamp | None, Created()] = None.",
+                    )
 
     def _refuse(self, message: str, suggestion: str) -> None:
         raise DeclarationError(

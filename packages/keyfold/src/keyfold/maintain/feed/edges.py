@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import Any
 
 from keyfold.design import codes
 from keyfold.design.address import OpenKey, Ref
 from keyfold.design.entity import Entity
-from keyfold.design.predicate import FieldPath, Test
+from keyfold.design.markers import Created, Ttl
 from keyfold.errors import DeclarationError
-from keyfold_engine.limits import BATCH_WRITE_ITEMS
-from keyfold.maintain.address import raw
 from keyfold.maintain.edge import sharded_fields
 from keyfold.runtime.context import Context
-from keyfold.runtime.flow import Flow
-from keyfold.runtime.intent import Check
+from keyfold.runtime.flow import Flow, Parallel
 from keyfold.runtime.query import query_request
-from keyfold.runtime.walk import Walk
-
-if TYPE_CHECKING:
-    from keyfold.maintain.feed.declaration import Feed
+from keyfold.runtime.walk import Walk, get_batches, rest, walk_query
+from keyfold_engine.limits import BATCH_WRITE_ITEMS
 
 FOLLOWERS_AT_ONCE = 8 * BATCH_WRITE_ITEMS
 Place = list[Any]
@@ -30,19 +26,18 @@ Place = list[Any]
 
 @dataclass(frozen=True)
 class FollowEdges:
-    """One kind of edge; `followers` is its key as seen from the source."""
+    """One kind of edge: `followers` is its key seen from the source, `sources` from the reader."""
 
     entity: type[Entity]
     reader: str
     source: str
     followers: OpenKey[Any]
+    sources: OpenKey[Any]
+    since: str
+    """The field with the time of the follow; "" if it has none."""
 
     def ref(self, reader: str, source: str) -> Ref[Any]:
         return Ref(self.entity, {self.reader: reader, self.source: source})
-
-    def absence(self, reader: str, source: str) -> Check:
-        """A check that fails if the edge exists."""
-        return Check(self.ref(reader, source), Test("missing", FieldPath((self.reader,))))
 
     def partitions(self, source: str) -> Iterator[dict[str, Any]]:
         """The key fields of each partition with a source's followers."""
@@ -53,6 +48,10 @@ class FollowEdges:
         for name, mark in sharded.items():
             for shard in range(mark.shards):
                 yield {self.source: source, name: shard}
+
+    def time_of(self, edge: Entity) -> datetime | None:
+        """Since when somebody follows, if the edge says so."""
+        return getattr(edge, self.since) if self.since else None
 
 
 def declare(
@@ -85,22 +84,67 @@ def _following(entity: type[Entity], name: str, place: str) -> FollowEdges:
             suggestion="Its partition is one field, the source; the key of the edge has one "
             "more, the reader.",
         )
-    return FollowEdges(entity, readers[0], sources[0], followers)
+    [reader], [source] = readers, sources
+    spec = entity.__spec__
+    listings = (
+        getattr(entity, one.name)
+        for one in (spec.key, *spec.placements.values())
+        if one.templates.partition.fields == (reader,)
+    )
+    listing = next(listings, None)
+    if listing is None:
+        raise DeclarationError(
+            codes.MARKER_MISUSED,
+            f"{entity.__name__} does not list the sources of one reader.",
+            place=place,
+            suggestion=f"Give it a key or an On whose partition is {{{reader}}} alone.",
+        )
+    return FollowEdges(entity, reader, source, followers, listing, _time(entity))
+
+
+def _time(entity: type[Entity]) -> str:
+    fields = entity.__spec__.fields.values()
+    times = [f for f in fields if f.kind == "timestamp" and f.mark(Ttl) is None]
+    created = [f for f in times if f.mark(Created) is not None] or times
+    return created[0].name if len(created) == 1 else ""
+
+
+def sources_of(
+    context: Context, edges: Mapping[type[Entity], FollowEdges], reader: str
+) -> Flow[dict[str, datetime | None]]:
+    """Whom a reader follows at this moment, each with the time of the oldest follow."""
+    walks = [_listing(context, edge, reader) for edge in edges.values()]
+    answers = yield Parallel([walk.call() for walk in walks])
+    found: dict[str, datetime | None] = {}
+    for edge, walk, answer in zip(edges.values(), walks, answers, strict=True):
+        items = yield from rest(walk, answer)
+        spec = edge.entity.__spec__
+        if edge.sources.declared.index is not None:
+            # An index may still list who is not followed any more.
+            table = spec.table.schema
+            keys = [{name: item[name] for name in table.key_attributes} for item in items]
+            place = context.physical(table)
+            present = yield from get_batches((place, key) for key in keys)
+            items = [item for _, item in present]
+        for one in map(spec.decode, items):
+            source, since = getattr(one, edge.source), edge.time_of(one)
+            known = found.get(source, since)
+            found[source] = None if since is None or known is None else min(since, known)
+    return found
+
+
+def _listing(context: Context, edge: FollowEdges, reader: str) -> Walk:
+    return _walk(context, edge.sources, {edge.reader: reader}, None)
 
 
 def edges_to(
-    context: Context, edges: Iterable[FollowEdges], source: str, start: Place | None
+    context: Context, edges: Mapping[type[Entity], FollowEdges], source: str, start: Place | None
 ) -> Flow[tuple[list[Any], Place | None]]:
     """Some edges to a source, and where to continue."""
-    partitions = [(edge, v) for edge in edges for v in edge.partitions(source)]
+    partitions = [(edge, v) for edge in edges.values() for v in edge.partitions(source)]
     number, key = start if start is not None else (0, None)
     edge, values = partitions[number]
-    query = edge.followers.query(**values)
-    if edge.followers.declared.index is None:
-        query = query.consistent()
-    request = query_request(context, query, {})
-    assert request is not None, "a whole partition is not an empty range"
-    walk = Walk("Query", request, key)
+    walk = _walk(context, edge.followers, values, key)
     answer = yield from walk.next(FOLLOWERS_AT_ONCE)
     spec = edge.followers.entity.__spec__
     found = [spec.decode(item) for item in answer["Items"]]
@@ -109,11 +153,10 @@ def edges_to(
     return found, [number + 1, None] if number + 1 < len(partitions) else None
 
 
-def edge_between(
-    context: Context, feed: Feed[Any], reader: str, source: str
-) -> Flow[FollowEdges | None]:
-    """The kind of edge by which a reader follows a source, if any."""
-    for edge in feed.edges.values():
-        if (yield from raw(context, edge.ref(reader, source))) is not None:
-            return edge
-    return None
+def _walk(context: Context, key: OpenKey[Any], values: dict[str, Any], start: Any) -> Walk:
+    query = key.query(**values)
+    if key.declared.index is None:
+        query = query.consistent()
+    request = query_request(context, query, {})
+    assert request is not None, "a whole partition is not an empty range"
+    return walk_query(request, key.entity.__spec__.home, start)

@@ -1,83 +1,60 @@
-"""Posting and fan-out: an activity is written once, then copied where copies are read."""
+"""Fan-out: an activity of a flagged author is copied to all followers, and taken back from them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any
 
 from keyfold.design.entity import Entity
-from keyfold.errors import AlreadyExists
 from keyfold.maintain.address import raw
-from keyfold.maintain.feed.counts import hint
-from keyfold.maintain.feed.decisions import look
-from keyfold.maintain.feed.heads import note, refresh
 from keyfold.maintain.feed.jobs import for_all
-from keyfold.runtime.batch import delete_many, put_many
-from keyfold.runtime.changes import Set
+from keyfold.runtime.batch import delete_keys, put_many
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Flow
-from keyfold.runtime.intent import Intent, Put, Update
-from keyfold.runtime.writes import commit
+from keyfold.runtime.reads import find
 
 if TYPE_CHECKING:
     from keyfold.maintain.feed.declaration import Feed
 
-A = TypeVar("A", bound=Entity)
+
+def is_copied(context: Context, feed: Feed[Any], source: str, position: str) -> Flow[bool]:
+    """Whether readers may rely on copies of an activity, by its author's flag of now."""
+    if feed.push is None or position < feed.oldest(context.now()):
+        return False
+    since = feed.push.since_when((yield from find(context, feed.push.ref(source))))
+    return since is not None and position >= feed.at(since)
 
 
-def post(context: Context, feed: Feed[Any], activity: A, more: Sequence[Intent] = ()) -> Flow[A]:
-    """Write the activity; its hint goes first, so that a hint is never too old.
-
-    A head is never too new: it is written afterwards, and then the post is acknowledged.
-    """
-    if not feed.heads:
-        yield from hint(context, feed, activity)
-    try:
-        written = yield from commit(context, [Put(activity), *more])
-    except AlreadyExists:
-        # An attempt whose answer was lost may have died before its head.
-        if feed.heads:
-            yield from refresh(context, feed, getattr(activity, feed.source_field))
-        raise
-    made: A = written[0]  # type: ignore[assignment]
-    if feed.heads:
-        yield from note(context, feed, made)
-    return made
-
-
-def fan_out(
-    context: Context, feed: Feed[Any], activity: Entity, known: Any | None = None
-) -> Flow[None]:
-    """Copy an activity to the feeds of all subscribers; `known` is its source's hint."""
+def copy_to_all(context: Context, feed: Feed[Any], activity: Entity) -> Flow[None]:
+    """Copy an activity to the feeds of all followers."""
     source, position = getattr(activity, feed.source_field), feed.position(activity)
-    copied, present = 0, cast("Entity | None", None)
 
-    def copy_to(subscriptions: list[Any]) -> Flow[bool]:
-        nonlocal copied, present
-        if not subscriptions:
-            return True
+    def copy_to(readers: list[str]) -> Flow[bool]:
         # A record may be old: the current state counts.
-        present = present or (yield from _present(context, activity))
+        present = yield from raw(context, activity.ref())
         if present is None:
             return False
-        readers = [getattr(one, feed.reader_field) for one in subscriptions]
-        copies = [feed.copy(present, reader) for reader in readers]
-        yield from put_many(context, copies)
+        current = type(activity).__spec__.decode(present)
+        yield from put_many(context, [feed.copy(current, reader) for reader in readers])
         if (yield from raw(context, activity.ref())) is None:
             # Deleted meanwhile: the cleanup may have missed what was just written.
-            yield from delete_many(context, [copy.ref() for copy in copies])
+            yield from _delete(context, feed, readers, position)
             return False
-        yield from look(context, feed, subscriptions, position, known, copied)
-        copied += len(readers)
         return True
 
-    name = f"copy {source} {position}"
-    yield from for_all(context, feed, source, name, copy_to, [feed.subscribed])
-    widest = feed.policy.widest if feed.policy is not None else None
-    if known is not None and known.wide and widest is not None and 2 * copied < widest:
-        yield from commit(context, [Update(known.ref(), {"wide": Set(False)}, lenient=True)])
+    yield from for_all(context, feed, source, f"copy {source} {position}", copy_to)
 
 
-def _present(context: Context, activity: Entity) -> Flow[Entity | None]:
-    item = yield from raw(context, activity.ref())
-    return None if item is None else type(activity).__spec__.decode(item)
+def delete_from_all(context: Context, feed: Feed[Any], activity: Entity) -> Flow[None]:
+    """Delete the copies of an activity that is gone."""
+    source, position = getattr(activity, feed.source_field), feed.position(activity)
+
+    def delete_from(readers: list[str]) -> Flow[bool]:
+        yield from _delete(context, feed, readers, position)
+        return True
+
+    yield from for_all(context, feed, source, f"remove {source} {position}", delete_from)
+
+
+def _delete(context: Context, feed: Feed[Any], readers: list[str], position: str) -> Flow[None]:
+    table = context.physical(feed.item.__table__.schema)
+    yield from delete_keys(table, [feed.copy_key(reader, position) for reader in readers])

@@ -22,8 +22,6 @@ Item = dict[str, Any]
 
 CONCURRENCY = 16
 MOST_AT_ONCE = 101
-LOWEST = "\0"
-"""Appended to a position, it sorts after it and before any other."""
 
 
 def backwards(context: Context, spec: EntitySpec) -> Item:
@@ -52,16 +50,8 @@ class PartitionRead:
     floor: str
     oldest: str
     size: int
-    later: bool = False
-    """Some of it is already here and the rest is rarely needed: others are asked first."""
     exhausted: bool = False
-    begun: bool = False
     waiting: list[Item] = field(default_factory=list)
-
-    @classmethod
-    def of_items(cls, spec: EntitySpec, items: list[Item]) -> PartitionRead:
-        """Items that are already here, newest first."""
-        return cls(spec, {}, {}, "", "", "", 0, exhausted=True, waiting=items)
 
     @property
     def sort(self) -> str:
@@ -77,8 +67,7 @@ class PartitionRead:
         return Call("Query", request)
 
     def take(self, answer: Item) -> None:
-        self.begun = True
-        self.waiting += answer["Items"]
+        self.waiting += filter(self.spec.home.holds, answer["Items"])
         last = position_of(answer)
         self.bound = self.floor if last is None else last[self.sort]["S"]
         if last is not None:
@@ -111,7 +100,7 @@ def next_newest(streams: Sequence[PartitionRead], missing: int) -> Flow[list[Pla
             return sorted(found, key=lambda one: one.position, reverse=True)
         cut = _position_at(streams, missing)
         batch = sorted((s for s in unread if s.bound >= cut), key=lambda s: s.bound, reverse=True)
-        batch = ([s for s in batch if not s.later] or batch)[:CONCURRENCY]
+        batch = batch[:CONCURRENCY]
         end = _end(streams, missing)
         for stream in batch:
             if end < stream.bound:
@@ -138,8 +127,6 @@ def _certain(stream: PartitionRead, frontier: str) -> list[PlacedItem]:
 
 def _just_older(position: str) -> str:
     """The newest text that is older than a position."""
-    if position.endswith(LOWEST):
-        return position.removesuffix(LOWEST)
     return f"{position[:-1]}{chr(ord(position[-1]) - 1)}{HIGHEST}"
 
 

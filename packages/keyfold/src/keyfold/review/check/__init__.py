@@ -23,7 +23,6 @@ from keyfold.review.check import (
     propagation,
     queries,
     reads,
-    replication,
     result_order,
     sizes,
     states,
@@ -32,9 +31,11 @@ from keyfold.review.check import (
     vectors,
     writes,
 )
+from keyfold.review.check.example import example_of
+from keyfold.review.check.page import unknown_rule
 from keyfold.review.check.reach import Reach
-from keyfold.review.check.report import Crash, Finding, Idle, Review, Severity, Silenced
-from keyfold.review.check.rule import RULES, SEVERITIES, Defect, DesignRule, Element, unknown_rule
+from keyfold.review.check.report import SEVERITIES, Crash, Finding, Idle, Review, Severity, Silenced
+from keyfold.review.check.rule import RULES, Defect, DesignRule, Element
 
 FAMILIES = {
     "K": ("Keys", (keys, key_order, key_values)),
@@ -42,7 +43,6 @@ FAMILIES = {
     "X": ("Indexes", (indexes, index_use, index_allocation, uniqueness, vectors)),
     "W": ("Writes", (writes, propagation, states, sizes, expiry)),
     "S": ("Streams, counters, feeds", (streams, feeds, heat)),
-    "G": ("Global tables", (replication,)),
     "M": ("Migrations", (migrations,)),
     "D": ("The document itself", (document,)),
     "L": ("The live table", (live_table,)),
@@ -90,8 +90,9 @@ def check(
                 open_.append(defect)
             else:
                 used.add(id(silence))
-                silenced.append(Silenced(_finding(rule, [defect], changed), silence.reason))
-        findings += [_finding(rule, group, changed) for group in _by_cause(open_)]
+                silenced.append(Silenced(_finding(facts, rule, [defect], changed), silence.reason))
+        if open_:
+            findings += [_finding(facts, rule, group, changed) for group in _by_cause(open_)]
     idle = _idle(schema, {rule.code for rule in ran}, used)
     return Review(
         schema.name, tuple(dict.fromkeys(findings)), tuple(silenced), tuple(crashes), tuple(idle)
@@ -142,7 +143,9 @@ def _place(defect: Defect) -> Place:
     return next((e.place for e in elements if e.place != NOWHERE), NOWHERE)
 
 
-def _finding(rule: DesignRule, defects: list[Defect], severity: Mapping[str, Severity]) -> Finding:
+def _finding(
+    facts: Reach, rule: DesignRule, defects: list[Defect], severity: Mapping[str, Severity]
+) -> Finding:
     first = defects[0]
     stated = severity.get(rule.code, severity.get(rule.family))
     return Finding(
@@ -154,7 +157,7 @@ def _finding(rule: DesignRule, defects: list[Defect], severity: Mapping[str, Sev
         suggestion=first.suggestion,
         place=_place(first),
         also=tuple(dict.fromkeys(d.about for d in defects[1:] if d.about != first.about)),
-        evidence=next((d.evidence for d in defects if d.evidence), None),
+        example=example_of(facts, (first.element, *first.elements, *first.within)),
         fixes=tuple((_place(d), d.fix) for d in defects if d.fix is not None),
     )
 

@@ -10,8 +10,8 @@ from typing import Any, Literal, cast
 
 from keyfold.errors import SettingError
 from keyfold.review.check import FAMILIES, RULES
+from keyfold.review.check.page import unknown_rule
 from keyfold.review.check.report import SEVERITIES, Finding, Review, Severity
-from keyfold.review.check.rule import unknown_rule
 from keyfold.settings import nearest, section
 
 FailOn = Severity | Literal["never"]

@@ -2,51 +2,30 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from keyfold.design.condition import fields_of
 from keyfold.design.schema import AttributeSchema, EntitySchema, PatternSchema, TableSchema
-from keyfold.review.check.evidence import Evidence, keys_example, steps_example
+from keyfold.review.check.domains import ENTITIES
+from keyfold.review.check.field_facts import DEADLINE, REMOVAL, field_facts
 from keyfold.review.check.reach import Reach
-from keyfold.review.check.rule import Defect, Fix, rule
-from keyfold.review.check.sample import item_name, moment
+from keyfold.review.check.rule import Found, hit, rule
 
-_DEADLINE = re.compile(r"expir|valid_?(until|to)|until|deadline", re.I)
-"""Names of deadlines after which an item is obsolete."""
-_REMOVAL = re.compile(r"delete|remove", re.I)
-"""Names of times from which on an item counts as deleted, if they are its time to live."""
 _TEXT = ("string", "id", "date")
 
 
-@rule("Q12", "ttl-as-logic", "warning", "A pattern relies on expired items being gone")
-def ttl_as_logic(facts: Reach) -> Iterator[Defect]:
-    if facts.schema.enforced:
+@rule("Q12", ENTITIES, enforced=False)
+def ttl_as_logic(facts: Reach, entity: EntitySchema) -> Iterator[Found]:
+    if entity.ttl is None:
         return
-    for entity in facts.schema.entities:
-        if entity.ttl is None:
-            continue
-        stamps = [entity.ttl.attribute, *(a.name for a in entity.attributes)]
-        deadlines = [name for name in dict.fromkeys(stamps) if _DEADLINE.search(name)]
-        if _REMOVAL.search(entity.ttl.attribute):
-            deadlines.insert(0, entity.ttl.attribute)
-        for pattern in facts.schema.patterns if deadlines else ():
-            compared = {entity.ttl.attribute, *deadlines} & {*fields_of(pattern.filter)}
-            if entity.name in pattern.entities and not compared and not _only_keys(entity, pattern):
-                yield Defect(
-                    pattern,
-                    f"treats every {entity.name} it reads as valid, but expired items stay "
-                    "readable for up to two days",
-                    f"Compare {deadlines[0]} with the current time in the filter, or after "
-                    "the read.",
-                    (entity,),
-                    cause=f"expired {entity.name}",
-                    evidence=steps_example(
-                        f"{moment(1):%d %B, %H:%M}: {item_name(entity)} expires",
-                        f"{moment(2):%d %B, %H:%M}: {pattern.name} returns it",
-                        f"{moment(3):%d %B, %H:%M}: DynamoDB has deleted it by now",
-                    ),
-                )
+    stamps = [entity.ttl.attribute, *(a.name for a in entity.attributes)]
+    deadlines = [name for name in dict.fromkeys(stamps) if DEADLINE.search(name)]
+    if REMOVAL.search(entity.ttl.attribute):
+        deadlines.insert(0, entity.ttl.attribute)
+    for pattern in facts.schema.patterns if deadlines else ():
+        compared = {entity.ttl.attribute, *deadlines} & {*fields_of(pattern.filter)}
+        if entity.name in pattern.entities and not compared and not _only_keys(entity, pattern):
+            yield hit(pattern=pattern, deadline=deadlines[0])
 
 
 def _only_keys(entity: EntitySchema, pattern: PatternSchema) -> bool:
@@ -55,38 +34,31 @@ def _only_keys(entity: EntitySchema, pattern: PatternSchema) -> bool:
     return bool(pattern.shows) and set(pattern.shows) <= set(keyed)
 
 
-@rule("W16", "ttl-never-expires", "error", "DynamoDB ignores the time to live")
-def ttl_never_expires(facts: Reach) -> Iterator[Defect]:
-    for entity in facts.schema.entities:
-        if entity.ttl is None:
-            continue
-        table = facts.schema.by_table[entity.table]
-        field = next((a for a in entity.attributes if a.name == entity.ttl.attribute), None)
-        problem = _ttl_problem(table, entity) or not_seconds(field)
-        if problem:
-            yield Defect(
-                entity,
-                f"{problem}, so DynamoDB deletes nothing and reports nothing",
-                "Store epoch seconds as a number, in the attribute that the table's TTL is on.",
-                (table,),
-                severity="warning" if table.ttl is None else None,
-                fix=Fix("epoch_ms", "epoch") if field and field.stored == "epoch_ms" else None,
-                evidence=_value_example(table, entity.ttl.attribute, field),
-            )
+@rule("W16", ENTITIES)
+def ttl_never_expires(facts: Reach, entity: EntitySchema) -> Found | None:
+    if entity.ttl is None:
+        return None
+    table = facts.schema.by_table[entity.table]
+    field = next((a for a in entity.attributes if a.name == entity.ttl.attribute), None)
+    problem = _ttl_problem(table, entity) or not_seconds(field)
+    if not problem:
+        return None
+    in_ms = field is not None and field.stored == "epoch_ms"
+    case = ("on" if table.ttl else "off") + (" ms" if in_ms else "")
+    return hit(case, table=table, problem=problem)
 
 
-def _value_example(table: TableSchema, name: str, field: AttributeSchema | None) -> Evidence:
-    """An item's value, and what DynamoDB compares with the current time."""
-    seconds = int(moment(1).timestamp())
-    shown = moment(1).isoformat() if _is_text(field) else f"{seconds}"
-    if field is not None and field.stored == "epoch_ms":
-        shown = f"{seconds * 1000}"
-    needed = "is what DynamoDB acts on" if table.ttl else "would count if TTL were on"
-    return keys_example(
-        f"an item that should expire on {moment(1):%d %B %Y}",
-        (f"`{name} = {shown}`", "is stored"),
-        (f"`{table.ttl or name} = {seconds}`", needed),
-    )
+@rule("W18", ENTITIES)
+def ttl_not_a_moment(facts: Reach, entity: EntitySchema) -> Found | None:
+    table = facts.schema.by_table[entity.table]
+    name = entity.ttl.attribute if entity.ttl else table.ttl
+    held = next((a for a in entity.attributes if a.name == name), None)
+    if held is None or (entity.ttl is not None and entity.ttl.days is not None):
+        return None
+    time = field_facts(entity, held.field).time
+    if time not in ("span", "created"):
+        return None
+    return hit(time, said=held.type == "duration" or None, table=table, attribute=held)
 
 
 def _ttl_problem(table: TableSchema, entity: EntitySchema) -> str:

@@ -5,81 +5,55 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from keyfold.design.schema import EntitySchema, Placement
+from keyfold.design.schema import EntitySchema, KeyTemplates, Placement, Schema
 from keyfold.design.template import Template
+from keyfold.review.check.domains import DESIGN, KEYS
+from keyfold.review.check.field_facts import field_facts
+from keyfold.review.check.key_sets import keys_of
+from keyfold.review.check.reach import Reach, slots
+from keyfold.review.check.rule import Found, hit, rule
 from keyfold_engine.limits import (
     PARTITION_READ_UNITS,
     PARTITION_WRITE_UNITS,
     READ_UNIT_BYTES,
     WRITE_UNIT_BYTES,
 )
-from keyfold.review.check.evidence import Evidence, keys_example, sum_example
-from keyfold.review.check.key_sets import keys_of
-from keyfold.review.check.reach import Reach, slots
-from keyfold.review.check.rule import Defect, rule
-from keyfold.review.check.sample import text_of
 
 FEW_PARTITIONS = 10
 FEW_ITEMS = 10_000
 """With at most this many items, a few partitions are not hot."""
 
 
-@rule(
-    "S2",
-    "hot-key",
-    "warning",
-    "One key gets more reads or writes a second than a partition can serve",
-)
-def hot_key(facts: Reach) -> Iterator[Defect]:
-    for counter in facts.schema.counters:
-        if counter.peak is not None and counter.peak > PARTITION_WRITE_UNITS * counter.shards:
-            yield Defect(
-                counter,
-                f"is changed {counter.peak:,.0f} times a second at its peak on "
-                f"{_keys(counter.shards)}; one takes {PARTITION_WRITE_UNITS:,}",
-                f"Use {_shards(counter.peak)} shards, and add them up when reading.",
-                evidence=sum_example(
-                    "one key at the peak",
-                    [("changes a second", counter.peak / counter.shards, 1)],
-                    f"one key takes {PARTITION_WRITE_UNITS:,}",
-                    "write units a second",
-                ),
-            )
-        elif counter.peak is None and not facts.schema.enforced and counter.shards == 1:
-            yield Defect(
-                counter,
-                f"how often does one {counter.target} change at its peak? One key takes "
-                f"{PARTITION_WRITE_UNITS:,} writes a second",
-                "State its peak; beyond that, shard it.",
-                severity="question",
-                cause="peaks of counters",
-            )
-    for feed in () if facts.schema.enforced else facts.schema.feeds:
+@rule("S2", DESIGN)
+def hot_key(facts: Reach, schema: Schema) -> Iterator[Found]:
+    yield from _hot_counters(schema)
+    for feed in () if schema.enforced else schema.feeds:
         if feed.mode != "fan_out" and feed.max_followers is None:
-            yield Defect(
-                feed,
-                f"how many readers ask for the {feed.post} of one author a second? They all read "
-                f"one partition, which serves {PARTITION_READ_UNITS:,} units",
-                "State the most followers of an author (max_followers), or cache the newest posts "
-                "of large ones.",
-                severity="question",
-                cause="readers of one author",
-            )
-    for entity in facts.schema.entities:
+            yield hit("feed", element=feed, takes=PARTITION_READ_UNITS)
+    for entity in schema.entities:
         units = (entity.peak or 0) * _units(entity)
         if units > PARTITION_WRITE_UNITS:
-            yield Defect(
-                entity,
-                f"writes {units:,.0f} units a second to one partition at its peak; a partition "
-                f"takes {PARTITION_WRITE_UNITS:,}",
-                f"Spread the partition key over {_shards(units)} shards.",
-                evidence=_load_example("one partition", entity.peak or 0, _units(entity)),
-            )
+            yield _hot("peak", entity, units)
         yield from _hot_writes(entity)
     yield from _hot_reads(facts)
+    yield from _single_items(facts)
 
 
-def _hot_writes(entity: EntitySchema) -> Iterator[Defect]:
+def _hot(case: str, element: object, units: float, **more: object) -> Found:
+    takes, shards = PARTITION_WRITE_UNITS, int(-(-units // PARTITION_WRITE_UNITS))
+    return hit(case, element=element, units=units, takes=takes, shards=shards, **more)
+
+
+def _hot_counters(schema: Schema) -> Iterator[Found]:
+    for counter in schema.counters:
+        if counter.peak is not None and counter.peak > PARTITION_WRITE_UNITS * counter.shards:
+            keys = "one key" if counter.shards == 1 else f"{counter.shards} keys"
+            yield _hot("counter", counter, counter.peak, keys=keys)
+        elif counter.peak is None and not schema.enforced and counter.shards == 1:
+            yield hit("unknown", element=counter, takes=PARTITION_WRITE_UNITS)
+
+
+def _hot_writes(entity: EntitySchema) -> Iterator[Found]:
     """Writes that a constant, a day or a frequent value concentrates in one partition."""
     if entity.rate is None or entity.peak is not None:
         return
@@ -87,23 +61,7 @@ def _hot_writes(entity: EntitySchema) -> Iterator[Defect]:
         share, why = _hottest(entity, key.partition)
         units = entity.rate * share * _units(entity)
         if units > PARTITION_WRITE_UNITS:
-            yield Defect(
-                placement or entity,
-                f"`{key.partition}` {why}: {units:,.0f} units a second go to one partition, which "
-                f"takes {PARTITION_WRITE_UNITS:,}",
-                f"Spread it over {_shards(units)} shards, and read them together.",
-                (entity,),
-                evidence=_load_example(
-                    f"the partition `{text_of(key.partition, entity)}`",
-                    entity.rate * share,
-                    _units(entity),
-                ),
-            )
-
-
-def _load_example(where: str, writes: float, units: int) -> Evidence:
-    takes = f"one partition takes {PARTITION_WRITE_UNITS:,}"
-    return sum_example(where, [("writes a second", writes, units)], takes, "write units a second")
+            yield _hot("writes", placement or entity, units, entity=entity, key=key, why=why)
 
 
 def _hottest(entity: EntitySchema, template: Template) -> tuple[float, str]:
@@ -129,7 +87,7 @@ def _hottest(entity: EntitySchema, template: Template) -> tuple[float, str]:
     return share, why or "is one partition"
 
 
-def _hot_reads(facts: Reach) -> Iterator[Defect]:
+def _hot_reads(facts: Reach) -> Iterator[Found]:
     """Patterns that read one key more often than one key supports."""
     for pattern in facts.schema.patterns:
         if pattern.rate is None or pattern.partition is None or not pattern.partition.is_literal:
@@ -139,59 +97,59 @@ def _hot_reads(facts: Reach) -> Iterator[Defect]:
         units = math.ceil(items * facts.size(pattern) / READ_UNIT_BYTES)
         load = pattern.rate * units * (1.0 if pattern.consistent else 0.5)
         if load > PARTITION_READ_UNITS:
-            yield Defect(
-                pattern,
-                f"reads `{pattern.partition}` with {load:,.0f} units a second; one partition "
-                f"serves {PARTITION_READ_UNITS:,}",
-                "Keep several copies under different keys, or cache the answer.",
-                evidence=sum_example(
-                    f"the key `{pattern.partition}`",
-                    [("calls a second", pattern.rate, load / pattern.rate)],
-                    f"one key gives {PARTITION_READ_UNITS:,}",
-                    "read units a second",
-                ),
-            )
+            yield hit("reads", element=pattern, load=load, takes=PARTITION_READ_UNITS)
+
+
+def _single_items(facts: Reach) -> Iterator[Found]:
+    """Numbers that every call of an operation changes in one item."""
+    for operation, effect in () if facts.schema.enforced else facts.all_writes:
+        entity = facts.schema.by_entity.get(effect.entity)
+        adds = effect.action in ("increment", "decrement")
+        if not adds or entity is None or entity.key is None:
+            continue
+        if not slots(entity.key.partition) and entity.peak is None and entity.rate is None:
+            yield hit("single", element=operation, entity=entity, takes=PARTITION_WRITE_UNITS)
 
 
 def _units(entity: EntitySchema) -> int:
     return -(-(entity.bytes or 1) // WRITE_UNIT_BYTES)
 
 
-def _keys(shards: int) -> str:
-    return "one key" if shards == 1 else f"{shards} keys"
+@rule("X8", KEYS)
+def low_cardinality_partition(
+    facts: Reach, entity: EntitySchema, key: KeyTemplates, placement: Placement | None
+) -> Found | None:
+    if entity.rate is not None or _is_small(entity, placement):
+        return None
+    if placement is not None and entity.key and key.partition == entity.key.partition:
+        return None  # Already reported for the table.
+    count = _values(entity, key.partition)
+    if count is not None:
+        case = "one" if count == 1 else "few"
+        return hit(case, count=count) if count < FEW_PARTITIONS else None
+    return _guessed(facts, entity, key, placement)
 
 
-def _shards(peak: float) -> int:
-    return int(-(-peak // PARTITION_WRITE_UNITS))
-
-
-@rule("X8", "low-cardinality-partition", "warning", "A partition key has too few values")
-def low_cardinality_partition(facts: Reach) -> Iterator[Defect]:
-    for entity, key, placement in facts.all_keys():
-        count = _values(entity, key.partition)
-        if count is None or count >= FEW_PARTITIONS:
-            continue
-        if entity.rate is not None or _is_small(entity, placement):
-            continue
-        if placement is not None and entity.key and key.partition == entity.key.partition:
-            continue  # Already reported for the table.
-        yield Defect(
-            placement or entity,
-            f"`{key.partition}` has {count} value{'s' * (count > 1)}: all items share "
-            + ("one partition" if count == 1 else f"{count} partitions")
-            + " of 1,000 writes a second",
-            "Add a part that spreads the items, such as a month or a shard number, and read "
-            "the shards together; or say how few they are (per_partition, rate).",
-            (entity,),
-            evidence=_partitions_example(entity, key.partition, count),
-        )
-
-
-def _partitions_example(entity: EntitySchema, template: Template, count: int) -> Evidence:
-    """The number of possible partitions."""
-    texts = dict.fromkeys(text_of(template, entity, n) for n in range(1, count + 1))
-    rows = ((f"`{text}`", f"{PARTITION_WRITE_UNITS:,} writes a second") for text in texts)
-    return keys_example(f"every {entity.name} goes to", *rows)
+def _guessed(
+    facts: Reach, entity: EntitySchema, key: KeyTemplates, placement: Placement | None
+) -> Found | None:
+    """A partition for each value of what has few values by its name, or for each day."""
+    parts = slots(key.partition)
+    makes = any(effect.action in ("create", "put") for _, effect in facts.all_writes)
+    made = facts.writes(entity.name, "create", "put") or not makes
+    if entity.role not in ("canonical", "feed_item") or not parts or not made:
+        return None
+    if placement is not None and placement.is_partial:
+        return None
+    each = [field_facts(entity, slot.field, slot) for slot in parts]
+    kinds = {one.variety for one in each}
+    if kinds == {"few"} and not all(one.stated for one in each):
+        return hit("guess", field=parts[0].field)
+    # Today's partition takes the writes of a day that something was made, not of one that is due.
+    made_today = all(facts.is_past(entity, slot) for slot in parts)
+    several = {*key.fields} > {*key.partition.fields}
+    hot = kinds == {"period"} and made_today and several
+    return hit("period", field=parts[0].field) if hot else None
 
 
 def _is_small(entity: EntitySchema, placement: Placement | None) -> bool:

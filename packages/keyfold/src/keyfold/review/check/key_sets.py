@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 from keyfold.design.formats import PLAIN
 from keyfold.design.schema import (
@@ -32,6 +33,8 @@ class KeySets:
     def __init__(self, schema: Schema) -> None:
         self.schema = schema
         self._spaces: dict[tuple[int, int], tuple[Template, tuple[Space, ...]]] = {}
+        self._referred: dict[str, frozenset[str]] = {}
+        self._templates: dict[str, dict[str, list[Template]]] = {}
         self._appearances: dict[tuple[str, str | None], tuple[Appearance, ...]] = {}
 
     def spaces(self, template: Template, entity: EntitySchema | None) -> tuple[Space, ...]:
@@ -67,14 +70,37 @@ class KeySets:
         )
         return len(set(formless)) == 2
 
-    def all_keys(self) -> Iterator[tuple[EntitySchema, KeyTemplates, Placement | None]]:
+    @cached_property
+    def all_keys(self) -> tuple[tuple[EntitySchema, KeyTemplates, Placement | None], ...]:
         """Every key of every entity: of its table first, then on its indexes."""
-        for entity in self.schema.entities:
-            yield from keys_of(entity)
+        return tuple(key for entity in self.schema.entities for key in keys_of(entity))
 
-    def all_attributes(self) -> Iterator[tuple[EntitySchema, AttributeSchema]]:
-        for entity in self.schema.entities:
-            yield from ((entity, attribute) for attribute in entity.attributes)
+    @cached_property
+    def all_attributes(self) -> tuple[tuple[EntitySchema, AttributeSchema], ...]:
+        return tuple((e, attribute) for e in self.schema.entities for attribute in e.attributes)
+
+    def entities_of(self, table: str) -> tuple[EntitySchema, ...]:
+        return self._by_table.get(table, ())
+
+    @cached_property
+    def _by_table(self) -> dict[str, tuple[EntitySchema, ...]]:
+        tables = {entity.table for entity in self.schema.entities}
+        return {name: tuple(self.schema.entities_of(name)) for name in tables}
+
+    def referred(self, entity: EntitySchema) -> frozenset[str]:
+        """The entities whose ids it declares to hold."""
+        if entity.name not in self._referred:
+            names = [attribute.refers for attribute in entity.attributes]
+            self._referred[entity.name] = frozenset(filter(None, names))
+        return self._referred[entity.name]
+
+    def type_marker(self, table: str) -> str | None:
+        """The attribute that says which entity an item is; not one of some entities' own."""
+        name = self.schema.by_table[table].type_attribute
+        entities = self.entities_of(table)
+        held = [a for entity in entities for a in entity.attributes if name in (a.name, a.field)]
+        several = any(len(attribute.values) > 1 for attribute in held)
+        return None if several or 0 < len(held) < len(entities) else name
 
     def appearances(self, table: str, index: str | None) -> tuple[Appearance, ...]:
         """Every way in which items of a table appear in it, or in one of its indexes."""
@@ -84,7 +110,7 @@ class KeySets:
         return self._appearances[known]
 
     def _appear(self, table: str, index: str | None) -> Iterator[Appearance]:
-        for entity in self.schema.entities_of(table):
+        for entity in self.entities_of(table):
             if index is None:
                 if entity.key is not None:
                     yield Appearance(entity, entity.key)
@@ -108,6 +134,11 @@ class KeySets:
 
     def templates(self, entity: EntitySchema) -> dict[str, list[Template]]:
         """Every attribute of an entity's items that holds a key, with what it holds."""
+        if entity.name not in self._templates:
+            self._templates[entity.name] = self._held_templates(entity)
+        return self._templates[entity.name]
+
+    def _held_templates(self, entity: EntitySchema) -> dict[str, list[Template]]:
         table = self.schema.by_table[entity.table]
         held: dict[str, list[Template]] = {}
         keys = [(table.index(placement.index), placement.key) for placement in entity.placements]

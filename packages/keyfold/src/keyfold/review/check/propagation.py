@@ -8,60 +8,34 @@ import re
 from collections.abc import Iterator
 
 from keyfold.design.schema import EntitySchema, OperationSchema
-from keyfold.review.check.evidence import Evidence, keys_example
+from keyfold.review.check.domains import DELETES, ENTITIES
 from keyfold.review.check.reach import Reach
-from keyfold.review.check.rule import Defect, rule
-from keyfold.review.check.sample import field_value, item_name
+from keyfold.review.check.rule import Found, hit, rule
 
 
-@rule("W4", "propagation-missing", "error", "Nothing updates a copied field")
-def propagation_missing(facts: Reach) -> Iterator[Defect]:
-    for entity in facts.schema.entities:
-        for source, copied in _copies(facts, entity):
-            if not copied and facts.copy(entity) and not _is_written_with(facts, entity, source):
-                yield Defect(
-                    entity,
-                    f"what does it copy from {source.name}, and what updates the copy?",
-                    "Name the fields, and update the copies whenever they change.",
-                    severity="question",
-                )
-            stale = [
-                field
-                for field in copied
-                if facts.changes(source, field)
-                and not _is_snapshot(facts, entity, field)
-                and not _is_propagated(facts, entity, source, field)
-            ]
-            if not stale:
-                continue
-            changed = [f for f in stale if _is_updated(facts, source, f)]
-            yield Defect(
-                entity,
-                f"copies {', '.join(stale)} from {source.name}, but no operation updates the copy"
-                if changed or facts.copy(entity)
-                else f"holds {', '.join(stale)} of {source.name}: what updates it when "
-                f"{source.name} changes?",
-                f"Update {entity.name} when {source.name} changes, in the same transaction or "
-                "from the stream; or declare the field as fixed, if it keeps an old value.",
-                severity=None if facts.copy(entity) else "warning" if changed else "question",
-                evidence=_stale_copy_example(entity, source, stale[0]),
-            )
+@rule("W4", ENTITIES)
+def propagation_missing(facts: Reach, entity: EntitySchema) -> Iterator[Found]:
+    declared = facts.copy(entity) is not None
+    for source, copied in _copies(facts, entity):
+        if not copied and declared and not _is_written_with(facts, entity, source):
+            yield hit("unnamed", source=source)
+        stale = [
+            field
+            for field in copied
+            if facts.changes(source, field)
+            and not _is_snapshot(facts, entity, field)
+            and not _is_propagated(facts, entity, source, field)
+        ]
+        if stale:
+            changed = any(_is_updated(facts, source, field) for field in stale)
+            case = "declared" if declared else "changed" if changed else "held"
+            yield hit(case, source=source, stale=stale)
 
 
 def _is_snapshot(facts: Reach, entity: EntitySchema, field: str) -> bool:
     """Whether a field keeps what was true when the item was made, as the price of an order."""
     held = entity.by_field.get(field)
     return facts.copy(entity) is None and held is not None and not held.mutable
-
-
-def _stale_copy_example(entity: EntitySchema, source: EntitySchema, field: str) -> Evidence:
-    """A source and its copy after a change."""
-    old, new = (field_value(source.by_field.get(field), field, n) for n in (1, 2))
-    return keys_example(
-        f"after {field} changes from {old} to {new}",
-        (item_name(source), f"{field} = {new}"),
-        (item_name(entity), f"{field} = {old}"),
-    )
 
 
 def _is_written_with(facts: Reach, copy: EntitySchema, source: EntitySchema) -> bool:
@@ -107,7 +81,7 @@ def _in_key(entity: EntitySchema, field: str) -> bool:
 
 def _points_to(facts: Reach, entity: EntitySchema, other: EntitySchema) -> bool:
     """Whether an entity refers to another, by declaration or by having all fields of its key."""
-    if any(attribute.refers == other.name for attribute in entity.attributes):
+    if other.name in facts.referred(entity):
         return True
     if (
         entity.key is None
@@ -151,25 +125,16 @@ def _is_propagated(facts: Reach, copy: EntitySchema, source: EntitySchema, field
     )
 
 
-@rule("W5", "cascade-incomplete", "error", "A delete leaves orphaned items behind")
-def cascade_incomplete(facts: Reach) -> Iterator[Defect]:
-    for entity in facts.schema.entities:
-        for operation, _ in facts.writes(entity.name, "delete"):
-            deleted = {e.entity for e in operation.effects if e.action == "delete"}
-            orphans = _orphans(facts, entity, deleted | _looked_for(facts, operation))
-            if not orphans:
-                continue
-            below = [f"{name} (below {parent})" if parent else name for name, parent in orphans]
-            yield Defect(
-                operation,
-                f"deletes {entity.name} but leaves {', '.join(below)} behind",
-                "Delete them too, in the operation or from the stream.",
-                (entity,),
-                evidence=keys_example(
-                    f"after {operation.name} of {item_name(entity)} these stay",
-                    *((item_name(facts.schema.by_entity[name]), "") for name, _ in orphans),
-                ),
-            )
+@rule("W5", DELETES)
+def cascade_incomplete(
+    facts: Reach, entity: EntitySchema, operation: OperationSchema
+) -> Found | None:
+    deleted = {effect.entity for effect in operation.effects if effect.action == "delete"}
+    orphans = _orphans(facts, entity, deleted | _looked_for(facts, operation))
+    if not orphans:
+        return None
+    below = [f"{name} (below {parent})" if parent else name for name, parent in orphans]
+    return hit(below=below, orphans=[facts.schema.by_entity[name] for name, _ in orphans])
 
 
 def _looked_for(facts: Reach, operation: OperationSchema) -> set[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from functools import cached_property
 from itertools import product
@@ -21,15 +20,12 @@ from keyfold.design.schema import (
     SortCondition,
 )
 from keyfold.design.template import HIGHEST, Literal, Slot, Template
+from keyfold.review.check.field_facts import MACHINE_MADE, NAMES_ONE
 from keyfold.review.check.key_sets import Appearance, KeySets
 from keyfold.review.keyspace import Range, Space, meet, with_slots_of
 from keyfold.review.references import References
 
 UNSORTED = ("list", "map", "model", "any", "boolean", "string_set", "number_set", "binary_set")
-_MACHINE_MADE = re.compile(r"(?:^|[a-z]_|[a-z](?=[A-Z]))(?:id|Id|uuid|Uuid|code|Code|token|Token)$")
-"""Names of values that programs generate, so that people do not type them in another case."""
-NAMES_ONE = re.compile(r"e-?mail|user_?name|nick_?name|handle|login|slug|phone", re.I)
-"""Names of fields that are meant to be one of a kind."""
 RANGES = ("gt", "ge", "lt", "le", "between")
 GROWING = ("list", "string_set", "number_set", "binary_set")
 
@@ -68,7 +64,7 @@ class Reach(KeySets):
         found = entity.by_field.get(slot.field)
         if found is None or found.type != "string" or found.values or found.shards:
             return False
-        return not (found.refers or found.looks_like or _MACHINE_MADE.search(slot.field))
+        return not (found.refers or found.looks_like or MACHINE_MADE.search(slot.field))
 
     def changes(self, entity: EntitySchema, field: str) -> bool:
         """Whether a field's value is known to change after the item is created."""
@@ -330,6 +326,11 @@ def _range(condition: SortCondition, asked: Space) -> Range:
     if condition.operator in ("lt", "le"):
         return Range(high=asked.greatest)
     return Range(low=asked.least)
+
+
+def is_own_id(entity: EntitySchema, field: str) -> bool:
+    """Whether a field is named as the id of the entity itself."""
+    return field.casefold().replace("_", "") in ("id", f"{entity.name}id".casefold())
 
 
 def _names_one(entity: EntitySchema, field: str) -> bool:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from keyfold.design.schema import NOWHERE, Place
-from keyfold.review.check.evidence import Evidence
+from keyfold.review.check.example import Example
 
 Severity = Literal["error", "warning", "note", "question"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note", "question")
@@ -39,13 +39,8 @@ class Finding:
     place: Place = NOWHERE
     also: tuple[str, ...] = ()
     """Further subjects with the same cause."""
-    evidence: Evidence | None = None
+    example: Example | None = None
     fixes: tuple[tuple[Place, Fix], ...] = ()
-
-    @property
-    def example(self) -> str:
-        """The evidence in one line."""
-        return self.evidence.sentence if self.evidence else ""
 
     @property
     def link(self) -> str:

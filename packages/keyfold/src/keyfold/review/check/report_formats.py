@@ -1,11 +1,9 @@
-"""Findings in machine formats: JSON, SARIF, GitHub annotations, and Markdown for pull requests."""
+"""Findings in machine formats: JSON and SARIF."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
 from importlib import metadata
-from itertools import groupby
 from typing import Any
 
 from keyfold.review.check.page import page
@@ -15,7 +13,6 @@ from keyfold.review.check.text import shown_path
 
 _SARIF = "https://json.schemastore.org/sarif-2.1.0.json"
 _LEVELS = {"error": "error", "warning": "warning", "note": "note", "question": "note"}
-_ANNOTATIONS = {"error": "error", "warning": "warning", "note": "notice", "question": "notice"}
 
 
 def as_json(report: Review) -> str:
@@ -50,10 +47,20 @@ def _plain(finding: Finding) -> dict[str, Any]:
         "also": list(finding.also),
         "message": finding.message,
         "suggestion": finding.suggestion,
-        "example": finding.example,
-        "evidence": asdict(finding.evidence) if finding.evidence else None,
+        "example": [list(row) for row in finding.example.rows] if finding.example else [],
         "fingerprint": finding.digest,
         "link": finding.link,
+    }
+
+
+def _sarif_rule(code: str) -> dict[str, Any]:
+    return {
+        "id": code,
+        "name": RULES[code].name,
+        "shortDescription": {"text": RULES[code].title},
+        "helpUri": f"{PAGES}/{code}.md",
+        "help": {"text": page(code).text, "markdown": page(code).text},
+        "defaultConfiguration": {"level": _LEVELS[RULES[code].severity]},
     }
 
 
@@ -62,17 +69,7 @@ def as_sarif(report: Review) -> str:
     tool = {
         "name": "keyfold",
         "version": metadata.version("keyfold"),
-        "rules": [
-            {
-                "id": code,
-                "name": RULES[code].name,
-                "shortDescription": {"text": RULES[code].title},
-                "helpUri": f"{PAGES}/{code}.md",
-                "help": {"text": page(code).text, "markdown": page(code).text},
-                "defaultConfiguration": {"level": _LEVELS[RULES[code].severity]},
-            }
-            for code in used
-        ],
+        "rules": [_sarif_rule(code) if code in RULES else {"id": code} for code in used],
     }
     results = [
         {
@@ -91,7 +88,7 @@ def as_sarif(report: Review) -> str:
 
 
 def _sentence(finding: Finding) -> str:
-    example = f" For example: {finding.example}." if finding.example else ""
+    example = f" For example: {finding.example.sentence}." if finding.example else ""
     return f"{finding.subjects}: {finding.message}.{example} {finding.suggestion}"
 
 
@@ -105,41 +102,3 @@ def _location(finding: Finding) -> dict[str, Any]:
             },
         }
     }
-
-
-def as_github(report: Review) -> str:
-    """Workflow commands, which GitHub shows on the changed lines."""
-    return "\n".join(
-        f"::{_ANNOTATIONS[f.severity]} file={_escape(shown_path(f.place.file), inner=True)},"
-        f"line={max(1, f.place.line)},col={max(1, f.place.column)},title={f.code} {f.name}::"
-        + _escape(_sentence(f))
-        for f in report.findings
-    )
-
-
-def _escape(text: str, *, inner: bool = False) -> str:
-    text = text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-    return text.replace(":", "%3A").replace(",", "%2C") if inner else text
-
-
-def as_markdown(report: Review) -> str:
-    """A section for each severity, a row for each finding."""
-    lines = [f"# Findings on {report.design}", ""]
-    if not report.findings:
-        return "\n".join([*lines, "Nothing to report.", ""])
-    titles = {"error": "Errors", "warning": "Warnings", "note": "Notes", "question": "Questions"}
-    ordered = sorted(report.findings, key=lambda f: list(titles).index(f.severity))
-    for severity, group in groupby(ordered, key=lambda finding: finding.severity):
-        lines += [f"## {titles[severity]}", "", "| Rule | Where | What | What to do |"]
-        lines += ["|---|---|---|---|"]
-        lines += [
-            f"| {f.code} {f.name} | {_cell(f.subjects)} | {_cell(f.message)} | "
-            f"{_cell(f.suggestion)} |"
-            for f in group
-        ]
-        lines.append("")
-    return "\n".join(lines)
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|").replace("<", "&lt;")

@@ -8,55 +8,31 @@ from itertools import product
 
 from keyfold.design.schema import KeyTemplates, PatternSchema
 from keyfold.design.template import Slot, Template
-from keyfold.review.check.answer import wanted_entries
-from keyfold.review.check.evidence import Evidence, keys_example
-from keyfold.review.check.key_sets import Appearance
+from keyfold.review.check.domains import PATTERNS
+from keyfold.review.check.example import wanted_entries
+from keyfold.review.check.field_facts import field_facts
 from keyfold.review.check.patterns import condition_words
-from keyfold.review.check.reach import Reach, is_confined
-from keyfold.review.check.rule import Defect, rule
-from keyfold.review.check.sample import field_value, key_of, sort_of, text_of
+from keyfold.review.check.reach import Reach, is_confined, slots
+from keyfold.review.check.rule import Found, hit, rule
 
 _LATEST = re.compile(r"latest|newest|most recent|\brecent|\blast\b", re.I)
 
 
-@rule(
-    "Q3", "latest-without-desc", "error", "A pattern for the newest items reads in ascending order"
-)
-def latest_without_desc(facts: Reach) -> Iterator[Defect]:
-    for pattern in facts.schema.patterns:
-        if pattern.descending or pattern.kind in ("get", "scan", "count", "exists"):
-            continue
-        promised = pattern.kind == "latest" or _LATEST.search(
-            f"{_split_words(pattern.name)} {pattern.description}"
-        )
-        limit = pattern.limit or pattern.limit_parameter
-        moment = _first_moment(facts, pattern, counted=bool(promised))
-        if moment is None or not (promised or (limit and not pattern.paged and not pattern.order)):
-            continue
-        if pattern.condition.operator not in ("none", "begins_with") or pattern.condition.low:
-            continue
-        first = f"the first {limit} " if limit else ""
-        yield Defect(
-            pattern,
-            f"promises the newest, but reads {first}in ascending order, which returns the oldest"
-            if promised
-            else f"reads {first}by {moment} in ascending order: it returns the oldest and never "
-            "reaches the rest",
-            "Read descending (ScanIndexForward=false)."
-            if promised
-            else f"Read descending, page on with a cursor, or say `order: {moment}` if you want "
-            "the oldest.",
-            severity=None if promised else "warning",
-            evidence=_oldest_first_example(facts, pattern),
-        )
-
-
-def _oldest_first_example(facts: Reach, pattern: PatternSchema) -> Evidence:
-    first = wanted_entries(facts, pattern)[0]
-    oldest, newest = (key_of(first.key, first.entity, n) for n in (1, 31))
-    return keys_example(
-        "a partition holds", (oldest, "the oldest, comes first"), (newest, "the newest, comes last")
+@rule("Q3", PATTERNS)
+def latest_without_desc(facts: Reach, pattern: PatternSchema) -> Found | None:
+    if pattern.descending or pattern.kind in ("get", "scan", "count", "exists"):
+        return None
+    promised = pattern.kind == "latest" or _LATEST.search(
+        f"{_split_words(pattern.name)} {pattern.description}"
     )
+    limit = pattern.limit or pattern.limit_parameter
+    moment = _first_moment(facts, pattern, counted=bool(promised))
+    if moment is None or not (promised or (limit and not pattern.paged and not pattern.order)):
+        return None
+    if pattern.condition.operator not in ("none", "begins_with") or pattern.condition.low:
+        return None
+    first = f"the first {limit} " if limit else ""
+    return hit("promised" if promised else "limited", first=first, moment=moment)
 
 
 def _split_words(name: str) -> str:
@@ -71,48 +47,25 @@ def _first_moment(facts: Reach, pattern: PatternSchema, *, counted: bool) -> str
         free = [slot for slot in facts.free(pattern, key) if slot.field not in key.partition.fields]
         if not free or not facts.is_past(entity, free[0]):
             continue
-        number = (
-            free[0].field in entity.by_field and entity.by_field[free[0].field].type == "number"
-        )
+        held = entity.by_field.get(free[0].field)
+        number = held is not None and held.type == "number"
         if facts.is_moment(entity, free[0]) or (counted and number):
             return free[0].field
     return None
 
 
-@rule("Q5", "order-not-in-key", "error", "The promised order is not the order of the sort key")
-def order_not_in_key(facts: Reach) -> Iterator[Defect]:
+@rule("Q5", PATTERNS)
+def order_not_in_key(facts: Reach, pattern: PatternSchema) -> Found | None:
     earlier = facts.schema.before.by_pattern if facts.schema.before else {}
-    for pattern in facts.schema.patterns:
-        was = earlier.get(pattern.name)
-        order = pattern.order or (was.order if was else "")
-        if not order or pattern.kind == "get":
-            continue
-        for appearance in wanted_entries(facts, pattern):
-            if _orders_by(appearance.key, pattern, order):
-                continue
-            promised = "was ordered" if not pattern.order else "promises the order"
-            yield Defect(
-                pattern,
-                f"{promised} by {order}, but the sort key is `{appearance.key.sort or 'absent'}`, "
-                "so items come in another order",
-                f"Put {order} first in the sort key, or read an index that sorts by it.",
-                evidence=_order_example(appearance, order),
-            )
-            break
-
-
-def _order_example(appearance: Appearance, order: str) -> Evidence:
-    """Two items whose keys sort one way, and the promised field the other."""
-    key, entity = appearance.key, appearance.entity
-    low, high = (field_value(entity.by_field.get(order), order, n) for n in (1, 2))
-    if key.sort is None:
-        partition = f"`{text_of(key.partition, entity)}`"
-        return keys_example("one partition key, no sort key", (partition, f"{order} = {high}"))
-    return keys_example(
-        "a query returns in this order",
-        (f"`{sort_of(key, entity, 1, {order: high})}`", f"{order} = {high}"),
-        (f"`{sort_of(key, entity, 2, {order: low})}`", f"{order} = {low}"),
-    )
+    was = earlier.get(pattern.name)
+    order = pattern.order or (was.order if was else "")
+    if not order or pattern.kind == "get":
+        return None
+    for appearance in wanted_entries(facts, pattern):
+        if not _orders_by(appearance.key, pattern, order):
+            sort = appearance.key.sort or "absent"
+            return hit("promised" if pattern.order else "before", order=order, sort=sort)
+    return None
 
 
 def _orders_by(key: KeyTemplates, pattern: PatternSchema, order: str) -> bool:
@@ -125,44 +78,17 @@ def _orders_by(key: KeyTemplates, pattern: PatternSchema, order: str) -> bool:
     return order in key.sort.fields[skip : skip + 1]
 
 
-@rule(
-    "Q6", "boundary-inclusivity", "warning", "Paging repeats the item at the cursor, or skips one"
-)
-def boundary_inclusivity(facts: Reach) -> Iterator[Defect]:
-    for pattern in facts.schema.patterns:
-        operand = pattern.condition.template
-        if pattern.condition.operator not in ("gt", "le") or operand is None or not operand.fields:
-            continue
-        for appearance in wanted_entries(facts, pattern):
-            if appearance.key.sort is None or not _is_cut(operand, appearance.key.sort):
-                continue
-            again = pattern.condition.operator == "gt"
-            yield Defect(
-                pattern,
-                f"`{condition_words(pattern)}` compares with only part of `{appearance.key.sort}`: "
-                + (
-                    "items with exactly that value are returned again"
-                    if again
-                    else "items with exactly that value are skipped"
-                ),
-                "Compare with the whole key of the last item, as a cursor does.",
-                evidence=_cursor_example(operand, again, appearance),
-            )
-            break
-
-
-def _cursor_example(operand: Template, again: bool, appearance: Appearance) -> Evidence:
-    """The compared value, and the key of an item at that very moment."""
-    cut = text_of(operand, appearance.entity)
-    whole = f"{cut}{_key_rest(operand, appearance)}"
-    verdict = "is greater: it comes again" if again else "is greater: it is left out"
-    return keys_example("at one moment", (f"`{cut}`", "is compared with"), (f"`{whole}`", verdict))
-
-
-def _key_rest(operand: Template, appearance: Appearance) -> str:
-    assert appearance.key.sort is not None, f"{appearance.key} has no sort key"
-    parts = appearance.key.sort.parts[len(operand.parts) :]
-    return text_of(Template(parts), appearance.entity)
+@rule("Q6", PATTERNS)
+def boundary_inclusivity(facts: Reach, pattern: PatternSchema) -> Found | None:
+    operand, operator = pattern.condition.template, pattern.condition.operator
+    if operator not in ("gt", "le") or operand is None or not operand.fields:
+        return None
+    for appearance in wanted_entries(facts, pattern):
+        sort = appearance.key.sort
+        if sort is not None and _is_cut(operand, sort):
+            case = "again" if operator == "gt" else "skipped"
+            return hit(case, condition=condition_words(pattern), sort=sort)
+    return None
 
 
 def _is_cut(operand: Template, whole: Template) -> bool:
@@ -173,33 +99,46 @@ def _is_cut(operand: Template, whole: Template) -> bool:
     )
 
 
-@rule("Q17", "head-not-first", "warning", "A page of a collection can lack the item it is about")
-def head_not_first(facts: Reach) -> Iterator[Defect]:
-    for pattern in facts.schema.patterns:
-        if pattern.kind != "collection" or not pattern.limit:
-            continue
-        there = [a for a in wanted_entries(facts, pattern) if a.key.sort is not None]
-        heads = [a for a in there if not set(a.key.fields) - set(a.key.partition.fields)]
-        rows = [a for a in there if a not in heads]
-        bounds = [a.entity.per_partition or pattern.limit for a in rows]
-        if sum(bounds) + len(heads) <= pattern.limit:
-            continue  # one page holds all that there can be
-        for head, row in product(heads, rows):
-            one, other = (a.key.sort.literal_prefix for a in (head, row) if a.key.sort)
-            late = one < other if pattern.descending else one > other
-            if not (one and other and late):
-                continue
+@rule("Q18", PATTERNS)
+def bound_in_another_unit(facts: Reach, pattern: PatternSchema) -> Found | None:
+    bounds = [b for b in (pattern.condition.template, pattern.condition.upper) if b is not None]
+    for appearance in wanted_entries(facts, pattern) if pattern.condition.operator != "eq" else ():
+        held = appearance.key.sort
+        for asked, key in product(bounds, (held,) if held else ()):
+            for mine, theirs in zip(slots(asked), slots(key), strict=False):
+                given = field_facts(None, mine.field, mine).unit
+                unit = field_facts(appearance.entity, theirs.field, theirs).unit
+                if given and unit and given != unit:
+                    return hit(bound=mine.field, given=given, unit=unit, held=key)
+    return None
+
+
+_OFFSET = re.compile(r"\boffset\b|\bskip\b|page[ _]?(number|no|num|index)\b|\bpage \d", re.I)
+
+
+@rule("Q19", PATTERNS)
+def paged_by_offset(pattern: PatternSchema) -> Found | None:
+    if pattern.kind in ("get", "exists"):
+        return None
+    given = [one for one in pattern.parameters if _OFFSET.search(_split_words(one))]
+    told = _OFFSET.search(f"{_split_words(pattern.name)} {pattern.description}")
+    return hit(said=given or None, given=given) if given or told else None
+
+
+@rule("Q17", PATTERNS)
+def head_not_first(facts: Reach, pattern: PatternSchema) -> Iterator[Found]:
+    if pattern.kind != "collection" or not pattern.limit:
+        return
+    there = [a for a in wanted_entries(facts, pattern) if a.key.sort is not None]
+    heads = [a for a in there if not set(a.key.fields) - set(a.key.partition.fields)]
+    rows = [a for a in there if a not in heads]
+    bounds = [a.entity.per_partition or pattern.limit for a in rows]
+    if sum(bounds) + len(heads) <= pattern.limit:
+        return  # one page holds all that there can be
+    for head, row in product(heads, rows):
+        one, other = (a.key.sort.literal_prefix for a in (head, row) if a.key.sort)
+        late = one < other if pattern.descending else one > other
+        if one and other and late:
             order = "descending" if pattern.descending else "ascending"
-            yield Defect(
-                pattern,
-                f"reads {order}, so every {row.entity.name} (`{other}…`) comes before the "
-                f"{head.entity.name} (`{one}`): the first page does not have it",
-                f"Give {row.entity.name} a prefix that puts {head.entity.name} first, or read the "
-                "other way round.",
-                evidence=keys_example(
-                    "pages in this order",
-                    (f"`{sort_of(row.key, row.entity)}`", f"{row.entity.name}, page after page"),
-                    (f"`{sort_of(head.key, head.entity)}`", f"{head.entity.name}, at the end"),
-                ),
-            )
-            break
+            yield hit(order=order, head=head.entity, row=row.entity, first=one, prefix=other)
+            return

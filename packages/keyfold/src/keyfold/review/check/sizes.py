@@ -6,210 +6,96 @@ import re
 from collections.abc import Iterator
 
 from keyfold.design.schema import AttributeSchema, EntitySchema, OperationSchema
+from keyfold.review.check.domains import ATTRIBUTES, ENTITIES, OPERATIONS
+from keyfold.review.check.field_facts import PERIODS, field_facts
+from keyfold.review.check.reach import GROWING, Reach
+from keyfold.review.check.rule import Found, hit, rule
+from keyfold.review.draft.names import words
 from keyfold_engine.limits import (
     BATCH_WRITE_ITEMS,
     ITEM_BYTES,
     MB,
     TRANSACTION_BYTES,
     TRANSACTION_ITEMS,
-    WRITE_UNIT_BYTES,
 )
-from keyfold.review.check.evidence import steps_example, sum_example
-from keyfold.review.check.reach import GROWING, Reach
-from keyfold.review.check.rule import Defect, rule
-from keyfold.review.check.sample import item_name
-from keyfold.review.draft.names import words
 
 ELEMENT = 40
 """Bytes of an id in a list or set."""
 
 
-def _collections(facts: Reach) -> Iterator[tuple[EntitySchema, AttributeSchema]]:
-    """Lists and sets with one element for each of something unbounded."""
-    for entity, attribute in facts.all_attributes():
-        if attribute.type in GROWING and attribute.mutable and attribute.refers:
-            yield entity, attribute
+def _collects(attribute: AttributeSchema) -> bool:
+    """Whether it is an unbounded list or set with one element for each of something."""
+    refers = attribute.type in GROWING and attribute.mutable and bool(attribute.refers)
+    return refers and attribute.max_items is None
 
 
-@rule("W6", "unbounded-attribute", "error", "A list, set or map can grow without bound")
-def unbounded_attribute(facts: Reach) -> Iterator[Defect]:
-    for entity, attribute in _collections(facts):
-        if attribute.max_items is None:
-            yield Defect(
-                entity,
-                f"{attribute.field} gains an element for each {attribute.refers}, and nothing "
-                "limits it; an item ends at 400 KB, and every write pays for the whole item",
-                f"Keep one item for each {attribute.refers}, or state the maximum (max N).",
-                subject=f"{entity.name}.{attribute.field}",
-                evidence=sum_example(
-                    f"one {entity.name}",
-                    [(f"ids of {attribute.refers}", ITEM_BYTES // ELEMENT, ELEMENT)],
-                    "the next one is refused",
-                    "bytes",
-                ),
-            )
-
-    for entity, attribute in () if facts.schema.enforced else facts.all_attributes():
-        if not _is_pile(attribute):
-            continue
-        yield Defect(
-            entity,
-            f"how many elements can {attribute.field} have? An item ends at 400 KB, and every "
-            "write pays for the whole item",
-            "State the maximum (max N), or keep one item for each element.",
-            subject=f"{entity.name}.{attribute.field}",
-            severity="question",
-            cause="how many elements lists hold",
-        )
-    for entity, attribute, period in _growing_attributes(facts):
-        said = bool(_EACH_TIME.search(attribute.description))
-        a_year = _A_YEAR[period]
-        yield Defect(
-            entity,
-            f"{attribute.field} gains an entry each {period}, and every write pays for the whole "
-            "item"
-            if said
-            else f"does {attribute.field} gain an entry each {period}? Then every write pays for "
-            "the whole item",
-            f"Keep one item for each {period}, or state the maximum number of entries.",
-            subject=f"{entity.name}.{attribute.field}",
-            severity="warning" if said else "question",
-            evidence=sum_example(
-                f"one {entity.name} after a year",
-                [("entries", a_year, ELEMENT)],
-                f"a write costs {-(-a_year * ELEMENT // WRITE_UNIT_BYTES)} units, and an item "
-                f"takes {ITEM_BYTES:,}",
-                "bytes",
-            ),
-        )
+@rule("W6", ATTRIBUTES)
+def unbounded_attribute(
+    facts: Reach, entity: EntitySchema, attribute: AttributeSchema
+) -> Iterator[Found]:
+    if _collects(attribute):
+        yield hit("each")
+    if _is_pile(entity, attribute) and not facts.schema.enforced:
+        yield hit("pile")
+    if attribute.type in ("map", "list") and attribute.mutable and not _is_bounded(attribute):
+        said = _EACH_TIME.search(attribute.description)
+        named = (PERIODS[word] for word in words(attribute.field) if word in PERIODS)
+        period = said[1].lower() if said else next(named, "")
+        if period:
+            yield hit("period", said=said, period=period)
 
 
-_PILES = {
-    "comments",
-    "events",
-    "followers",
-    "history",
-    "likes",
-    "log",
-    "logs",
-    "members",
-    "messages",
-}
-_PILES |= {"notifications", "orders", "posts", "reactions", "replies", "transactions", "views"}
-"""Names of what people and programs add to for ever."""
+def _is_bounded(attribute: AttributeSchema) -> bool:
+    return bool(attribute.max_items or attribute.refers)
 
 
-def _is_pile(attribute: AttributeSchema) -> bool:
-    """Whether a list or set without a bound is called like something that grows."""
-    free = not (attribute.max_items or attribute.refers or attribute.values)
-    named = words(attribute.field)[-1] in _PILES
-    return attribute.type in GROWING and attribute.mutable and free and named
+def _is_pile(entity: EntitySchema, attribute: AttributeSchema) -> bool:
+    """Whether a list, set or map without a bound is called like something that grows."""
+    free = attribute.mutable and not (_is_bounded(attribute) or attribute.values)
+    return free and field_facts(entity, attribute.field).holds == "pile"
 
 
-_A_YEAR = {"hour": 8_760, "day": 365, "week": 52}
-_PERIODS = {"hourly": "hour", "daily": "day", "weekly": "week"}
 _EACH_TIME = re.compile(r"\b(?:each|every|per|an?)\s+(hour|day|week)\b", re.I)
 
 
-def _growing_attributes(facts: Reach) -> Iterator[tuple[EntitySchema, AttributeSchema, str]]:
-    """Unbounded maps and lists that grow over time, by name or description."""
-    for entity, attribute in facts.all_attributes():
-        if attribute.type not in ("map", "list") or attribute.max_items or attribute.refers:
-            continue
-        said = _EACH_TIME.search(attribute.description)
-        named = (_PERIODS[word] for word in words(attribute.field) if word in _PERIODS)
-        period = said[1].lower() if said else next(named, "")
-        if period and attribute.mutable:
-            yield entity, attribute, period
+@rule("W7", ATTRIBUTES)
+def list_as_set(attribute: AttributeSchema) -> bool:
+    # A bounded list is one that is ordered as a whole.
+    return attribute.type == "list" and _collects(attribute)
 
 
-@rule("W7", "list-as-set", "warning", "Concurrent additions to a list are lost")
-def list_as_set(facts: Reach) -> Iterator[Defect]:
-    for entity, attribute in _collections(facts):
-        # A bounded list is one that is ordered as a whole.
-        if attribute.type == "list" and attribute.max_items is None:
-            yield Defect(
-                entity,
-                f"{attribute.field} is a list of ids: an addition reads, changes and writes the "
-                "whole list, and two concurrent additions lose one or store it twice",
-                "Use a string set with ADD and DELETE.",
-                subject=f"{entity.name}.{attribute.field}",
-                evidence=steps_example(
-                    f"A reads {attribute.field} of {item_name(entity)}: [x]",
-                    "B reads it: [x]",
-                    "A writes [x, a]",
-                    "B writes [x, b]",
-                    so="a is lost",
-                ),
-            )
+@rule("W14", ENTITIES)
+def item_too_large(entity: EntitySchema) -> Iterator[Found]:
+    large = {a.field: _most_bytes(a) for a in entity.attributes}
+    whole = max(entity.bytes or 0, sum(large.values()))
+    if whole <= ITEM_BYTES:
+        if entity.bytes is None:
+            yield from _files(entity)
+        return
+    field = max(large, key=lambda name: large[name], default="")
+    most = large.get(field, 0)
+    why = f"{field} alone can take {most:,} bytes" if most else "it says"
+    yield hit("said", whole=whole, why=why, limit=ITEM_BYTES)
 
 
-@rule("W14", "item-too-large", "error", "An item can exceed 400 KB")
-def item_too_large(facts: Reach) -> Iterator[Defect]:
-    for entity in facts.schema.entities:
-        large = {a.field: _most_bytes(a) for a in entity.attributes}
-        whole = max(entity.bytes or 0, sum(large.values()))
-        if whole <= ITEM_BYTES:
-            continue
-        field = max(large, key=lambda name: large[name], default="")
-        why = (
-            f"{field} alone can take {large[field]:,} bytes"
-            if field and large[field]
-            else "it says"
-        )
-        yield Defect(
-            entity,
-            f"an item can be {whole:,} bytes ({why}), but DynamoDB allows {ITEM_BYTES:,}",
-            "Keep the elements as items of their own, or the large value in S3 with its key here.",
-            evidence=sum_example(
-                f"one {entity.name}", _terms(entity), f"an item takes {ITEM_BYTES:,}", "bytes"
-            ),
-        )
-
-
-def _terms(entity: EntitySchema) -> list[tuple[str, float, float]]:
-    """What makes an item large: its fields, or its stated size."""
-    bounded = [(a.field, a.max_items, _element(a)) for a in entity.attributes if a.max_items]
-    summed = sum(count * each for _, count, each in bounded)
-    stated = entity.bytes or 0
-    return [*bounded] if summed >= stated else [("as stated", 1, stated)]
+def _files(entity: EntitySchema) -> Iterator[Found]:
+    for attribute in entity.attributes:
+        if attribute.is_stored and field_facts(entity, attribute.field).holds == "file":
+            yield hit("file", attribute=attribute)
 
 
 def _most_bytes(attribute: AttributeSchema) -> int:
-    if attribute.max_items is None:
-        return 0
-    return attribute.max_items * _element(attribute)
+    each = 1 if attribute.type in ("string", "binary") else ELEMENT
+    return (attribute.max_items or 0) * each
 
 
-def _element(attribute: AttributeSchema) -> int:
-    return 1 if attribute.type in ("string", "binary") else ELEMENT
-
-
-@rule("W17", "request-too-large", "error", "A request exceeds DynamoDB's limits")
-def request_too_large(facts: Reach) -> Iterator[Defect]:
-    for operation in facts.schema.operations:
-        if operation.batch is not None and operation.batch > BATCH_WRITE_ITEMS:
-            yield Defect(
-                operation,
-                f"writes {operation.batch:,} items in one BatchWriteItem, which allows "
-                f"{BATCH_WRITE_ITEMS}",
-                f"Send batches of {BATCH_WRITE_ITEMS}, and send unprocessed items again.",
-                evidence=sum_example(
-                    "one request",
-                    [("items", operation.batch, 1)],
-                    f"{-(-operation.batch // BATCH_WRITE_ITEMS)} requests of {BATCH_WRITE_ITEMS} "
-                    "hold them",
-                    "items",
-                ),
-            )
-        if operation.atomic:
-            yield from _transaction(facts, operation)
-
-
-def _transaction(facts: Reach, operation: OperationSchema) -> Iterator[Defect]:
+@rule("W17", OPERATIONS)
+def request_too_large(facts: Reach, operation: OperationSchema) -> Iterator[Found]:
+    if operation.batch is not None and operation.batch > BATCH_WRITE_ITEMS:
+        yield hit("batch", allowed=BATCH_WRITE_ITEMS)
+    if not operation.atomic:
+        return
     items, size, open_ = 0, 0, ""
-    counted: list[tuple[str, float, float]] = []
-    weighed: list[tuple[str, float, float]] = []
     for effect in operation.effects:
         entity = facts.schema.by_entity.get(effect.entity)
         count = _items_of_each(facts, entity) if effect.each and entity else 1
@@ -217,40 +103,12 @@ def _transaction(facts: Reach, operation: OperationSchema) -> Iterator[Defect]:
             open_ = effect.entity
             continue
         items += count
-        each = entity.bytes or 0 if entity else 0
-        size += count * each
-        counted.append((f"{effect.action} {effect.entity}", count, 1))
-        weighed.append((f"{effect.action} {effect.entity}", count, each))
-    remedy = (
-        "Write the main item in the transaction, and the rest from the stream, in repeatable steps."
-    )
+        size += count * (entity.bytes or 0 if entity else 0)
     if items > TRANSACTION_ITEMS or size > TRANSACTION_BYTES:
-        yield Defect(
-            operation,
-            f"writes up to {items:,} items{f' and {size / MB:,.1f} MB' if size else ''} in one "
-            f"transaction, which allows {TRANSACTION_ITEMS} items and 4 MB",
-            remedy,
-            evidence=sum_example(
-                "one call", counted, f"one transaction takes {TRANSACTION_ITEMS}", "items"
-            )
-            if items > TRANSACTION_ITEMS
-            else sum_example(
-                "one call", weighed, f"one transaction takes {TRANSACTION_BYTES:,}", "bytes"
-            ),
-        )
+        heavy = f" and {size / MB:,.1f} MB" if size else ""
+        yield hit("transaction", items=items, heavy=heavy, allowed=TRANSACTION_ITEMS)
     elif open_:
-        yield Defect(
-            operation,
-            f"how many {open_} can there be? One transaction allows {TRANSACTION_ITEMS} items",
-            f"State per_partition of {open_}, or: {remedy[:1].lower()}{remedy[1:]}",
-            severity="question",
-            evidence=sum_example(
-                "one call",
-                [*counted, (f"each {open_}", TRANSACTION_ITEMS, 1)],
-                f"one transaction takes {TRANSACTION_ITEMS}",
-                "items",
-            ),
-        )
+        yield hit("open", entity=open_, allowed=TRANSACTION_ITEMS)
 
 
 def _items_of_each(facts: Reach, entity: EntitySchema | None) -> int | None:

@@ -9,9 +9,10 @@ from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 
-from keyfold.review.check.evidence import Evidence
+from keyfold.review.check.example import Example
+from keyfold.review.check.page import unknown_rule
 from keyfold.review.check.report import Finding, Review
-from keyfold.review.check.rule import RULES, unknown_rule
+from keyfold.review.check.rule import RULES
 
 COLOURS = {
     "error": "31;1",
@@ -80,8 +81,8 @@ def _questions(report: Review, paint: Painter, width: int, *, explain: bool) -> 
         yield head + paint.quoted(first)
         for part in rest:
             yield " " * 10 + paint.quoted(part)
-        if explain and finding.evidence:
-            for part in _example(finding.evidence, width):
+        if explain and finding.example:
+            for part in _example(finding.example):
                 yield " " * 10 + paint("dim", paint.quoted(part))
     yield ""
 
@@ -102,8 +103,8 @@ def _finding(finding: Finding, paint: Painter, width: int, *, explain: bool) -> 
     yield f"{head}{code}  {paint('dim', finding.name)}"
     for part in _wrap(finding.message, width):
         yield " " * INDENT + paint.quoted(part)
-    if explain and finding.evidence:
-        for part in _example(finding.evidence, width):
+    if explain and finding.example:
+        for part in _example(finding.example):
             yield " " * INDENT + paint("dim", paint.quoted(part))
     first, *others = _wrap(finding.suggestion, width - 2)
     yield " " * INDENT + paint("ok", "→ ") + paint.quoted(first)
@@ -111,11 +112,9 @@ def _finding(finding: Finding, paint: Painter, width: int, *, explain: bool) -> 
         yield " " * (INDENT + 2) + paint.quoted(part)
 
 
-def _example(evidence: Evidence, width: int) -> Iterator[str]:
-    yield from _wrap(f"For example, {evidence.head}:" if evidence.head else "For example:", width)
-    yield from (f"  {line}" for line in evidence.lines())
-    if evidence.so:
-        yield from _wrap(f"So {evidence.so}.", width)
+def _example(example: Example) -> Iterator[str]:
+    yield "For example:"
+    yield from (f"  {line}" for line in example.lines())
 
 
 def _wrap(sentence: str, width: int) -> list[str]:
@@ -134,5 +133,6 @@ def _summary(report: Review, paint: Painter) -> str:
         if count:
             counts.append(paint(severity, f"{count} {one if count == 1 else many}"))
     shown = (*report.defects, *report.questions)
-    hint = f" Run `keyfold rule {shown[0].code}` for details." if shown else ""
+    known_rule = shown and shown[0].code in RULES
+    hint = f" Run `keyfold rule {shown[0].code}` for details." if known_rule else ""
     return f"{report.design}: {', '.join(counts) or 'a rule failed'}.{silenced}{known}{hint}"

@@ -33,12 +33,8 @@ def with_pictures(made: Document, target: Path, note: str = NOTE) -> dict[Path, 
 
 
 def _design_file(schema: Schema) -> str:
-    try:
-        from keyfold.design.yaml_writer import dumps
-    except ModuleNotFoundError as missing:
-        raise KeyfoldError(
-            f"design files need {missing.name}; install it with: pip install 'keyfold[review]'"
-        ) from None
+    from keyfold.design.yaml_writer import dumps
+
     return dumps(schema)
 
 

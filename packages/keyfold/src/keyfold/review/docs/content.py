@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from keyfold.design.schema import Schema
+from keyfold.review.check import SEVERITIES, Review, check
 from keyfold.review.docs.blocks import (
     Block,
     Document,
@@ -17,7 +19,8 @@ from keyfold.review.docs.blocks import (
 from keyfold.review.docs.blocks import Grid as Grid
 from keyfold.review.docs.entity_map import entity_map
 from keyfold.review.docs.findings import findings
-from keyfold.review.docs.patterns import patterns
+from keyfold.review.docs.key_map import key_map
+from keyfold.review.docs.patterns import patterns, requests
 from keyfold.review.docs.states import states
 from keyfold.review.docs.tables import entities, indexes, tables, vectors
 from keyfold.review.docs.writes import copies, counters, feeds, streams, uniques, writes
@@ -25,13 +28,14 @@ from keyfold.review.docs.writes import copies, counters, feeds, streams, uniques
 
 def document(schema: Schema) -> Document:
     """The whole document without empty sections."""
+    review = check(schema)
     made = (
-        ("Overview", _overview(schema)),
-        ("Tables and keys", tables(schema)),
-        ("Indexes", indexes(schema)),
+        ("Overview", _overview(schema, review)),
         ("Access patterns", patterns(schema)),
         ("Vector search", vectors(schema)),
-        ("Entities", entities(schema)),
+        ("Tables and keys", tables(schema)),
+        ("Indexes", indexes(schema)),
+        ("Entities", [*_relations(schema), *entities(schema)]),
         ("States", states(schema)),
         ("Copies and how they are maintained", copies(schema)),
         ("Counters", counters(schema)),
@@ -41,7 +45,8 @@ def document(schema: Schema) -> Document:
         ("Feeds", feeds(schema)),
         ("Retention", _retention(schema)),
         ("Migration", _migration(schema)),
-        ("Findings", findings(schema)),
+        ("Findings", findings(review)),
+        ("Requests", requests(schema)),
     )
     sections = [(title, tuple(blocks)) for title, blocks in made]
     return Document(
@@ -51,14 +56,38 @@ def document(schema: Schema) -> Document:
     )
 
 
-def _overview(schema: Schema) -> Iterator[Block]:
-    indexes = sum(len(table.indexes) for table in schema.tables)
-    yield Paragraph(
-        f"{count(len(schema.tables), 'table', 'tables')}, "
-        f"{count(indexes, 'index', 'indexes')}, "
-        f"{count(len(schema.entities), 'entity', 'entities')}, "
-        f"{count(len(schema.patterns), 'access pattern', 'access patterns')}."
-    )
+def _overview(schema: Schema, review: Review) -> Iterator[Block]:
+    """What a reader needs first: how much there is, and where each item lies."""
+    streams = [table.name for table in schema.tables if table.stream]
+    facts = {
+        "Tables": ", ".join(table.name for table in schema.tables),
+        "Indexes": str(sum(len(table.indexes) for table in schema.tables)),
+        "Entities": str(len(schema.entities)),
+        "Access patterns": str(len(schema.patterns) + len(schema.searches)),
+        "Follows a write": count(len(schema.follows), "structure", "structures"),
+        "Streams": ", ".join(streams) or "none",
+        "Findings": _summary(review),
+    }
+    yield Grid(tuple(facts), (tuple(facts.values()),))
+    for table in schema.tables:
+        if schema.entities_of(table.name):
+            yield Picture(
+                f"keys-{anchor(table.name)}",
+                key_map(schema, table),
+                f"Item collections of {table.name}"
+                + (" and its indexes" if table.indexes else "")
+                + ": a frame is one partition, its rows come in the order of their sort keys.",
+            )
+
+
+def _summary(review: Review) -> str:
+    counts = Counter(finding.severity for finding in review.findings)
+    told = [count(counts[one], one, f"{one}s") for one in SEVERITIES if counts[one]]
+    accepted = [f"{len(review.silenced)} accepted"] if review.silenced else []
+    return ", ".join([*told, *accepted]) or "none"
+
+
+def _relations(schema: Schema) -> Iterator[Block]:
     if schema.entities:
         yield Picture(
             "entities",

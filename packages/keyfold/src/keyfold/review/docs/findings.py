@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from keyfold.design.schema import Schema
-from keyfold.review.check import check
-from keyfold.review.check.report import SEVERITIES
+from keyfold.review.check.report import SEVERITIES, Review
 from keyfold.review.docs.blocks import Block, Grid, Paragraph
 
 
-def findings(schema: Schema) -> Iterator[Block]:
-    report = check(schema)
+def findings(report: Review) -> Iterator[Block]:
     if not report.findings:
         yield Paragraph("The reviewer has nothing to report.")
     else:

@@ -104,5 +104,5 @@ def _inline(text: str) -> str:
 
 
 def _slots(text: str) -> str:
-    """Highlights values in keys."""
-    return _SLOT.sub(r'<span class="slot">\1</span>', text)
+    """Highlights values in keys, which may break after a delimiter only."""
+    return _SLOT.sub(r'<span class="slot">\1</span>', text.replace("#", "#<wbr>"))

@@ -6,24 +6,17 @@ from collections.abc import Iterator
 
 from keyfold.design.schema import PatternSchema, Schema
 from keyfold.design.shorthand import SIGNS
-from keyfold.review.docs.blocks import (
-    Block,
-    Code,
-    Heading,
-    Paragraph,
-    anchor,
-    count,
-)
+from keyfold.review.docs.blocks import Block, Code, Heading, Paragraph, anchor
 from keyfold.review.docs.blocks import Grid as Grid
 from keyfold.review.docs.requests import ASSUMED_BYTES, read_units, request
-from keyfold.review.worst_case import in_words
+from keyfold.review.worst_case import most_requests
 
 
 def patterns(schema: Schema) -> Iterator[Block]:
     if not schema.patterns:
         return
     yield Grid(
-        ("Pattern", "Returns", "From", "Key condition", "Order", "Limit", "Read units"),
+        ("Pattern", "Returns", "From", "Key condition", "Order", "Limit", "Requests", "Read units"),
         tuple(_pattern_row(schema, pattern) for pattern in schema.patterns),
     )
     sized = all(entity.bytes for entity in schema.entities)
@@ -31,18 +24,15 @@ def patterns(schema: Schema) -> Iterator[Block]:
         "Read units are for one call"
         + ("." if sized else f", with items of {ASSUMED_BYTES:,} bytes where no size is given.")
     )
+
+
+def requests(schema: Schema) -> Iterator[Block]:
+    """Each pattern as DynamoDB is asked for it; on the screen, and not on paper."""
     for pattern in schema.patterns:
-        yield Heading(pattern.name, anchor("pattern", pattern.name))
-        if pattern.description:
-            yield Paragraph(pattern.description.strip().splitlines()[0])
-        budget = pattern.requests
-        if budget is not None:
-            yield Paragraph(
-                f"Budget: {count(budget, 'request', 'requests')}, enforced at run time."
-            )
-        if schema.enforced:
-            yield Paragraph(in_words(schema, pattern))
         if pattern.partition is not None or pattern.kind == "scan":
+            yield Heading(pattern.name, anchor("pattern", pattern.name))
+            if pattern.description:
+                yield Paragraph(pattern.description.strip().splitlines()[0])
             yield Code(request(schema, pattern))
 
 
@@ -54,14 +44,23 @@ def _pattern_row(schema: Schema, pattern: PatternSchema) -> tuple[str, ...]:
     order = "descending" if pattern.descending else "ascending"
     limit = str(pattern.limit) if pattern.limit else pattern.limit_parameter
     return (
-        f"[{pattern.name}](#{anchor('pattern', pattern.name)})",
+        f"[{pattern.name}](#{anchor('pattern', pattern.name)})"
+        if pattern.partition is not None or pattern.kind == "scan"
+        else f"**{pattern.name}**",
         ", ".join(pattern.entities) or "everything",
         pattern.index or pattern.table,
         partition + (f", `{asked}`" if asked else ""),
         "–" if pattern.kind == "get" else order,
         (limit or ("pages" if pattern.paged else "–")) if pattern.kind != "get" else "–",
+        _requests(schema, pattern),
         read_units(schema, pattern),
     )
+
+
+def _requests(schema: Schema, pattern: PatternSchema) -> str:
+    """The budget, which the run time enforces, or the most that one call can need."""
+    most = pattern.requests or most_requests(schema, pattern)
+    return f"at most {most}" if most else "no bound"
 
 
 def _key_words(schema: Schema, pattern: PatternSchema) -> str:

@@ -24,24 +24,17 @@ def relations(schema: Schema) -> tuple[EntityRelation, ...]:
     found: dict[tuple[str, str], EntityRelation] = {}
     for relation in (*_copies(schema), *_references(schema)):
         found.setdefault((relation.source, relation.target), relation)
-    direct: dict[str, set[str]] = {}
-    for source, target in found:
-        direct.setdefault(source, set()).add(target)
-    kept = [
-        relation
-        for (source, target), relation in found.items()
-        if relation.kind or not _is_implied(direct, source, target)
-    ]
+    kept = (one for one in found.values() if one.kind or not _is_implied(found, one))
     return (*kept, *dict.fromkeys(_counts(schema)))
 
 
-def _is_implied(direct: dict[str, set[str]], source: str, target: str) -> bool:
-    """Whether another path leads there: a member's user is also its group's owner."""
-    return any(
-        target in direct.get(middle, ())
-        for middle in direct.get(source, ())
-        if middle not in (source, target)
-    )
+def _is_implied(found: dict[tuple[str, str], EntityRelation], reference: EntityRelation) -> bool:
+    """Whether the same field leads there from something that it refers to: a task's user is the
+    goal's user, and a member's user is not the group's owner.
+    """
+    between = (one.target for one in found.values() if one.source == reference.source)
+    through = (found.get((middle, reference.target)) for middle in between)
+    return any(one is not None and one.label == reference.label for one in through)
 
 
 def _copies(schema: Schema) -> Iterator[EntityRelation]:

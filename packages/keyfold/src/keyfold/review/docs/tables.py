@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from keyfold.design.condition import condition_text
-from keyfold.design.schema import AttributeSchema, EntitySchema, Replication, Schema, TableSchema
+from keyfold.design.schema import AttributeSchema, EntitySchema, Schema, TableSchema
 from keyfold.review.docs.blocks import (
     Block,
     Grid,
     Heading,
     Paragraph,
-    Picture,
     anchor,
 )
-from keyfold.review.docs.key_map import key_map
 
 
 def keys(template: object) -> str:
@@ -58,24 +56,11 @@ def _facts(table: TableSchema, *, titled: bool, mixed: bool) -> str:
         facts.append(f"TTL attribute: `{table.ttl}`.")
     if table.stream:
         facts.append(f"Stream: {table.stream.replace('_', ' ').lower()}.")
-    if table.replication:
-        facts.append(_regions(table.replication))
     if table.name_variable:
         facts.append(f"Its name can be set with `{table.name_variable}`.")
     if table.type_attribute and mixed:
         facts.append(f"`{table.type_attribute}` says which entity an item is.")
     return " ".join(f if f.endswith((".", "**")) else f"{f}." for f in facts)
-
-
-def _regions(spread: Replication) -> str:
-    met = (
-        "of two concurrent writes of one item, one is refused"
-        if spread.is_strong
-        else f"written in {spread.home} only"
-        if spread.home
-        else "of two concurrent writes of one item, the later one wins"
-    )
-    return f"Regions: {', '.join(spread.regions)}; {met}."
 
 
 def vectors(schema: Schema) -> Iterator[Block]:
@@ -119,39 +104,31 @@ def vectors(schema: Schema) -> Iterator[Block]:
 
 def indexes(schema: Schema) -> Iterator[Block]:
     for table in schema.tables:
-        if not table.indexes and len(schema.entities_of(table.name)) < 2:
+        if not table.indexes:
             continue
         if len(schema.tables) > 1:
             yield Heading(table.name, anchor("indexes", table.name))
-        if table.indexes:
-            yield Grid(
-                ("Index", "Partition key", "Sort key", "Projection", "Purpose"),
-                tuple(
-                    (
-                        f"**{index.name}**" + (" (local)" if index.local else ""),
-                        f"`{index.partition_text}`",
-                        f"`{index.sort_text}`" if index.sort else "–",
-                        index.projection.lower().replace("_", " "),
-                        index.purpose,
-                    )
-                    for index in table.indexes
-                ),
-            )
-            yield Paragraph("Placements:")
-            yield Grid(
-                ("Entity", *(index.name for index in table.indexes)),
-                tuple(
-                    (f"**{entity.name}**", *(_key_cells(entity, i.name) for i in table.indexes))
-                    for entity in schema.entities_of(table.name)
-                    if entity.placements
-                ),
-            )
-        yield Picture(
-            f"keys-{anchor(table.name)}",
-            key_map(schema, table),
-            f"Item collections of {table.name}"
-            + (" and its indexes" if table.indexes else "")
-            + ": a frame is one partition, its rows come in the order of their sort keys.",
+        yield Grid(
+            ("Index", "Partition key", "Sort key", "Projection", "Purpose"),
+            tuple(
+                (
+                    f"**{index.name}**" + (" (local)" if index.local else ""),
+                    f"`{index.partition_text}`",
+                    f"`{index.sort_text}`" if index.sort else "–",
+                    index.projection.lower().replace("_", " "),
+                    index.purpose,
+                )
+                for index in table.indexes
+            ),
+        )
+        yield Paragraph("Placements:")
+        yield Grid(
+            ("Entity", *(index.name for index in table.indexes)),
+            tuple(
+                (f"**{entity.name}**", *(_key_cells(entity, i.name) for i in table.indexes))
+                for entity in schema.entities_of(table.name)
+                if entity.placements
+            ),
         )
 
 

@@ -177,7 +177,7 @@ def feeds(schema: Schema) -> Iterator[Block]:
             f"**{feed.name}**",
             feed.post,
             feed.item or "–",
-            ways[feed.mode] + (f"; the newest {feed.heads} in a head" if feed.heads else ""),
+            ways[feed.mode],
             feed.edge or "–",
             f"{feed.cap:,}" if feed.cap else "–",
             feed.trimmed_by or "–",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from keyfold import literals
 from keyfold.design.schema import Condition, EntitySchema
+from keyfold.review.draft import names
 from keyfold_engine.expressions.ast import (
     And,
     Between,
@@ -15,7 +17,6 @@ from keyfold_engine.expressions.ast import (
     Path,
     Value,
 )
-from keyfold.review.draft import names
 from keyfold_engine.values.codec import decode
 
 _PYTHON = {"=": "==", "<>": "!="}
@@ -65,11 +66,11 @@ def _list(operands: tuple[Operand, ...], entity: EntitySchema) -> str:
 def _operand(given: Operand, entity: EntitySchema, subject: Operand) -> str:
     match given:
         case Path((first, *inner)):
-            steps = (f"[{part!r}]" for part in inner)
+            steps = (f"[{literals.python(part)}]" for part in inner)
             return "".join([f"item.{names.field(str(first))}", *steps])
         case Value(content):
             field = entity.by_field.get(subject.root) if isinstance(subject, Path) else None
-            plain = repr(decode(content)) if "N" not in content else content["N"]
+            plain = literals.python(decode(content)) if "N" not in content else content["N"]
             if field is not None and field.type in ("timestamp", "date") and "S" in content:
                 kind = "datetime" if field.type == "timestamp" else "date"
                 return f"{kind}.fromisoformat({names.quoted(content['S'])})"

@@ -10,6 +10,7 @@ from keyfold.design.schema import Schema
 from keyfold.design.target import FILES, load_design, load_schema
 from keyfold.errors import DeclarationError, KeyfoldError
 from keyfold.review.draft.python import declaration
+from keyfold.runtime import Design
 
 
 def design_of(target: str) -> Declarations:
@@ -17,6 +18,14 @@ def design_of(target: str) -> Declarations:
     if not target.endswith(FILES):
         return load_design(target)
     return declarations_of(load_schema(target), target)
+
+
+def running_design(target: str) -> Design:
+    """The same, ready to be opened on a backend."""
+    found = design_of(target)
+    if not isinstance(found, Design):
+        raise KeyfoldError(f"{target} cannot be opened: it is declared with keyfold.design alone")
+    return found
 
 
 def declarations_of(schema: Schema, source: str) -> Declarations:

@@ -138,6 +138,8 @@ def _marks(
         yield "Fixed()"
     if attribute.in_key:
         yield "InKey()"
+    if _leads_elsewhere(attribute, schema):
+        yield f"RefersTo({names.quoted(names.class_name(attribute.refers))})"
     vector = vector_of(attribute, entity, schema)
     if vector is not None:
         yield mark(vector, entity, schema)
@@ -150,6 +152,12 @@ def _marks(
     for counter in schema.counters:
         if (counter.target, counter.attribute) == (entity.name, attribute.field):
             yield from _counter(counter, entity, schema)
+
+
+def _leads_elsewhere(attribute: AttributeSchema, schema: Schema) -> bool:
+    """Whether it refers to another entity than its name says."""
+    by_name = names.words(attribute.field) == [*names.words(attribute.refers), "id"]
+    return attribute.refers in schema.by_entity and not by_name
 
 
 def _states(attribute: AttributeSchema) -> str:

@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
+import builtins
 import keyword
 import re
+from functools import cache
 
 from keyfold import literals
 
 WIDTH = 100
+STANDARD = {
+    "datetime": "from datetime import datetime",
+    "date": "from datetime import date",
+    "Decimal": "from decimal import Decimal",
+    "timedelta": "from datetime import timedelta",
+    "Annotated": "from typing import Annotated",
+    "Any": "from typing import Any",
+    "Literal": "from typing import Literal",
+    "BaseModel": "from pydantic import BaseModel",
+}
+"""What a declaration needs besides keyfold, with its import."""
+OF_CLASSES = ("key", "self")
+"""What an entity's class uses itself."""
 _WORDS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z0-9]+|[A-Z0-9]+")
 
 
@@ -24,12 +39,41 @@ def field(name: str) -> str:
     made = "_".join(words(name))
     if made[0].isdigit():
         made = f"n{made}"
-    return f"{made}_" if keyword.iskeyword(made) else made
+    return f"{made}_" if keyword.iskeyword(made) or made in OF_CLASSES else made
+
+
+def function(name: str) -> str:
+    """A Python name for a function, which hides nothing that the module uses."""
+    made = field(name)
+    return f"{made}_" if made in reserved() else made
+
+
+def title(name: str) -> str:
+    """A name for an entity of a design file."""
+    made = "".join(word.capitalize() for word in words(name)) if not _is_class(name) else name
+    return f"N{made}" if made[0].isdigit() else made
 
 
 def class_name(name: str) -> str:
-    made = "".join(word.capitalize() for word in words(name)) if not _is_class(name) else name
-    return f"N{made}" if made[0].isdigit() else made
+    """A Python name for a class, which hides nothing that the module uses."""
+    made = title(name)
+    return f"{made}_" if made in reserved() or keyword.iskeyword(made) else made
+
+
+@cache
+def reserved() -> frozenset[str]:
+    """What a declaration imports or takes from Python, and its own variables."""
+    ours = (name for names in exported().values() for name in names)
+    return frozenset({*ours, *dir(builtins), *STANDARD, "design", "table"})
+
+
+@cache
+def exported() -> dict[str, list[str]]:
+    """The names that a declaration imports from keyfold, by module; no draft has a feed."""
+    import keyfold
+
+    others = {home: names for home, names in keyfold.MODULES.items() if home != "keyfold.feeds"}
+    return {"keyfold": keyfold.__all__, **others}
 
 
 def _is_class(name: str) -> bool:

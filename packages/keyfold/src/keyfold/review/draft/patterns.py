@@ -61,7 +61,7 @@ def function(pattern: PatternSchema, facts: Reach) -> str:
     budget = f"requests={pattern.requests}" if pattern.requests is not None else ""
     given = [f"{name}: {kind}" for name, kind in parameters.types.items()]
     told = (pattern.description or pattern.name).strip().splitlines()[0].rstrip(".")
-    start = f"def {names.field(pattern.name)}"
+    start = f"def {names.function(pattern.name)}"
     signature = names.call(start, given, tail=f" -> {result}:")
     return (
         f"{_view(pattern, facts)}\n@design.pattern({budget})\n{signature}\n"
@@ -70,13 +70,24 @@ def function(pattern: PatternSchema, facts: Reach) -> str:
 
 
 def _return_line(body: str) -> str:
-    """The return statement; a long one is split."""
+    """The return statement; a long one is split within its first call."""
     line = f"    return {body}"
-    if len(line.partition("\n")[0]) <= 100:
+    if len(line.partition("\n")[0]) <= names.WIDTH:
         return line
-    query, _, rest = body.partition(".query(")
-    inner, _, chain = rest.partition(")")
-    return f"    return {query}.query(\n        {inner}\n    ){chain}"
+    start = body.index("(")
+    end = _closing(body, start)
+    inner = body[start + 1 : end].strip()
+    return f"    return {body[:start]}(\n        {inner}\n    ){body[end + 1 :]}" if inner else line
+
+
+def _closing(text: str, start: int) -> int:
+    """Where the bracket that opens at `start` closes."""
+    depth = 0
+    for at in range(start, len(text)):
+        depth += (text[at] == "(") - (text[at] == ")")
+        if not depth:
+            return at
+    raise ValueError(text)
 
 
 def _appearance(pattern: PatternSchema, facts: Reach, name: str) -> Appearance:

@@ -18,21 +18,11 @@ from keyfold.review.draft.patterns import Unserved, function, placement_name
 BLOCKING = ("K2", "K3", "K4", "K12", "X1")
 """Findings that a declaration would refuse, so that they must be fixed first."""
 
-_STANDARD = {
-    "datetime": "from datetime import datetime",
-    "date": "from datetime import date",
-    "Decimal": "from decimal import Decimal",
-    "timedelta": "from datetime import timedelta",
-    "Annotated": "from typing import Annotated",
-    "Any": "from typing import Any",
-    "Literal": "from typing import Literal",
-    "BaseModel": "from pydantic import BaseModel",
-}
-
 
 def declaration(schema: Schema) -> tuple[str, list[str]]:
     """The module's text, and the unserved patterns."""
     _refuse_broken(schema)
+    _refuse_one_name_for_two(schema)
     facts = Reach(schema)
     parts = [_design(schema), *(_table(schema, table) for table in schema.tables)]
     parts += [_entity(schema, entity) for entity in _in_order(schema)]
@@ -56,25 +46,60 @@ def _refuse_broken(schema: Schema) -> None:
         raise KeyfoldError(f"{schema.name} cannot be declared:\n{told}")
 
 
-def _imports(body: str) -> Iterator[str]:
-    import keyfold
+def _refuse_one_name_for_two(schema: Schema) -> None:
+    """Names of a file may differ by what no name in Python can say: `user-id` and `user_id`."""
+    groups: list[tuple[str, dict[str, str]]] = [
+        ("entities", {one.name: names.class_name(one.name) for one in schema.entities}),
+        ("tables", {one.name: names.field(one.name) for one in schema.tables}),
+        ("patterns", {one.name: names.function(one.name) for one in schema.patterns}),
+    ]
+    for entity in schema.entities:
+        held = {one.field: names.field(one.field) for one in fields.attributes(entity)}
+        groups.append((f"fields of {entity.name}", held))
+        placed = [Appearance(entity, one.key, one) for one in entity.placements]
+        called = {one.placement.name: placement_name(one) for one in placed if one.placement}
+        groups.append((f"placements of {entity.name}", called))
+    for what, made in groups:
+        for name in dict.fromkeys(made.values()):
+            same = [given for given, written in made.items() if written == name]
+            if len(same) > 1:
+                raise KeyfoldError(
+                    f"{schema.name} cannot be declared: the {what} {' and '.join(same)} are both "
+                    f"{name} in Python; rename one of them"
+                )
 
-    nodes = ast.walk(ast.parse(body))
-    used = {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+
+def _imports(body: str) -> Iterator[str]:
+    used = _global_names(ast.parse(body))
     for module in ("datetime", "decimal", "typing"):
-        taken = [n for n, line in _STANDARD.items() if n in used and f"from {module} " in line]
+        taken = [n for n, line in names.STANDARD.items() if n in used and f"from {module} " in line]
         if taken:
             yield f"from {module} import {', '.join(sorted(taken))}"
     yield ""
     if "BaseModel" in used:
-        yield _STANDARD["BaseModel"]
+        yield names.STANDARD["BaseModel"]
         yield ""
-    ours = sorted(used & set(keyfold.__all__), key=lambda n: (n[0].islower(), n))
-    line = f"from keyfold import {', '.join(ours)}"
-    if len(line) <= 100:
-        yield line
-    else:
-        yield "from keyfold import (\n" + "".join(f"    {name},\n" for name in ours) + ")"
+    for module, exported in names.exported().items():
+        ours = sorted(used & set(exported), key=lambda n: (n[0].islower(), n))
+        line = f"from {module} import {', '.join(ours)}"
+        if ours and len(line) <= 100:
+            yield line
+        elif ours:
+            yield f"from {module} import (\n" + "".join(f"    {name},\n" for name in ours) + ")"
+
+
+def _global_names(node: ast.AST) -> set[str]:
+    """The names that are read, except a function's own parameters."""
+    if isinstance(node, ast.Name):
+        return {node.id} if isinstance(node.ctx, ast.Load) else set()
+    found: set[str] = set()
+    for inner in ast.iter_child_nodes(node):
+        found |= _global_names(inner)
+    if isinstance(node, ast.FunctionDef):
+        own = {one.arg for one in node.args.args}
+        outside = set[str]().union(*map(_global_names, (node.args, *node.decorator_list)))
+        found = (found - own) | outside
+    return found
 
 
 def _design(schema: Schema) -> str:
@@ -99,8 +124,6 @@ def _table(schema: Schema, table: TableSchema) -> str:
     if table.indexes:
         inner = "".join(f"{_index(index)},\n" for index in table.indexes)
         arguments.append(f"indexes=[\n{inner}    ]")
-    if table.replication is not None:
-        arguments.append(f"replication={searches.replication(table.replication)}")
     arguments += [f"ttl={names.quoted(table.ttl)}"] if table.ttl else []
     arguments += [f"stream={names.quoted(table.stream)}"] if table.stream else []
     if table.type_attribute != "type":

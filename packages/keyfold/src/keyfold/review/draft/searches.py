@@ -5,7 +5,6 @@ from __future__ import annotations
 from keyfold.design.schema import (
     AttributeSchema,
     EntitySchema,
-    Replication,
     Schema,
     SearchSchema,
     VectorSchema,
@@ -38,14 +37,6 @@ def mark(vector: VectorSchema, entity: EntitySchema, schema: Schema) -> str:
     if vector.name != f"by_{vector.attribute}":
         arguments.append(f"index={names.quoted(vector.name)}")
     return f"Vector({', '.join(arguments)})"
-
-
-def replication(spread: Replication) -> str:
-    arguments = [f"({', '.join(map(names.quoted, spread.regions))})"]
-    if spread.is_strong:
-        arguments.append(f"conflict={names.quoted(spread.conflict)}")
-    arguments += [f"home={names.quoted(spread.home)}"] if spread.home else []
-    return f"Replication({', '.join(arguments)})"
 
 
 def function(search: SearchSchema, schema: Schema) -> str:

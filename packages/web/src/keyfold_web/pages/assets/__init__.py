@@ -10,7 +10,6 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 _OURS: Final = {
-    "account.js": "text/javascript",
     "app.css": "text/css",
     "app.js": "text/javascript",
     "bar.js": "text/javascript",
@@ -22,8 +21,6 @@ _OURS: Final = {
     "events.js": "text/javascript",
     "examples.js": "text/javascript",
     "explorer.js": "text/javascript",
-    "news.js": "text/javascript",
-    "oversight.js": "text/javascript",
     "query-text.js": "text/javascript",
     "sign-in.js": "text/javascript",
 }

@@ -40,9 +40,6 @@ export function onPerson(tell) {
   return tell(person);
 }
 
-/** Whether somebody keeps order here, by the groups of their token. */
-export const moderates = () => Boolean(person?.groups?.some((one) => one === "moderator" || one === "admin"));
-
 /** Go on as this person: { id, name, groups, token }; null signs out. */
 export function become(one) {
   const same = one && one.id === person?.id && one.name === person.name;
@@ -79,17 +76,8 @@ export async function signIn({ id, name = id, groups = [] }) {
   say(`You are ${name}`);
 }
 
-let ask = null;
-/** What signing in means where there is no development server: a page's own form. */
-export const onSignIn = (asking) => { ask = asking; };
-
-let end = null;
-/** What a page does before somebody signs out, such as ending their session. */
-export const onSignOut = (ending) => { end = ending; };
-
 /** Let somebody choose who they are. */
 export function chooseWho() {
-  if (ask && !development) return ask();
   if (!$("#people").open) $("#people").showModal();
   return undefined;
 }
@@ -104,7 +92,6 @@ function showPerson() {
   button.replaceChildren(here ? face(person.name, { size: "small" }) : "", h("span.clip", here ? person.name : "Sign in"));
   button.title = here ? `${person.name}: change` : "Sign in";
   for (const one of $$("#people [data-id]")) one.setAttribute("aria-current", String(one.dataset.id === person?.id));
-  for (const one of $$("[data-moderators]")) one.hidden = !here || !moderates();
   $("#people-title").textContent = here ? person.name : "Who are you?";
   $("#sign-out").hidden = !here;
   $("#own").hidden = !here || !hasAccount;
@@ -123,10 +110,9 @@ function setUpPeople() {
     else become({ id: id || "you", name: id || "You", token: given });
     dialog.close();
   });
-  $("#sign-out").addEventListener("click", doing(async () => {
+  $("#sign-out").addEventListener("click", doing(() => {
     dialog.close();
-    // Whatever the server says, nobody is signed in here any more.
-    try { await end?.(person); } finally { become(null); }
+    become(null);
   }));
   $("#own").addEventListener("click", () => dialog.close());
   $("#who").addEventListener("click", () => (person?.token ? dialog.showModal() : chooseWho()));
@@ -398,17 +384,9 @@ export function live(load, ...wanted) {
   return () => { left = true; later.end(); follow([]); };
 }
 
-/* ---------- numbers in the bar ---------- */
-
-/** The number of what was not read, at its place in the bar. */
-export function badge(number, place = "#unread") {
-  $(place).hidden = !number;
-  $(place).textContent = number > 99 ? "99+" : number || "";
-}
-
 /* ---------- forms ---------- */
 
-/* What is around words is not meant; a password is taken as it is. */
+/* What is around words is not meant; a token is taken as it is. */
 const typed = ({ type, value }) => (type === "password" ? value : value.trim());
 
 /* A limit is told, not enforced: what is pasted is never cut. */

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from keyfold_workbench.adopt.description import table_schema
-from keyfold_workbench.adopt.sources.material import Imported, PlacedMapping, projection, with_place
 from keyfold.design.schema import KeyType, TableSchema
 from keyfold.design.source import Place
 from keyfold_engine.limits import INDEX_KEY_ATTRIBUTES
+from keyfold_workbench.adopt.description import table_schema
+from keyfold_workbench.adopt.sources.material import Imported, PlacedMapping, projection, with_place
 
 TABLES = ("AWS::DynamoDB::Table", "AWS::DynamoDB::GlobalTable")
 SIMPLE = "AWS::Serverless::SimpleTable"

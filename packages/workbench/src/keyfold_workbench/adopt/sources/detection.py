@@ -6,37 +6,34 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from keyfold.design.source import Place
+from keyfold.errors import KeyfoldError
 from keyfold_workbench.adopt import item_sample
+from keyfold_workbench.adopt.document import design as document
 from keyfold_workbench.adopt.sources import (
-    amplify,
-    assistant,
     cloudformation,
     electrodb,
     endpoint,
-    onetable,
-    python_models,
+    pynamodb,
     terraform,
-    toolbox,
     workbench,
 )
 from keyfold_workbench.adopt.sources.material import Imported, SourceError
 from keyfold_workbench.adopt.sources.text_files import read_records, read_text
-from keyfold.design.source import Place
-from keyfold.errors import KeyfoldError
 
 KINDS = (
-    "a CloudFormation or SAM template, CDK's cdk.out, Terraform files or `terraform show -json`, "
-    "serverless.yml, a NoSQL Workbench model, dynamodb_data_model.json, JSON of ElectroDB, "
-    "OneTable or DynamoDB-Toolbox, a GraphQL schema of Amplify, a design file, a sample of "
-    "keyfold inspect, package.module of PynamoDB, dyntastic or pydynox, or an endpoint's address"
+    "a design document in Markdown (.md), a CloudFormation or SAM template, CDK's cdk.out, "
+    "Terraform files or `terraform show -json`, serverless.yml, a NoSQL Workbench model, JSON of "
+    "ElectroDB, a design file, a sample of keyfold inspect, package.module of PynamoDB's models, "
+    "or an endpoint's address"
 )
 _ADDRESSES = ("http://", "https://", "dynamodb:")
+DOCUMENTS = (".md", ".markdown")
 _DATABASES = (".db", ".sqlite", ".sqlite3")
 _JSON: tuple[tuple[Callable[[Any], Any], Callable[[Any, str], Imported]], ...] = (
     (cloudformation.is_template, cloudformation.read),
     (workbench.is_model, workbench.read),
     (terraform.is_shown, terraform.read_shown),
-    (assistant.is_model, assistant.read),
 )
 
 
@@ -50,7 +47,7 @@ def read(source: str, *, table: str = "") -> Imported:
     if path.exists():
         return _file(path, table)
     if all(part.isidentifier() for part in source.partition(":")[0].split(".")):
-        return python_models.read(source)
+        return pynamodb.read(source)
     raise KeyfoldError(f"Not found: {source}. A source is {KINDS}.")
 
 
@@ -92,7 +89,7 @@ def _join(parts: list[Imported], path: Path) -> Imported:
 
 def _file(path: Path, table: str) -> Imported:
     text = read_text(path)
-    if text.startswith('{"table":') and '"segments":' in text.partition("\n")[0]:
+    if item_sample.is_saved(text.partition("\n")[0]):
         return _sample(path)
     return _text(text, str(path), table)
 
@@ -105,10 +102,10 @@ def read_texts(files: Mapping[str, str], *, table: str = "") -> list[Imported]:
 
 
 def _text(text: str, source: str, table: str) -> Imported:
-    if source.endswith((".graphql", ".gql", ".graphqls")):
-        return amplify.read(text, source)
     if source.endswith(".tf"):
         return terraform.read({source: text}, source)
+    if source.endswith(DOCUMENTS):
+        return document.imported(text, source)
     data = read_records(text, source)
     if isinstance(data, dict) and ("design" in data or isinstance(data.get("tables"), dict)):
         return _design(text, source)
@@ -117,12 +114,8 @@ def _text(text: str, source: str, table: str) -> Imported:
             return take(data, source)
     if isinstance(data, dict) and "service" in data and "provider" in data:
         return cloudformation.read_serverless(data, source)
-    if onetable.is_schema(data):
-        return onetable.read(data, source, table=table)
     if electrodb.models(data):
         return electrodb.read(data, source, table=table)
-    if toolbox.entities(data):
-        return toolbox.read(data, source, table=table)
     raise SourceError(Place(source, 1), f"unknown source; use one of: {KINDS}")
 
 

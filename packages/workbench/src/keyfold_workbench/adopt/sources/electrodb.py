@@ -11,14 +11,6 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
-from keyfold_workbench.adopt.plain_patterns import by_index, by_key
-from keyfold_workbench.adopt.sources.material import (
-    Imported,
-    PlacedMapping,
-    describe_value,
-    identifier,
-    with_place,
-)
 from keyfold.design.condition import there
 from keyfold.design.formats import parse_format
 from keyfold.design.schema import (
@@ -34,6 +26,14 @@ from keyfold.design.schema import (
 from keyfold.design.source import Place
 from keyfold.design.template import Literal, Part, Slot, Template
 from keyfold.review.draft import names
+from keyfold_workbench.adopt.plain_patterns import by_index, by_key
+from keyfold_workbench.adopt.sources.material import (
+    Imported,
+    PlacedMapping,
+    describe_value,
+    identifier,
+    with_place,
+)
 
 _TYPES = {
     "string": "string",

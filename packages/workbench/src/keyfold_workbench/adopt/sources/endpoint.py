@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from keyfold_workbench.adopt.description import live_table
-from keyfold_workbench.adopt.sources.material import Imported
-from keyfold_engine.clients.protocol import Client
 from keyfold.errors import KeyfoldError
 from keyfold.streams.support_table import TABLE as SUPPORT
+from keyfold_engine.clients.protocol import Client
+from keyfold_workbench.adopt.description import live_table
+from keyfold_workbench.adopt.sources.material import Imported
 
 
 def read(client: Client, source: str) -> Imported:

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NoReturn, cast
 
-from keyfold_workbench.adopt.value_format import Item
 from keyfold.design.schema import EntitySchema, KeyType, PatternSchema, TableSchema
 from keyfold.design.source import Place
 from keyfold.errors import KeyfoldError
+from keyfold_workbench.adopt.value_format import Item
 
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?")
 

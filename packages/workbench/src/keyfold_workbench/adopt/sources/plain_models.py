@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from keyfold_workbench.adopt.sources.material import Imported
 from keyfold.design.condition import there
 from keyfold.design.schema import (
     AttributeSchema,
@@ -19,6 +18,7 @@ from keyfold.design.schema import (
 )
 from keyfold.design.shorthand import template
 from keyfold.design.template import Template
+from keyfold_workbench.adopt.sources.material import Imported
 
 
 def add_model(
@@ -29,7 +29,6 @@ def add_model(
     key: tuple[str, str | None],
     indexes: Sequence[Index],
     *,
-    templates: dict[str, Template] | None = None,
     type_attribute: str | None = None,
     type_name: str = "",
     ttl: str | None = None,
@@ -38,8 +37,7 @@ def add_model(
 ) -> None:
     """Add a model; key and index attributes have their stored names."""
     by_name = {attribute.name: attribute for attribute in attributes}
-    given = templates or {}
-    slots = {name: given.get(name) or _bare(by_name[name]) for name in by_name}
+    slots = {name: _bare(by_name[name]) for name in by_name}
     partition, sort = key
     kinds = {name: _key_type(attribute) for name, attribute in by_name.items()}
     placed = [
@@ -77,9 +75,7 @@ def add_model(
             table=table,
             key=_key(partition, sort, slots),
             attributes=tuple(
-                replace(a, mutable=a.mutable and a.field not in fixed)
-                for a in attributes
-                if a.name not in given
+                replace(a, mutable=a.mutable and a.field not in fixed) for a in attributes
             ),
             placements=tuple(placed),
             ttl=TtlSchema(ttl) if ttl else None,

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from importlib import import_module
+from types import ModuleType
 from typing import Any
 
+from keyfold.design.schema import AttributeSchema, Index
+from keyfold.design.target import importing
+from keyfold.errors import KeyfoldError
 from keyfold_workbench.adopt.sources.material import Imported
 from keyfold_workbench.adopt.sources.plain_models import add_model
-from keyfold.design.schema import AttributeSchema, Index
-from keyfold.errors import KeyfoldError
 
 _TYPES = {
     "UnicodeAttribute": ("string", ""),
@@ -27,13 +31,43 @@ _TYPES = {
 }
 
 
-def is_model(model: type) -> bool:
-    from pynamodb.models import Model
+def read(target: str) -> Imported:
+    """The models of `package.module`, or the one of `package.module:Model`."""
+    name, _, wanted = target.partition(":")
+    with importing(target):
+        module = import_module(name)
+    found = Imported("Python models", target)
+    for model in _classes(module, wanted, target):
+        if _is_model(model):
+            _add(model, found)
+    if not found.entities:
+        raise KeyfoldError(f"{target}: no model of PynamoDB is declared there")
+    return found
 
+
+def _classes(module: ModuleType, wanted: str, target: str) -> Iterator[type]:
+    if wanted:
+        model = getattr(module, wanted, None)
+        if not isinstance(model, type):
+            raise KeyfoldError(f"{target}: {module.__name__} has no class {wanted!r}")
+        yield model
+        return
+    yield from (
+        each
+        for each in vars(module).values()
+        if isinstance(each, type) and each.__module__ == module.__name__
+    )
+
+
+def _is_model(model: type) -> bool:
+    try:
+        from pynamodb.models import Model
+    except ImportError:
+        return False
     return issubclass(model, Model) and hasattr(getattr(model, "Meta", None), "table_name")
 
 
-def read(model: Any, found: Imported) -> None:
+def _add(model: Any, found: Imported) -> None:
     attributes = list(model.get_attributes().items())
     stated = [(n, a) for n, a in attributes if type(a).__name__ != "DiscriminatorAttribute"]
     marker = next((a for _, a in attributes if type(a).__name__ == "DiscriminatorAttribute"), None)

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from keyfold.design.schema import TableSchema
+from keyfold.design.source import Place
 from keyfold_workbench.adopt.description import table_schema
 from keyfold_workbench.adopt.sources.material import (
     Imported,
@@ -14,9 +16,6 @@ from keyfold_workbench.adopt.sources.material import (
     known_type,
     with_place,
 )
-from keyfold.design.schema import TableSchema
-from keyfold.design.source import Place
-from keyfold.errors import KeyfoldError
 
 KIND = "aws_dynamodb_table"
 _REFERENCE = re.compile(r"(?<!\$)\$\{([^{}]*)\}")
@@ -48,14 +47,10 @@ def _resources(module: PlacedMapping) -> Iterator[PlacedMapping]:
 
 def read(files: Mapping[str, str], source: str) -> Imported:
     """The tables of Terraform files by name, using defaults of variables and locals."""
-    try:
-        import hcl2
-        from hcl2.utils import SerializationOptions
-        from lark.exceptions import UnexpectedInput
-    except ModuleNotFoundError:
-        raise KeyfoldError(
-            "Terraform files need python-hcl2; install it with: pip install 'keyfold[adopt]'"
-        ) from None
+    import hcl2
+    from hcl2.utils import SerializationOptions
+    from lark.exceptions import UnexpectedInput
+
     found = Imported("Terraform", source)
     known: dict[str, Any] = {}
     stated: list[tuple[str, Any, Place]] = []

@@ -8,13 +8,13 @@ from typing import Any
 
 import yaml
 
-from keyfold_workbench.adopt.sources.material import PlacedMapping, SourceError, with_place
 from keyfold.design.source import Place
+from keyfold.design.yaml_text import DesignFileError, read_yaml
 from keyfold.errors import KeyfoldError
+from keyfold_workbench.adopt.sources.material import PlacedMapping, SourceError, with_place
 
 MOST_BYTES = 64 * 1024 * 1024
 _SHORT = {"Ref": "Ref", "Condition": "Condition"}
-MOST_DEPTH = 100
 
 
 def read_text(path: Path) -> str:
@@ -48,31 +48,22 @@ def read_records(text: str, file: str) -> Any:
 
 def _compose(text: str, file: str) -> Any:
     try:
-        node = yaml.compose(text, Loader=yaml.SafeLoader)
-        return _value(node, file, 0) if node is not None else None
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        what = ", ".join(part for part in (error.context, error.problem) if part)
-        line = mark.line + 1 if mark else 1
-        raise SourceError(Place(file, line), f"this is not YAML: {what}") from None
-    except yaml.YAMLError as error:
-        raise SourceError(Place(file, 1), f"this is not YAML: {error}") from None
-    except RecursionError:
-        raise SourceError(Place(file, 1), "this is nested too deeply, or contains itself") from None
+        node = read_yaml(text, file)
+    except DesignFileError as error:
+        raise SourceError(error.place, error.message) from None
+    return _value(node, file) if node is not None else None
 
 
-def _value(node: yaml.Node, file: str, depth: int) -> Any:
+def _value(node: yaml.Node, file: str) -> Any:
     place = Place(file, node.start_mark.line + 1)
-    if depth > MOST_DEPTH:
-        raise SourceError(place, "this is nested too deeply, or contains itself")
     if node.tag.startswith("!"):
-        return _read_tagged(node, file, depth, place)
+        return _read_tagged(node, file, place)
     if isinstance(node, yaml.MappingNode):
         found = PlacedMapping()
         found.place = place
         for key, inner in node.value:
             name = key.value if isinstance(key, yaml.ScalarNode) else ""
-            merged = _value(inner, file, depth + 1)
+            merged = _value(inner, file)
             if key.tag.endswith(":merge") and isinstance(merged, dict):
                 for inherited, content in merged.items():
                     found.setdefault(inherited, content)
@@ -80,21 +71,21 @@ def _value(node: yaml.Node, file: str, depth: int) -> Any:
             found[str(name)] = merged
         return found
     if isinstance(node, yaml.SequenceNode):
-        return [_value(inner, file, depth + 1) for inner in node.value]
+        return [_value(inner, file) for inner in node.value]
     try:
         return yaml.SafeLoader("").construct_object(node)
     except (ValueError, OverflowError, yaml.YAMLError):
         return str(node.value)
 
 
-def _read_tagged(node: yaml.Node, file: str, depth: int, place: Place) -> PlacedMapping:
+def _read_tagged(node: yaml.Node, file: str, place: Place) -> PlacedMapping:
     """`!Sub x` is `{"Fn::Sub": "x"}`."""
     tag = node.tag.lstrip("!")
     name = _SHORT.get(tag, f"Fn::{tag}")
     plain = type(node)(node.tag, node.value, node.start_mark, node.end_mark)
     kind = {"MappingNode": "map", "SequenceNode": "seq"}.get(type(node).__name__, "str")
     plain.tag = f"tag:yaml.org,2002:{kind}"
-    inner = _value(plain, file, depth + 1)
+    inner = _value(plain, file)
     if name == "Fn::GetAtt" and isinstance(inner, str):
         inner = inner.split(".", 1)
     found = PlacedMapping({name: inner})

@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from keyfold.design.schema import AttributeSchema, EntitySchema, KeyTemplates, TableSchema
+from keyfold.design.shorthand import template
+from keyfold.design.source import Place
+from keyfold.errors import DeclarationError
 from keyfold_workbench.adopt.description import table_schema
 from keyfold_workbench.adopt.sources.material import (
     Imported,
@@ -14,10 +18,6 @@ from keyfold_workbench.adopt.sources.material import (
     wire_item,
     with_place,
 )
-from keyfold.design.schema import AttributeSchema, EntitySchema, KeyTemplates, TableSchema
-from keyfold.design.shorthand import template
-from keyfold.design.source import Place
-from keyfold.errors import DeclarationError
 
 _TYPES = {
     "N": "decimal",

@@ -7,16 +7,9 @@ from typing import Any
 
 from keyfold_workbench.simulate.answer.changes import Cure
 from keyfold_workbench.simulate.answer.prediction import Prediction
-from keyfold_workbench.simulate.chaos import ChaosScenario
-from keyfold_workbench.simulate.outcome import RunOutcome
 
 
-def plain(
-    answer: Prediction,
-    cure: Cure | None = None,
-    chaos: tuple[tuple[ChaosScenario, RunOutcome], ...] = (),
-    spread: tuple[tuple[str, float, float], ...] = (),
-) -> dict[str, Any]:
+def plain(answer: Prediction, cure: Cure | None = None) -> dict[str, Any]:
     seen = answer.outcome
     return {
         "design": answer.load.schema.name,
@@ -42,7 +35,6 @@ def plain(
         "stores": {str(store): asdict(each) for store, each in seen.stores.items()},
         "streams": {name: asdict(each) for name, each in seen.queues.items()},
         "transactions": {name: asdict(each) for name, each in seen.contentions.items()},
-        "latency": [asdict(each) for each in answer.latencies],
         "copies": [asdict(each) for each in answer.copying],
         "fan_outs": [asdict(each) for each in answer.fan_outs],
         "dollars": {**asdict(answer.cost), "total": answer.cost.total},
@@ -51,14 +43,5 @@ def plain(
             for each in answer.quotas
         ],
         "changes": [asdict(each) for each in cure.tried] if cure else [],
-        "chaos": [
-            {
-                "name": each.name,
-                "lost_share": run.lost_share,
-                "lag": max((queue.lag for queue in run.queues.values()), default=0.0),
-            }
-            for each, run in chaos
-        ],
-        "spread": [{"name": name, "low": low, "high": high} for name, low, high in spread],
         "assumptions": asdict(answer.assumptions),
     }

@@ -3,32 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
-from keyfold_engine.limits import GB
 from keyfold.prices import SECONDS_A_MONTH
+from keyfold_engine.limits import GB
 from keyfold_workbench.cost.part import Store
 from keyfold_workbench.simulate.assumptions import Assumptions
 from keyfold_workbench.simulate.load.design_load import DesignLoad
 from keyfold_workbench.simulate.load.schedule import DAY
-from keyfold_workbench.simulate.model.latency import Latency, of_calls
 from keyfold_workbench.simulate.outcome import RunOutcome
 from keyfold_workbench.simulate.run import Run
 from keyfold_workbench.simulate.traffic import Provisioned
 
 TABLE_QUOTA = 40_000.0
 """Units per second of one table or index, unless AWS has raised the account's quota (DG)."""
-
-
-@dataclass(frozen=True)
-class CallLatency:
-    """One pattern or write: on a normal day, and in its worst minutes."""
-
-    call: str
-    usual: Latency
-    worst: Latency
-    lost: float
-    """The share of its calls that failed after all retries."""
 
 
 @dataclass(frozen=True)
@@ -93,11 +80,6 @@ class Prediction:
     def users(self) -> float:
         return self.load.model.users
 
-    @cached_property
-    def latencies(self) -> tuple[CallLatency, ...]:
-        """The slowest first."""
-        return tuple(_latencies(self.load, self.outcome, self.assumptions))
-
 
 def predict(
     load: DesignLoad, days: float = 30.0, assumptions: Assumptions | None = None
@@ -129,33 +111,6 @@ def prediction_of(load: DesignLoad, outcome: RunOutcome, taken: Assumptions) -> 
             if units > TABLE_QUOTA
         ),
     )
-
-
-def _latencies(load: DesignLoad, outcome: RunOutcome, taken: Assumptions) -> list[CallLatency]:
-    found = []
-    for call, (requests, reading, items) in load.requests.items():
-        seen = outcome.calls.get(call)
-        if seen is None or not seen.calls:
-            continue
-
-        def timed(
-            refused: float,
-            requests: float = requests,
-            reading: bool = reading,
-            items: float = items,
-        ) -> Latency:
-            return of_calls(
-                taken,
-                requests=requests,
-                reading=reading,
-                refused=refused,
-                transaction_items=items,
-            )
-
-        usual = timed(0.0)
-        worst = timed(seen.worst) if seen.worst > 0 else usual
-        found.append(CallLatency(call, usual, worst, seen.lost_share))
-    return sorted(found, key=lambda each: -each.worst.p99)
 
 
 def _copying(outcome: RunOutcome, taken: Assumptions) -> list[Copying]:

@@ -2,42 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import asdict
 
+from keyfold.review.docs.blocks import Block, Document, Grid, Paragraph, Section, Sentences
 from keyfold_engine.limits import GB
 from keyfold_workbench.cost.amounts import money, number, percent
-from keyfold.review.docs.blocks import Block, Document, Grid, Paragraph, Picture, Section, Sentences
 from keyfold_workbench.simulate.answer.changes import Cure
-from keyfold_workbench.simulate.answer.plot import Curve, curves
 from keyfold_workbench.simulate.answer.prediction import Prediction
-from keyfold_workbench.simulate.assumptions import SWEEPS
-from keyfold_workbench.simulate.chaos import ChaosScenario
 from keyfold_workbench.simulate.load.schedule import DAY
-from keyfold_workbench.simulate.outcome import FirstThrottle, RunOutcome
+from keyfold_workbench.simulate.outcome import FirstThrottle
 
 SHOWN = 15
 
 
-def document(
-    answer: Prediction,
-    cure: Cure | None = None,
-    chaos: tuple[tuple[ChaosScenario, RunOutcome], ...] = (),
-    spread: tuple[tuple[str, float, float], ...] = (),
-) -> Document:
+def document(answer: Prediction, cure: Cure | None = None) -> Document:
     """The page of a prediction."""
     name = answer.load.schema.name
     title = f"{name} at {people(answer.users)} users" if answer.users else f"{name} under load"
     sections = [
         Section("What throttles first", "first", tuple(_firsts(answer))),
         *([Section("What would help", "changes", tuple(_changes(cure)))] if cure else []),
-        Section("Time", "time", tuple(_time(answer))),
-        Section("Latency", "latency", tuple(_latency(answer))),
         Section("Copies, indexes and fan-outs", "copies", tuple(_copies(answer))),
         Section("Cost", "cost", tuple(_cost(answer))),
         Section("Partitions", "partitions", tuple(_partitions(answer))),
-        *([Section("Failures", "chaos", tuple(_chaos(chaos)))] if chaos else []),
-        *([Section("Uncertainty", "spread", tuple(_spread(spread)))] if spread else []),
-        Section("Assumed", "assumed", tuple(_assumptions(answer))),
+        Section("Assumed", "assumed", (Sentences(_assumptions(answer)),)),
     ]
     return Document(title, _summary(answer, cure), tuple(sections))
 
@@ -181,45 +169,6 @@ def _changes(cure: Cure) -> list[Block]:
     return blocks
 
 
-def _time(answer: Prediction) -> list[Block]:
-    days = answer.outcome.seconds / DAY
-    ranked = sorted(
-        answer.outcome.stores.items(),
-        key=lambda each: -(each[1].read_units / 3 + each[1].write_units),
-    )[:4]
-    told = f"{answer.outcome.steps:,} steps over {days:g} days; hourly means of the busiest."
-    pictures: list[Block] = [Paragraph(told)]
-    for what, name in (
-        ("read", "Read units a second"),
-        ("written", "Write units a second"),
-        ("refused", "Refused units a second"),
-    ):
-        drawn = [Curve(str(store), tuple(getattr(seen.series, what))) for store, seen in ranked]
-        if any(value for curve in drawn for value in curve.values):
-            pictures.append(Picture(f"time-{what}", curves(name, drawn, days), name))
-    return pictures
-
-
-def _latency(answer: Prediction) -> list[Block]:
-    told = (
-        "In milliseconds. DynamoDB's service times are not published: these are assumed, plus "
-        "requests that wait for each other, and retries."
-    )
-    head = ("Call", "p50", "p99", "p50 at worst", "p99 at worst", "Failed")
-    rows = tuple(
-        (
-            each.call,
-            number(each.usual.p50),
-            number(each.usual.p99),
-            number(each.worst.p50),
-            number(each.worst.p99),
-            percent(each.lost),
-        )
-        for each in answer.latencies[:SHOWN]
-    )
-    return [Paragraph(told), Grid(head, rows)]
-
-
 def _copies(answer: Prediction) -> list[Block]:
     head = ("What", "Usually behind", "At worst", "Lost records")
     rows = tuple(
@@ -278,36 +227,6 @@ def _partitions(answer: Prediction) -> list[Block]:
     return [Grid(head, rows)]
 
 
-def _chaos(chaos: tuple[tuple[ChaosScenario, RunOutcome], ...]) -> list[Block]:
-    head = ("Scenario", "Failed calls", "Stream behind", "First refusal", "What happens")
-    rows = tuple(
-        (
-            each.name,
-            percent(seen.lost_share),
-            _duration(max((queue.lag for queue in seen.queues.values()), default=0.0)),
-            why(seen.first) if seen.first else "none",
-            each.about,
-        )
-        for each, seen in chaos
-    )
-    return [Grid(head, rows)]
-
-
-def _spread(spread: tuple[tuple[str, float, float], ...]) -> list[Block]:
-    told = (
-        "The share of failed calls if an unpublished figure of DynamoDB has another plausible "
-        "value."
-    )
-    rows = tuple((name, percent(low), percent(high)) for name, low, high in spread)
-    return [Paragraph(told), Grid(("Unknown", "Lowest", "Highest"), rows)]
-
-
-def _assumptions(answer: Prediction) -> list[Block]:
-    taken = answer.assumptions
-    said = [
-        f"`{field.name}` is {getattr(taken, field.name)}; a sweep goes through "
-        f"{', '.join(str(value) for value in SWEEPS[field.name])}"
-        for field in fields(taken)
-        if field.name in SWEEPS
-    ]
-    return [Sentences((*answer.load.model.assumed, *said))]
+def _assumptions(answer: Prediction) -> tuple[str, ...]:
+    unpublished = (f"`{name}` is {value}" for name, value in asdict(answer.assumptions).items())
+    return (*answer.load.model.assumed, *unpublished)

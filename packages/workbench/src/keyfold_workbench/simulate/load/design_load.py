@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 
 from keyfold.design.schema import EntitySchema, KeyTemplates, PatternSchema, Schema
 from keyfold.design.template import Slot
-from keyfold_engine.limits import PARTITION_WRITE_UNITS
 from keyfold.prices import SECONDS_A_MONTH
+from keyfold_engine.limits import PARTITION_WRITE_UNITS
 from keyfold_workbench.cost import Bill, bill
 from keyfold_workbench.cost.figures import Figures
 from keyfold_workbench.cost.part import IN_TRANSACTION, Part, Store
@@ -36,6 +36,7 @@ MOST_HEAVY = 64
 LEAST_HEAVY = 0.05
 """A key is heavy if it takes this share of a partition's rate at the busiest time."""
 OWN = "(keyfold's own items)"
+BATCH = 100
 RECORD_SECONDS = 0.012
 """A consumer's time for one record that causes a write: a read and a transaction."""
 ATTEMPTS = 5
@@ -52,16 +53,12 @@ class Setup:
     """All tables are new; otherwise they have seen this traffic before."""
     warm: bool = False
     """Warm throughput was bought for the peaks, including bursts."""
-    batch: int = 100
-    parallel: int = 1
     shards: dict[str, int] = field(default_factory=dict)
     """The shards that spread a key's writes, by template; a list reads all of them."""
     copies: dict[str, int] = field(default_factory=dict)
     """The replicas of a key, by template; a read uses one, a write all."""
     short: frozenset[str] = frozenset()
     """Keys whose reads take at most one unit, by template."""
-    narrow: frozenset[str] = frozenset()
-    """Indexes that project only keys, by `table.index`."""
     spread: float = 1.0
     """The factor by which bursts are stretched and flattened."""
     streamed: frozenset[str] = frozenset()
@@ -78,8 +75,6 @@ class DesignLoad:
     schedule: Schedule
     bill: Bill
     setup: Setup
-    requests: dict[str, tuple[float, bool, float]]
-    """Sequential requests of each call, whether it reads, and the items of its transaction."""
 
 
 def design_load(schema: Schema, workload: Workload, setup: Setup | None = None) -> DesignLoad:
@@ -97,7 +92,6 @@ class _Building:
             list
         )
         self.peaks: dict[str, float] = {}
-        self.requests: dict[str, tuple[float, bool, float]] = {}
         self.contentions: list[Contention] = []
         self.fan_outs: list[FanOut] = []
         self.bursts = {call: burst for burst in workload.arrival.bursts for call in burst.calls}
@@ -106,24 +100,19 @@ class _Building:
     def build(self) -> DesignLoad:
         for line in self.bill.patterns:
             self._pattern(line.pattern, line.rate, line.pattern.name)
-            self.requests[line.pattern.name] = (line.read.requests, True, 0.0)
         for view in self.bill.views:
             for name in self.workload.views[view.name].reads:
                 self._pattern(self.schema.by_pattern[name], view.rate, view.name)
-            self.requests[view.name] = (view.requests, True, 0.0)
         for feed in self.bill.feeds:
             call = f"feed {feed.feed.name}"
             for part in feed.page.parts:
                 self._part(part, feed.rate, call, "read")
-            self.requests[call] = (feed.page.requests, True, 0.0)
         for write in self.bill.writes:
             self._write(write.write.name, write.write.parts, write.rate)
         self._fan_outs()
         schedule = self._schedule()
         model = self._model(schedule)
-        return DesignLoad(
-            self.schema, self.workload, model, schedule, self.bill, self.setup, self.requests
-        )
+        return DesignLoad(self.schema, self.workload, model, schedule, self.bill, self.setup)
 
     # Lines
 
@@ -186,8 +175,6 @@ class _Building:
         direct = [part for part in parts if not part.streamed]
         written = [p for p in direct if not p.reading and p.why != "index"]
         transaction = len(written) > 1
-        looked = sum(1 for part in direct if part.reading)
-        self.requests[name] = (1.0 + looked, False, float(len(written)) if transaction else 0.0)
         for part in parts:
             self._part(part, rate, name, "read" if part.reading else "write")
             if transaction and part.why == "counter" and not part.streamed:
@@ -200,8 +187,6 @@ class _Building:
         streamed, units = part.streamed, part.units
         if part.why == "counter" and call in self.setup.streamed:
             streamed, units = True, units / IN_TRANSACTION
-        if part.why == "index" and str(store) in self.setup.narrow:
-            units = max(1.0, units * 0.25)
         key = self._key(entity, store) if entity else None
         if entity is None or key is None:
             line = TrafficLine(call, store, kind, units, rate.average, OWN, profile, streamed)
@@ -298,7 +283,7 @@ class _Building:
             )
             for burst in arrival.bursts
         )
-        return Schedule(day, self.peaks, 600.0, bursts, (), arrival.growth)
+        return Schedule(day, self.peaks, 600.0, bursts, arrival.growth)
 
     def _model(self, schedule: Schedule) -> ScaleModel:
         peaks = schedule.highest()
@@ -364,12 +349,11 @@ class _Building:
             yield KeySpace(template, heavy, keys, divisible=firm < total / 2)
 
     def _consumers(self) -> Iterator[tuple[str, ShardWork]]:
-        setup = self.setup
         for table in self.schema.tables:
             if table.stream:
                 follows = any(line.streamed and line.kind == "write" for line in self.lines)
-                seconds = setup.batch * (RECORD_SECONDS if follows else 0.0005)
-                yield table.name, ShardWork(setup.batch, seconds, setup.parallel)
+                seconds = BATCH * (RECORD_SECONDS if follows else 0.0005)
+                yield table.name, ShardWork(BATCH, seconds)
 
 
 def _is_about(burst: BurstLoad, template: str) -> bool:

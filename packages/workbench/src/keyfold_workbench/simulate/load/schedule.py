@@ -50,17 +50,6 @@ class Burst:
 
 
 @dataclass(frozen=True)
-class Ramp:
-    """A profile that grows from one factor to another and stays there."""
-
-    profile: str
-    at: float
-    seconds: float
-    start: float
-    end: float
-
-
-@dataclass(frozen=True)
 class Schedule:
     """Factors by profile at each time."""
 
@@ -70,7 +59,6 @@ class Schedule:
     """Profiles with this factor in the busiest minutes of each day."""
     busy_seconds: float = 600.0
     bursts: tuple[Burst, ...] = ()
-    ramps: tuple[Ramp, ...] = ()
     growth: float = 0.0
     """The monthly growth of the load, as a share."""
 
@@ -81,9 +69,6 @@ class Schedule:
         found = {ALWAYS: usual}
         for profile, peak in self.peaks.items():
             found[profile] = max(usual, peak * whole) if busy else usual
-        for ramp in self.ramps:
-            part = min(1.0, max(0.0, (now - ramp.at) / ramp.seconds)) if ramp.seconds else 1.0
-            found[ramp.profile] = ramp.start + (ramp.end - ramp.start) * part
         for burst in self.bursts:
             within = burst.at <= now < burst.at + burst.seconds
             found[burst.profile] = found.get(burst.profile, 0.0) + (
@@ -99,8 +84,7 @@ class Schedule:
         """The highest daily factor of each profile, without bursts."""
         usual = self.day.factor(self.day.peak_hour * 3600) if self.day else 1.0
         found = {ALWAYS: usual, **{p: max(usual, peak) for p, peak in self.peaks.items()}}
-        found |= {burst.profile: 0.0 for burst in self.bursts}
-        return found | {ramp.profile: ramp.start for ramp in self.ramps}
+        return found | {burst.profile: 0.0 for burst in self.bursts}
 
     def step(self, now: float, seconds: float, longest: float = STEP) -> float:
         """How long the load stays constant from now on: a step ends where something starts or
@@ -121,8 +105,6 @@ class Schedule:
         edges = {0.0, seconds}
         for burst in self.bursts:
             edges |= {burst.at, burst.at + burst.seconds}
-        for ramp in self.ramps:
-            edges |= {ramp.at, ramp.at + ramp.seconds}
         if self.peaks:
             hour = (self.day.peak_hour if self.day else 20.0) * 3600
             for day in range(int(seconds // DAY) + 1):

@@ -55,9 +55,3 @@ class ShardQueue:
             self.waiting *= kept
             self.oldest = float(STREAM_RETENTION_SECONDS)
         self.longest = max(self.longest, self.oldest)
-
-
-def catch_up(backlog: float, arriving: float, reader: ShardWork) -> float:
-    """Seconds until a backlog is gone; infinite if more arrives than is processed."""
-    spare = reader.rate - arriving
-    return backlog / spare if spare > 0 else float("inf")

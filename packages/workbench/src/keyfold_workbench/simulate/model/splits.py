@@ -21,8 +21,6 @@ def divide(
     loads: Mapping[int, float],
     divisible: Mapping[int, bool],
     bulk: float,
-    *,
-    isolation: bool = True,
 ) -> tuple[StorePartition, StorePartition] | None:
     """The two halves of a partition; None if no split can help.
 
@@ -42,12 +40,9 @@ def divide(
             weights = [loads[top] / 2, loads[top] / 2]
         elif not rest and partition.width <= 0:
             return None
-        elif isolation:
-            left.held[top] = held
-            weights = [float("inf"), 0.0]
         else:
             left.held[top] = held
-            weights[0] = loads[top] / 2
+            weights = [float("inf"), 0.0]
     for key in sorted(rest, key=lambda each: -loads.get(each, 0.0)):
         side = 0 if weights[0] <= weights[1] else 1
         (left, right)[side].held[key] = rest[key]

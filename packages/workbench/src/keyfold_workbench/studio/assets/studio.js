@@ -364,16 +364,3 @@ document.addEventListener("click", (e) => {
 document.addEventListener("keydown", (e) => {
   if (e.key === "Enter" && (e.metaKey || e.ctrlKey)) $("#send")?.click();
 });
-
-/* Cost: sliders change the bill and the findings at once, and stand in the address. */
-const slides = $$("[data-slide]");
-if (slides.length) {
-  let waiting = 0;
-  const reckon = () => part(url, $("#cost"));
-  for (const s of slides) s.addEventListener("input", () => {
-    $("#o-" + s.id).textContent = "× " + Number(s.value);
-    keep(s.id, s.value);
-    clearTimeout(waiting);
-    waiting = setTimeout(reckon, 80);
-  });
-}

@@ -5,29 +5,27 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Callable
-from contextlib import suppress
 from random import Random
 from typing import Any
 
 import pytest
 import yaml
+from tests.unit.adopt.sources import test_models as models
+from tests.unit.adopt.sources import test_templates as templates
+from tests.unit.adopt.sources.test_templates import ORDERS
 
+from keyfold.design.schema import Schema
+from keyfold.errors import KeyfoldError
+from keyfold_workbench import infra as infrastructure
 from keyfold_workbench.adopt.merged_sources import merge
 from keyfold_workbench.adopt.sources import (
-    amplify,
-    assistant,
     cloudformation,
     electrodb,
-    onetable,
     terraform,
-    toolbox,
     workbench,
 )
 from keyfold_workbench.adopt.sources.material import Imported
 from keyfold_workbench.adopt.sources.text_files import read_records
-from keyfold.errors import KeyfoldError
-from tests.unit.adopt.sources import test_models as models
-from tests.unit.adopt.sources import test_templates as templates
 
 ODD: list[Any] = [None, 0, "", "x", [], {}, [None], {"x": None}, True, "${", ["a", 1], -1.5]
 ROUNDS = 150
@@ -44,10 +42,7 @@ def sources() -> dict[str, tuple[Any, Callable[[Any], Any], Reader]]:
         "serverless": (serverless, lambda d: isinstance(d, dict), cloudformation.read_serverless),
         "terraform show": (templates.SHOWN, terraform.is_shown, terraform.read_shown),
         "workbench": (models.workbench(), workbench.is_model, workbench.read),
-        "assistant": (models.ASSISTANT, assistant.is_model, assistant.read),
-        "onetable": (models.ONETABLE, onetable.is_schema, onetable.read),
         "electrodb": (models.TASKS, electrodb.models, electrodb.read),
-        "toolbox": (models.POKEMON, toolbox.entities, toolbox.read),
         "any": ({}, every, lambda data, source: Imported("any", source)),
     }
 
@@ -94,12 +89,26 @@ def test_a_broken_source_is_read_or_refused(kind: str) -> None:
             pytest.fail(f"{type(error).__name__}: {error}\n{json.dumps(made)}")
 
 
-def test_a_broken_graphql_schema_is_read_or_refused() -> None:
-    random = Random(3)
-    words = models.GRAPHQL.split(" ")
-    for _ in range(100):
-        made = list(words)
-        place = random.randrange(len(made))
-        made[place : place + random.choice([1, 2])] = random.choice([[], ["@"], ["["], ["x"]])
-        with suppress(KeyfoldError):
-            amplify.read(" ".join(made), "schema.graphql")
+def test_aliases_of_a_small_template_are_not_expanded_without_limit() -> None:
+    lines = ["Resources:", "  a0: &a0 x"]
+    lines += [f"  a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 9)]
+    with pytest.raises(KeyfoldError, match=r"t\.yaml:\d+:\d+: its aliases repeat more than"):
+        read_records("\n".join(lines), "t.yaml")
+
+
+@pytest.mark.parametrize(
+    ("good", "told"),
+    [
+        ("StreamViewType: NEW_IMAGE", "the table orders-dev has the stream"),
+        ("ProjectionType: INCLUDE", "ProjectionType cannot be"),
+    ],
+)
+def test_a_template_with_a_program_in_place_of_a_value_is_refused(good: str, told: str) -> None:
+    hostile = "NEW_IMAGE if not __import__('os').system('true') else None"
+    text = infrastructure.FORMATS["cloudformation"](Schema("orders", (ORDERS,)))
+    assert good in text
+    made = read_records(
+        text.replace(good, f"{good.partition(':')[0]}: {json.dumps(hostile)}"), "t.yaml"
+    )
+    with pytest.raises(KeyfoldError, match=told):
+        merge([cloudformation.read(made, "t.yaml")])

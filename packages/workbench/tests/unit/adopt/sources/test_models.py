@@ -10,15 +10,15 @@ from typing import Any
 
 import pytest
 
-from keyfold_workbench.adopt.merged_sources import merge
-from keyfold_workbench.adopt.sources.detection import read
-from keyfold_workbench.adopt.sources.material import Imported
 from keyfold.cli import main
 from keyfold.design.file import load, loads
 from keyfold.design.schema import EntitySchema
 from keyfold.errors import KeyfoldError
-from keyfold_engine.expressions.text import condition_text
 from keyfold.review.draft.python import declaration
+from keyfold_engine.expressions.text import condition_text
+from keyfold_workbench.adopt.merged_sources import merge
+from keyfold_workbench.adopt.sources.detection import read
+from keyfold_workbench.adopt.sources.material import Imported
 
 
 def saved(folder: Path, name: str, data: Any) -> str:
@@ -109,95 +109,6 @@ def test_an_electrodb_service_is_all_its_entities(tmp_path: Path) -> None:
     assert [t.name for t in found.tables] == ["mine"]
 
 
-ONETABLE: dict[str, Any] = {
-    "version": "0.1.0",
-    "format": "onetable:1.1.0",
-    "indexes": {
-        "primary": {"hash": "pk", "sort": "sk"},
-        "gs1": {"hash": "gs1pk", "sort": "gs1sk", "project": ["email"]},
-    },
-    "models": {
-        "Account": {
-            "pk": {"type": "string", "value": "account:${name}"},
-            "sk": {"type": "string", "value": "account:"},
-            "name": {"type": "string", "required": True},
-            "balance": {"type": "number"},
-            "since": {"type": "date", "required": True},
-        },
-        "User": {
-            "pk": {"type": "string", "value": "account:${accountName}"},
-            "sk": {"type": "string", "value": "user:${number:6:0}"},
-            "accountName": {"type": "string", "required": True},
-            "number": {"type": "number", "required": True},
-            "email": {"type": "string", "unique": True, "map": "em"},
-            "role": {"type": "string", "enum": ["user", "admin"], "default": "user"},
-            "gs1pk": {"type": "string", "value": "user:${email}"},
-            "gs1sk": {"type": "string", "value": "user:"},
-        },
-    },
-    "params": {"isoDates": True, "timestamps": True, "typeField": "_type"},
-}
-
-
-def test_onetable(tmp_path: Path) -> None:
-    found = read(saved(tmp_path, "schema.json", ONETABLE), table="accounts")
-    account, user = found.entities
-    assert keys(account) == {"": "account:{name} / account:"}
-    assert keys(user) == {
-        "": "account:{accountName} / user:{number:06d}",
-        "gs1": "user:{email} / user:",
-    }
-    assert types(account)["since"] == "timestamp iso_ms"
-    assert types(account)["created"] == "optional timestamp iso_ms"
-    assert user.by_field["email"].name == "em"
-    assert user.placements[0].when is not None
-    assert found.questions == ["User.email is unique by OneTable's own items (_Unique). Keep them?"]
-    assert found.tables[0].indexes[0].included == ("email",)
-
-
-POKEMON: dict[str, Any] = {
-    "entityName": "POKEMON",
-    "schema": {
-        "type": "item",
-        "attributes": {
-            "trainerId": {"type": "string", "key": True, "required": "always"},
-            "level": {"type": "number", "required": "atLeastOnce"},
-            "pokeType": {"type": "string", "enum": ["fire", "water"], "savedAs": "pt"},
-            "tags": {"type": "set", "elements": {"type": "string"}, "required": "never"},
-            "SK": {"type": "string", "key": True, "required": "always", "hidden": True},
-        },
-    },
-    "timestamps": True,
-    "table": {
-        "tableName": "poke-table",
-        "partitionKey": {"name": "trainerId", "type": "string"},
-        "sortKey": {"name": "SK", "type": "string"},
-        "indexes": {
-            "byLevel": {
-                "type": "global",
-                "partitionKey": {"name": "pt", "type": "string"},
-                "sortKey": {"name": "level", "type": "number"},
-            }
-        },
-        "entityAttributeSavedAs": "_et",
-    },
-}
-
-
-def test_toolbox_asks_for_computed_keys(tmp_path: Path) -> None:
-    found = read(saved(tmp_path, "pokemon.json", POKEMON))
-    pokemon = entities(found)["Pokemon"]
-    assert keys(pokemon) == {"": "{trainerId} / {SK}"}
-    assert pokemon.by_field["pokeType"].name == "pt"
-    assert types(pokemon)["tags"] == "optional string_set"
-    assert types(pokemon)["created"] == "timestamp iso_ms"
-    assert pokemon.type_name == "POKEMON"
-    assert found.questions == [
-        "POKEMON: SK is computed by code (computeKey or a link). What is its format?"
-    ]
-    assert found.tables[0].type_attribute == "_et"
-
-
 def workbench() -> dict[str, Any]:
     def row(**values: str) -> dict[str, Any]:
         return {name: {"S": value} for name, value in values.items()}
@@ -246,94 +157,6 @@ def test_workbench_facets_and_their_sample_data(tmp_path: Path) -> None:
     }
     assert keys(made.schema.by_entity["Player"])["ByEmail"] == "{Email}"
     assert "The facet Friends of Players has no sample data" in " ".join(made.questions)
-
-
-ASSISTANT: dict[str, Any] = {
-    "tables": [
-        {
-            "TableName": "Deals",
-            "KeySchema": [
-                {"AttributeName": "brand", "KeyType": "HASH"},
-                {"AttributeName": "deal_id", "KeyType": "RANGE"},
-            ],
-            "AttributeDefinitions": [
-                {"AttributeName": "brand", "AttributeType": "S"},
-                {"AttributeName": "deal_id", "AttributeType": "S"},
-            ],
-            "BillingMode": "PAY_PER_REQUEST",
-        }
-    ],
-    "items": {
-        "Deals": [
-            {"PutRequest": {"Item": {"brand": {"S": f"b{n % 3}"}, "deal_id": {"S": f"d{n}"},
-                                     "price": {"N": f"{n}.5"}}}}
-            for n in range(6)
-        ]
-    },
-    "access_patterns": [
-        {
-            "pattern": "1",
-            "description": "Deals of a brand",
-            "table": "Deals",
-            "dynamodb_operation": "Query",
-            "implementation": "aws dynamodb query --table-name Deals "
-            "--key-condition-expression '#b = :b' "
-            "--expression-attribute-names '{\"#b\": \"brand\"}' "
-            "--expression-attribute-values '{\":b\": {\"S\": \"b1\"}}'",
-        },
-        {"pattern": "2", "description": "Search", "reason": "OpenSearch"},
-    ],
-}  # fmt: skip
-
-
-def test_the_assistants_data_model(tmp_path: Path) -> None:
-    made = merge([read(saved(tmp_path, "dynamodb_data_model.json", ASSISTANT))])
-    assert {e.name: str(e.key) for e in made.schema.entities} == {"Deal": "{brand} / {deal_id}"}
-    assert "Pattern 1: Deals of a brand (Query on Deals: brand = b1)" in made.notes
-    assert "Pattern 2: Search (not DynamoDB: OpenSearch)" in made.notes
-
-
-GRAPHQL = """\
-type Post @model @auth(rules: [{allow: owner}]) {
-  id: ID!
-  title: String!
-  status: PostStatus
-  blogID: ID! @index(name: "byBlog", sortKeyFields: ["createdAt"])
-  rating: Float
-  tags: [String]
-  createdAt: AWSDateTime!
-  comments: [Comment] @hasMany(indexName: "byPost", fields: ["id"])
-}
-type Comment @model {
-  postID: ID! @primaryKey(sortKeyFields: ["number"])
-  number: Int!
-  post: Post @belongsTo
-  content: String!
-}
-enum PostStatus { DRAFT PUBLISHED }
-type Location { city: String }
-"""
-
-
-def test_an_amplify_schema(tmp_path: Path) -> None:
-    found = read(saved(tmp_path, "schema.graphql", GRAPHQL))
-    post, comment = found.entities
-    assert keys(post) == {"": "{id}", "byBlog": "{blogID} / {createdAt:iso_ms}"}
-    assert types(post) == {
-        "id": "id",
-        "title": "string",
-        "status": "optional string",
-        "blogID": "id",
-        "rating": "optional decimal",
-        "tags": "optional list",
-        "createdAt": "timestamp iso_ms",
-        "updatedAt": "timestamp iso_ms",
-    }
-    assert post.by_field["status"].values == ("DRAFT", "PUBLISHED")
-    assert keys(comment) == {"": "{postID} / {number}"}
-    assert comment.by_field["commentPostId"].refers == "Post"
-    assert found.tables[1].sort_type == "N"
-    declared(found)
 
 
 @pytest.fixture
@@ -414,72 +237,6 @@ def test_pynamodb_models(modules: Path) -> None:
     assert 'Annotated[Timestamp, Stored("iso_offset")]' in declared(found)
 
 
-def test_dyntastic_models(modules: Path) -> None:
-    saved(
-        modules,
-        "their_products.py",
-        """\
-from datetime import datetime
-from decimal import Decimal
-from enum import Enum
-from dyntastic import Dyntastic
-
-class Size(Enum):
-    small = "S"
-    large = "L"
-
-class Product(Dyntastic):
-    __table_name__ = "products"
-    __hash_key__ = "product_id"
-    product_id: str
-    price: Decimal
-    size: Size | None = None
-    added: datetime
-""",
-    )
-    found = read("their_products:Product")
-    product = entities(found)["Product"]
-    assert keys(product) == {"": "{product_id}"}
-    assert types(product) == {
-        "product_id": "string",
-        "price": "decimal",
-        "size": "optional string",
-        "added": "string",
-    }
-    assert any("Product.added is a datetime" in question for question in found.questions)
-
-
-def test_pydynox_models_with_templates(modules: Path) -> None:
-    saved(
-        modules,
-        "their_users.py",
-        """\
-from pydynox import Model, ModelConfig
-from pydynox.attributes import NumberAttribute, StringAttribute, TTLAttribute
-from pydynox.indexes import GlobalSecondaryIndex
-
-class Order(Model):
-    model_config = ModelConfig(table="shop")
-    pk = StringAttribute(partition_key=True, template="USER#{user_id}")
-    sk = StringAttribute(sort_key=True, template="ORDER#{order_id}")
-    user_id = StringAttribute()
-    order_id = StringAttribute()
-    total = NumberAttribute(required=True, alias="t")
-    expires = TTLAttribute()
-    by_order = GlobalSecondaryIndex(index_name="inverted", partition_key="sk", sort_key="pk")
-""",
-    )
-    found = read("their_users")
-    order = entities(found)["Order"]
-    assert keys(order) == {
-        "": "USER#{user_id} / ORDER#{order_id}",
-        "inverted": "ORDER#{order_id} / USER#{user_id}",
-    }
-    assert order.by_field["total"].name == "t"
-    assert "pk" not in order.by_field
-    declared(found)
-
-
 # Several sources
 
 
@@ -555,28 +312,9 @@ def test_a_model_that_says_too_little_is_refused(
         read(saved(tmp_path, name, {**TASKS, **change}))
 
 
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [
-        ("type A @model {\n  id ID!\n}\n", "s.graphql:2: Syntax Error"),
-        ("type A { id: ID! }\n", "s.graphql:1: no type has @model"),
-        (
-            'type A @model {\n  b: ID! @index(name: "x", sortKeyFields: ["c"])\n}\n',
-            "s.graphql:1: A: the index x has the key c, which is not a field",
-        ),
-    ],
-)
-def test_a_wrong_graphql_schema_is_named_with_its_line(
-    tmp_path: Path, text: str, told: str
-) -> None:
-    with pytest.raises(KeyfoldError) as refused:
-        read(saved(tmp_path, "s.graphql", text))
-    assert told in str(refused.value)
-
-
 def test_a_module_without_models_is_refused(modules: Path) -> None:
     saved(modules, "their_nothing.py", "x = 1\n")
-    with pytest.raises(KeyfoldError, match="no model of pynamodb, dyntastic, pydynox"):
+    with pytest.raises(KeyfoldError, match="no model of PynamoDB"):
         read("their_nothing")
     with pytest.raises(KeyfoldError, match="has no class 'Y'"):
         read("their_nothing:Y")

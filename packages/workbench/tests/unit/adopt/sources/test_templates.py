@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.unit.adopt.public.made import table
 
-from keyfold_workbench.adopt.sources.detection import read
 from keyfold.cli import main
-from keyfold_engine.clients import connect
 from keyfold.design.schema import Index, TableSchema
 from keyfold.errors import KeyfoldError
-from tests.unit.adopt.public.made import table
+from keyfold_engine.clients import connect
+from keyfold_workbench.adopt.sources.detection import read
 
 SAM = """\
 AWSTemplateFormatVersion: '2010-09-09'
@@ -238,7 +238,7 @@ def test_every_table_of_an_endpoint(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "told"),
     [
-        ("t.yaml", "Resources:\n  A: [", "t.yaml:2: this is not YAML: "),
+        ("t.yaml", "Resources:\n  A: [", "t.yaml:2:7: this is not YAML: "),
         ("t.json", '{"Resources":\n {,}}', "t.json:2: this is not JSON: "),
         ("t.yaml", "Resources: {}\n", "t.yaml:1: its resources have no AWS::DynamoDB::Table"),
         (
@@ -252,7 +252,7 @@ def test_every_table_of_an_endpoint(tmp_path: Path) -> None:
             "        - AttributeName: a\n          KeyType: HSAH\n",
             "t.yaml:6: the table A: a key is AttributeName and KeyType (HASH or RANGE)",
         ),
-        ("t.yaml", "Resources: &a\n  A: *a\n", "t.yaml:1: this is nested too deeply"),
+        ("t.yaml", "Resources: &a\n  A: *a\n", "t.yaml:1:12: this contains itself"),
         ("t.tf", 'resource "a" "b" {\n  x = = 1\n}\n', "t.tf:2: this is not Terraform's HCL"),
         ("t.tf", "", "t.tf:1: it has no resource 'aws_dynamodb_table'"),
         (

@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 from keyfold.design.file import loads
 from keyfold.design.schema import Schema
 from keyfold.design.yaml_writer import dumps
+from keyfold.review.check.reach import Reach
+from keyfold.runtime.tables import create_request
 from keyfold_engine.engine import Engine
 from keyfold_workbench.advise import advise
 from keyfold_workbench.advise.differences import lost_reads
-from keyfold.review.check.reach import Reach
 from keyfold_workbench.cost import loads as workload
-from keyfold.runtime.tables import create_request
 
 PARENTS = ("owner", "group", "city")
 RATES = st.sampled_from([0, 1, 5, 60, 400])

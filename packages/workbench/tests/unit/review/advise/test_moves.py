@@ -10,15 +10,15 @@ import pytest
 from keyfold.design.file import loads
 from keyfold.design.schema import Schema
 from keyfold.design.yaml_writer import dumps
-from keyfold_engine.engine import Engine
 from keyfold.migrations.plan import draft
+from keyfold.runtime.tables import create_request
+from keyfold_engine.engine import Engine
 from keyfold_workbench.advise import Advice, advise, report
 from keyfold_workbench.advise.advice import Alternative
 from keyfold_workbench.advise.proof import Proof
 from keyfold_workbench.advise.recommendation import for_table
 from keyfold_workbench.cost import Workload, bill
 from keyfold_workbench.cost import loads as workload
-from keyfold.runtime.tables import create_request
 
 
 def advised(design: str, load: str = "") -> Advice:

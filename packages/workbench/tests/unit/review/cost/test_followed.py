@@ -7,7 +7,6 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import timedelta
-from math import remainder
 from typing import Annotated, Any
 
 import pytest
@@ -15,6 +14,7 @@ import pytest
 from keyfold import (
     Copied,
     Counter,
+    Created,
     Design,
     Entity,
     Id,
@@ -25,23 +25,22 @@ from keyfold import (
     Timestamp,
     Ttl,
     Unique,
+    Updated,
     create,
 )
+from keyfold.feeds import Feed, Flag
+from keyfold.maintain import Cascade, Edge
+from keyfold.streams import Consumer, stream_handler
 from keyfold_engine.clients.embedded import EmbeddedClient
 from keyfold_engine.clock import ManualClock
 from keyfold_engine.engine import Engine
-from keyfold.maintain import Cascade, Edge, Feed
-from keyfold.maintain.feed import FeedPolicy, page_samples
-from keyfold.maintain.feed.removed_list import SETTLED_AFTER
-from keyfold.maintain.feed.switch import push as feed_push
-from keyfold_workbench.cost import EntityLoad, Workload, bill, feeds, upkeep
+from keyfold_engine.values.size import item_size
+from keyfold_workbench.cost import EntityLoad, Workload, bill, upkeep
 from keyfold_workbench.cost import loads as workload
 from keyfold_workbench.cost.feeds import page
 from keyfold_workbench.cost.figures import Figures
 from keyfold_workbench.cost.workload import FeedLoad
 from keyfold_workbench.cost.writes import write
-from keyfold.streams import Consumer, stream_handler
-from keyfold_engine.values.size import item_size
 
 design = Design("town")
 table = design.table(
@@ -342,6 +341,7 @@ class Post(Entity, table=places):
 class Follow(Edge, table=places):
     reader_id: Id
     actor_id: Id
+    created_at: Annotated[Timestamp | None, Created()] = None
     key = Key("READER#{reader_id}", "FOLLOWS#{actor_id}")
     followers = On("ByActor", "ACTOR#{actor_id}", "READER#{reader_id}")
 
@@ -356,18 +356,32 @@ class Item(Entity, table=places):
     key = Key("FEED#{reader_id}", "TS#{created_at:iso}#{post_id}")
 
 
-home = Feed("home", activity=Post, edge=Follow, item=Item)
+class Promotion(Entity, table=places):
+    actor_id: Id
+    enabled: bool
+    updated_at: Annotated[Timestamp | None, Updated()] = None
+    key = Key("PROMO#{actor_id}", "PROMO")
+
+
+home = Feed(
+    "home",
+    activity=Post,
+    edge=Follow,
+    item=Item,
+    push=Flag(Promotion, "enabled", since="updated_at"),
+)
 
 
 @pytest.fixture
 def network(clock: ManualClock) -> Any:
-    """Three readers follow the actor a, and one of them b, too."""
+    """Three readers follow the actor a, one of them b, too."""
     with Engine.open(":memory:", clock=clock) as engine:
         made = Town(social, engine, clock)
         for reader, actor in (("r1", "a"), ("r2", "a"), ("r3", "a"), ("r1", "b")):
-            made.db.transact(*home.following(Follow(reader_id=reader, actor_id=actor)))
+            made.db.create(Follow(reader_id=reader, actor_id=actor))
         for actor in ("a", "b"):
-            home.post(made.db, post(made, actor, "first"))
+            made.db.put(Promotion(actor_id=actor, enabled=False))
+            made.db.create(post(made, actor, "first"))
         made.settle()
         yield made
 
@@ -379,74 +393,54 @@ def post(town: Town, actor: str, name: str) -> Post:
 
 def push(town: Town, actor: str) -> None:
     """Everybody who follows the actor gets copies."""
-    for one in town.db.scan(Follow):
-        if one.actor_id == actor:
-            town.db.run(feed_push(town.db.context, home, one.reader_id, actor, "test"))
+    town.db.put(Promotion(actor_id=actor, enabled=True))
+    town.clock.advance(120)
+    town.db.create(post(town, actor, "copied"))
     town.settle()
 
 
 def test_a_post_of_a_pulled_source_is_written_once(network: Town) -> None:
     loads = network.sizes()
-    paid = network.paid(lambda: home.post(network.db, post(network, "a", "second")))
+    paid = network.paid(lambda: network.db.create(post(network, "a", "second")))
     stated = "feeds:\n  home: {followers: 3, pushed: 0}\n"
     assert paid == network.modelled("create Post", loads, stated)
 
 
-def test_a_post_of_a_pushed_source_is_copied_to_its_followers(network: Town) -> None:
+def test_a_post_of_a_flagged_source_is_copied_to_its_followers(network: Town) -> None:
     push(network, "a")
-    loads = network.sizes() | {"HomeReader": EntityLoad(items=0, bytes=100)}
-    reads, writes = network.paid(lambda: home.post(network.db, post(network, "a", "second")))
-    stated = "feeds:\n  home: {followers: 3, pushed: 1}\n"
-    modelled = network.modelled("create Post", loads, stated)
-    assert writes == modelled[1]
-    # One copy in nine looks at its reader, for half a unit; which one follows from its position.
-    looked = 2 * 0.5 * 3 / FeedPolicy.looks
-    assert remainder(modelled[0]["social"] - looked - reads["social"], 0.5) == pytest.approx(0)
-    assert abs(modelled[0]["social"] - reads["social"]) <= 1.5
-
-
-def test_a_follow_notes_its_source_in_the_same_transaction(network: Town) -> None:
     loads = network.sizes()
+    paid = network.paid(lambda: network.db.create(post(network, "a", "second")))
+    stated = "feeds:\n  home: {followers: 3, pushed: 1}\n"
+    assert paid == network.modelled("create Post", loads, stated)
+
+
+def test_a_follow_and_an_unfollow_are_nothing_but_the_edge(network: Town) -> None:
+    loads = network.sizes()
+    stated = "feeds:\n  home: {followers: 3, pushed: 0}\n"
     follow = Follow(reader_id="r2", actor_id="b")
-    paid = network.paid(lambda: network.db.transact(*home.following(follow)))
-    stated = "feeds:\n  home: {followers: 3, pushed: 0}\n"
+    paid = network.paid(lambda: network.db.create(follow))
     assert paid == network.modelled("create Follow", loads, stated)
-
-
-def test_an_unfollow_hides_the_source_and_cleans_up(network: Town) -> None:
-    loads = network.sizes() | {"Item": EntityLoad(items=0, bytes=100)}
-    follow = Follow(reader_id="r1", actor_id="b")
-    paid = network.paid(lambda: network.db.transact(*home.unfollowing(follow)))
-    stated = "feeds:\n  home: {followers: 3, pushed: 0}\n"
+    paid = network.paid(lambda: network.db.delete(follow))
     assert paid == network.modelled("delete Follow", loads, stated)
 
 
-def test_a_removed_post_is_taken_out_of_every_feed(
-    network: Town, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(home, "policy", None)
+def test_a_removed_post_is_taken_out_of_every_feed(network: Town) -> None:
     push(network, "a")
-    small = EntityLoad(items=0, bytes=100)
-    loads = network.sizes() | {"HomeRemoved": small, "HomeSettlement": small}
-    earlier, gone = post(network, "a", "earlier"), post(network, "a", "gone")
-    for one in (earlier, gone):
-        home.post(network.db, one)
-    network.db.transact(*home.removing(earlier))
+    loads = network.sizes()
+    gone = network.db.create(post(network, "a", "gone"))
     network.settle()
-    network.clock.advance(SETTLED_AFTER.total_seconds() + 1)
-    paid = network.paid(lambda: network.db.transact(*home.removing(gone)))
+    paid = network.paid(lambda: network.db.delete(gone))
     stated = "feeds:\n  home: {followers: 3, pushed: 1}\n"
     assert paid == network.modelled("delete Post", loads, stated)
 
 
-@pytest.mark.parametrize("share", [0.0, 1.0], ids=["uncounted", "counted"])
-def test_a_page_reads_copies_sources_removals_and_what_is_pulled(
-    network: Town, monkeypatch: pytest.MonkeyPatch, share: float
-) -> None:
-    monkeypatch.setattr(page_samples, "sample_share", lambda *_: share)
-    monkeypatch.setattr(feeds, "sample_share", lambda *_: share)
+def test_a_page_reads_follows_flags_copies_and_what_is_pulled(network: Town) -> None:
     push(network, "a")
-    loads = network.sizes() | {"HomeRemoved": EntityLoad(items=0, bytes=100)}
+    network.clock.advance(home.ttl.total_seconds() - 60)
+    for actor in ("a", "b"):
+        network.db.create(post(network, actor, "recent"))
+    network.settle()
+    loads = network.sizes()
     loads["Item"] = replace(loads["Item"], distinct={"reader_id": 3})
     loads["Post"] = replace(loads["Post"], distinct={"actor_id": 2})
     stated = Workload(loads, feeds={"home": FeedLoad(page=20, sources=2, pushed=0.5)})
@@ -454,8 +448,8 @@ def test_a_page_reads_copies_sources_removals_and_what_is_pulled(
     assert found is not None
     with network.db.work("page") as paid:
         home.page(network.db, "r1", limit=20)
-    assert (paid.total.read_units, paid.total.write_units) == (found.units, found.write_units)
-    assert paid.total.requests == found.requests + found.counted == 4 + share
+    assert paid.total.read_units == found.units
+    assert paid.total.requests == found.requests == 4
 
 
 # What is paid beside requests

@@ -7,27 +7,15 @@ from typing import Annotated, Any
 
 import pytest
 
-from keyfold import (
-    Average,
-    Counter,
-    Design,
-    Edge,
-    Entity,
-    Index,
-    Key,
-    Latest,
-    Mirror,
-    On,
-    Pointer,
-    Unique,
-)
+from keyfold import Counter, Design, Entity, Index, Key, On, Pointer, Unique
 from keyfold.design.shorthand import effect
 from keyfold.maintain import Cascade
+from keyfold.structures import Average, Edge, Latest, Mirror
+from keyfold_engine.values.size import item_size
 from keyfold_workbench.cost import EntityLoad, Workload
 from keyfold_workbench.cost.figures import Figures
 from keyfold_workbench.cost.workload import WriteLoad
 from keyfold_workbench.cost.writes import write
-from keyfold_engine.values.size import item_size
 
 design = Design("clubs")
 table = design.table("clubs", indexes=[Index("ByTag", "tagPK", "tagSK")])

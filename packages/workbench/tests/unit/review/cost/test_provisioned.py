@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from tests.samples.shop import design
 
 from keyfold_workbench.cost import bill, loads, plain
 from keyfold_workbench.cost.bill import PathLine
-from tests.samples.shop import design
 
 WORKLOAD = """
 design: shop

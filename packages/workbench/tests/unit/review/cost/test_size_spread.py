@@ -9,9 +9,10 @@ from textwrap import dedent
 import pytest
 
 from keyfold import Design, Entity, Id, Key
+from keyfold.errors import KeyfoldError
 from keyfold_engine.clients.embedded import EmbeddedClient
 from keyfold_engine.engine import Engine
-from keyfold.errors import KeyfoldError
+from keyfold_engine.values.units import write_units
 from keyfold_workbench.cost import bill
 from keyfold_workbench.cost.draft import observed_draft
 from keyfold_workbench.cost.observed_workload import entities
@@ -20,7 +21,6 @@ from keyfold_workbench.cost.workload import Workload
 from keyfold_workbench.cost.workload_file import loads
 from keyfold_workbench.simulate.load.design_load import design_load
 from keyfold_workbench.simulate.load.users import scale_users
-from keyfold_engine.values.units import write_units
 
 design = Design("notes")
 table = design.table("notes")

@@ -22,14 +22,14 @@ from keyfold.design.schema import (
 )
 from keyfold.design.shorthand import effect
 from keyfold.design.template import parse_template
+from keyfold.runtime.tables import create_request
 from keyfold_engine.engine import Engine
+from keyfold_engine.values.size import item_size
 from keyfold_workbench.cost import EntityLoad, PatternLoad, Workload
 from keyfold_workbench.cost.figures import Figures
 from keyfold_workbench.cost.reads import read
 from keyfold_workbench.cost.workload import WriteLoad
 from keyfold_workbench.cost.writes import write
-from keyfold.runtime.tables import create_request
-from keyfold_engine.values.size import item_size
 
 TABLE = TableSchema(
     "things",

@@ -9,13 +9,11 @@ from typing import Annotated, Any
 import pytest
 
 from keyfold import (
-    Cascade,
     Copied,
     Counter,
+    Created,
     Design,
-    Edge,
     Entity,
-    Feed,
     Id,
     Index,
     Key,
@@ -25,13 +23,16 @@ from keyfold import (
     Timestamp,
     Ttl,
     Unique,
+    Updated,
     create,
 )
+from keyfold.feeds import Feed, Flag
+from keyfold.streams import stream_handler
+from keyfold.structures import Cascade, Edge
 from keyfold_engine.clients.embedded import EmbeddedClient
 from keyfold_engine.clock import ManualClock
 from keyfold_engine.engine import Engine
 from keyfold_workbench.infra import iam
-from keyfold.streams import stream_handler
 
 design = Design("school")
 table = design.table(
@@ -49,6 +50,7 @@ class Pupil(Entity, table=table):
     key = Key("PUPIL#{pupil_id}", "PUPIL")
     one_name = Unique("name")
     seats = Cascade("Seat", through="by_pupil")
+    praises = Cascade("Praise", sync="stream")
 
 
 class Seat(Entity, table=table):
@@ -80,6 +82,7 @@ class Note(Entity, table=table):
 class Reads(Edge, table=table):
     reader_id: Id
     author_id: Id
+    created_at: Annotated[Timestamp | None, Created()] = None
     key = Key("READER#{reader_id}", "READS#{author_id}")
     followers = On("ByActor", "AUTHOR#{author_id}", "READER#{reader_id}")
 
@@ -93,7 +96,14 @@ class Shown(Entity, table=table):
     key = Key("FEED#{reader_id}", "TS#{created_at:iso}#{note_id}")
 
 
-feed = Feed("news", activity=Note, edge=Reads, item=Shown)
+class Flagged(Entity, table=table):
+    author_id: Id
+    copied: bool
+    at: Annotated[Timestamp | None, Updated()] = None
+    key = Key("FLAG#{author_id}", "FLAG")
+
+
+feed = Feed("news", activity=Note, edge=Reads, item=Shown, push=Flag(Flagged, "copied", since="at"))
 
 
 @design.on(Pupil, "insert")
@@ -201,14 +211,15 @@ def live(school: School) -> None:
     db.update(Pupil.key(pupil_id="ann"), name="anna")
     school.settle()
     assert [seat.pupil_name for seat in seats_of(db, "ann")] == ["anna", "anna"]
-    db.transact(*feed.following(Reads(reader_id="bob", author_id="ann")))
-    note = Note(author_id="ann", note_id="n", created_at=db.context.now())
-    feed.post(db, note)
+    db.create(Reads(reader_id="bob", author_id="ann"))
+    db.put(Flagged(author_id="ann", copied=True))
+    school.clock.advance(120)
+    note = db.create(Note(author_id="ann", note_id="n", created_at=db.context.now()))
     school.settle()
     school.clock.advance(5)
     assert [item.note_id for item in feed.page(db, "bob")] == ["n"]
-    db.transact(*feed.removing(note))
-    db.transact(*feed.unfollowing(Reads(reader_id="bob", author_id="ann")))
+    db.delete(note)
+    db.delete(Reads.key(reader_id="bob", author_id="ann"))
     school.settle()
     db.delete(Pupil.key(pupil_id="ann"))
     school.settle()

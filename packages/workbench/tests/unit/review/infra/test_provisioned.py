@@ -10,12 +10,12 @@ import cfnlint
 import hcl2
 import pytest
 
-from keyfold_workbench.adopt.inspection import observe
 from keyfold.design.file import loads
-from keyfold.design.nodes import DesignFileError
-from keyfold_engine.engine import Engine
-from keyfold_workbench.infra import FORMATS, cloudformation
+from keyfold.design.yaml_text import DesignFileError
 from keyfold.runtime.tables import create_request
+from keyfold_engine.engine import Engine
+from keyfold_workbench.adopt.inspection import observe
+from keyfold_workbench.infra import FORMATS, cloudformation
 
 ORDERS = """
 design: orders

@@ -1,0 +1,1 @@
+"""Backups, the history for point-in-time recovery, restores, and snapshots of tables."""

@@ -1,0 +1,1 @@
+"""Contributor insights: which keys of a table are used most."""

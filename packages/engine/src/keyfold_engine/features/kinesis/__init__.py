@@ -1,0 +1,1 @@
+"""Kinesis destinations of the changes of a table."""

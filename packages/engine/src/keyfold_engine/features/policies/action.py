@@ -1,0 +1,109 @@
+"""The actions and resources of a request."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from keyfold_engine.engine.database import Database
+from keyfold_engine.errors import OperationError
+from keyfold_engine.expressions import parameters
+from keyfold_engine.features.policies.decision import Action
+
+_TRANSACTED = {
+    "Put": "PutItem",
+    "Update": "UpdateItem",
+    "Delete": "DeleteItem",
+    "ConditionCheck": "ConditionCheckItem",
+    "Get": "GetItem",
+}
+_TABLE_OF = re.compile(
+    r"(?:FROM|INTO|UPDATE)\s+\"?([A-Za-z0-9_.-]+?)\"?(?:\.\"([A-Za-z0-9_.-]+)\")?(?:\s|$|\{)",
+    re.IGNORECASE,
+)
+_TABLE_MEMBERS = ("TableName", "SourceTableName", "TableArn", "SourceTableArn", "ResourceArn")
+
+
+def actions(
+    database: Database, operation: str, request: dict[str, Any], address: str
+) -> Iterator[Action]:
+    """All actions of a request on resources that can have a policy."""
+    if operation in ("BatchGetItem", "BatchWriteItem"):
+        for table, wish in request["RequestItems"].items():
+            keys = wish.get("Keys", ()) if isinstance(wish, dict) else _written(wish)
+            yield _action(database, operation, table, address, {"Keys": keys})
+    elif operation in ("TransactGetItems", "TransactWriteItems"):
+        for part in request["TransactItems"]:
+            for kind, wish in part.items():
+                yield _action(database, _TRANSACTED[kind], wish["TableName"], address, wish)
+    elif operation in ("ExecuteStatement", "BatchExecuteStatement", "ExecuteTransaction"):
+        statements = request.get("Statements") or request.get("TransactStatements") or [request]
+        for statement in statements:
+            yield from _of_statement(database, statement.get("Statement", ""), address)
+    elif operation in ("GetRecords", "GetShardIterator", "DescribeStream"):
+        arn = request.get("StreamArn") or request.get("ShardIterator", "").partition("|")[0]
+        yield Action(operation, arn, {"aws:sourceip": [address]})
+    else:
+        for member in _TABLE_MEMBERS:
+            if request.get(member):
+                index = request.get("IndexName")
+                yield _action(database, operation, request[member], address, request, index)
+                return
+
+
+def _written(wishes: list[Any]) -> list[Any]:
+    return [
+        (wish.get("PutRequest") or {}).get("Item") or (wish.get("DeleteRequest") or {}).get("Key")
+        for wish in wishes
+    ]
+
+
+def _of_statement(database: Database, text: str, address: str) -> Iterator[Action]:
+    verb = text.split(None, 1)[0].capitalize() if text.split() else ""
+    found = _TABLE_OF.search(text)
+    if found is not None and verb in ("Select", "Insert", "Update", "Delete", "Exists"):
+        name = "PartiQLSelect" if verb == "Exists" else f"PartiQL{verb}"
+        yield _action(database, name, found[1], address, {}, found[2])
+
+
+def _action(
+    database: Database,
+    name: str,
+    table: str,
+    address: str,
+    wish: dict[str, Any],
+    index: str | None = None,
+) -> Action:
+    arn = table if table.startswith("arn:") else database.arn(f"table/{table}")
+    resource = f"{arn}/index/{index}" if index is not None else arn
+    context = {"aws:sourceip": [address], **_keys_and_attributes(database, table, wish)}
+    if wish.get("Select") is not None:
+        context["dynamodb:select"] = [wish["Select"]]
+    return Action(name, resource, context)
+
+
+def _keys_and_attributes(
+    database: Database, name: str, wish: dict[str, Any]
+) -> dict[str, list[str]]:
+    """The leading keys and attributes of an item request."""
+    items = [each for each in (wish.get("Item"), wish.get("Key"), *wish.get("Keys", ())) if each]
+    names = {attribute for item in items for attribute in item}
+    try:
+        table = database.table(name)
+        read = parameters.read(wish)
+    except OperationError:
+        # Errors of the request are reported when it is executed.
+        return {"dynamodb:attributes": sorted(names)} if names else {}
+    partition = table.schema.partition[0]
+    keys = [str(next(iter(item[partition].values()))) for item in items if partition in item]
+    if read.key_terms is not None and (term := read.key_terms.get(partition)) is not None:
+        keys += [str(next(iter(value.values()))) for value in term.values]
+    names.update(path.root for path in read.projection or ())
+    names.update(read.update.roots if read.update is not None else ())
+    found: dict[str, list[str]] = {}
+    if keys:
+        found["dynamodb:leadingkeys"] = keys
+    if names:
+        found["dynamodb:attributes"] = sorted(names)
+    return found

@@ -1,0 +1,1 @@
+"""Exports, imports and bulk operations, between tables and directories that stand for buckets."""

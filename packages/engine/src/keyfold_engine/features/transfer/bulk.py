@@ -1,0 +1,260 @@
+"""Bulk operations: items from a bucket's files, put into a table step by step.
+
+A step is its own commit: the items of some lines, and the progress. So an interrupted operation
+continues when the file is opened again, and each line is put once. Failed items are recorded with
+their reason, and written as reports at the end.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from keyfold_engine.engine import write
+from keyfold_engine.engine.keys import place_of_item
+from keyfold_engine.engine.storage import Session
+from keyfold_engine.engine.tables import TableDefinition
+from keyfold_engine.engine.write import ItemWrite, NewItem, Prepared
+from keyfold_engine.errors import ConditionFailed, OperationError
+from keyfold_engine.expressions import parameters
+from keyfold_engine.features.transfer.buckets import bucket
+from keyfold_engine.features.transfer.exports import FOLDER, LINE_BYTES, open_data
+from keyfold_engine.values.wire import check_item
+
+if TYPE_CHECKING:
+    from keyfold_engine.engine.database import Database
+
+_KIND = "bulk"
+_REPORT = "bulk report"
+_LINES_PER_STEP = 200
+_TURN_SECONDS = 0.02
+RUNNING = ("IN_PROGRESS", "CANCELLING")
+_CONDITION = ("ConditionExpression", "ExpressionAttributeNames", "ExpressionAttributeValues")
+
+State = dict[str, Any]
+
+
+def find(session: Session, arn: str) -> State | None:
+    """An operation: `Description` is the public part, the rest its progress."""
+    body = session.document(_KIND, arn)
+    return None if body is None else orjson.loads(body)
+
+
+def every(session: Session) -> list[State]:
+    return [orjson.loads(body) for _, body in session.documents(_KIND)]
+
+
+def keep(session: Session, state: State) -> None:
+    arn = state["Description"]["BulkOperationArn"]
+    session.keep_document(_KIND, arn, orjson.dumps(state))
+
+
+def is_running_on(session: Session, table: str) -> bool:
+    return any(
+        state["Table"] == table and state["Description"]["BulkOperationStatus"] in RUNNING
+        for state in every(session)
+    )
+
+
+def start(database: Database, arn: str) -> None:
+    """Continue an operation in the background."""
+
+    def step() -> bool:
+        more = advance(database, arn)
+        if more and _is_queued(database, arn):
+            database.backfills.pause(_TURN_SECONDS)
+        return more
+
+    database.backfills.run(f"bulk {arn}", step)
+
+
+def _is_queued(database: Database, arn: str) -> bool:
+    with database.read() as session:
+        state = find(session, arn)
+    return state is not None and bool(database.delays.phase("bulk operation", state["Started"]))
+
+
+def advance(database: Database, arn: str) -> bool:
+    """Take the next step; False after the last."""
+    with database.read() as session:
+        state = find(session, arn)
+    if state is None or state["Description"]["BulkOperationStatus"] not in RUNNING:
+        return False
+    cancelled = state["Description"]["BulkOperationStatus"] == "CANCELLING"
+    if not cancelled and database.delays.phase("bulk operation", state["Started"]) is not None:
+        return True
+    try:
+        lines = [] if cancelled else list(_lines(database, state))
+    except (OSError, EOFError, ValueError, zlib.error) as error:
+        database.write(partial(_fail, database, arn, _without_paths(error)))
+        return False
+    if lines:
+        return bool(database.write(partial(_step, database, arn, lines)))
+    database.write(partial(_end, database, arn))
+    return False
+
+
+def _lines(database: Database, state: State) -> Iterator[tuple[int, int, bytes]]:
+    """The next lines, each with its file and number."""
+    files = input_files(database, state["Description"]["InputS3Configuration"])
+    first, behind = state["File"], state["Line"]
+    left = _LINES_PER_STEP
+    for number, path in enumerate(files[first:], first):
+        with open_data(path) as file:
+            lines = enumerate(iter(partial(file.readline, LINE_BYTES), b""))
+            for at, line in islice(lines, behind, behind + left):
+                left -= 1
+                yield number, at + 1, line
+        behind = 0
+        if not left:
+            return
+
+
+def input_files(database: Database, source: dict[str, Any]) -> list[Path]:
+    """The objects whose keys begin with the prefix, which is a text and not a directory."""
+    root = bucket(database, source["S3Bucket"], None)
+    prefix = source.get("S3KeyPrefix", "")
+    found = [path for path in root.rglob("*") if path.is_file()] if root.is_dir() else []
+    return sorted(
+        path
+        for path in found
+        if path.relative_to(root).as_posix().startswith(prefix)
+        and not path.name.startswith("manifest-")
+        and not (FOLDER in path.parts and path.name == "table.json")
+    )
+
+
+def _step(
+    database: Database, arn: str, lines: list[tuple[int, int, bytes]], session: Session
+) -> bool:
+    state = find(session, arn)
+    if state is None or state["Description"]["BulkOperationStatus"] != "IN_PROGRESS":
+        return state is not None
+    table = database.catalog.find(session, state["Table"])
+    if table is None:
+        _finish(database, session, state, "FAILED", "TableNotFound", "The table was deleted.")
+        return False
+    told, usage = state["Description"], state["Usage"]
+    reports: list[dict[str, Any]] = []
+    for number, at, line in lines:
+        state["File"], state["Line"] = number, at
+        told["ProcessedInputBytes"] += len(line)
+        if not line.strip():
+            continue
+        told["ProcessedItemCount"] += 1
+        try:
+            _count(usage, table, _put(database, session, table, line))
+        except ConditionFailed as failure:
+            reports.append({"Type": "CONDITION_CHECK_FAILURE", **_failure_record(line, failure)})
+        except OperationError as error:
+            told["FailedItemCount"] += 1
+            reports.append({"Type": "ERROR", "Line": at, "Reason": error.message or str(error),
+                            "Record": line.decode("utf-8", "replace").strip()})  # fmt: skip
+        except (ValueError, TypeError, KeyError, AttributeError):
+            told["FailedItemCount"] += 1
+            reports.append({"Type": "ERROR", "Line": at, "Reason": "not a record of an item",
+                            "Record": line.decode("utf-8", "replace").strip()})  # fmt: skip
+    if reports:
+        state["Reports"] += 1
+        session.keep_document(_REPORT, f"{arn}/{state['Reports']:012d}", orjson.dumps(reports))
+    keep(session, state)
+    return True
+
+
+def _failure_record(line: bytes, failure: ConditionFailed) -> dict[str, Any]:
+    return {"Item": orjson.loads(line)["Item"], "ExistingItem": failure.item}
+
+
+def _put(database: Database, session: Session, table: TableDefinition, line: bytes) -> Prepared:
+    record = orjson.loads(line)
+    new = NewItem.put(check_item(record["Item"]))
+    test = parameters.read({name: record[name] for name in _CONDITION if name in record}).test()
+    prepared = write.prepare(
+        session,
+        ItemWrite(
+            table,
+            place_of_item(table, new.item),
+            new.as_change,
+            condition=test,
+            returns_item=True,
+        ),
+    )
+    write.store(database, session, prepared)
+    return prepared
+
+
+def _count(usage: dict[str, Any], table: TableDefinition, prepared: Prepared) -> None:
+    """The operation's billed bytes, for the table and each index."""
+    assert prepared.new is not None, "a put has an item"
+    usage["Table"] = usage.get("Table", 0) + prepared.new.size
+    for index in table.indexes:
+        if index.schema.holds(prepared.new.item):
+            kind = "Local" if index.is_local else "Global"
+            sizes = usage.setdefault(f"{kind}SecondaryIndexes", {})
+            sizes[index.name] = sizes.get(index.name, 0) + prepared.new.size
+    for further in table.further_indexes:
+        if (entry_size := further.entry_size(prepared.new.item)) is not None:
+            sizes = usage.setdefault(further.member, {})
+            sizes[further.name] = sizes.get(further.name, 0) + entry_size
+
+
+def _fail(database: Database, arn: str, reason: str, session: Session) -> None:
+    state = find(session, arn)
+    if state is not None:
+        _finish(database, session, state, "FAILED", "InvalidSource", reason)
+
+
+def _end(database: Database, arn: str, session: Session) -> None:
+    state = find(session, arn)
+    if state is None:
+        return
+    told = state["Description"]
+    if told["BulkOperationStatus"] == "CANCELLING":
+        _finish(database, session, state, "CANCELLED", "Cancelled", "Cancelled by the caller.")
+    elif told["FailedItemCount"]:
+        _finish(database, session, state, "COMPLETED_WITH_ERRORS")
+    else:
+        _finish(database, session, state, "COMPLETED")
+
+
+def _finish(
+    database: Database, session: Session, state: State, status: str, code: str = "", text: str = ""
+) -> None:
+    told = state["Description"]
+    told.update(BulkOperationStatus=status, EndTime=database.clock.now())
+    if code:
+        told.update(FailureCode=code, FailureMessage=text)
+    _write_reports(database, session, state)
+    keep(session, state)
+
+
+def _write_reports(database: Database, session: Session, state: State) -> None:
+    """The requested reports and a summary, laid out like exports."""
+    told = state["Description"]
+    output, arn = told["OutputS3Configuration"], told["BulkOperationArn"]
+    name = output.get("S3Bucket") or told["InputS3Configuration"]["S3Bucket"]
+    place = bucket(database, name, output.get("S3KeyPrefix")) / FOLDER / arn.rpartition("/")[2]
+    (place / "data").mkdir(parents=True, exist_ok=True)
+    files = {kind: f"{kind.lower().replace('_', '-')}.json" for kind in output["OutputType"]}
+    for kind, file in files.items():
+        with (place / "data" / file).open("wb") as out:
+            for number in range(1, state["Reports"] + 1):
+                body = session.document(_REPORT, f"{arn}/{number:012d}") or b"[]"
+                for report in orjson.loads(body):
+                    if report.pop("Type") == kind:
+                        out.write(orjson.dumps(report) + b"\n")
+    summary = {name: told[name] for name in told if name.endswith(("Count", "Bytes", "Status"))}
+    (place / "manifest-summary.json").write_bytes(orjson.dumps({**summary, "files": files}))
+    for number in range(1, state["Reports"] + 1):
+        session.drop_document(_REPORT, f"{arn}/{number:012d}")
+
+
+def _without_paths(error: Exception) -> str:
+    """The error in the input, without paths of this machine."""
+    return getattr(error, "strerror", None) or type(error).__name__

@@ -1,0 +1,226 @@
+"""ExportTableToPointInTime, DescribeExport and ListExports, to a directory in place of a bucket."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+from uuid import uuid4
+
+import orjson
+
+from keyfold_engine.engine.database import Database
+from keyfold_engine.engine.storage import Session
+from keyfold_engine.engine.tables import TableDefinition
+from keyfold_engine.errors import (
+    ExportNotFound,
+    InvalidExportTime,
+    NamedTableNotFound,
+    RecoveryUnavailable,
+    ValidationError,
+)
+from keyfold_engine.features.backups import copies as backups
+from keyfold_engine.features.backups import snapshot
+from keyfold_engine.features.backups.snapshot import TableSnapshot
+from keyfold_engine.features.transfer import exports
+from keyfold_engine.features.transfer.buckets import bucket
+from keyfold_engine.features.transfer.export_filter import ExportFilter
+
+_KIND = "export"
+EXPORTS_PER_PAGE = 25
+_ECHOED = ("ClientToken", "S3BucketOwner", "S3Prefix", "S3SseAlgorithm", "S3SseKmsKeyId")
+_SHORTEST_WINDOW = 15 * 60
+_LONGEST_WINDOW = 24 * 3600
+
+
+def export_table_to_point_in_time(database: Database, request: dict[str, Any]) -> dict[str, Any]:
+    kind = request.get("ExportType", "FULL_EXPORT")
+    form = _form(kind, request.get("ExportFormat", "DYNAMODB_JSON"))
+    directory = bucket(database, request["S3Bucket"], request.get("S3Prefix"))
+    started = database.clock.now()
+    export = exports.export_id(started, uuid4().hex[:8])
+
+    def find(session: Session) -> TableDefinition:
+        table = database.catalog.load(session, request["TableArn"])
+        if table is None:
+            raise NamedTableNotFound(f"Table not found: {request['TableArn']}")
+        if not backups.keeps_history(table):
+            raise RecoveryUnavailable(
+                f"Point in time recovery is not enabled for table '{table.name}'"
+            )
+        return table
+
+    with snapshot.take(database, find) as taken:
+        table = taken.table
+        content = _window if kind == "INCREMENTAL_EXPORT" else _moment
+        bodies, spelled, shown = content(database, taken, request, started)
+        arn = f"{table.arn}/export/{export}"
+        description = {
+            "exportArn": arn,
+            "startTime": exports.timestamp(started),
+            "endTime": exports.timestamp(started),
+            "tableArn": table.arn,
+            "tableId": table.definition["TableId"],
+            **spelled,
+            "s3Bucket": request["S3Bucket"],
+            "s3Prefix": request.get("S3Prefix"),
+            "s3SseAlgorithm": request.get("S3SseAlgorithm", "AES256"),
+            "s3SseKmsKeyId": request.get("S3SseKmsKeyId"),
+            "exportType": kind,
+        }
+        written = exports.write(directory, export, bodies, description, form)
+    document = {
+        "ExportArn": arn,
+        "ExportStatus": "COMPLETED",
+        "StartTime": started,
+        "EndTime": database.clock.now(),
+        "ExportManifest": written.manifest,
+        "TableArn": table.arn,
+        "TableId": table.definition["TableId"],
+        **shown,
+        **{name: request[name] for name in ("FilterSpecification",) if request.get(name)},
+        "S3Bucket": request["S3Bucket"],
+        "S3SseAlgorithm": "AES256",
+        **{name: request[name] for name in _ECHOED if name in request},
+        "ExportFormat": form.format,
+        "ExportType": kind,
+        "BilledSizeBytes": written.size,
+        "ItemCount": written.count,
+    }
+    database.write(lambda session: session.keep_document(_KIND, arn, orjson.dumps(document)))
+    return {"ExportDescription": document}
+
+
+def _form(kind: str, output: str) -> exports.Form:
+    if kind == "INCREMENTAL_EXPORT":
+        if output != "DYNAMODB_JSON":
+            raise ValidationError("keyfold writes incremental exports as DYNAMODB_JSON only")
+        return exports.CHANGES
+    return exports.ION_ITEMS if output == "ION" else exports.ITEMS
+
+
+# The lines of an export, and their time: as spelled in the manifest, and in the answer.
+Content = tuple[Iterator[bytes], dict[str, Any], dict[str, Any]]
+
+
+def _moment(
+    database: Database,
+    taken: TableSnapshot,
+    request: dict[str, Any],
+    now: float,
+) -> Content:
+    """A full export: the items at a moment."""
+    moment = request.get("ExportTime") or now
+    _check(database, taken.table, moment, now)
+    bodies = _exported_bodies(taken.bodies_at(moment), _filter(request, taken.table))
+    return bodies, {"exportTime": exports.timestamp(moment)}, {"ExportTime": moment}
+
+
+def _window(
+    database: Database,
+    taken: TableSnapshot,
+    request: dict[str, Any],
+    now: float,
+) -> Content:
+    """An incremental export: the changes from one moment until before another."""
+    wish = request.get("IncrementalExportSpecification") or {}
+    start, end = wish.get("ExportFromTime"), wish.get("ExportToTime") or now
+    view = wish.get("ExportViewType", "NEW_AND_OLD_IMAGES")
+    if start is None:
+        raise ValidationError("ExportFromTime is required for an incremental export")
+    _check(database, taken.table, start, now)
+    _check(database, taken.table, end, now)
+    if not _SHORTEST_WINDOW <= end - start <= _LONGEST_WINDOW:
+        raise InvalidExportTime(
+            "The time from ExportFromTime to ExportToTime must be at least 15 minutes and at most "
+            "24 hours"
+        )
+    spelled = {
+        "exportFromTime": exports.timestamp(start),
+        "exportToTime": exports.timestamp(end),
+        "outputView": view,
+    }
+    shown = {"ExportFromTime": start, "ExportToTime": end, "ExportViewType": view}
+    changes = _changes(
+        taken,
+        start,
+        end,
+        with_old=view == "NEW_AND_OLD_IMAGES",
+        chosen=_filter(request, taken.table),
+    )
+    return changes, spelled, {"IncrementalExportSpecification": shown}
+
+
+def _check(database: Database, table: TableDefinition, moment: float, now: float) -> None:
+    if not backups.earliest_moment(database, table) <= moment <= now:
+        raise InvalidExportTime(
+            "The specified time is outside of the time that the table can be recovered to"
+        )
+
+
+def describe_export(database: Database, request: dict[str, Any]) -> dict[str, Any]:
+    with database.read() as session:
+        body = session.document(_KIND, request["ExportArn"])
+    if body is None:
+        raise ExportNotFound(f"Export not found: {request['ExportArn']}")
+    return {"ExportDescription": orjson.Fragment(body)}
+
+
+def list_exports(database: Database, request: dict[str, Any]) -> dict[str, Any]:
+    limit = request.get("MaxResults") or EXPORTS_PER_PAGE
+    after = request.get("NextToken") or ""
+    with database.read() as session:
+        found = [orjson.loads(body) for arn, body in session.documents(_KIND) if arn > after]
+    wanted = [each for each in found if request.get("TableArn") in (None, each["TableArn"])]
+    shown = ("ExportArn", "ExportStatus", "ExportType")
+    answer: dict[str, Any] = {
+        "ExportSummaries": [{name: each[name] for name in shown} for each in wanted[:limit]]
+    }
+    if len(wanted) > limit:
+        answer["NextToken"] = wanted[limit - 1]["ExportArn"]
+    return answer
+
+
+def _filter(request: dict[str, Any], table: TableDefinition) -> ExportFilter | None:
+    specification = request.get("FilterSpecification")
+    return ExportFilter(specification, table) if specification else None
+
+
+def _exported_bodies(bodies: Iterator[bytes], chosen: ExportFilter | None) -> Iterator[bytes]:
+    if chosen is None:
+        return bodies
+    return _chosen_bodies(bodies, chosen)
+
+
+def _chosen_bodies(bodies: Iterator[bytes], chosen: ExportFilter) -> Iterator[bytes]:
+    for body in bodies:
+        item = orjson.loads(body)
+        if chosen.takes(item):
+            yield orjson.dumps(chosen.project(item))
+
+
+def _changes(
+    taken: TableSnapshot, start: float, end: float, *, with_old: bool, chosen: ExportFilter | None
+) -> Iterator[bytes]:
+    """Each changed item with its last change; items that came and went are left out."""
+    for change in taken.changes(start, end):
+        old, new = change.old, change.new
+        known = new if new is not None else old
+        if known is None:
+            continue
+        if chosen is not None:
+            # The newest image decides; for a deleted item, its last one.
+            if not chosen.takes(orjson.loads(known)):
+                continue
+            new, old = (
+                None if image is None else orjson.dumps(chosen.project(orjson.loads(image)))
+                for image in (new, old)
+            )
+        line: dict[str, Any] = {
+            "Metadata": {"WriteTimestampMicros": {"N": str(round(change.at * 1_000_000))}},
+            "Keys": taken.table.schema.key_of(orjson.loads(known)),
+        }
+        if new is not None:
+            line["NewImage"] = orjson.Fragment(new)
+        if old is not None and with_old:
+            line["OldImage"] = orjson.Fragment(old)
+        yield orjson.dumps(line)

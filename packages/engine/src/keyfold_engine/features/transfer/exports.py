@@ -1,0 +1,249 @@
+"""DynamoDB's S3 export format, in a directory: manifests and gzipped files of items.
+
+    <directory>/AWSDynamoDB/<export id>/manifest-summary.json
+                                       /manifest-files.json
+                                       /data/<name>.json.gz       {"Item": ...} a line
+
+The data files of incremental exports lie in <directory>/AWSDynamoDB/data, all together. `write` and
+`read` hold one item at a time, whatever the size of the table.
+"""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from base64 import b64encode
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from hashlib import md5
+from pathlib import Path
+from typing import Any, BinaryIO, Final, cast
+
+import orjson
+
+from keyfold_engine.errors import StorageError
+from keyfold_engine.features.transfer import ion
+from keyfold_engine.limits import ITEM_BYTES
+
+ITEMS_PER_FILE = 200_000
+# An item's JSON is larger than the item; an unpacked file may be larger than memory, a line is not.
+LINE_BYTES = 64 * ITEM_BYTES
+FOLDER = "AWSDynamoDB"
+SUMMARY = "manifest-summary.json"
+FILES = "manifest-files.json"
+# Our addition to DynamoDB's files: the CreateTable request of the exported table.
+DEFINITION = "table.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """The form of an export; `line` renders a line of a data file."""
+
+    version: str
+    format: str
+    suffix: str
+    line: Callable[[bytes], bytes]
+    shares_folder: bool = False
+
+
+ITEMS = Form("2020-06-30", "DYNAMODB_JSON", "json", lambda body: b'{"Item":' + body + b"}\n")
+ION_ITEMS = Form("2020-06-30", "ION", "ion", ion.line)
+CHANGES = Form(
+    "2023-08-01", "DYNAMODB_JSON", "json", lambda change: change + b"\n", shares_folder=True
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """The result of an export; `manifest` is the key of its summary below the directory."""
+
+    manifest: str
+    count: int
+    size: int
+
+
+def export_id(moment: float, suffix: str) -> str:
+    """An id that sorts by time, like DynamoDB's."""
+    return f"{int(moment * 1000):014d}-{suffix}"
+
+
+def write(
+    directory: Path,
+    export: str,
+    bodies: Iterable[bytes],
+    description: dict[str, Any],
+    form: Form = ITEMS,
+) -> Written:
+    """Write items or changes, given as JSON; `description` goes into the summary."""
+    place = directory / FOLDER / export
+    data = f"{FOLDER}/data" if form.shares_folder else f"{FOLDER}/{export}/data"
+    for folder in (place, directory / data):
+        folder.mkdir(parents=True, exist_ok=True)
+    count = size = 0
+    lines: list[bytes] = []
+    for number, chunk in enumerate(_chunks(bodies)):
+        key = f"{data}/{export}-{number:05d}.{form.suffix}.gz"
+        items, written, checksum = _write_file(directory / key, map(form.line, chunk))
+        count += items
+        size += written
+        lines.append(
+            orjson.dumps(
+                {
+                    "itemCount": items,
+                    "md5Checksum": b64encode(checksum.digest()).decode(),
+                    "etag": checksum.hexdigest(),
+                    "dataFileS3Key": key,
+                }
+            )
+        )
+    _write_with_checksum(place / FILES, b"".join(line + b"\n" for line in lines))
+    summary = {
+        "version": form.version,
+        **description,
+        "manifestFilesS3Key": f"{FOLDER}/{export}/{FILES}",
+        "billedSizeBytes": size,
+        "itemCount": count,
+        "outputFormat": form.format,
+    }
+    # The summary comes last: an export without it is incomplete.
+    _write_with_checksum(place / SUMMARY, orjson.dumps(summary))
+    return Written(f"{FOLDER}/{export}/{SUMMARY}", count, size)
+
+
+def timestamp(moment: float) -> str:
+    text = datetime.fromtimestamp(moment, UTC).isoformat(timespec="milliseconds")
+    return text.replace("+00:00", "Z")
+
+
+def read(directory: Path) -> Iterator[bytes]:
+    """The items of an export as wire JSON.
+
+    `directory` may be an export's own folder, one that holds a single export, or one with data
+    files alone, gzipped or not.
+    """
+    for path in data_files(directory):
+        yield from read_file(path)
+
+
+def data_files(directory: Path) -> list[Path]:
+    """The data files of an export, from its manifest if there is one."""
+    if directory.is_file():
+        return [directory]
+    manifests = sorted(directory.rglob(FILES))
+    if len(manifests) > 1:
+        raise StorageError(
+            f"{directory} holds {len(manifests)} exports; give the folder of one of them"
+        )
+    if manifests:
+        return _files_of_manifest(manifests[0])
+    files = sorted(p for p in directory.rglob("*") if p.name.endswith((".json.gz", ".json")))
+    if not files:
+        raise StorageError(f"{directory} holds no export: no {FILES} and no data files")
+    return files
+
+
+_GZIP: Final = b"\x1f\x8b"
+"""How such a file begins."""
+
+
+def open_data(path: Path) -> BinaryIO:
+    """A data file's content; gzip is recognised by its name or by how it begins."""
+    file = path.open("rb")
+    if path.suffix != ".gz" and not file.peek(len(_GZIP)).startswith(_GZIP):
+        return file
+    file.close()
+    return cast("BinaryIO", gzip.open(path))
+
+
+def read_file(path: Path) -> Iterator[bytes]:
+    """The items of one data file."""
+    read = 0
+    with open_data(path) as lines:
+        try:
+            while line := lines.readline(LINE_BYTES):
+                read += 1
+                if len(line) == LINE_BYTES:
+                    raise ValueError(f"a line of more than {LINE_BYTES} bytes")
+                if line.strip():
+                    yield orjson.dumps(_item(path, orjson.loads(line)))
+        except (ValueError, KeyError, TypeError, EOFError, OSError, zlib.error) as error:
+            raise StorageError(
+                f"{path}, after line {read}: not an item of an export ({error})"
+            ) from None
+
+
+def _item(path: Path, record: dict[str, Any]) -> Any:
+    if "Item" not in record and "Metadata" in record:
+        raise StorageError(f"{path} has changes, of an incremental export; give a full export")
+    return record["Item"]
+
+
+def _files_of_manifest(manifest: Path) -> list[Path]:
+    export = manifest.parent
+    files = []
+    for line in manifest.read_bytes().splitlines():
+        try:
+            name = str(orjson.loads(line)["dataFileS3Key"]).rpartition("/")[2]
+        except (ValueError, KeyError, TypeError) as error:
+            raise StorageError(f"{manifest}: not a manifest of an export ({error})") from None
+        path = export / "data" / name
+        if not path.exists():
+            path = export.parent / "data" / name
+        if not path.exists():
+            raise StorageError(f"{manifest} names {name}, which is not in {export / 'data'}")
+        files.append(path)
+    return files
+
+
+def _chunks(bodies: Iterable[bytes]) -> Iterator[Iterator[bytes]]:
+    """The items, file by file; an empty table has one empty file."""
+    source = iter(bodies)
+    first = next(source, None)
+    if first is None:
+        yield iter(())
+    while first is not None:
+        yield _chunk(first, source)
+        first = next(source, None)
+
+
+def _chunk(first: bytes, source: Iterator[bytes]) -> Iterator[bytes]:
+    yield first
+    for _ in range(ITEMS_PER_FILE - 1):
+        body = next(source, None)
+        if body is None:
+            return
+        yield body
+
+
+class _Checksum:
+    """A file that computes the checksum of what is written."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self.sum = md5(usedforsecurity=False)
+
+    def write(self, data: bytes) -> int:
+        self.sum.update(data)
+        return self._file.write(data)
+
+    def flush(self) -> None:
+        self._file.flush()
+
+
+def _write_file(path: Path, lines: Iterator[bytes]) -> tuple[int, int, Any]:
+    count = size = 0
+    with path.open("wb") as file:
+        checked = _Checksum(file)
+        with gzip.GzipFile(fileobj=checked, mode="wb", mtime=0, filename="") as packed:
+            for line in lines:
+                packed.write(line)
+                count += 1
+                size += len(line)
+    return count, size, checked.sum
+
+
+def _write_with_checksum(path: Path, content: bytes) -> None:
+    path.write_bytes(content)
+    checksum = b64encode(md5(content, usedforsecurity=False).digest())
+    path.with_suffix(".md5").write_bytes(checksum)

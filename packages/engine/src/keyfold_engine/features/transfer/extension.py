@@ -1,0 +1,31 @@
+"""What bulk operations add to the core."""
+
+from __future__ import annotations
+
+from keyfold_engine.engine.database import Database
+from keyfold_engine.engine.extensions import Extension
+from keyfold_engine.engine.storage import Session
+from keyfold_engine.engine.tables import TableDefinition
+from keyfold_engine.errors import TableInUse
+from keyfold_engine.features.transfer import bulk
+
+
+class TransferExtension(Extension):
+    """Bulk operations on tables."""
+
+    def refuse_deletion(self, database: Database, session: Session, table: TableDefinition) -> None:
+        if bulk.is_running_on(session, table.name):
+            raise TableInUse(
+                "Attempt to change a resource which is still in use: "
+                f"Table is being updated by a bulk operation: {table.name}"
+            )
+
+    def resume(self, database: Database) -> None:
+        with database.read() as session:
+            operations = bulk.every(session)
+        for state in operations:
+            if state["Description"]["BulkOperationStatus"] in bulk.RUNNING:
+                bulk.start(database, state["Description"]["BulkOperationArn"])
+
+
+EXTENSION = TransferExtension()

@@ -1,0 +1,79 @@
+"""A serializer of a field would be passed over when it is stored: it is refused at import."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import pytest
+from pydantic import (
+    BaseModel,
+    PlainSerializer,
+    WrapSerializer,
+    field_serializer,
+    model_serializer,
+)
+
+from keyfold import Design, Entity, Id, Key
+from keyfold.errors import DeclarationError
+
+design = Design("secret")
+table = design.table("secret")
+
+
+def encrypt(text: str) -> str:
+    return text[::-1]
+
+
+Plain = Annotated[str, PlainSerializer(encrypt)]
+Wrapped = Annotated[str, WrapSerializer(lambda value, _: encrypt(value))]
+
+
+@pytest.mark.parametrize("kind", [Plain, Plain | None, list[Plain], Wrapped])
+def test_a_serializer_of_a_type_is_refused(kind: Any) -> None:
+    with pytest.raises(DeclarationError, match=r"Card\.number has a serializer"):
+
+        class Card(Entity, table=table):
+            card_id: Id
+            number: kind
+            key = Key("CARD#{card_id}", "CARD")
+
+
+def test_a_serializer_of_the_class_is_refused() -> None:
+    with pytest.raises(DeclarationError, match=r"Card\.number has a serializer"):
+
+        class Card(Entity, table=table):
+            card_id: Id
+            number: str
+            key = Key("CARD#{card_id}", "CARD")
+
+            @field_serializer("number")
+            def hidden(self, number: str) -> str:
+                return encrypt(number)
+
+    with pytest.raises(DeclarationError, match="Whole has a serializer"):
+
+        class Whole(Entity, table=table):
+            card_id: Id
+            key = Key("CARD#{card_id}", "CARD")
+
+            @model_serializer
+            def hidden(self) -> dict[str, str]:
+                return {}
+
+
+class Inner(BaseModel):
+    number: Plain
+
+
+class Tree(BaseModel):
+    card: Inner | None = None
+    branches: list[Tree] = []
+
+
+def test_a_serializer_of_a_model_inside_an_item_is_refused() -> None:
+    with pytest.raises(DeclarationError, match=r"Wallet\.trees\.card\.number has a serializer"):
+
+        class Wallet(Entity, table=table):
+            wallet_id: Id
+            trees: list[Tree]
+            key = Key("WALLET#{wallet_id}", "WALLET")

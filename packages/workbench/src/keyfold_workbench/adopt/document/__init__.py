@@ -1,0 +1,1 @@
+"""Reads a design document in Markdown, by rules: statements, questions, a design."""

@@ -1,0 +1,259 @@
+"""A hand-written document against the design that runs, or the tables that are deployed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from keyfold.design.schema import EntitySchema, Index, Schema, TableSchema
+from keyfold_workbench.adopt.document.key_text import WrittenKey, can_meet
+from keyfold_workbench.adopt.document.scope import camel, words_of
+from keyfold_workbench.adopt.document.statements import (
+    AttributeStatement,
+    DocumentReading,
+    DocumentStatement,
+    IndexStatement,
+    KeyStatement,
+    PatternStatement,
+    TableStatement,
+)
+
+Verdict = Literal["agrees", "differs", "said of nothing", "not said"]
+_FAMILIES = (
+    {"string", "id", "timestamp", "date", "duration", "signed_url", "any", "binary"},
+    {"number", "decimal", "timestamp", "date", "duration", "any"},
+    {"boolean", "any"},
+    {"list", "string_set", "number_set", "binary_set", "map", "model", "any"},
+)
+"""Types that a document may mean by one word."""
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One statement of a document, or one part of the design, and whether both agree."""
+
+    verdict: Verdict
+    line: int
+    subject: str
+    message: str = ""
+
+
+def compare(reading: DocumentReading, schema: Schema) -> list[Compared]:
+    """What the document says, line by line, and what the design has beyond it."""
+    comparison = _Comparison(reading, schema)
+    found = [each for said in reading.statements for each in comparison.of(said)]
+    found += comparison.not_said()
+    return sorted(set(found), key=lambda each: (each.line, each.subject, each.message))
+
+
+class _Comparison:
+    def __init__(self, reading: DocumentReading, schema: Schema) -> None:
+        self.reading, self.schema = reading, schema
+        after = {words_of(_about(s)) for s in reading.statements if s.state == "after"}
+        self._past = after if any(s.state == "after" for s in reading.statements) else set()
+
+    def of(self, said: DocumentStatement) -> Iterator[Compared]:
+        if said.state == "before" and self._past:
+            return  # the document itself calls it the past
+        if isinstance(said, TableStatement):
+            yield from self._table(said)
+        elif isinstance(said, IndexStatement):
+            yield from self._index(said)
+        elif not self.schema.entities:
+            return
+        elif isinstance(said, KeyStatement) and said.notation != "an example item":
+            if said.key.example:
+                return
+            yield self._key(said)
+        elif isinstance(said, AttributeStatement):
+            yield from self._attribute(said)
+        elif isinstance(said, PatternStatement) and said.clauses:
+            yield from self._pattern(said)
+
+    def not_said(self) -> Iterator[Compared]:
+        """Entities and indexes of the design that no line mentions."""
+        text = {*words_of(self.reading.text), *re.findall(r"[a-z0-9]+", self.reading.text.lower())}
+        for entity in self.schema.entities:
+            named = {*words_of(entity.name)} <= text
+            if not named and not self._is_keyed(entity):
+                message = f"The design has {entity.name}; the document does not say so."
+                yield Compared("not said", 0, entity.name, message)
+        for table in self.schema.tables:
+            for index in table.indexes:
+                named = index.name in self.reading.text or {*index.key_attributes} <= {
+                    *re.findall(r"[\w-]+", self.reading.text)
+                }
+                if not named and not any(
+                    self._same_index(said, index) for said in self.reading.statements
+                ):
+                    message = f"The index {index.name} ({index.key_text}) is not in the document."
+                    yield Compared("not said", 0, f"{table.name}.{index.name}", message)
+
+    def _is_keyed(self, entity: EntitySchema) -> bool:
+        shapes = {s.key.shape for s in self.reading.statements if isinstance(s, KeyStatement)}
+        return (
+            entity.key is not None
+            and _shape(entity.key.partition) in shapes
+            and _shape(entity.key.sort) in shapes
+        )
+
+    def _entity(self, title: str) -> EntitySchema | None:
+        for words in (words_of(title), words_of(re.sub(r"\([^)]*\)", "", title))):
+            found = [e for e in self.schema.entities if words and words == words_of(e.name)]
+            if len(found) == 1:
+                return found[0]
+        return None
+
+    def _key(self, said: KeyStatement) -> Compared:
+        here = [(e, t) for e in self.schema.entities for t in self._templates(e, said)]
+        if any(can_be_same(said.key, shape) for _, shape in here):
+            return Compared("agrees", said.line, said.entity)
+        entity = self._entity(said.entity)
+        label = said.side.attribute or f"{said.side.side} key"
+        if entity is None:
+            message = f"{label} is {said.key.text}; no entity of the design has such a key."
+            return Compared("said of nothing", said.line, camel(said.entity), message)
+        own = " or ".join(sorted({shape for e, shape in here if e is entity})) or "not set"
+        message = f"{label} is {said.key.text} in the document, and {own} in the design."
+        return Compared("differs", said.line, f"{entity.name}.{label}", message)
+
+    def _templates(self, entity: EntitySchema, said: KeyStatement) -> Iterator[str]:
+        """The design's templates at the side that a statement is about."""
+        keys = [p.key for p in entity.placements] if said.side.index else [entity.key]
+        for key in keys:
+            template = (
+                (key.partition if said.side.side == "partition" else key.sort) if key else None
+            )
+            if template is not None:
+                yield template.text
+
+    def _table(self, said: TableStatement) -> Iterator[Compared]:
+        attributes = {name for table in self.schema.tables for name in table.key_attributes}
+        for side, name, _ in said.keys:
+            agrees = any(
+                name == (t.partition if side == "partition" else t.sort) for t in self.schema.tables
+            )
+            if not agrees and not any(
+                name in i.key_attributes for t in self.schema.tables for i in t.indexes
+            ):
+                known = ", ".join(sorted(attributes))
+                message = f"The {side} key is {name} in the document; the design has {known}."
+                yield Compared("differs", said.line, f"table.{side}", message)
+            else:
+                yield Compared("agrees", said.line, name)
+        if said.ttl:
+            expiring = sorted({table.ttl for table in self.schema.tables if table.ttl})
+            known = ", ".join(expiring) or "none"
+            message = f"The time to live is {said.ttl} in the document; the design has {known}."
+            if said.ttl in expiring:
+                yield Compared("agrees", said.line, "time to live")
+            else:
+                yield Compared("differs", said.line, "time to live", message)
+
+    def _index(self, said: IndexStatement) -> Iterator[Compared]:
+        indexes = [(table, index) for table in self._tables(said.table) for index in table.indexes]
+        same = [index for _, index in indexes if self._same_index(said, index)]
+        if not same:
+            known = ", ".join(sorted({index.name for _, index in indexes})) or "none"
+            message = f"The index {said.name} is not there; the indexes are {known}."
+            yield Compared("said of nothing", said.line, said.name, message)
+            return
+        for side, name, _ in said.keys:
+            owned = {
+                n
+                for i in same
+                for n in (i.partition_types if side == "partition" else i.sort_types)
+            }
+            if name.lower() not in {n.lower() for n in owned}:
+                own = ", ".join(sorted(owned)) or "not set"
+                message = f"Its {side} key is {name} in the document, and {own} in the design."
+                yield Compared("differs", said.line, f"{said.name}.{side}", message)
+                return
+        yield Compared("agrees", said.line, said.name)
+
+    def _tables(self, title: str) -> tuple[TableSchema, ...]:
+        words = {*words_of(title)}
+        found = tuple(
+            t
+            for t in self.schema.tables
+            if words and words <= {*words_of(re.sub(r"[-.]", " ", t.name))}
+        )
+        return found or self.schema.tables
+
+    def _same_index(self, said: DocumentStatement, index: Index) -> bool:
+        if not isinstance(said, IndexStatement):
+            return False
+        names = {said.name, said.number, self.reading.names.indexes.get(said.number, "")} - {""}
+        plain = {re.sub(r"[^a-z0-9]", "", name.lower()) for name in names}
+        keys = [name.lower() for _, name, _ in sorted(said.keys)]
+        return re.sub(r"[^a-z0-9]", "", index.name.lower()) in plain or (
+            len(keys) == len(index.key_attributes)
+            and keys == [name.lower() for name in index.key_attributes]
+        )
+
+    def _attribute(self, said: AttributeStatement) -> Iterator[Compared]:
+        entity = self._entity(said.entity)
+        known = (
+            next((a for a in entity.attributes if said.name in (a.name, a.field)), None)
+            if entity
+            else None
+        )
+        if entity is None:
+            return
+        if known is None:
+            message = f"{entity.name} has no {said.name} in the design."
+            yield Compared("said of nothing", said.line, f"{entity.name}.{said.name}", message)
+        elif said.type and not any({said.type, known.type} <= family for family in _FAMILIES):
+            message = f"It is {said.type} in the document, and {known.type} in the design."
+            yield Compared("differs", said.line, f"{entity.name}.{said.name}", message)
+        else:
+            yield Compared("agrees", said.line, f"{entity.name}.{said.name}")
+
+    def _pattern(self, said: PatternStatement) -> Iterator[Compared]:
+        partition = next((c for c in said.clauses if c.side.side == "partition" and c.value), None)
+        sort = next((c for c in said.clauses if c.side.side == "sort" and c.value), None)
+        if (
+            partition is None
+            or partition.value is None
+            or any(c.side.index == "*" for c in said.clauses)
+        ):
+            return
+        for pattern in self.schema.patterns:
+            stored = _shape(pattern.partition)
+            reads = (
+                pattern.partition is not None
+                and can_meet(partition.value, WrittenKey(stored.replace("<>", "<f>")))
+                and bool(pattern.index) == bool(said.index)
+            )
+            condition = _shape(pattern.condition.template)
+            if reads and (
+                sort is None
+                or sort.value is None
+                or not condition
+                or condition.startswith(sort.value.shape.split("<>")[0][:3])
+            ):
+                yield Compared("agrees", said.line, said.name)
+                return
+        told = " AND ".join(clause.raw for clause in said.clauses)
+        yield Compared(
+            "said of nothing",
+            said.line,
+            said.name,
+            f"{said.name}: no pattern of the design reads {told}.",
+        )
+
+
+def can_be_same(said: WrittenKey, stored: str) -> bool:
+    """Whether two templates differ in the names of their fields only."""
+    return said.shape == re.sub(r"\{[^{}]*\}", "<>", stored)
+
+
+def _shape(template: object) -> str:
+    """A template with fields as <>, and without their names."""
+    return re.sub(r"\{[^{}]*\}", "<>", getattr(template, "text", "") or "")
+
+
+def _about(said: DocumentStatement) -> str:
+    return said.entity if isinstance(said, KeyStatement | AttributeStatement) else said.table

@@ -1,0 +1,322 @@
+"""Fenced blocks: keys of an item, conditions of reads, code with key conditions, example items."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from keyfold_workbench.adopt.document.blocks import Block
+from keyfold_workbench.adopt.document.here import Here
+from keyfold_workbench.adopt.document.key_clauses import KeyClause, key_clauses
+from keyfold_workbench.adopt.document.key_side import key_side
+from keyfold_workbench.adopt.document.key_text import WrittenKey, key_text
+from keyfold_workbench.adopt.document.notations import READ_WORD, attribute_type
+from keyfold_workbench.adopt.document.prose import read_prose, tell_named_index
+from keyfold_workbench.adopt.document.reads import (
+    clauses_of,
+    pattern_name,
+    tell_read,
+    tells_reads,
+    title_of,
+)
+from keyfold_workbench.adopt.document.scope import entity_name
+from keyfold_workbench.adopt.document.statements import AttributeStatement, KeyStatement, Mark
+from keyfold_workbench.adopt.document.telling import tell_clauses
+
+_SKIPPED = re.compile(
+    r"(?i)(?:mermaid|hcl|terraform|tf|ya?ml|toml|sql|graphql|xml|diff|makefile|dockerfile|csv)\b"
+)
+_CODE = re.compile(
+    r"(?i)(?:python|py|typescript|ts|tsx|javascript|js|jsx|kotlin|kt|java|go|golang|rust|"
+    r"rs|csharp|c#|cs|scala|ruby|php|swift|bash|sh|shell|console)\b"
+)
+_PROGRAM = re.compile(
+    r"\b(?:await|function|def |return|const \w+ =|import |new \w+Command|async|class |func "
+    r"|fn |val |aws dynamodb)\b"
+)
+_COMMENT = re.compile(r"^\s*(?://|#+|--|\*)\s*(?P<comment>\S.*?)\s*$")
+_TITLE = re.compile(
+    r"^\s{0,4}(?:#+|//|--|\*|-)?\s*(?P<title>[A-Z][\w ()/-]{1,50}?)\s*(?:\([^)]*\))?:?\s*$"
+)
+_INLINE_TITLE = re.compile(
+    r"^\s*[-*]?\s*(?P<title>[A-Z][\w ()/-]{1,40}?)\s*(?::|\||\u2192|->|=>|"
+    r"\s-)\s*(?=[\"'`(]?(?:PK|pk)\b)"
+)
+_TYPED = re.compile(r"^\s{0,4}(?:-\s*)?(\w+)(\?)?:\s*([^#]+?)[;,]?$")
+_MAX = 20_000
+
+
+@dataclass
+class _Group:
+    """Lines of a fence that belong together: between blank lines, titles or partition keys."""
+
+    title: str = ""
+    index: str = ""
+    lines: list[tuple[int, str]] = field(default_factory=list)
+    clauses: list[tuple[int, KeyClause]] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        return "\n".join(text for _, text in self.lines)
+
+
+def read_fence(here: Here) -> None:
+    """Tell what a fenced block says."""
+    if (
+        _SKIPPED.match(here.block.info)
+        or len(here.block.text) > _MAX
+        or here.block.text.lstrip().startswith("erDiagram")
+    ):
+        return
+    calls = re.search(r"(?i)KeyCondition|\bkey\(\s*[\"']|key-condition", here.block.text)
+    if not calls and here.block.text.lstrip().startswith("{"):
+        item = _item(here.block.text)
+        if item is not None:
+            _read_item(here, item)
+            return
+    if calls:
+        _read_code(here)
+    elif not _PROGRAM.search(here.block.text):
+        _read_groups(here)
+
+
+def _read_code(here: Here) -> None:
+    """Each call with a key condition is a pattern, named by the comment above it."""
+    starts = [
+        number
+        for number, (_, text) in enumerate(here.block.lines)
+        if re.search(r"(?i)KeyCondition(?:Expression|s)?\b|key-condition-expression", text)
+    ]
+    previous = 0
+    for position, start in enumerate(starts):
+        end = (
+            len(here.block.lines)
+            if position + 1 == len(starts)
+            else _boundary(here.block, start, starts[position + 1])
+        )
+        lines = here.block.lines[previous:end]
+        comments = [
+            note["comment"]
+            for _, text in lines[: start - previous]
+            if (note := _COMMENT.match(text))
+        ]
+        text = "\n".join(text for _, text in lines)
+        found = key_clauses(text, here.names, reads=True)
+        title = comments[-1] if comments and len(starts) > 1 else title_of(here.block)
+        index = re.search(r"(?i)index[-_]?name['\"]?\s*[=:(]?\s*['\"]?([\w.-]+)", text)
+        line = here.block.lines[start][0]
+        told = bool(found) and tell_read(
+            here,
+            line,
+            title,
+            f"Query {_order(text)}",
+            found,
+            "a key condition in code",
+            index[1] if index else "",
+        )
+        if not found:
+            here.ask(line, f"{pattern_name(title)}: the key condition is not understood.")
+        for number, inner in lines:
+            if re.search(r"(?i)KeyCondition|key\(|IndexName|index_name|:\w+['\"]?\s*[:=]", inner):
+                here.reading.mark(number, "read" if told else "question")
+        previous = end
+
+
+def _order(text: str) -> str:
+    """What else a call says: order and limit."""
+    return " ".join(
+        re.findall(r"(?im)^.*(?:ScanIndexForward|scan-index|Limit|IndexName|index_name).*$", text)
+    )
+
+
+def _boundary(block: Block, start: int, following: int) -> int:
+    """Where the next call begins: at the last blank line or comment before its condition."""
+    for number in range(following, start, -1):
+        text = block.lines[number][1]
+        if not text.strip() or (
+            _COMMENT.match(text) and not _COMMENT.match(block.lines[number - 1][1])
+        ):
+            return number
+    return following
+
+
+def _read_groups(here: Here) -> None:
+    """Plain lines `PK: …`, `SK: …`: keys of an item, or conditions of a read."""
+    groups = _groups(here)
+    told = [group for group in groups if group.clauses]
+    for group in groups:
+        if not group.clauses:
+            if not _CODE.match(here.block.info) and here.at.section in ("keys", "indexes", ""):
+                for line, text in group.lines:
+                    read_prose(
+                        replace(
+                            here.about(entity=entity_name(group.title) or here.at.entity),
+                            block=replace(here.block, kind="item", line=line, text=text),
+                        )
+                    )
+            continue
+        only = [clause for _, clause in group.clauses]
+        line = group.clauses[0][0]
+        entity = entity_name(group.title)
+        there = here.about(index=group.index or here.at.index)
+        if tells_reads(here.at, group.text, only) and len(_types(group)) < 2:
+            title = group.title if len(told) > 1 and group.title else title_of(here.block)
+            if tell_read(
+                here, line, title or group.title, group.text, only, "lines of a condition"
+            ):
+                told_as: Mark = "read"
+            else:
+                told_as = "question"
+            for each, _ in group.clauses:
+                here.reading.mark(each, told_as)
+        else:
+            tell_clauses(there, group.clauses, entity or here.at.entity, "lines of a key")
+            _tell_attributes(here, group, entity or here.at.entity)
+
+
+def _groups(here: Here) -> list[_Group]:
+    reads = here.at.section == "patterns"
+    groups = [_Group()]
+    title = ""
+    for line, text in here.block.lines:
+        comment, heading = _COMMENT.match(text), _TITLE.match(text)
+        found = clauses_of(text, here.names) if reads else key_clauses(text, here.names)
+        index = (
+            "" if reads or any("#" in c.raw for c in found) else tell_named_index(here, line, text)
+        )
+        if index:
+            groups.append(_Group(title, index))
+            continue
+        inline = _INLINE_TITLE.match(text)
+        if not found and (comment or heading) and not key_side(text):
+            name = comment["comment"] if comment else heading["title"] if heading else ""
+            if re.match(
+                r"(?i)(?:attributes|gsis?|keys?|fields|ttl|retain|example|query|scan|getitem)\b",
+                name,
+            ):
+                groups[-1].lines.append((line, text))
+                continue
+            title = name
+            groups.append(_Group(title))
+            continue
+        if found and re.match(r"(?i)\W*(?:optional|or|alternatively)\b", text):
+            here.ask(line, f"{found[0].raw} is optional; is it in the design?")
+            continue
+        again = any(
+            c.side.side == "partition"
+            and any(c.side == known.side for _, known in groups[-1].clauses)
+            for c in found
+        )
+        if inline and found:
+            title = inline["title"]
+        if (not text.strip() and groups[-1].clauses) or again or (inline and found):
+            groups.append(_Group(title))
+        groups[-1].lines.append((line, text))
+        groups[-1].clauses += [(line, clause) for clause in found]
+    return groups
+
+
+def _types(group: _Group) -> list[str]:
+    """Lines `total: number`: a group with them is an item."""
+    told = {line for line, _ in group.clauses}
+    found = (_TYPED.match(text) for line, text in group.lines if line not in told)
+    return [each[1] for each in found if each and attribute_type(each[3])[0]]
+
+
+def _tell_attributes(here: Here, group: _Group, entity: str) -> None:
+    """`total: number` below the keys of an item."""
+    told = {line for line, _ in group.clauses}
+    for line, text in group.lines:
+        found = _TYPED.match(text) if line not in told and entity else None
+        word, optional, values = attribute_type(found[3]) if found else ("", False, ())
+        if found and word and not key_side(found[1], here.names):
+            here.say(
+                AttributeStatement,
+                line,
+                "lines of a key",
+                entity=entity,
+                name=found[1],
+                type=word,
+                optional=optional or bool(found[2]),
+                values=values,
+            )
+
+
+def _item(text: str) -> dict[str, Any] | None:
+    """An example item as JSON, also with comments or in a program's notation."""
+    bare = re.sub(r"(?m)(?<![:\"'])//[^\"\n]*$", "", text)
+    try:
+        item = json.loads(re.sub(r",(\s*[}\]])", r"\1", bare))
+    except (ValueError, RecursionError):
+        pairs = re.findall(r"(?m)^\s{1,4}[\"']?(\w+)[\"']?\s*:\s*[\"']([^\"'\n]*)[\"']", bare)
+        item = dict(pairs) if bare.lstrip()[:1] in "{[" else None
+    return item if isinstance(item, dict) else None
+
+
+def _read_item(here: Here, item: dict[str, Any]) -> None:
+    """An example item: its attributes; its keys where their parts are values of attributes."""
+    if (
+        not here.at.entity
+        or not any(key_side(name) for name in item)
+        or READ_WORD.search(here.block.text)
+    ):
+        return
+    values = {
+        str(value): name
+        for name, value in item.items()
+        if not key_side(name, here.names) and isinstance(value, str | int)
+    }
+    for line, text in here.block.lines:
+        found = re.match(r"\s{1,4}[\"']?(\w+)[\"']?\s*:", text)
+        if not found or found[1] not in item:
+            continue
+        value, side = item[found[1]], key_side(found[1], here.names)
+        if side and isinstance(value, str) and side.index != "*":
+            key = key_text(value)
+            if key is not None and ("#" in value or value.isupper()):
+                key = _generalised(value, values) if not key.fields else key
+                here.say(
+                    KeyStatement,
+                    line,
+                    "an example item",
+                    entity=here.at.entity,
+                    side=side,
+                    key=key,
+                    section=here.block.path,
+                )
+            here.mark_read(line)
+        elif side is None:
+            word = {
+                str: "string",
+                bool: "boolean",
+                int: "number",
+                float: "decimal",
+                list: "list",
+                dict: "map",
+            }.get(type(value), "")
+            word = (
+                "timestamp"
+                if isinstance(value, str) and re.match(r"\d{4}-\d\d-\d\dT", value)
+                else word
+            )
+            here.say(
+                AttributeStatement,
+                line,
+                "an example item",
+                entity=here.at.entity,
+                name=found[1],
+                type=word,
+            )
+
+
+def _generalised(value: str, values: dict[str, str]) -> WrittenKey:
+    """`ORDER#o-17` of an item with orderId o-17 is `ORDER#<orderId>`."""
+    parts = [
+        f"<{values[part]}>" if part in values and at else part
+        for at, part in enumerate(value.split("#"))
+    ]
+    left = [part for at, part in enumerate(parts) if at and "<" not in part and not part.isupper()]
+    text = "#".join(parts)
+    return WrittenKey(text, "", bool(left) or (text == value and not value.isupper()))

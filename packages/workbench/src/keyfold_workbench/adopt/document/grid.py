@@ -1,0 +1,113 @@
+"""A table of a document with the roles of its columns."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from keyfold_workbench.adopt.document.blocks import CellRow, codes, plain
+from keyfold_workbench.adopt.document.here import Here
+from keyfold_workbench.adopt.document.key_side import INDEX, KeySide, index_number, key_side
+from keyfold_workbench.adopt.document.notations import AFTER, BEFORE, column_roles
+
+_PAIR = re.compile(
+    r"(?i)(.*?(?:pk|partition key|hash key))\s*(?:/|\+|,|&|and)\s*(.*?(?:sk|sort key|range "
+    r"key))(?:\s+\w+)?"
+)
+_SAME = re.compile(r"(?i)(?:same(?: as (?:above|before))?|ditto|\u2033|\")")
+
+
+@dataclass
+class DocumentGrid:
+    """A table with the roles of its columns."""
+
+    header: list[str]
+    sides: list[KeySide | None]
+    body: list[CellRow]
+
+    def column(self, role: str) -> int | None:
+        """The first column that can have a role and is no key column."""
+        for column, head in enumerate(self.header):
+            if self.sides[column] is None and role in column_roles(head):
+                return column
+        return None
+
+    def cell(self, row: CellRow, column: int | None) -> str:
+        return row.cells[column] if column is not None and column < len(row.cells) else ""
+
+    @property
+    def first(self) -> int:
+        """The column that names the rows: not their numbers."""
+        numbers = all(
+            re.fullmatch(r"#?[A-Za-z]{0,3}-?\d+[a-z]?\.?", plain(self.cell(row, 0)))
+            for row in self.body
+        )
+        return 1 if numbers and len(self.header) > 1 else 0
+
+    def key_cells(self, row: CellRow) -> list[tuple[KeySide, str]]:
+        return [(side, self.cell(row, at)) for at, side in enumerate(self.sides) if side]
+
+
+def grid_of(here: Here) -> DocumentGrid:
+    rows = list(here.block.rows)
+    heads = [plain(cell) for cell in rows[0].cells]
+    if any(map(AFTER.search, heads)):
+        rows = [
+            _without(row, [at for at, head in enumerate(heads) if BEFORE.search(head)])
+            for row in rows
+        ]
+    for column in reversed(range(len(rows[0].cells))):
+        pair = _PAIR.fullmatch(plain(rows[0].cells[column]))
+        if pair:
+            rows = [_apart(row, column, pair) for row in rows]
+    header = [plain(cell) for cell in rows[0].cells]
+    sides = [key_side(head, here.names) for head in header]
+    for column, head in enumerate(header):  # GSI2 beside GSI2SK is its partition key
+        beside = sides[column + 1] if column + 1 < len(sides) else None
+        if (
+            sides[column] is None
+            and re.fullmatch(rf"(?i){INDEX}", head)
+            and beside
+            and beside.index == index_number(head)
+        ):
+            sides[column] = KeySide(index_number(head), "partition", "")
+    inside = here.at.index if all(side is None or not side.index for side in sides) else ""
+    if inside:
+        sides = [side and KeySide(inside, side.side, "") for side in sides]
+    return DocumentGrid(
+        header,
+        sides,
+        [
+            _filled(row, rows, number)
+            for number, row in enumerate(rows)
+            if number and any(row.cells)
+        ],
+    )
+
+
+def _without(row: CellRow, columns: list[int]) -> CellRow:
+    """A row without the columns of the state before."""
+    return CellRow(row.line, tuple(cell for at, cell in enumerate(row.cells) if at not in columns))
+
+
+def _apart(row: CellRow, column: int, pair: re.Match[str]) -> CellRow:
+    """One column `PK / SK` as two."""
+    cell = row.cells[column] if column < len(row.cells) else ""
+    if plain(cell) == pair[0]:
+        parts = [pair[1], pair[2]]
+    elif len(codes(cell)) == 2:
+        parts = codes(cell)
+    else:
+        parts = re.split(r"\s+[/+,]\s+|\s*[/+]\s*(?=[A-Z]+#)", cell.replace("`", ""))
+    parts = [part.strip() for part in parts] if len(parts) <= 2 else [cell, cell]
+    return CellRow(row.line, (*row.cells[:column], *[*parts, ""][:2], *row.cells[column + 1 :]))
+
+
+def _filled(row: CellRow, rows: list[CellRow], number: int) -> CellRow:
+    """A row with `same as above` replaced."""
+    above = rows[number - 1].cells
+    cells = tuple(
+        above[at] if _SAME.fullmatch(plain(cell)) and at < len(above) else cell
+        for at, cell in enumerate(row.cells)
+    )
+    return CellRow(row.line, cells)

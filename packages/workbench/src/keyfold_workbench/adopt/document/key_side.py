@@ -1,0 +1,93 @@
+"""The names of key attributes in documents: `PK`, `GSI1 Sort Key`, `Hash Key (GSI2)`."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Literal
+
+from keyfold_workbench.adopt.document.blocks import plain
+
+Side = Literal["partition", "sort"]
+SIDES: tuple[Side, Side] = ("partition", "sort")
+INDEX = r"(?:gsi|lsi)[ _-]?\d*"
+_SIDE = r"(?:pk|sk|partition[ _-]?key|sort[ _-]?key|hash[ _-]?key|range[ _-]?key)"
+NAME = rf"(?<![Nn]o )(?:{INDEX}[ _.:-]*{_SIDE}(?:\d\b)?|\b{_SIDE}(?:[ _-]*{INDEX})?\b)"
+"""A key attribute inside a text."""
+_WHOLE = re.compile(
+    rf"(?i)(?:(?P<index>{INDEX})[ _.:-]*)?(?P<side>pk|sk|(?:partition|sort|hash|range)(?:[ "
+    rf"_-]?key)?"
+    rf"|partitionkey|sortkey)(?:[ _-]*\(?(?P<after>{INDEX})\)?)?"
+    r"(?:[ _-]*(?:template|pattern|format|value|attribute|structure|example|design))?"
+)
+
+
+@dataclass(frozen=True)
+class KeySide:
+    """One side of a table's key (`index` is empty) or of an index's key."""
+
+    index: str
+    side: Side
+    attribute: str = ""
+    """The attribute's name, if the document gives it here."""
+
+
+@dataclass
+class KeyNames:
+    """The names that a document gives to its indexes and their key attributes."""
+
+    attributes: dict[str, KeySide] = field(default_factory=dict)
+    indexes: dict[str, str] = field(default_factory=dict)
+    """Names of indexes by their numbers (GSI1) and by themselves."""
+
+    def pattern(self, *, plain_names: bool) -> str:
+        """Matches a key attribute; plain names such as `email` only where reads are told."""
+        own = [name for name in self.attributes if plain_names or re.search(r"(?i)[ps]k|key", name)]
+        own = sorted(own, key=len, reverse=True)[:200]
+        return "|".join([NAME, *(rf"(?<![\w-]){re.escape(name)}\b" for name in own)])
+
+    def index_in(self, text: str) -> str:
+        """The index that a text names; empty if it names none or several."""
+        found = {
+            index_number(hit) for hit in re.findall(rf"(?i)\b{INDEX}\b", text) if hit[-1].isdigit()
+        }
+        named = {
+            number
+            for number, name in self.indexes.items()
+            if re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", text)
+        }
+        found |= {self.number(name) for name in named}
+        return found.pop() if len(found) == 1 else ""
+
+    def number(self, name: str) -> str:
+        """One index by one name: its number if it has one."""
+        known = (number for number, named in self.indexes.items() if named == name)
+        return min(known, key=lambda number: not re.fullmatch(INDEX, number, re.I), default=name)
+
+
+def row_side(label: str, names: KeyNames) -> KeySide | None:
+    """The key attribute that a row is about; a plain name such as `email` is an attribute's row."""
+    return key_side(label, names if re.search(r"(?i)[ps]k|key", label) else None)
+
+
+def index_number(text: str) -> str:
+    """`GSI-1` and `gsi1` are GSI1."""
+    return re.sub(r"[ _-]", "", text).upper()
+
+
+def key_side(text: str, names: KeyNames | None = None) -> KeySide | None:
+    """The key attribute that a text names, if it names nothing else."""
+    whole = plain(text).strip().rstrip(":").strip("\"'")
+    if names is not None and whole in names.attributes:
+        return names.attributes[whole]
+    short = re.sub(r"\s*\([^()]*\)\s*$", "", whole)
+    found = _WHOLE.fullmatch(short)
+    if found is None:
+        return None
+    inner = re.search(rf"(?i)\(({INDEX})\)$", whole)
+    index = found["index"] or found["after"] or (inner[1] if inner else "")
+    side: Side = "partition" if found["side"][0].lower() in "ph" else "sort"
+    named = re.fullmatch(r"\w+", short) and not re.fullmatch(
+        r"(?i)(hash|range|partition|sort)_?(key)?", short
+    )
+    return KeySide(index_number(index), side, short if named else "")

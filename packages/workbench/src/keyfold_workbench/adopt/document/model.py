@@ -1,0 +1,402 @@
+"""The statements of a document as one model; what is said twice and differs becomes a question."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass, field, replace
+
+from keyfold_workbench.adopt.document.key_side import SIDES, Side
+from keyfold_workbench.adopt.document.key_text import WrittenKey, can_meet
+from keyfold_workbench.adopt.document.scope import camel, words_of
+from keyfold_workbench.adopt.document.statements import (
+    AttributeStatement,
+    DocumentReading,
+    DocumentStatement,
+    IndexStatement,
+    KeyStatement,
+    TableStatement,
+)
+
+Keys = dict[Side, tuple[str, str]]
+"""Attribute and type of each side of a key."""
+
+
+@dataclass
+class DocumentIndex:
+    name: str
+    keys: Keys = field(default_factory=dict)
+    projection: str = ""
+    purpose: str = ""
+    line: int = 0
+
+
+@dataclass
+class DocumentTable:
+    title: str
+    name: str = ""
+    keys: Keys = field(default_factory=dict)
+    ttl: str = ""
+    stream: str = ""
+    assumed: bool = False
+    """The names of its key attributes were looked for in its items' keys."""
+    indexes: dict[str, DocumentIndex] = field(default_factory=dict)
+    """By number (GSI1), or by name."""
+
+    def index(self, number: str) -> DocumentIndex | None:
+        if number in self.indexes:
+            return self.indexes[number]
+        known = [
+            index
+            for index in self.indexes.values()
+            if index.name == number
+            or any(
+                re.fullmatch(rf"(?i){re.escape(number)}_?[ps]k", name)
+                for name, _ in index.keys.values()
+            )
+        ]
+        return known[0] if known else None
+
+
+@dataclass
+class DocumentEntity:
+    name: str
+    title: str
+    table: DocumentTable
+    keys: dict[tuple[str, Side], tuple[WrittenKey, int]] = field(default_factory=dict)
+    """Template and line by index (empty: the table) and side."""
+    attributes: dict[str, AttributeStatement] = field(default_factory=dict)
+    days: str = ""
+
+
+_GroupKey = tuple[tuple[str, ...], tuple[str, ...]]
+"""The words of a table's title, and of an entity's name."""
+_Groups = dict[_GroupKey, list[KeyStatement]]
+
+
+class DocumentModel:
+    """Tables, indexes and entities of a document."""
+
+    def __init__(self, reading: DocumentReading) -> None:
+        self.reading = reading
+        self.tables: dict[tuple[str, ...], DocumentTable] = {}
+        self.entities: list[DocumentEntity] = []
+        self._taken: set[str] = set()
+        self.said = self._accepted()
+        titles = {words_of(s.table) for s in self.said if s.table}
+        self._several = len(titles) > 1 or len({words_of(s.entity) for s in self._own_keys()}) > 1
+        self._add_tables()
+        self._add_entities()
+        self._add_indexes()
+
+    def named(self, title: str) -> DocumentEntity | None:
+        """The entity that a text names."""
+        for words in (words_of(title), words_of(re.sub(r"\([^)]*\)", "", title))):
+            found = [
+                entity
+                for entity in self.entities
+                if words and words in (words_of(entity.title), words_of(entity.name))
+            ]
+            if len(found) == 1:
+                return found[0]
+        return None
+
+    def only_of(self, title: str) -> DocumentEntity | None:
+        """The entity of a table that has no other."""
+        found = [entity for entity in self.entities if title and entity.table is self.table(title)]
+        return found[0] if len(found) == 1 else None
+
+    def _accepted(self) -> list[DocumentStatement]:
+        """Without what the document calls the state before."""
+        after = {words_of(_about(s)) for s in self.reading.statements if s.state == "after"}
+        kept = []
+        for s in self.reading.statements:
+            if s.state == "before" and (words_of(_about(s)) in after or not _about(s)):
+                self.reading.ask(
+                    s.line, "The document has a newer state than this; the newer one is read."
+                )
+            else:
+                kept.append(s)
+        return kept
+
+    def _own_keys(self) -> list[KeyStatement]:
+        """Keys that are attributes by name, as of a table with one kind of item: `PK: userId`."""
+        return [s for s in self.said if isinstance(s, KeyStatement) and _is_attribute(s)]
+
+    def table(self, title: str) -> DocumentTable:
+        """The table of a title; the only one if the document has one."""
+        words = words_of(title) if self._several else ()
+        return self.tables.setdefault(words, DocumentTable(title if self._several else ""))
+
+    def _add_tables(self) -> None:
+        for s in self.said:
+            if isinstance(s, TableStatement):
+                table = self.table(s.table or s.title)
+                table.name = table.name or s.name
+                table.stream = table.stream or s.stream
+                if s.ttl and table.ttl not in ("", s.ttl):
+                    self.reading.ask(
+                        s.line, f"Which attribute is the time to live, {table.ttl} or {s.ttl}?"
+                    )
+                table.ttl = table.ttl or s.ttl
+                for side, name, kind in s.keys:
+                    self._set_key(table, side, name, kind, s.line)
+        for key in self._own_keys():
+            self._set_key(self._table_of(key), key.side.side, key.side.attribute, "S", key.line)
+        for table in [self._table_of(s) for s in self.said if isinstance(s, KeyStatement)]:
+            if not table.assumed:
+                self._assume_keys(table)
+        for table in self.tables.values():
+            table.keys = {side: table.keys[side] for side in SIDES if side in table.keys}
+
+    def _set_key(self, table: DocumentTable, side: Side, name: str, kind: str, line: int) -> None:
+        known = table.keys.setdefault(side, (name, kind))
+        if known[0].lower() != name.lower():
+            self.reading.ask(
+                line, f"The {side} key is {known[0]} elsewhere, and {name} here.", contradicts=True
+            )
+
+    def _assume_keys(self, table: DocumentTable) -> None:
+        """The names that the document's keys have most often; PK and SK if it gives none."""
+        table.assumed = True
+        for side, default in zip(SIDES, ("PK", "SK"), strict=True):
+            used = Counter(
+                s.side.attribute
+                for s in self.said
+                if isinstance(s, KeyStatement) and not s.side.index and s.side.side == side
+                and not _is_attribute(s) and self._table_of(s) is table
+            )  # fmt: skip
+            if used and side not in table.keys:
+                table.keys[side] = (
+                    next((name for name, _ in used.most_common() if name), default),
+                    "S",
+                )
+
+    def _table_of(self, s: KeyStatement) -> DocumentTable:
+        own = s.entity if _is_attribute(s) and not s.table else ""
+        return self.table(s.table or own)
+
+    def _add_entities(self) -> None:
+        grouped: _Groups = {}
+        for s in self.said:
+            if isinstance(s, KeyStatement):
+                where = (
+                    words_of(s.table or (s.entity if _is_attribute(s) else ""))
+                    if self._several
+                    else ()
+                )
+                grouped.setdefault((where, words_of(s.entity)), []).append(s)
+        placed = {key: said for key, said in grouped.items() if any(not s.side.index for s in said)}
+        for key, said in grouped.items():
+            if key not in placed:
+                self._join(key, said, placed)
+        groups = sorted((placed or grouped).values(), key=_only_examples)
+        for said in groups:
+            if not (_only_examples(said) and self._is_example_of_known(said)):
+                self._add_entity(said)
+        self._add_bare_tables()
+
+    def _join(self, key: _GroupKey, said: list[KeyStatement], placed: _Groups) -> None:
+        """Index keys under a name that has no key of the table: those of the entity near by."""
+        if not placed:
+            return
+        same = [other for other in placed if other[1] == key[1]]
+        words = {*key[1]}
+        named = [other for other in placed if other[1] and {*other[1]} < words]
+        named = [one for one in named if not any({*one[1]} < {*other[1]} for other in named)]
+        near = same or (named if len(named) == 1 else []) or [
+            other
+            for other, keys in placed.items()
+            if len(said[0].section) > 1 and any(s.section == said[0].section for s in keys)
+            and {f for s in said for f in s.key.fields} <= self._fields(keys)
+        ]  # fmt: skip
+        asked = ", ".join(f"{s.side.attribute or s.side.index} {s.key.text}" for s in said)
+        if len(near) != 1:
+            self.reading.ask(
+                said[0].line,
+                f"{said[0].entity}: which entity has {asked}? None of that name has a key.",
+            )
+            return
+        if not same:
+            owner = placed[near[0]][0].entity
+            self.reading.ask(
+                said[0].line, f"Is {said[0].entity} an index key of {owner}? It is read so."
+            )
+        placed[near[0]] += [replace(s, entity=placed[near[0]][0].entity) for s in said]
+
+    def _fields(self, said: list[KeyStatement]) -> set[str]:
+        words = words_of(said[0].entity)
+        told = {
+            s.name
+            for s in self.said
+            if isinstance(s, AttributeStatement) and words_of(s.entity) == words
+        }
+        return told | {name for s in said for name in s.key.fields}
+
+    def _add_entity(self, said: list[KeyStatement]) -> None:
+        templates = [s for s in said if not _is_attribute(s)]
+        told = [s for s in templates if s.notation != "an example item"]
+        mine = told if any(not s.side.index for s in told) else templates
+        mine = mine if any(not s.side.index for s in mine) else [*said]
+        entity = DocumentEntity(
+            self._free_name(said[0].entity), said[0].entity, self._table_of(said[0])
+        )
+        for s in sorted(mine, key=lambda s: s.key.example):
+            place = s.side.index if s.side.index != "*" else "", s.side.side
+            known = entity.keys.get(place)
+            if s.key.example:
+                if known is not None and can_meet(s.key, known[0]):
+                    continue
+                guessed = self._by_prefix(s.key)
+                if known is None and guessed is not None:
+                    entity.keys[place] = guessed, s.line
+                self.reading.ask(
+                    s.line, f"{entity.name}: {s.key.text} is an example; of which key?"
+                )
+            elif known is None:
+                entity.keys[place] = s.key, s.line
+                if s.notation == "an example item" and s.key.fields:
+                    self.reading.ask(
+                        s.line, f"{entity.name}: {s.key.text} is read from an example. Is it so?"
+                    )
+            elif known[0].shape != s.key.shape:
+                self.reading.ask(s.line,
+                    f"{entity.name}: {s.key.text} here, {known[0].text} in line "
+                    f"{known[1]}; "
+                                         "one kind of item or two?", contradicts=True)  # fmt: skip
+        if ("", "partition") not in entity.keys and any(not index for index, _ in entity.keys):
+            self.reading.ask(said[0].line, f"{entity.name}: the partition key is not understood.")
+            entity.keys = {}
+        if entity.keys or not templates:
+            self.entities.append(entity)
+
+    def _is_example_of_known(self, said: list[KeyStatement]) -> bool:
+        """Items of an entity that the document describes elsewhere."""
+        own = [s for s in said if not s.side.index]
+        return any(
+            all(
+                (known := entity.keys.get(("", s.side.side))) and can_meet(s.key, known[0])
+                for s in own
+            )
+            for entity in self.entities
+        )
+
+    def _by_prefix(self, key: WrittenKey) -> WrittenKey | None:
+        """An example `ORG#o-1` by the one template `ORG#<orgId>` of the document."""
+        fields: dict[str, set[str]] = {}
+        for s in self.said:
+            if isinstance(s, KeyStatement):
+                for prefix, name in re.findall(r"(\w+)#<(\w+)>", s.key.text):
+                    fields.setdefault(prefix, set()).add(name)
+        parts = key.text.split("#")
+        for at, part in enumerate(parts):
+            known = fields.get(parts[at - 1], set()) if at else set()
+            if at and "<" not in part and not part.isupper():
+                if len(known) != 1:
+                    return None
+                parts[at] = f"<{next(iter(known))}>"
+        return WrittenKey("#".join(parts))
+
+    def _free_name(self, title: str) -> str:
+        taken = self._taken
+        name = re.sub(r"\W", "", camel(title)) or "Item"
+        if name in taken:
+            name = re.sub(r"\W", "", camel(title.replace("(", " ").replace(")", " ")))
+        while name in taken:
+            name += "2"
+        name = name if name[:1].isalpha() else f"Item{name}"
+        self._taken.add(name)
+        return name
+
+    def _add_bare_tables(self) -> None:
+        """A table with key attributes and no item: its items are one entity."""
+        for table in self.tables.values():
+            keys = [name for name, _ in table.keys.values()]
+            generic = any(re.fullmatch(r"(?i)[ps]k", name) for name in keys)
+            if (
+                self._several
+                and keys
+                and not generic
+                and not any(e.table is table for e in self.entities)
+            ):
+                entity = DocumentEntity(self._free_name(table.title), table.title, table)
+                entity.keys = {
+                    ("", side): (WrittenKey(f"<{name}>"), 0)
+                    for side, (name, _) in table.keys.items()
+                }
+                self.entities.append(entity)
+
+    def _add_indexes(self) -> None:
+        for s in self.said:
+            if not isinstance(s, IndexStatement):
+                continue
+            table = self.table(s.table)
+            number = s.number or self.reading.names.number(s.name)
+            index = table.indexes.setdefault(number, DocumentIndex(s.name, line=s.line))
+            index.name = s.name if index.name == number else index.name
+            index.projection, index.purpose = (
+                index.projection or s.projection,
+                index.purpose or s.purpose,
+            )
+            for side, name, kind in s.keys:
+                known = index.keys.setdefault(side, (name, kind))
+                if known[0] != name:
+                    self.reading.ask(
+                        s.line,
+                        f"The {side} key of {index.name} is {known[0]} elsewhere, and {name} here.",
+                        contradicts=True,
+                    )
+        for entity in self.entities:
+            for number, _ in list(entity.keys):
+                if number and entity.table.index(number) is None:
+                    entity.table.indexes[number] = DocumentIndex(
+                        number, line=entity.keys[number, _][1]
+                    )
+        for table in self.tables.values():
+            for number, index in list(table.indexes.items()):
+                self._complete(table, number, index)
+                index.keys = {side: index.keys[side] for side in SIDES if side in index.keys}
+
+    def _complete(self, table: DocumentTable, number: str, index: DocumentIndex) -> None:
+        """An index without key attributes: those of its placements, or of its name."""
+        for side, end in zip(SIDES, ("PK", "SK"), strict=True):
+            told = [s.side.attribute for s in self.said if isinstance(s, KeyStatement)
+                    and s.side.index == number and s.side.side == side]  # fmt: skip
+            if side in index.keys or not told:
+                continue
+            named = next(filter(None, told), "")
+            index.keys[side] = named or f"{number}{end}", "S"
+            if not named:
+                self.reading.ask(
+                    index.line,
+                    f"What are the key attributes of {index.name}? {number}{end} is assumed.",
+                )
+        if "partition" not in index.keys:
+            called = re.fullmatch(r"(\w+?)[-_]?(?:index|gsi)", index.name, re.I)
+            known = called and any(
+                called[1] == name
+                for s in self.said
+                if isinstance(s, AttributeStatement)
+                for name in (s.name,)
+            )
+            if called and (known or "-" in index.name):
+                index.keys["partition"] = called[1], "S"
+                self.reading.ask(
+                    index.line,
+                    f"What is the key of {index.name}? {called[1]} is taken from its name.",
+                )
+            else:
+                self.reading.ask(index.line, f"What is the key of {index.name}?")
+                del table.indexes[number]
+
+
+def _is_attribute(s: KeyStatement) -> bool:
+    return not s.side.index and s.key.is_field and s.key.fields == [s.side.attribute]
+
+
+def _only_examples(said: list[KeyStatement]) -> bool:
+    return any(s.key.example for s in said) or all(s.notation == "an example item" for s in said)
+
+
+def _about(s: DocumentStatement) -> str:
+    return s.entity if isinstance(s, KeyStatement | AttributeStatement) else s.table

@@ -1,0 +1,179 @@
+"""The words by which documents say what a heading, a column or a line is about."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+Section = Literal["aside", "patterns", "keys", "indexes", "attributes", "examples", "ttl", ""]
+
+_SECTION_WORDS: tuple[tuple[Section, str], ...] = (
+    ("aside", r"\b(?:future|roadmap|planned|options? [a-z\d]\b|option:|rejected|"
+              r"alternatives?(?=\s+(?:[a-z\d]\b|designs?|approach)|\s*$|:)|"
+              r"considered|(?:re)?migrat\w+|backfill\w*|next steps?|extending|adding|"
+              r"anti-?patterns?|"
+              r"changelog|deprecated|hypothetical|out of scope|checklist|monitoring|"
+              r"capacity|cost\b|"
+              r"scal(?:e|ing)\b|best practices|deployment|troubleshooting|why not|do not|"
+              r"don'?t)\b"),
+    ("keys", r"\bkey (?:patterns?|formats?|prefix|schema|structure|summary|design|templates?|"
+             r"definitions?)|\b(?:pk|partition key)\b.*\bpatterns?\b|^primary keys?$|^keys?$|"
+             r"\bpk ?/ ?sk\b|chave|\b(?:entity|item|storage|event) patterns?$|entity "
+             r"types?|\bentit(?:y|ies)\b|\bentidad(?:es)?\b"),
+    ("indexes",
+        r"^(?:[\d.]+ )?(?:global |local )?(?:secondary )?(?:gsis?|lsis?|indexes|indices)\b"),
+    ("patterns", r"access patterns?|\bquer(?:y|ies)\b|use cases?|casos de uso|lookups?|\breads?\b|"
+                 r"read (?:path|patterns?)|patrones de (?:acceso|consulta)|padr(?:ões|ao|"
+                 r"ão) de acesso|consultas?|"
+                 r"\boperations?\b|^patterns?$|조회|アクセスパターン"),
+    ("indexes", r"\b(?:gsis?|lsis?)\b|\bind(?:ex|exes|ices)\b|índices?"),
+    ("attributes",
+        r"\b(?:attributes?|fields?|payload|properties|columns?|atributos|campos|schema)\b"),
+    ("examples", r"\b(?:examples?|samples?|ejemplos?|exemplos?)\b"),
+    ("ttl", r"\b(?:ttl|time to live|expir\w*|retention)\b"),
+)  # fmt: skip
+SECTIONS = tuple((kind, re.compile(f"(?i){words}")) for kind, words in _SECTION_WORDS)
+
+STRUCTURE = frozenset(
+    """
+    name names decision decisions
+    a an and or of for the with by in on to from per vs see also all other others not new
+    existing key keys schema schemas structure structures pattern patterns design designs
+    primary main base core table tables tabla tabela tablas tabelas attribute attributes index
+    indexes indices gsi gsis lsi lsis gsi1 gsi2 gsi3 gsi4 gsi5 global secondary local entity
+    entities item items type types record records data model models overview summary note notes
+    example examples sample samples access query queries config configuration definition
+    definitions field fields payload properties single multi dynamodb ddb database db storage
+    layout format formats template templates prefix prefixes convention conventions naming
+    reference composite sort partition hash range pk sk ttl expiration stream streams purpose
+    benefits analysis rationale recommendation recommendations current proposed standard common
+    implementation details detail how why what use used uses usage case cases column columns
+    list mapping mappings relationships relationship hierarchy lookup lookups read reads write
+    writes operation operations supported description shape shapes json object objects principle
+    principles philosophy guide document documentation spec specification chave chaves estrutura
+    entidades entidad entidade campos atributos sugeridos resumen resumo visao geral physical
+    logical required optional additional code kotlin python typescript javascript java go golang
+    rust terraform cdk application app projection populated method rule metadata step phase
+    section part
+    """.split()  # noqa: SIM905
+)
+"""Words of headings that name no entity."""
+
+COLUMNS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
+    (role, re.compile(rf"(?i)(?:{words})"))
+    for role, words in (
+        ("number", r"#|no\.?|nr\.?|id|ap|ap ?#|ref"),
+        ("entity",
+            r"(?:entity|item|record|object|row|document|data)(?: ?(?:/ ?)?(?:types?|kind|"
+            r"name|item|record))?"
+                   r"|entities|items|entity / item|entidad\w*|model|resource|types?|kind|"
+                   r"what|tipo|실체|엔티티"),
+        ("table", r"tables?(?: name)?|tabla|tabela"),
+        ("index",
+            r"(?:index|gsi|lsi|gsi/lsi|index name|gsi name|indexes|gsis|index/table|"
+            r"table/index|table/gsi"
+                  r"|index used|gsi used|key/index used|índice)"),
+        ("attribute",
+            r"(?:attribute|field|property|column|key|atributo|campo)(?: ?names?)?|"
+            r"attributes|fields|name"),
+        ("type", r"(?:data ?|dynamodb |attribute )?types?|tipo"),
+        ("pattern",
+            r"(?:access )?patterns?(?: name)?|use[- ]?cases?|quer(?:y|ies)|need|questions?|"
+            r"scenario|"
+                    r"requirement|action|access|purpose|goal|operations?|caso de uso|"
+                    r"padrão|조회 목적|feature|task|api|"
+                    r"endpoint|route|description|descripción|function|method|repository "
+                    r"method|pattern / .*"),
+        ("operation",
+            r"(?:dynamodb |ddb |api )?(?:operations?|api|call|action|method|command|access "
+            r"pattern|type)"),
+        ("condition",
+            r".*(?:condition|expression|key(?:s|/index)? used|implementation|how|query(?: "
+            r"pattern)?|"
+                      r"parameters|strategy|ddb operation|solution|lookup|access path).*|keys?"),
+        ("value",
+            r"(?:key )?(?:value|pattern|format|template|structure|schema|definition)s?|"
+            r"valor|key"),
+        ("example", r"(?:sample|example|ejemplo|exemplo|예시).*"),
+        ("purpose",
+            r"(?:purpose|use cases?|used for|uses?|description|notes?|access patterns?|"
+            r"comments?|why|query).*"),
+        ("projection", r"projections?(?: type)?|projected.*"),
+        ("sort order", r"sort|order|sorting"),
+    )
+)  # fmt: skip
+
+READS = {"getitem": "get", "get_item": "get", "batchgetitem": "get", "batchget": "get",
+         "transactgetitems": "get", "query": "query", "scan": "scan", "get": "get"}  # fmt: skip
+READ_WORD = re.compile(
+    r"(?i)\b(GetItem|BatchGetItem|BatchGet|get_item|Quer(?:y|ies)|Scan(?! ?index|[- "
+    r"]?reverse| forward))\b|\b((?-i:GET))\b(?=[ :(`])"
+)
+WRITE_WORD = re.compile(
+    r"(?i)\b(PutItem|UpdateItem|DeleteItem|BatchWrite(?:Item)?|TransactWrite(?:Items?)?|"
+    r"BatchDelete|put_item"
+    r"|update_item|delete_item|PutCommand|UpdateCommand|DeleteCommand|Put\b|Upsert|"
+    r"conditional (?:put|write|update))"
+)
+WRITE_NAME = re.compile(
+    r"(?i)(?:create|update|put|delete|add|save|persist|write|insert|remove|send|revoke|set|"
+    r"store|register|upsert"
+    r"|mark|record|increment|decrement|edit|append|crear|actualizar|eliminar|criar|"
+    r"atualizar|remover|replace|upload|cancel)\b"
+)
+DESCENDING = re.compile(
+    r"(?i)\bDESC\b|descending|ScanIndexForward['\"]?\s*[=:(]?\s*`?false|newest[- ]first|"
+    r"\bscan reverse|"
+    r"reverse[- ](?:sort|order|chronological)|most recent first|latest first"
+)
+PERHAPS = re.compile(r"(?i)\b(?:can|could|may|might|if needed|optionally|optional)\b")
+LIMIT = re.compile(r"(?i)\blimit\s*[=:]?\s*(\d+)")
+NUMBERED = re.compile(r"^\s*(?:#?\d+(?:\.\d+)*[.):]?|[A-Z]{1,3}[- ]?\d+[.:)]?|[A-Z][.)])\s+")
+BEFORE = re.compile(r"(?i)\b(?:current|before|old|present|existing|as-is)\b")
+AFTER = re.compile(r"(?i)\b(?:proposed|after|target|to-be|new design)\b|post-")
+
+TYPES = {
+    **dict.fromkeys(
+        ("s", "string", "str", "text", "uuid", "ulid", "varchar", "enum", "email", "url"), "string"
+    ),
+    **dict.fromkeys(("n", "number", "int", "integer", "long", "epoch", "unix"), "number"),
+    **dict.fromkeys(("float", "decimal", "double"), "decimal"),
+    **dict.fromkeys(("bool", "boolean"), "boolean"),
+    **dict.fromkeys(("b", "binary", "bytes"), "binary"),
+    **dict.fromkeys(("l", "list", "array"), "list"),
+    **dict.fromkeys(("m", "map", "object", "json", "dict"), "map"),
+    **dict.fromkeys(("ss", "string set", "stringset", "set"), "string_set"),
+    **dict.fromkeys(("ns", "number set", "numberset"), "number_set"),
+    **dict.fromkeys(("timestamp", "datetime", "iso8601", "iso 8601", "iso"), "timestamp"),
+    "date": "date",
+}
+
+
+def section_of(text: str) -> Section:
+    """What a heading or a label announces; empty if it only names something."""
+    return next((kind for kind, words in SECTIONS if words.search(text)), "")
+
+
+def column_roles(header: str) -> list[str]:
+    """Every role that a column's header allows, likeliest first."""
+    return [role for role, words in COLUMNS if words.fullmatch(header)]
+
+
+def attribute_type(text: str) -> tuple[str, bool, tuple[str, ...]]:
+    """A type as the design file's word (or empty), whether it is optional, and its values."""
+    optional = bool(re.search(r"(?i)\?$|optional|nullable|\bnull\b", text))
+    values = tuple(re.findall(r"[\"']([\w-]+)[\"']", text))
+    if len(values) > 1 and "|" in text:
+        return "string", optional, values
+    word = (
+        re.sub(r"(?i)\(.*?\)|`|\*|\?|optional|nullable|\|\s*null\b|required|,", " ", text)
+        .strip()
+        .lower()
+    )
+    if re.match(
+        r"(?:\[\]|list ?[<\[(]|array ?[<\[(]|set<|l<|(?:list|array) of)", word
+    ) or word.endswith("[]"):
+        return "list", optional, ()
+    if re.match(r"(?:map|record|dict) ?[<\[(]|\{", word):
+        return "map", optional, ()
+    return TYPES.get(word, ""), optional, ()

@@ -1,0 +1,83 @@
+"""Rows of access patterns: `List orders | Query | PK=CUSTOMER#<id>`."""
+
+from __future__ import annotations
+
+import re
+
+from keyfold_workbench.adopt.document.blocks import plain
+from keyfold_workbench.adopt.document.grid import DocumentGrid
+from keyfold_workbench.adopt.document.here import Here
+from keyfold_workbench.adopt.document.key_clauses import KeyClause
+from keyfold_workbench.adopt.document.key_side import KeySide, key_side
+from keyfold_workbench.adopt.document.key_text import cell_text, is_absent, key_text
+from keyfold_workbench.adopt.document.notations import READ_WORD
+from keyfold_workbench.adopt.document.reads import clauses_of, tell_read, with_side
+
+
+def pattern_rows(here: Here, grid: DocumentGrid) -> None:
+    """`List orders | Query | PK=CUSTOMER#<id>`: one access pattern a row."""
+    index = grid.column("index")
+    index = next(
+        (
+            at
+            for at, head in enumerate(grid.header)
+            if re.search(r"(?i)\bindex\b|\bgsi\b", head) and not grid.sides[at]
+        ),
+        index,
+    )
+    for row in grid.body:
+        name = grid.cell(row, grid.first)
+        rest = [
+            cell
+            for at, cell in enumerate(row.cells)
+            if at > grid.first
+            and not re.match(
+                r"(?i)sort(?:ing)?$|order$", grid.header[min(at, len(grid.header) - 1)]
+            )
+        ]
+        order = [
+            cell
+            for at, cell in enumerate(row.cells)
+            if re.match(r"(?i)sort(?:ing)?$|order$", grid.header[min(at, len(grid.header) - 1)])
+        ]
+        found = [clause for cell in rest for clause in clauses_of(cell, here.names)]
+        for side, cell in grid.key_cells(row):
+            if not is_absent(cell) and not clauses_of(cell, here.names):
+                found += _side_cell(side, cell)
+        named = plain(grid.cell(row, index))
+        number = here.names.index_in(named)
+        if number:
+            found = [
+                with_side(clause, number)
+                if not clause.side.attribute
+                or key_side(clause.side.attribute)
+                == KeySide("", clause.side.side, clause.side.attribute)
+                else clause
+                for clause in found
+            ]
+        text = " | ".join([*rest, *(f"order {cell}" for cell in order)])
+        told = tell_read(
+            here.about(index=number if found or number else here.at.index),
+            row.line,
+            name,
+            text,
+            found,
+            "a row of a pattern",
+            named,
+        )
+        if not told and row.line not in here.reading.marks and (found or READ_WORD.search(text)):
+            here.ask(row.line, f"{plain(name)}: by which key?")
+
+
+def _side_cell(side: KeySide, cell: str) -> list[KeyClause]:
+    """A condition in a key's column: `ORDER#<id>`, `begins_with ORDER#`, `>= <date>`."""
+    text = plain(cell)
+    if found := re.match(
+        r"(?i)(?:begins?[_ ]?with|starts?[_ ]?with)\s*\(?[\"']?(.+?)[\"']?\)?$", text
+    ):
+        return [KeyClause(side, "begins_with", (key_text(found[1]),), text)]
+    if found := re.match(r"(?i)between\s+(.+?)\s+and\s+(.+)$", text):
+        return [KeyClause(side, "between", (key_text(found[1]), key_text(found[2])), text)]
+    if found := re.match(r"(>=|<=|>|<(?!\w+>)|=)\s*(.+)$", text):
+        return [KeyClause(side, found[1], (key_text(found[2]),), text)]  # type: ignore[arg-type]
+    return [KeyClause(side, "=", (cell_text(cell),), text)]

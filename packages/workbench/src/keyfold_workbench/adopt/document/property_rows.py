@@ -1,0 +1,203 @@
+"""Rows of properties and of attributes: `Partition key | userId`, `total | Number`."""
+
+from __future__ import annotations
+
+import re
+
+from keyfold_workbench.adopt.document.blocks import CellRow, codes, plain
+from keyfold_workbench.adopt.document.grid import DocumentGrid
+from keyfold_workbench.adopt.document.here import Here
+from keyfold_workbench.adopt.document.key_side import (
+    INDEX,
+    SIDES,
+    KeySide,
+    index_number,
+    key_side,
+    row_side,
+)
+from keyfold_workbench.adopt.document.key_text import cell_text, is_absent
+from keyfold_workbench.adopt.document.notations import attribute_type, column_roles
+from keyfold_workbench.adopt.document.statements import (
+    AttributeStatement,
+    IndexStatement,
+    TableStatement,
+)
+from keyfold_workbench.adopt.document.telling import (
+    attribute_in,
+    key_type,
+    tell_attribute,
+    tell_cell,
+)
+
+_TABLE = re.compile(r"(?i)\btable\b")
+
+
+def property_rows(here: Here, grid: DocumentGrid) -> None:
+    """`Partition key | userId`, `PK | USER#<id>`: one property a row."""
+    order = ("value", "attribute", "purpose", "")
+    others = [
+        c
+        for c in range(len(grid.header))
+        if c and not {"type", "example"} & {*column_roles(grid.header[c])[:1]}
+    ]
+    others.sort(
+        key=lambda c: min(
+            (order.index(r) for r in column_roles(grid.header[c]) if r in order), default=3
+        )
+    )
+    index = here.at.index
+    for row in grid.body:
+        label = plain(row.cells[0])
+        side = row_side(label, here.names)
+        told = [row.cells[c] for c in others if c < len(row.cells) and row.cells[c]]
+        named = [cell for cell in told if key_side(cell, here.names)]
+        told = [cell for cell in told if cell not in named and not attribute_type(cell)[0]]
+        if side and side.attribute and named and not told:
+            where = KeySide(side.index, side.side, side.attribute)
+            tell_attribute(here, row.line, "", where, side.attribute, "S", "a row of a property")
+            continue
+        told = told or named
+        cell = next((cell for cell in told if "#" in cell), next(iter(told), ""))
+        if side:
+            where = KeySide(
+                side.index if side.index not in ("", "*") else index, side.side, side.attribute
+            )
+            bare = side.attribute in here.names.attributes and not cell_text(cell)
+            if bare and where.index:
+                cells = " ".join(row.cells[1:])
+                tell_attribute(
+                    here,
+                    row.line,
+                    "",
+                    where,
+                    side.attribute,
+                    key_type(cells),
+                    "a row of a property",
+                )
+            else:
+                tell_cell(here, row.line, here.at.entity, where, cell, "a row of a property")
+        elif re.fullmatch(r"(?i)(?:index )?name", label) and index:
+            name = (codes(cell) or [plain(cell)])[0]
+            here.say(IndexStatement, row.line, "a row of a property", name=name, number=index)
+        elif not tell_property(here, row.line, label, cell):
+            _tell_attribute_row(here, grid, row, 0)
+
+
+def tell_property(here: Here, line: int, label: str, value: str) -> bool:
+    """A table's name, time to live, stream, key or index, as a label with its value."""
+    first = (codes(value) or [re.sub(r"\s*\(.*", "", plain(value))])[0]
+    if attribute_type(first)[0]:
+        return False
+    if re.fullmatch(r"(?i)(?:physical )?table(?: name)?|name|tabla|nome da tabela", label):
+        if re.fullmatch(r"[\w.${}<>-]+", first) and (
+            label.lower() != "name"
+            or (codes(value) and _TABLE.search(" ".join(here.block.path[1:])))
+        ):
+            here.say(TableStatement, line, "a property", title=here.at.table, name=first)
+            return True
+    elif re.match(r"(?i)ttl\b|time to live", label) and not is_absent(value):
+        if (
+            re.match(rf"\W*{re.escape(first)}\b", value)
+            and re.fullmatch(r"[A-Za-z_]\w*", first)
+            and not re.fullmatch(r"(?i)enabled|yes|epoch|true|optional", first)
+        ):
+            here.say(TableStatement, line, "a property", title=here.at.table, ttl=first)
+            return True
+    elif re.match(r"(?i)streams?\b", label) and (
+        image := re.search(r"NEW_AND_OLD_IMAGES|NEW_IMAGE|OLD_IMAGE|KEYS_ONLY", value)
+    ):
+        here.say(TableStatement, line, "a property", title=here.at.table, stream=image[0])
+        return True
+    elif re.match(r"(?i)(?:primary key|pk ?/ ?sk)", label):
+        spans = [span for span in codes(value) if attribute_in(span)]
+        for side, span in zip(SIDES, spans, strict=False):
+            tell_attribute(here, line, here.at.entity, KeySide("", side), span, "S", "a property")
+        return bool(spans)
+    elif re.fullmatch(rf"(?i){INDEX}", label):
+        return tell_index(here, line, label, value)
+    return False
+
+
+def tell_index(here: Here, line: int, number: str, text: str) -> bool:
+    """`GSI1`: ExternalIdIndex (`GSI1PK`, `GSI1SK`) — purpose."""
+    short = index_number(number)
+    spans = [span for span in codes(text) if attribute_in(span) == span]
+    keys = [span for span in spans if key_side(span, here.names)]
+    keys = keys or [span for span in spans if not re.search(r"(?i)index$", span)]
+    keys = keys or re.findall(rf"(?i)\b{short}_?[PS]K\b", text)
+    named = re.search(r"\b([\w-]+[Ii]ndex)\b", plain(text))
+    if not keys or len(keys) > 2 or "#" in "".join(codes(text)):
+        return False
+    purpose = re.split(r"\s[\u2014\u2013-]\s", plain(text), maxsplit=1)
+    here.say(
+        IndexStatement,
+        line,
+        "a line of an index",
+        number=short,
+        name=named[1] if named else number,
+        purpose=purpose[1] if len(purpose) > 1 else "",
+        keys=tuple((side, name, "S") for side, name in zip(SIDES, keys, strict=False)),
+    )
+    return True
+
+
+def attribute_rows(here: Here, grid: DocumentGrid) -> None:
+    """`total | Number | in cents`: one attribute a row."""
+    column = grid.column("attribute")
+    if column is not None and (grid.column("type") is not None or here.at.entity):
+        for row in grid.body:
+            _tell_attribute_row(here, grid, row, column)
+
+
+def _tell_attribute_row(here: Here, grid: DocumentGrid, row: CellRow, column: int) -> None:
+    cell = grid.cell(row, column)
+    name = (codes(cell) or [plain(cell)])[0]
+    kind = grid.cell(row, grid.column("type"))
+    rest = [inner for at, inner in enumerate(row.cells) if at != column]
+    mark = next(filter(None, map(_key_mark, rest)), None)
+    if mark and re.fullmatch(r"[A-Za-z_]\w*", name):
+        side = KeySide(mark.index, mark.side, name)
+        tell_attribute(
+            here,
+            row.line,
+            here.at.entity,
+            side,
+            name,
+            key_type(kind),
+            "an attribute marked as a key",
+        )
+    word, maybe, values = attribute_type(kind)
+    optional = (
+        maybe or name.endswith("?") or bool(re.match(r"(?i)optional\b", plain(" ".join(rest))))
+    )
+    name = name.rstrip("?")
+    if not re.fullmatch(r"[A-Za-z_]\w*", name) or not here.at.entity:
+        return
+    if not values and word == "string":
+        listed = (
+            re.fullmatch(r"((?:`[\w-]+`(?:\s*(?:/|,|\||or|, or)\s*)?){2,})\.?", rest[-1].strip())
+            if rest
+            else None
+        )
+        values = tuple(codes(listed[1])) if listed else ()
+    here.say(
+        AttributeStatement,
+        row.line,
+        "a row of attributes",
+        entity=here.at.entity,
+        name=name,
+        type=word,
+        optional=optional,
+        values=values,
+    )
+
+
+def _key_mark(cell: str) -> KeySide | None:
+    """`PK`, `**Partition key**. …`, `String (sort key)`: the cell marks its attribute as a key."""
+    text = plain(cell)
+    inner = re.search(
+        r"(?i)\((pk|sk|hash|range|partition key|sort key|hash key|range key)\)|"
+        r"^((?:partition|sort|hash|range) key)\b",
+        text,
+    )
+    return key_side(text) or (key_side(inner[1] or inner[2]) if inner else None)

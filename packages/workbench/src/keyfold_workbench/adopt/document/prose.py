@@ -1,0 +1,339 @@
+"""List items and paragraphs: keys, key attributes, indexes, tables, attributes and reads."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from keyfold_workbench.adopt.document.blocks import codes, plain
+from keyfold_workbench.adopt.document.here import Here
+from keyfold_workbench.adopt.document.key_clauses import KeyClause, key_clauses
+from keyfold_workbench.adopt.document.key_side import INDEX, KeySide, Side, index_number, key_side
+from keyfold_workbench.adopt.document.key_text import AND_EXAMPLE, is_absent
+from keyfold_workbench.adopt.document.notations import PERHAPS, READ_WORD, attribute_type
+from keyfold_workbench.adopt.document.property_rows import tell_index, tell_property
+from keyfold_workbench.adopt.document.reads import clauses_of, tell_read, tells_reads, title_of
+from keyfold_workbench.adopt.document.scope import entity_name
+from keyfold_workbench.adopt.document.statements import (
+    AttributeStatement,
+    IndexStatement,
+    TableStatement,
+)
+from keyfold_workbench.adopt.document.telling import (
+    attribute_in,
+    key_type,
+    tell_attribute,
+    tell_cell,
+    tell_clauses,
+)
+
+_NAME = re.compile(
+    r"\s*(?:\[.\]\s*)?(?:\*\*(?P<bold>.+?)\*\*|(?P<text>[^`:=#|]{3,70}?)\s*(?::\s|\u2192|"
+    r"->|\s\u2014\s|\s-\s|:$))"
+)
+_LABELLED = re.compile(
+    r"\s*[-*]?\s*(?P<label>(?:\*\*[^*]{1,50}\*\*|`[^`]{1,40}`|[\w "
+    r"/-]{2,30}?)(?:\s*\([^()]{1,40}\))?(?:\*\*)?)\s*(?P<sign>[:=]|\u2192|->|\u2014|\u2013|"
+    r" - )\*{0,2}\s*(?P<value>\S.*)"
+)
+_KEY_WORD = (
+    r"(?:(?:gsi|lsi)\d* )?(?:partition[ -]key|sort[ -]key|hash[ -]key|range[ -]key|pk|sk|"
+    r"hash|range)"
+)
+_BARE_SIDE = re.compile(
+    rf"(?i)\s*[-*]?\s*[`*]*(\w+)\b[`*]*\s*[(\u2014:\u2013,-]?\s*(?:string|number|s|"
+    rf"n)?\W*({_KEY_WORD})\b"
+)
+_PAIR_INDEX = re.compile(
+    rf"(?i)\s*(?:[-*]\s*)?(?:({INDEX}):\s*)?([A-Za-z]\w*)\s*\+\s*(?:SK|sort key):?\s*(\w+)"
+)
+_INDEX_NAME = re.compile(r"[A-Za-z][\w.]*(?:[-_][\w.]+)*[-_]?(?:[Ii]ndex|gsi|GSI)\b|\bby[-_]\w+")
+_STRUCTURAL = re.compile(
+    r"(?i)(?:keys?|primary(?: keys?)?|gsis?(?: keys)?|gsi\d.*|lsi\d.*|index.*|payload|"
+    r"quer(?:y|ies)|dynamodb.*|access pattern|implementation|operation|condition|scan|"
+    r"mirror.*|optional.*|example.*|notes?|purpose|rule|method|why|enables|results?|used.*|"
+    r"critical.*|warning|description|benefits?|rationale|table.*|main table.*|base.*)\b"
+)
+
+
+def read_prose(here: Here) -> None:
+    """Tell what a paragraph or a list item says."""
+    if re.match(r"\s*\[[ xX]\]", here.block.text) or len(here.block.text) > 20_000:
+        return
+    name = _name(here.block.text)
+    facts = {line for line, text in here.block.lines if _tell_fact(here, line, text)}
+    lines = [(line, text) for line, text in here.block.lines if line not in facts]
+    text = "\n".join(text for _, text in lines)
+    in_reads = here.at.section == "patterns" or READ_WORD.search(text) is not None
+    found = [
+        (line, clause)
+        for line, text in lines
+        for clause in (clauses_of if in_reads else key_clauses)(text, here.names)
+    ]
+    only = [clause for _, clause in found]
+    call = next((span for span in codes(text) if re.fullmatch(r"\w+\([\w, ]*\)", span)), "")
+    if of_index := re.fullmatch(rf"(?i){INDEX}\s*\((\D.+)\)", name):
+        name = of_index[1]
+    structural = bool(_STRUCTURAL.match(name)) or key_side(name) is not None
+    if (
+        only
+        and tells_reads(here.at, text, only)
+        and not (structural and here.at.section != "patterns" and not READ_WORD.search(text))
+    ):
+        title = name if name and not structural else title_of(here.block)
+        above = here.block.parents[-1] if here.block.parents and (structural or not name) else ""
+        if tell_read(
+            here, found[0][0], title, f"{above} {text}".strip(), only, "a line of a pattern"
+        ):
+            for line, _ in found:
+                here.mark_read(line)
+    elif only:
+        _tell_keys(here, found, "" if structural else name, text)
+    elif (
+        not facts
+        and here.at.section == "patterns"
+        and (call or (name and not structural))
+        and READ_WORD.search(text)
+    ):
+        tell_read(here, here.block.line, name or call, text, [], "a line of a pattern")
+    elif not facts:
+        _tell_attributes(here, name)
+
+
+def _name(text: str) -> str:
+    """What an item begins with, in bold or before a colon."""
+    found = _NAME.match(text)
+    name = plain(found["bold"] or found["text"]).rstrip(":").strip() if found else ""
+    return "" if "=" in name else name
+
+
+def _tell_keys(here: Here, found: list[tuple[int, KeyClause]], name: str, text: str) -> None:
+    """`- **Order**: PK=ORDER#<id>, SK=META`."""
+    entity = entity_name(name) or here.at.entity
+    if PERHAPS.search(text) and all(clause.side.index for _, clause in found):
+        for line, clause in found:
+            here.ask(line, f"{entity}: {clause.raw} is optional; is it in the design?")
+        return
+    tell_clauses(here, found, entity, "a line of keys")
+
+
+def _tell_fact(here: Here, line: int, text: str) -> bool:
+    """A line with one fact: a property, a key attribute, an index."""
+    if tell_named_index(here, line, text):
+        return True
+    labelled = _LABELLED.match(text.replace(":**", "**:"))
+    if labelled is None:
+        return _tell_side(here, line, text) or _tell_table(here, line, text)
+    label, value = plain(labelled["label"]), labelled["value"]
+    numbered = re.fullmatch(rf"(?i)({INDEX})(?:\s*\(.*\))?", label)
+    if (
+        numbered
+        and not key_clauses(value, here.names)
+        and tell_index(here, line, numbered[1], value)
+    ):
+        return True
+    if labelled["sign"] in ":=" and tell_property(here, line, re.sub(r"\s*\(.*", "", label), value):
+        return True
+    side = key_side(label, here.names)
+    if (
+        side is None
+        or here.at.section == "patterns"
+        or re.search(r"(?i)begins?_?with|[<>]=?\s*[\"'`]|between ", value)
+    ):
+        return _tell_side(here, line, text) or _tell_table(here, line, text)
+    if len(key_clauses(text, here.names)) > 1:
+        return False
+    inner = re.search(r"\((\w+)[^()]*\)$", label)
+    if is_absent(value):
+        here.mark_read(line)
+        return True
+    named = side.attribute or (inner[1] if inner and key_side(inner[1]) else "")
+    first = re.split(r"\s*[(,;]|\s+-\s", plain(value))[0].strip()
+    described = (
+        not codes(value)
+        and "#" not in value
+        and not re.search(r"[<{]", value)
+        and (" " in first or attribute_type(first)[0])
+    )
+    if named and described:
+        where = replace(side, index=side.index if side.index != "*" else here.at.index)
+        tell_attribute(here, line, "", where, named, key_type(value), "a line of a key attribute")
+        return True
+    if described:
+        return False
+    index = (
+        here.at.index
+        if (side.index in ("", "*") and here.at.section == "indexes") or side.index == "*"
+        else side.index
+    )
+    cell = (
+        value
+        if codes(AND_EXAMPLE.sub("", value))
+        else re.split(r"\s+[(\u2014\u2013]|\s-\s|,\s", value)[0]
+    )
+    tell_cell(
+        here,
+        line,
+        here.at.entity,
+        KeySide(index, side.side, side.attribute),
+        cell,
+        "a line of a key",
+    )
+    return True
+
+
+def _tell_side(here: Here, line: int, text: str) -> bool:
+    """`PK` (partition key, string): an attribute that is a side of the key."""
+    found = _BARE_SIDE.match(text)
+    if not found or not (re.search(r"[`*]", text[: found.end(1) + 1]) or key_side(found[1])):
+        return False
+    side = key_side(found[2])
+    if side and not side.index and re.search(r"(?i)\b(?:gsi|lsi|index)\b", text):
+        return False
+    if side is None or key_side(found[2], None) == key_side(found[1]) or "#" in text or "=" in text:
+        return False
+    known = key_side(found[1])
+    if known and known.side != side.side:
+        return False  # `PK`/`SK` in a sentence
+    tell_attribute(
+        here,
+        line,
+        here.at.entity if not here.at.index else "",
+        side,
+        found[1],
+        key_type(text),
+        "a line of a key attribute",
+    )
+    return True
+
+
+def tell_named_index(here: Here, line: int, text: str) -> str:
+    """The index that a line names, with its key: `email-index (email as PK)`."""
+    bare = re.sub(r"[*]", "", text)
+    if pair := _PAIR_INDEX.match(bare):
+        if not pair[1]:
+            here.ask(line, f"What is the name of the index by {pair[2]} and {pair[3]}?")
+            return pair[2]
+        keys = (("partition", pair[2], "S"), ("sort", pair[3], "S"))
+        number = index_number(pair[1])
+        here.say(IndexStatement, line, "a line of an index", name=number, number=number, keys=keys)
+        return number
+    numbered = re.match(
+        rf"(?i)\s*(?:[-*]\s*)?`?({INDEX})`?\s*[:(\u2014\u2013-]+\s*`?([A-Za-z][\w.-]+)`?\)?", bare
+    )
+    after = re.match(
+        rf"(?i)\s*(?:[-*]\s*)?`?([A-Za-z][\w.-]+)`?\s*[(\u2014\u2013-]+\s*({INDEX})\)?", bare
+    )
+    first = re.match(
+        r"\s*(?:[-*]\s*)?(?:(?:GSI|LSI|Index)(?: name)?\s*:?\s*)?`?([\w.-]+)`?", bare, re.I
+    )
+    number = name = ""
+    if numbered and numbered[1][-1].isdigit() and _INDEX_NAME.fullmatch(numbered[2]):
+        number, name = numbered[1], numbered[2]
+    elif (
+        after
+        and after[2][-1].isdigit()
+        and not key_side(after[1])
+        and _INDEX_NAME.fullmatch(after[1])
+    ):
+        number, name = after[2], after[1]
+    elif (
+        first
+        and _INDEX_NAME.fullmatch(first[1])
+        and not key_side(first[1])
+        and (here.at.section == "indexes" or re.match(r"(?i)\W*(?:gsi|lsi)", bare))
+    ):
+        name = first[1]
+    if not name or here.at.section == "patterns":
+        return ""
+    told = _named_keys(bare[bare.find(name) + len(name) :])
+    here.say(
+        IndexStatement,
+        line,
+        "a line of an index",
+        name=name,
+        number=index_number(number),
+        keys=told,
+    )
+    return index_number(number) or name
+
+
+def _named_keys(text: str) -> tuple[tuple[Side, str, str], ...]:
+    """Key attributes by name in a line about an index."""
+    found: dict[Side, tuple[Side, str, str]] = {}
+    text = text.replace("`", "")
+    sides: tuple[tuple[Side, str], ...] = (
+        ("partition", r"partition key|hash key|pk|hash"),
+        ("sort", r"sort key|range key|sk|range"),
+    )
+    for side, words in sides:
+        hit = re.search(rf"(?i)\b(\w+) (?:as|\() ?(?:{words})\b", text) or re.search(
+            rf"(?i)\b(?:{words})\b[\s:=]{{1,3}}(\w+)(?:\s*\((n|number)\))?", text
+        )
+        if (
+            hit
+            and attribute_in(hit[1])
+            and not re.fullmatch(r"(?i)is|the|and|for|on|string|number|key|status|s|n", hit[1])
+        ):
+            number = "N" if hit.re.groups > 1 and hit[2] else "S"
+            found[side] = side, hit[1], number
+    if not found and (pair := re.match(r"\W+(\w+)\s*(?:/|,|\+)\s*(\w+)\s*\)?\W*$", text)):
+        found = {"partition": ("partition", pair[1], "S"), "sort": ("sort", pair[2], "S")}
+    return tuple(found.values())
+
+
+def _tell_table(here: Here, line: int, text: str) -> bool:
+    """`The table is named **`orders`**`; time to live in a sentence."""
+    name = re.search(r"(?i)\btable\*{0,2} (?:is )?(?:named|called)\s+[*`]*([\w.${}-]{3,})", text)
+    expiry = re.search(
+        r"(?i)\bTTL (?:is )?(?:enabled )?(?:on|via) (?:the )?(?:attribute )?`(\w+)`", text
+    )
+    stream = re.search(r"NEW_AND_OLD_IMAGES|NEW_IMAGE|OLD_IMAGE", text)
+    if not (name or expiry or stream):
+        return False
+    here.say(
+        TableStatement,
+        line,
+        "a sentence",
+        title=here.at.table,
+        name=name[1] if name else "",
+        ttl=expiry[1] if expiry else "",
+        stream=stream[0] if stream else "",
+    )
+    return not READ_WORD.search(text)
+
+
+def _tell_attributes(here: Here, name: str) -> None:
+    """`- `total` (Number): in cents` under Attributes, or `**Payload**: `a`, `b?``."""
+    if not here.at.entity:
+        return
+    if re.match(r"(?i)(?:payload|attributes?|fields?|data)\b", name):
+        for span in codes(here.block.text):
+            if told := re.fullmatch(r"(\w+)(\??)(?:\s*:\s*(.+))?", span):
+                _tell_attribute(here, here.block.line, told[1], told[2], told[3] or "")
+    elif here.at.section == "attributes":
+        told = re.match(
+            r"\s*[`*]{0,2}(\w+)(\??)[`*]{0,2}\s*(?:\(([^)]*)\))?\s*(?:[:\u2014\u2013-]\s*("
+            r"\S+).*)?$",
+            here.block.text,
+        )
+        if told and (told[3] or told[4] or "`" in here.block.text):
+            kind = told[3] if told[3] and attribute_type(told[3])[0] else (told[4] or "")
+            _tell_attribute(here, here.block.line, told[1], told[2], kind)
+
+
+def _tell_attribute(here: Here, line: int, name: str, mark: str, kind: str) -> None:
+    if key_side(name, here.names) or re.fullmatch(r"(?i)type|entity_?type|_type|__typename", name):
+        here.mark_read(line)
+        return
+    word, optional, values = attribute_type(kind)
+    here.say(
+        AttributeStatement,
+        line,
+        "a line of attributes",
+        entity=here.at.entity,
+        name=name,
+        type=word,
+        optional=optional or bool(mark),
+        values=values,
+    )

@@ -1,0 +1,201 @@
+"""What a block speaks about: the entity, table, index and kind of section of its surroundings."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from keyfold_workbench.adopt.document.blocks import Block, codes, plain
+from keyfold_workbench.adopt.document.key_side import INDEX, KeyNames, index_number, key_side
+from keyfold_workbench.adopt.document.notations import (
+    AFTER,
+    BEFORE,
+    NUMBERED,
+    STRUCTURE,
+    Section,
+    section_of,
+)
+from keyfold_workbench.adopt.document.statements import State
+
+_TABLE_WORD = re.compile(r"(?i)\b(?:table|tabla|tabela)\b")
+_TABLE_NAMED = re.compile(
+    r"(?i)(?:(?:table|tabla|tabela)\b(?: name| principal)?\s*(?:\d+\w?)?\s*[:(\u2013\u2014-"
+    r"]+\s*`?(?P<a>[\w.${}<>-]+)`?"
+    r"|`(?P<b>[\w.${}<>-]+)`)"
+)
+
+
+@dataclass(frozen=True)
+class Scope:
+    """The surroundings of a block, read from its headings, its label and its parent items."""
+
+    entity: str = ""
+    table: str = ""
+    index: str = ""
+    section: Section = ""
+    state: State = ""
+    aside: str = ""
+    """The heading that sets it apart from the design, as Future."""
+
+
+@dataclass(frozen=True)
+class DocumentFrame:
+    """What concerns all blocks: whether there are several tables, and two states of the design."""
+
+    several_tables: bool
+    states: bool
+
+    @classmethod
+    def of(cls, blocks: list[Block]) -> DocumentFrame:
+        heads = [plain(block.text) for block in blocks if block.kind == "heading"]
+        tables = {table_title(head) for head in heads} - {""}
+        all_heads = " | ".join(heads)
+        return cls(len(tables) > 1, bool(BEFORE.search(all_heads) and AFTER.search(all_heads)))
+
+
+def scope(block: Block, names: KeyNames, frame: DocumentFrame) -> Scope:
+    """The scope of a block."""
+    aside = next(
+        (text for text in (block.label, *block.path[1:]) if section_of(text) == "aside"), ""
+    )
+    index = ""
+    for text in block.above:
+        index = index or _index_of(text, names)
+    section: Section = next(filter(None, (section_of(_lead(text)) for text in block.above)), "")
+    table = (
+        next(filter(None, map(table_title, reversed(block.path[1:] or block.path))), "")
+        if frame.several_tables
+        else ""
+    )
+    return Scope(
+        _entity_of(block), table, index, section, _state(block) if frame.states else "", aside
+    )
+
+
+def _state(block: Block) -> State:
+    for text in (block.label, *reversed(block.path)):
+        if AFTER.search(text):
+            return "after"
+        if BEFORE.search(text):
+            return "before"
+    return ""
+
+
+def _index_of(text: str, names: KeyNames) -> str:
+    found = re.search(rf"(?i)\b({INDEX.removesuffix('*')}+)\b", _lead(text))
+    if found:
+        return index_number(found[1])
+    return names.index_in(text) if len(text) < 120 else ""
+
+
+def _lead(text: str) -> str:
+    """The part of an item or a heading that names it: its bold text, or its first line."""
+    first = text.splitlines()[0] if text else ""
+    bold = re.match(r"\s*(?:\d+[.)]\s*)?\*\*(.+?)\*\*", first)
+    return plain(bold[1]) if bold else plain(first)[:120]
+
+
+def _entity_of(block: Block) -> str:
+    for text in block.above:
+        lead = _lead(text)
+        if (
+            text in block.parents
+            and not re.match(r"\s*(?:\d+[.)]\s*)?\*\*", text)
+            and len(lead.split()) > 4
+        ):
+            continue
+        name = entity_name(lead)
+        if name:
+            return name
+    return ""
+
+
+def entity_name(text: str) -> str:
+    """The entity that a heading or a cell names, in its words; empty if it names none."""
+    if re.match(rf"(?i)\W*(?:[\d.]+\s+)?{INDEX}\b", plain(text)):
+        return ""
+    text = NUMBERED.sub("", plain(text)).rstrip(":").strip()
+    text = re.sub(
+        r"(?i)^(?:tables?|entit(?:y|ies)|items?|item type|entity type|entidad|"
+        r"record)\b\s*(?:\d+\w?)?\s*[:.\u2013\u2014-]\s*",
+        "",
+        text,
+    )
+    text = re.split(r"\s+[\u2014\u2013-]\s+|:\s", text)[0]
+    text = re.sub(r"(?i)\s*\((?:new|updated|existing|canonical|optional)\)", "", text)
+    bare = re.sub(r"\s*\([^)]*\)", "", text).strip() or text
+    known = [
+        word
+        for word in re.findall(r"[^\W_]+", bare)
+        if word.lower() not in STRUCTURE and not word.isdigit()
+    ]
+    if not known or key_side(bare) or len(text) > 60 or "=" in text:
+        return ""
+    if re.search(r"(?:Index|[-_]index|GSI)$", bare.split(" - ")[0].split("(")[0].strip()):
+        return ""
+    kind = section_of(re.sub(r"(?i)\s+operations?$", "", bare))
+    if kind in ("aside", "patterns", "ttl") or (
+        kind == "indexes" and re.search(r"(?i)gsi|ind(?:ex|ices)", bare)
+    ):
+        return ""
+    text = re.sub(
+        r"(?i)\s+(?:entity|items?|records?|entities|tables?|objects?|keys?|schema)$", "", text
+    )
+    return text.strip()
+
+
+def table_title(heading: str) -> str:
+    """The table that a heading names: by its name in code, or in words."""
+    if own := re.match(r"(?:\d+[.)]\s*)?([a-z][\w${}<>.]*(?:-[\w${}<>.]+)+)(?:\s|$)", heading):
+        return own[1] if _TABLE_WORD.search(own[1]) or own.end() == len(heading) else ""
+    if not _TABLE_WORD.search(heading):
+        return ""
+    if re.search(
+        r"(?i)single[- ]table|table (?:design|structure|overview|schema|of|definition)", heading
+    ):
+        return ""
+    named = _TABLE_NAMED.search(heading)
+    given = (named["a"] or named["b"]) if named else ""
+    return given if given and not _TABLE_WORD.fullmatch(given) else entity_name(heading)
+
+
+def table_name(heading: str) -> str:
+    """A table's own name in a heading: in code, or after `Table:`."""
+    spans = [span for span in codes(heading) if re.fullmatch(r"[\w.${}<>-]{3,}", span)]
+    if spans and (
+        _TABLE_WORD.search(heading) or re.fullmatch(r"\W*(?:\d+[.)]\s*)?`[^`]+`.*", heading)
+    ):
+        return spans[0]
+    found = re.search(
+        r"(?i)\b(?:table|tabla|tabela)\b(?: name| principal)?\s*:\s*([\w.${}<>-]{3,})",
+        plain(heading),
+    )
+    return found[1] if found else ""
+
+
+def camel(text: str) -> str:
+    """An entity's name for the design file: `Draft orders` is DraftOrder."""
+    bare = re.sub(r"\([^)]*\)", " ", text)
+    words = re.findall(r"[^\W_]+(?:_[^\W_]+)*", bare if bare.strip() else text)
+    if not words:
+        return ""
+    words[-1] = singular(words[-1])
+    return words[0] if len(words) == 1 else "".join(word[:1].upper() + word[1:] for word in words)
+
+
+def singular(word: str) -> str:
+    """The word without a plural's ending, where that is sure."""
+    if re.search(r"(?i)(?:ss|us|is|news|series)$", word) or len(word) < 4:
+        return word
+    if word.lower().endswith("ies"):
+        return word[:-3] + ("Y" if word.isupper() else "y")
+    return word[:-2] if re.search(r"(?i)(?:sh|ch|x|ss)es$", word) else re.sub(r"(?i)s$", "", word)
+
+
+def words_of(text: str) -> tuple[str, ...]:
+    """A name's words without order, plurals and notation: by these two names are one."""
+    text = re.sub(
+        r"(?i)\b(?:the|an?|canonical|new|record|item|entity|table|metadata record)\b", " ", text
+    )
+    parts = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+|\d+", text.replace("_", " "))
+    return tuple(sorted({singular(part.lower()) for part in parts}))

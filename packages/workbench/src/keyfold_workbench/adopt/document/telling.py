@@ -1,0 +1,120 @@
+"""From a cell or a clause to a statement: keys of entities, of tables and of indexes."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from keyfold_workbench.adopt.document.blocks import codes, plain
+from keyfold_workbench.adopt.document.here import Here
+from keyfold_workbench.adopt.document.key_clauses import KeyClause
+from keyfold_workbench.adopt.document.key_side import KeySide, key_side
+from keyfold_workbench.adopt.document.key_text import WrittenKey, cell_text, is_absent
+from keyfold_workbench.adopt.document.statements import IndexStatement, KeyStatement, TableStatement
+
+
+def attribute_in(cell: str) -> str:
+    """The attribute that a cell names as a key, as `userId` (String); empty if it names none."""
+    text = re.sub(r"\s*\([^()]*\).*$", "", plain(cell)).strip()
+    spans = codes(cell)
+    text = spans[0] if spans and not re.fullmatch(r"\w[\w-]*", text) else text
+    return text if re.fullmatch(r"[A-Za-z_][\w-]*", text) and not is_absent(text) else ""
+
+
+def key_type(text: str) -> str:
+    """S, N or B from `userId (Number)`; S if it is not said."""
+    found = re.search(r"(?i)\b(number|binary|n|b)\b(?![#-])", re.sub(r"`[^`]*`", "", text))
+    return found[1][0].upper() if found else "S"
+
+
+def tell_cell(here: Here, line: int, entity: str, side: KeySide, cell: str, notation: str) -> None:
+    """A key attribute with the content of a cell: a template, an attribute's name, or nothing."""
+    if is_absent(cell):
+        here.mark_read(line)
+        return
+    key = cell_text(cell)
+    named = attribute_in(cell)
+    if named and side.attribute in here.names.attributes and named != side.attribute:
+        here.mark_read(line)  # a value of an example item
+        return
+    bare = named and (key is None or (key.is_name and "#" not in cell))
+    if named and (bare or key_side(named, here.names)) and "#" not in plain(cell).split("(")[0]:
+        template = re.search(r"\(`?([^()`]*#[^()`]*)`?\)", cell)
+        tell_attribute(here, line, entity, side, named, key_type(cell), notation)
+        if template and here.at.index and not entity:
+            here.mark_read(line)
+        return
+    tell_key(here, line, entity, side, key, plain(cell), notation)
+
+
+def tell_attribute(
+    here: Here, line: int, entity: str, side: KeySide, name: str, kind: str, notation: str
+) -> None:
+    """An attribute is a side of the key of an index, of the table, or of an entity's table."""
+    known = key_side(name, here.names)
+    index = side.index or (known.index if known and known.index != "*" else "") or here.at.index
+    told = ((side.side, name, kind),)
+    if index:
+        number = here.names.number(index)
+        here.say(IndexStatement, line, notation, name=index, number=number, keys=told)
+    elif (known and re.fullmatch(r"(?i)[ps]k|\w+_[ps]k", name)) or not (entity or here.at.table):
+        here.say(TableStatement, line, notation, title=here.at.table, keys=told)
+    else:
+        where = KeySide("", side.side, name)
+        here.say(
+            KeyStatement,
+            line,
+            notation,
+            entity=entity or here.at.table,
+            side=where,
+            key=WrittenKey(f"<{name}>"),
+            section=here.block.path,
+        )
+
+
+def tell_key(
+    here: Here,
+    line: int,
+    entity: str,
+    side: KeySide,
+    key: WrittenKey | None,
+    raw: str,
+    notation: str,
+) -> None:
+    """An entity's template at one side of a key, or the question about it."""
+    label = " ".join(
+        filter(
+            None, (side.index if not side.attribute else "", side.attribute or f"{side.side} key")
+        )
+    )
+    if key is None:
+        here.ask(line, f"{label} of {entity or 'an item'}: what is {raw[:80]}?")
+        return
+    if not entity:
+        here.ask(line, f"Which entity has {label} {key.text}?")
+        return
+    here.say(
+        KeyStatement, line, notation, entity=entity, side=side, key=key, section=here.block.path
+    )
+    if key.doubt:
+        here.ask(line, key.doubt)
+
+
+def tell_clauses(
+    here: Here, found: list[tuple[int, KeyClause]], entity: str, notation: str
+) -> None:
+    """Clauses that state an item's key: PK=USER#<id>, SK=PROFILE."""
+    for line, clause in found:
+        side = clause.side
+        if side.index == "*" and here.at.index:
+            side = replace(side, index=here.at.index)
+        bare = side.attribute == "" or (clause.value is not None and clause.value.is_name)
+        if not side.index and bare and here.at.index:
+            side = replace(side, index=here.at.index)
+        if clause.operator != "=":
+            here.ask(line, f"{clause.raw} is a condition; of which read?")
+        elif clause.value is not None and (clause.value.is_name or key_side(clause.value.text)):
+            name = clause.value.text
+            tell_attribute(here, line, entity, side, name, key_type(clause.raw), notation)
+        else:
+            tell_key(here, line, entity, side, clause.value, clause.raw, notation)

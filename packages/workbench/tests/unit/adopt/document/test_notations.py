@@ -1,0 +1,283 @@
+"""Each notation of a design document, in a small document of its own.
+
+The notations are those of five seeds and of 45 public documents, listed with the counts in
+docs/guide/from-a-document.md. No text is copied from them.
+"""
+
+import pytest
+
+from keyfold_workbench.adopt.document.design import design_of
+
+KEYS = {
+    "columns PK and SK": """
+| Entity | PK | SK |
+|---|---|---|
+| Order | `ORDER#<orderId>` | `META` |
+""",
+    "columns in another order, named in full": """
+| Sort Key | Record | Partition Key |
+|---|---|---|
+| META | Order | ORDER#{orderId} |
+""",
+    "one column for both": """
+| Item | PK / SK |
+|---|---|
+| Order | `ORDER#<orderId>` / `META` |
+""",
+    "bullets with explained labels": """
+### Order
+- **PK (Partition Key):** `ORDER#${orderId}` (e.g., `ORDER#17`)
+- **SK (Sort Key):** `META`
+""",
+    "one bullet": """
+- **Order**: `PK=ORDER#<orderId>`, `SK=META`
+""",
+    "attributes with patterns": """
+### Order
+
+| Attribute | Type | Pattern |
+|---|---|---|
+| PK | String | `ORDER#{orderId}` |
+| SK | String | `META` |
+""",
+    "properties of the key": """
+### Entity: Order
+
+| Key | Value |
+|---|---|
+| Partition key | `ORDER#{orderId}` |
+| Sort key | `META` |
+""",
+    "a fence": """
+### 1. Orders
+```
+PK: ORDER#{orderId}
+SK: META
+```
+""",
+    "assignments in a cell": """
+| Entity | Keys |
+|---|---|
+| Order | PK=`ORDER#<orderId>`; SK=`META` |
+""",
+    "assignments in the first cell": """
+### Order
+
+| Attribute | Why |
+|---|---|
+| `PK`: `ORDER#<orderId>` | one order |
+| `SK`: `META` | its only item |
+""",
+    "an example item with the value of its attribute": """
+## Order
+```json
+{
+  "PK": "ORDER#o-17",
+  "SK": "META",
+  "orderId": "o-17"
+}
+```
+""",
+    "same as above": """
+| Entity | PK | SK |
+|---|---|---|
+| Line | `ORDER#<orderId>` | `LINE#<n>` |
+| Order | same as above | `META` |
+""",
+    "key patterns are keys": """
+## Key Patterns
+
+### Order
+```
+PK = ORDER#[orderId]
+SK = META
+```
+""",
+}
+
+
+@pytest.mark.parametrize("text", KEYS.values(), ids=KEYS)
+def test_a_key_is_read(text: str) -> None:
+    schema = design_of("# Shop\n" + text, "shop.md").schema
+    assert str(schema.by_entity["Order"].key) == "ORDER#{orderId} / META"
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("ORDER#<order id>", "ORDER#{orderId}"),
+        ("ORDER#{order_id}", "ORDER#{order_id}"),
+        ("ORDER#${order.id}", "ORDER#{id}"),
+        ("ORDER#:orderId", "ORDER#{orderId}"),
+        ("ORDER#[orderId]", "ORDER#{orderId}"),
+        ("ORDER#{{orderId}}", "ORDER#{orderId}"),
+        ("ORDER#orderId", "ORDER#{orderId}"),
+        ("ORDER#ID", "ORDER#{ID}"),
+        ("SHOP#<shop>#ORDER#<n>", "SHOP#{shop}#ORDER#{n}"),
+    ],
+)
+def test_a_placeholder_is_read_in_each_notation(written: str, read: str) -> None:
+    schema = design_of(
+        f"# D\n\n| Entity | PK |\n|---|---|\n| Order | `{written}` |\n", "d.md"
+    ).schema
+    key = schema.by_entity["Order"].key
+    assert key is not None
+    assert str(key.partition) == read
+
+
+SHOP = """# Shop
+
+| Entity | PK | SK | GSI1PK | GSI1SK |
+|---|---|---|---|---|
+| Order | `ORDER#<orderId>` | `META` | `CUSTOMER#<customerId>` | `ORDER#<date>` |
+| Line | `ORDER#<orderId>` | `LINE#<lineId>` | - | N/A |
+
+## Access patterns
+
+"""
+PATTERNS = {
+    "a row with a condition": (
+        "| Pattern | Operation | Key condition |\n|---|---|---|\n"
+        "| Lines | Query | `PK=ORDER#<id>, SK begins_with LINE#` |\n",
+        ("query", None, "ORDER#{id}", "begins_with"),
+    ),
+    "a row with a column for each side": (
+        "| # | Pattern | PK | SK |\n|---|---|---|---|\n| 1 | Lines | `ORDER#<id>` | "
+        "begins_with `LINE#` |\n",
+        ("query", None, "ORDER#{id}", "begins_with"),
+    ),
+    "a bullet": (
+        "- **Lines**: `Query PK=ORDER#<id> WHERE begins_with(SK,'LINE#')`\n",
+        ("query", None, "ORDER#{id}", "begins_with"),
+    ),
+    "two bullets for one read": (
+        "### Lines\n- `PK` = `ORDER#{id}`\n- `SK` = `begins_with(\"LINE#\")`\n",
+        ("query", None, "ORDER#{id}", "begins_with"),
+    ),
+    "a call by position": (
+        "- Lines: `GetItem(ORDER#<id>, META)`\n",
+        ("get", None, "ORDER#{id}", "eq"),
+    ),
+    "an index by its number": (
+        "- Lines: Query GSI1 `GSI1PK = CUSTOMER#<id>`, newest first, limit 20\n",
+        ("query", "GSI1", "CUSTOMER#{id}", "none"),
+    ),
+    "Python": (
+        "### Lines\n```python\ntable.query(KeyConditionExpression=Key('PK').eq(f'ORDER#{id}') "
+        "& Key('SK').begins_with('LINE#'))\n```\n",
+        ("query", None, "ORDER#{id}", "begins_with"),
+    ),
+    "TypeScript": (
+        "### Lines\n```ts\nawait db.send(new QueryCommand({\n"
+        "  KeyConditionExpression: 'PK = :pk AND begins_with(SK, :sk)',\n"
+        "  ExpressionAttributeValues: {':pk': `ORDER#${id}`, ':sk': 'LINE#'},\n}));\n```\n",
+        ("query", None, "ORDER#{id}", "begins_with"),
+    ),
+    "Java": (
+        '### Lines\n```java\nrequest.keyConditionExpression("PK = :pk AND begins_with(SK, :sk)");\n'
+        'values.put(":pk", AttributeValue.builder().s("ORDER#" + id).build());\n'
+        'values.put(":sk", AttributeValue.builder().s("LINE#").build());\n```\n',
+        ("query", None, "ORDER#{id}", "begins_with"),
+    ),
+    "the command line": (
+        "### Lines\n```bash\naws dynamodb query --table-name shop \\\n"
+        "  --key-condition-expression 'PK = :pk AND begins_with(SK, :sk)' \\\n"
+        '  --expression-attribute-values \'{":pk": {"S": "ORDER#<id>"}, ":sk": {"S": "LINE#'
+        '"}}\'\n```\n',
+        ("query", None, "ORDER#{id}", "begins_with"),
+    ),
+    "a fence": (
+        "1. Lines\n   ```\n   PK = ORDER#{id}\n   SK begins_with LINE#\n   ```\n",
+        ("query", None, "ORDER#{id}", "begins_with"),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "expected"), PATTERNS.values(), ids=PATTERNS)
+def test_a_read_is_read(text: str, expected: tuple[str, str | None, str, str]) -> None:
+    found = design_of(SHOP + text, "shop.md")
+    [pattern] = found.schema.patterns
+    assert pattern.name == "Lines", found.questions
+    read = (pattern.kind, pattern.index, str(pattern.partition), pattern.condition.operator)
+    assert read == expected
+
+
+def test_order_and_limit_are_read() -> None:
+    text = SHOP + "- Latest: Query GSI1 `GSI1PK = CUSTOMER#<id>`, newest first, limit 20\n"
+    [pattern] = design_of(text, "shop.md").schema.patterns
+    assert (pattern.descending, pattern.limit) == (True, 20)
+
+
+def test_indexes_are_read_from_rows_and_bullets_with_their_attributes() -> None:
+    text = """# Shop
+
+## Table: `orders`
+- Partition key: `orderId` (String)
+
+### Global Secondary Indexes
+
+| Index | Partition key | Sort key | Projection |
+|---|---|---|---|
+| `status-index` | `status` (String) | `createdAt` (Number) | KEYS_ONLY |
+
+- `customer-index` (customerId as PK)
+"""
+    [table] = design_of(text, "shop.md").schema.tables
+    assert [(i.name, i.key_text, i.projection) for i in table.indexes] == [
+        ("status-index", "status / createdAt", "KEYS_ONLY"),
+        ("customer-index", "customerId", "ALL"),
+    ]
+    assert table.key_text == "orderId"
+
+
+def test_several_tables_have_their_own_keys_indexes_and_reads() -> None:
+    text = """# Shop
+
+## Orders table
+- PK: orderId
+- GSI: customer-index
+  - PK: customerId
+
+### Query patterns
+1. `getOrder(orderId)` → GetItem on PK
+2. `listOrders(customerId)` → Query customer-index
+
+## Customers table
+- PK: customerId
+"""
+    schema = design_of(text, "shop.md").schema
+    assert [(p.name, p.kind, p.index) for p in schema.patterns] == [
+        ("getOrder", "get", None),
+        ("listOrders", "query", "customer-index"),
+    ]
+    assert {table.name: table.key_text for table in schema.tables} == {
+        "Orders": "orderId",
+        "Customers": "customerId",
+    }
+
+
+def test_of_two_states_the_newer_one_is_read() -> None:
+    text = """# Shop
+
+## Current tables
+
+| Table | PK | SK |
+|---|---|---|
+| Orders | orderId | - |
+
+## Proposed tables
+
+| Table | PK | SK |
+|---|---|---|
+| Orders | customerId | orderId |
+"""
+    found = design_of(text, "shop.md")
+    assert [table.key_text for table in found.schema.tables] == ["customerId / orderId"]
+    assert found.reading.marks[7] == "question"
+
+
+@pytest.mark.parametrize("heading", ["Future work", "Option A", "Migration", "Alternative design"])
+def test_what_a_heading_sets_aside_is_asked_about(heading: str) -> None:
+    found = design_of(SHOP + f"## {heading}\n\n- **Return**: `PK=RETURN#<id>`, `SK=META`\n", "s.md")
+    assert "Return" not in found.schema.by_entity
+    assert any(heading in question for question in found.questions)

@@ -1,0 +1,200 @@
+"""What callers send, and what they are shown where it is not the stored item itself."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import Field, StringConstraints
+
+from keyfold import Timestamp
+from keyfold_systems.gg_core.entities import (
+    MOST_IN_A_ROOM,
+    Difficulty,
+    Email,
+    Links,
+    LongText,
+    Media,
+    Nickname,
+    ObjectType,
+    Role,
+    Tags,
+    Text,
+    Verb,
+)
+from keyfold_web import Payload, cleared, unchanged
+
+V = TypeVar("V", bound=Payload)
+Lower = StringConstraints(to_lower=True)
+Stated = Annotated[Text, StringConstraints(strip_whitespace=True)]
+"""Text that somebody types: what is around it is not meant, and blanks alone say nothing."""
+Said = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=4000)]
+Hours = Annotated[int, Field(ge=1, le=24 * 365)]
+AnyId = Annotated[str, Field(min_length=1, max_length=100)]
+
+
+class NewUser(Payload):
+    """A profile."""
+
+    nickname: Annotated[Nickname, Lower]
+    email: Annotated[Email, Lower]
+    full_name: Stated
+    language: Annotated[str, Field(max_length=10)] = "en"
+    tags: Tags = []
+
+
+class UserChange(Payload):
+    """What changes in a profile."""
+
+    nickname: Annotated[Nickname, Lower] = unchanged()
+    email: Annotated[Email, Lower] = unchanged()
+    full_name: Stated = unchanged()
+    language: Annotated[str, Field(max_length=10)] | None = cleared("en")
+    tags: Tags | None = cleared([])
+
+
+class Person(Payload):
+    """What everybody sees of a user."""
+
+    user_id: str
+    nickname: str
+    full_name: str
+    tags: Tags
+    tier: str
+
+
+class Counts(Payload):
+    """How many follow a user, and how many the user follows."""
+
+    followers: int
+    following: int
+
+
+class Profile(Person, Counts):
+    """A user, with the counts, and whether the caller follows."""
+
+    followed_by_me: bool
+
+
+class Owned(Payload):
+    """An entry of a user's timeline: an entity of GSI1."""
+
+    type: Literal["User", "Group", "Goal", "Task", "Quest"]
+    id: str
+    title: str
+    at: Timestamp
+
+
+class NewGroup(Payload):
+    """A project, or a community that stays."""
+
+    name: Stated
+    description: LongText = ""
+    tags: Tags = []
+    is_persistent: bool = False
+
+
+class Member(Payload):
+    """Somebody in a group."""
+
+    person: Person
+    role: Role
+    joined_at: Timestamp
+
+
+class Membership(Payload):
+    """A group that a user is in."""
+
+    group_id: str
+    name: str
+    role: Role
+    joined_at: Timestamp
+
+
+class NewGoal(Payload):
+    """Something to reach."""
+
+    title: Stated
+    description: LongText = ""
+
+
+class NewTask(Payload):
+    """A step towards a goal."""
+
+    title: Stated
+    due_at: Timestamp | None = None
+
+
+class NewActivity(Payload):
+    """Something you did, or a group that you are an owner or admin of."""
+
+    actor_id: AnyId | None = None
+    verb: Verb = "post"
+    object_type: ObjectType = "Post"
+    object_id: AnyId | None = None
+    preview_text: LongText = ""
+    media: Media | None = None
+    tags: Tags = []
+
+
+class Entry(Payload):
+    """An activity as it is read."""
+
+    activity_id: str
+    actor_id: str
+    actor_name: str
+    promoted: bool
+    """Whether it comes to its followers as a copy."""
+    verb: str
+    object_type: str
+    object_id: str
+    preview_text: str
+    media_url: str | None
+    created_at: Timestamp
+
+
+class NewQuest(Payload):
+    """A challenge: linked to goals and tasks of yours, or counted."""
+
+    title: Stated
+    description: LongText | None = None
+    difficulty: Difficulty = "easy"
+    tags: Tags = []
+    deadline: Timestamp | None = None
+    kind: Literal["linked", "quantitative"]
+    linked_goal_ids: Links | None = None
+    linked_task_ids: Links | None = None
+    target_count: Annotated[int, Field(ge=1, le=10_000)] | None = None
+    count_scope: Literal["any", "linked"] | None = None
+    start_at: Timestamp | None = None
+    period_seconds: Annotated[int, Field(ge=60, le=366 * 86_400)] | None = None
+
+
+class NewRoom(Payload):
+    """Whom to talk to: one other user is a "dm", more are a "group"."""
+
+    members: Annotated[list[AnyId], Field(min_length=1, max_length=MOST_IN_A_ROOM - 1)]
+
+
+class RoomView(Payload):
+    """A room, and who else is in it."""
+
+    room_id: str
+    scope: Literal["dm", "group"]
+    people: list[Person]
+
+
+class MessageView(Payload):
+    """A message, and who wrote it."""
+
+    room_id: str
+    message_id: str
+    user_id: str
+    user_name: str
+    text: str
+    created_at: Timestamp
+
+
+def view_of(view: type[V], item: Any, **more: Any) -> V:
+    """A view of an item: its fields of the same names, and what is given beside them."""
+    own = {name: getattr(item, name) for name in view.model_fields if name not in more}
+    return view(**own, **more)

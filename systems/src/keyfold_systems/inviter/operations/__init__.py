@@ -1,1 +1,0 @@
-"""The operations of Inviter, by what they are about."""

@@ -1,0 +1,1 @@
+"""The operations of Search Room: rooms, then listings, then criteria."""

@@ -1,1 +1,0 @@
-"""The operations of TamaFriends, by what they are about."""

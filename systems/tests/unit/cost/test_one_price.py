@@ -1,0 +1,63 @@
+"""One price: the commands, the studio and the tools of assistants find the same workload."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from keyfold.cli import main
+from keyfold_engine.clients import connect
+from keyfold_workbench.mcp.cost_tools import CostTools
+from keyfold_workbench.mcp.workspace import Workspace
+from keyfold_workbench.studio.process import StudioOptions, open_systems
+
+SHOP = "design: shop\nentities:\n  Order: {key: {PK: ORDER#<id>, SK: O}, attributes: {id: id}}\n"
+SHOP += "patterns:\n  order: {get: Order, where: 'PK = ORDER#<id>, SK = O'}\n"
+BUSY = "design: shop\npatterns: {order: {rate: 500}}\n"
+
+
+def prices(target: str, capsys: pytest.CaptureFixture[str]) -> tuple[float, float, float | None]:
+    """By the command, by the tool of assistants, and in the studio."""
+    assert main(["cost", target, "--format", "json"]) == 0
+    by_command = json.loads(capsys.readouterr().out)["dollars"]["on_demand"]
+    by_tool = CostTools(Workspace(target)).estimate_cost()["dollars"]["on_demand"]
+    client = connect(":memory:")
+    try:
+        (system,) = open_systems(StudioOptions(target, ":memory:"), client)
+        return by_command, by_tool, system.bill.dollars if system.bill else None
+    finally:
+        client.close()
+
+
+@pytest.mark.parametrize("name", ["gg_core", "inviter", "search_room", "tamafriends"])
+def test_a_system_has_one_price(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    by_command, by_tool, in_studio = prices(f"keyfold_systems.{name}.design:design", capsys)
+    assert by_command == by_tool == in_studio
+
+
+def test_a_design_file_is_priced_under_the_workload_beside_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "shop.yaml"
+    file.write_text(SHOP)
+    alone, _, in_studio = prices(str(file), capsys)
+    assert in_studio is None, "without a workload no dollars stand on a page"
+    (tmp_path / "workload.yaml").write_text(BUSY.replace("shop", "other"))
+    assert prices(str(file), capsys)[0] == alone, "a workload of another design says nothing"
+    (tmp_path / "workload.yaml").write_text(BUSY)
+    by_command, by_tool, in_studio = prices(str(file), capsys)
+    assert by_command == by_tool == in_studio != alone
+
+
+def test_without_a_workload_the_headline_says_what_is_assumed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "shop.yaml"
+    file.write_text(SHOP)
+    assert main(["cost", str(file)]) == 0
+    assert "Assumed: every call once a second." in capsys.readouterr().out
+    (tmp_path / "workload.yaml").write_text(BUSY)
+    assert main(["cost", str(file)]) == 0
+    assert "Assumed: every call" not in capsys.readouterr().out
