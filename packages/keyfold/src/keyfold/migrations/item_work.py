@@ -13,7 +13,7 @@ from keyfold.migrations.backend import Item
 from keyfold.migrations.copier import POLL_SECONDS, Copier
 from keyfold.migrations.leftovers import find_unmoved, note_natives, remove_moved
 from keyfold.migrations.migration import Migration, Side, reached
-from keyfold.migrations.moves import Derive
+from keyfold.migrations.moves import Derive, Restore
 from keyfold.migrations.progress import Progress, Report
 from keyfold.migrations.rewrites import Rewrite
 from keyfold.migrations.sides import Sides, Tally, Uncopyable, rewrite_item
@@ -124,13 +124,18 @@ class ItemWork:
     def restore_structures(self, *, early: bool = False) -> None:
         """Correct the new design's structures; `early` while the old design still counts."""
         created = self.migration.created
-        for step in self.migration.recounts:
+        for step in [*self.migration.restores, *map(self._possible, self.migration.numbers)]:
             due = step.without_shared(created) if early else step
             tables = {
                 self.backend.physical(name): name for name in step.design.tables.keys() - created
             }
             if due.labels:
                 due.run(replace(self.backend, client=NotingClient(self.backend, self.log, tables)))
+
+    def _possible(self, numbers: Restore) -> Restore:
+        """Those between tables that are there: the others are left to the plan that makes them."""
+        there = {t for t in numbers.tables if self.backend.describe(t) is not None}
+        return numbers.within(there)
 
     def _rewrite(self, sides: Sides, table: str, item: Item, tally: Tally) -> None:
         try:

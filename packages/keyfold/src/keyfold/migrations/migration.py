@@ -140,14 +140,14 @@ class Migration:
         return [step for step in self.steps if isinstance(step, Restore)]
 
     @property
-    def recounts(self) -> list[Restore]:
-        """The restores of its steps, and of the numbers of the stream that nothing else moves."""
+    def numbers(self) -> list[Restore]:
+        """The numbers of the stream that no step states: of moved items, and in them."""
         stated = {label for step in self.restores for label in step.labels}
         moved = [move.numbers for move in self.moves if move.numbers is not None]
         left = [
             replace(one, labels=tuple(n for n in one.labels if n not in stated)) for one in moved
         ]
-        return [*self.restores, *(one for one in dict.fromkeys(left) if one.labels)]
+        return [one for one in dict.fromkeys(left) if one.labels]
 
     @property
     def duplicates(self) -> list[str]:
@@ -191,7 +191,7 @@ class Migration:
     def writes_staying(self) -> bool:
         """Whether it writes to existing tables, which needs undo records."""
         targets = {route.target for route in self.routes("new")}
-        rewritten = self.rewrites("backfill") or self.recounts or self.between
+        rewritten = self.rewrites("backfill") or self.restores or self.numbers or self.between
         return bool(rewritten or targets - self.created)
 
     @property

@@ -84,8 +84,8 @@ class Move:
     counters: tuple[str, ...] = ()
     """Counters of the moved items, which must be recounted."""
     numbers: Restore | None = None
-    """Numbers of the stream to which the moved items add: copying does not, and a consumer may
-    come late.
+    """Numbers of the stream to which the moved items add, or which they hold: copying does not
+    count, and a consumer may come late.
     """
     shared: SharedTable | None = None
     """The table that has its items under both keys."""
@@ -127,6 +127,20 @@ class Restore:
             and self.design.entities[each.target].__table__.name not in created
         }
         return replace(self, labels=tuple(n for n in self.labels if n not in shared))
+
+    @property
+    def tables(self) -> set[str]:
+        """The tables that the structures are about."""
+        return {table for label in self.labels for table in self._tables_of(label)}
+
+    def within(self, tables: Container[str]) -> Restore:
+        """The same without structures about other tables."""
+        kept = (n for n in self.labels if all(table in tables for table in self._tables_of(n)))
+        return replace(self, labels=tuple(kept))
+
+    def _tables_of(self, label: str) -> set[str]:
+        (each,) = (each for each in self.design.schema.follows if each.name == label)
+        return {self.design.entities[n].__table__.name for n in (each.source, each.target)}
 
     def words(self) -> str:
         return f"restore {', '.join(self.labels)}"
@@ -207,8 +221,9 @@ def move(
         },
     )
     name = target.name if source.name == target.name else f"{source.name} to {target.name}"
-    counted = _amounts(target, "transaction")
-    followed = _amounts(target, "stream")
+    counted = _amounts(_structures(target), "transaction")
+    held = [m for m in target.table.design.maintainers if m.follows.target == target.name]
+    followed = tuple(dict.fromkeys(_amounts([*_structures(target), *held], "stream")))
     numbers = Restore(cast("Design", target.table.design), followed) if followed else None
     return Move(name, *_routes(name, passage), counted, numbers, shared)
 
@@ -311,9 +326,9 @@ def _structures(spec: EntitySpec) -> list[Any]:
     return [m for m in spec.table.design.maintainers if m.source is spec.entity]
 
 
-def _amounts(spec: EntitySpec, sync: str) -> tuple[str, ...]:
+def _amounts(structures: Iterable[Any], sync: str) -> tuple[str, ...]:
     """The numbers that copying leaves unchanged although it should move them."""
-    amounts = (m for m in _structures(spec) if m.follows.fact == "amount")
+    amounts = (m for m in structures if m.follows.fact == "amount")
     return tuple(m.label for m in amounts if m.sync == sync)
 
 
