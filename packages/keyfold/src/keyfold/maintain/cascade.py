@@ -246,13 +246,10 @@ class OrphanMaintainer(KeptStructure, Reconciled):
         assert drift.subject is not None, "an orphan knows its parent"
         yield from carry_out(context, Sweep(self.related, drift.subject))
 
-    def reconcile(
-        self,
-        context: Context,
-        old: Entity | None,  # noqa: ARG002
-        new: Entity | None,
-    ) -> Flow[None]:
+    def reconcile(self, context: Context, old: Entity | None, new: Entity | None) -> Flow[None]:
         if self.sync == "transaction" or new is None:
+            return
+        if old is not None and self.related.place_of(old) == self.related.place_of(new):
             return
         yield from self.related.wait_until_shown(context, new)
         parent = self.related.parent_of(new)

@@ -78,6 +78,13 @@ class Related:
         values = {name: getattr(child, theirs) for name, theirs in self.via.items()}
         return None if None in values.values() else Ref(self.parent, values)
 
+    def place_of(self, child: Entity) -> tuple[object, ...]:
+        """Its parent's key, and where a search for the parent's items finds it."""
+        declared = self.key.declared
+        shown = not isinstance(declared, On) or declared.applies(child.__dict__)
+        found = declared.parts_of(child) if shown else None
+        return *(getattr(child, theirs) for theirs in self.via.values()), found
+
     def belongs(self, parent: Ref[Any]) -> Predicate | None:
         """The condition that an item still belongs to its parent; None if its key implies it."""
         own = self.child.__spec__.key.address

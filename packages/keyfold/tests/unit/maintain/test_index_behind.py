@@ -51,6 +51,7 @@ class DayPass(Entity, table=table):
     club_id: str
     user_id: str
     guest_of: str | None = None
+    note: str = ""
     day: Timestamp
     expires_at: Annotated[Timestamp | None, Ttl(days=1, after="day")] = None
 
@@ -122,3 +123,21 @@ def test_what_no_index_will_ever_show_is_not_waited_for(
     if guest_of is None:
         sandbox.engine.release_indexes()
     assert consumer.run_once().unresolved == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "looks"), [({"guest_of": "ben"}, True), ({"note": "x"}, False)]
+)
+def test_a_change_that_leaves_the_parent_and_its_entry_alone_reads_nothing(
+    sandbox: Sandbox, db: Db, changes: dict[str, str], looks: bool
+) -> None:
+    db.create(DayPass(club_id="c", user_id="mia", day=db.context.now()))
+    sandbox.engine.release_indexes()
+    consumer = Consumer(db)
+    consumer.drain()
+    db.update(DayPass.key(club_id="c", user_id="mia"), **changes)
+    sandbox.engine.release_indexes()
+    sandbox.requests.clear()
+    consumer.drain()
+    looked = ("GetItem", "clubs") in {(n, asked.get("TableName")) for n, asked in sandbox.requests}
+    assert looked is looks
