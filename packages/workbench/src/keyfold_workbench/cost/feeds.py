@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 
 from keyfold.design.flow import Action
@@ -47,12 +47,17 @@ def page(figures: Figures, feed: FeedSchema) -> FeedPage | None:
         requests += ceil(sources / BATCH_GET_ITEMS)
     if pushed:
         copied = min(load.page + 1, figures.matched(item, _partition(item)))
-        parts.append(items_query(figures, item, copied, "feed", page=copied + 1))
+        parts.append(_half(items_query(figures, item, copied, "feed", page=copied + 1)))
         requests += 1
     asked = sources * (1 - pushed)
     taken = min(FIRST_READ, load.page, figures.matched(post, _partition(post)))
-    parts += times([items_query(figures, post, taken, "feed", page=taken + 1)], asked)
+    parts += times([_half(items_query(figures, post, taken, "feed", page=taken + 1))], asked)
     return FeedPage(tuple(parts), requests + asked)
+
+
+def _half(part: Part) -> Part:
+    """The same read, eventually consistent."""
+    return replace(part, units=part.units / 2)
 
 
 def pushed_share(figures: Figures, feed: FeedSchema) -> float:

@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 I = TypeVar("I", bound=Entity)  # noqa: E741 - the item of a feed
 
 MOST: Final = 100
-FIRST_READ: Final = 11
-"""About as many activities as one read unit holds; fewer would cost the same."""
+FIRST_READ: Final = 8
+"""As many activities of 500 bytes as four kilobytes hold; fewer would cost the same."""
 
 
 def read_page(
