@@ -11,7 +11,15 @@ from keyfold.errors import KeyfoldError
 
 def hook(name: str, purpose: str, distribution: str) -> Callable[..., Any]:
     """A function by its name; says what to install if nothing brings it."""
+    found = optional_hook(name)
+    if found is None:
+        raise KeyfoldError(f"{purpose} needs {distribution}: pip install {distribution}")
+    return found
+
+
+def optional_hook(name: str) -> Callable[..., Any] | None:
+    """A function by its name, if something brings it."""
     for point in entry_points(group="keyfold.hooks", name=name):
         found: Callable[..., Any] = point.load()
         return found
-    raise KeyfoldError(f"{purpose} needs {distribution}: pip install {distribution}")
+    return None

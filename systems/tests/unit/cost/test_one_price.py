@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -31,10 +32,18 @@ def prices(target: str, capsys: pytest.CaptureFixture[str]) -> tuple[float, floa
         client.close()
 
 
+def documented(target: str) -> str:
+    """The design's document."""
+    with TemporaryDirectory() as folder:
+        assert main(["docs", target, "-o", f"{folder}/design.md"]) == 0
+        return Path(folder, "design.md").read_text()
+
+
 @pytest.mark.parametrize("name", ["gg_core", "inviter", "search_room", "tamafriends"])
 def test_a_system_has_one_price(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     by_command, by_tool, in_studio = prices(f"keyfold_systems.{name}.design:design", capsys)
     assert by_command == by_tool == in_studio
+    assert f"${by_command:,.2f} a month" in documented(f"keyfold_systems.{name}.design:design")
 
 
 def test_a_design_file_is_priced_under_the_workload_beside_it(
@@ -44,6 +53,7 @@ def test_a_design_file_is_priced_under_the_workload_beside_it(
     file.write_text(SHOP)
     alone, _, in_studio = prices(str(file), capsys)
     assert in_studio is None, "without a workload no dollars stand on a page"
+    assert "$" not in documented(str(file))
     (tmp_path / "workload.yaml").write_text(BUSY.replace("shop", "other"))
     assert prices(str(file), capsys)[0] == alone, "a workload of another design says nothing"
     (tmp_path / "workload.yaml").write_text(BUSY)

@@ -51,18 +51,21 @@ def run(args: argparse.Namespace) -> int:
     if isinstance(args.check, str) and args.check.endswith(DOCUMENTS):
         return _compare(args)
     from keyfold.design.target import load_schema
+    from keyfold.hooks import optional_hook
     from keyfold.review import docs
 
     args.target = args.target or (args.check if isinstance(args.check, str) else None)
     target = design_target(args)
     schema = load_schema(target)
     output = args.output or Path(f"{schema.name}.md")
+    price = optional_hook("price")
+    cost = price(target, schema) if price is not None else ""
     if args.check:
-        stale = docs.stale(schema, output)
+        stale = docs.stale(schema, output, cost)
         for path in stale:
             print(f"{path} is outdated; run: keyfold docs {target} -o {output}")
         return 1 if stale else 0
-    changed = docs.write(schema, output)
+    changed = docs.write(schema, output, cost)
     print(f"{output}: {'written' if changed else 'up to date'}", file=sys.stderr)
     return 0
 

@@ -9,6 +9,8 @@ from keyfold.design.nodes import compose
 from keyfold.design.schema import Schema
 from keyfold.design.target import FILES
 from keyfold.errors import KeyfoldError
+from keyfold_workbench.cost.amounts import money
+from keyfold_workbench.cost.tally import bill
 from keyfold_workbench.cost.workload import Workload
 from keyfold_workbench.cost.workload_file import load
 
@@ -28,6 +30,15 @@ def known_workload(target: str, schema: Schema, given: Path | None = None) -> Wo
         if path.is_file() and _names(path, schema.name):
             return load(path, schema)
     return None
+
+
+def price_in_words(target: str, schema: Schema) -> str:
+    """What a design costs under its workload, for its document; empty if no file says one."""
+    workload = known_workload(target, schema)
+    if workload is None:
+        return ""
+    made = bill(schema, workload)
+    return f"{money(made.dollars)} a month on demand in {made.prices.region}, under {NAME}"
 
 
 def _folders(target: str) -> list[Path]:

@@ -12,11 +12,14 @@ from keyfold.review.docs.html import html
 from keyfold.review.docs.markdown import NOTE, markdown
 
 
-def files(schema: Schema, target: Path) -> dict[Path, str]:
-    """The files that document a design: HTML, Markdown with its pictures, or a design file."""
+def files(schema: Schema, target: Path, cost: str = "") -> dict[Path, str]:
+    """The files that document a design: HTML, Markdown with its pictures, or a design file.
+
+    `cost` is what it costs and on what assumption, in words.
+    """
     if target.suffix in (".yaml", ".yml"):
         return {target: _design_file(schema)}
-    made = document(schema)
+    made = document(schema, cost)
     if target.suffix == ".html":
         return {target: html(made)}
     if target.suffix != ".md":
@@ -38,19 +41,19 @@ def _design_file(schema: Schema) -> str:
     return dumps(schema)
 
 
-def stale(schema: Schema, target: Path) -> list[Path]:
+def stale(schema: Schema, target: Path, cost: str = "") -> list[Path]:
     """Files that are missing or differ from the design."""
     return [
         path
-        for path, text in files(schema, target).items()
+        for path, text in files(schema, target, cost).items()
         if not path.is_file() or path.read_text(encoding="utf-8") != text
     ]
 
 
-def write(schema: Schema, target: Path) -> list[Path]:
+def write(schema: Schema, target: Path, cost: str = "") -> list[Path]:
     """Write the document; returns the changed files."""
-    changed = stale(schema, target)
-    made = files(schema, target)
+    changed = stale(schema, target, cost)
+    made = files(schema, target, cost)
     for path in changed:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(made[path], encoding="utf-8")

@@ -26,11 +26,11 @@ from keyfold.review.docs.tables import entities, indexes, tables, vectors
 from keyfold.review.docs.writes import copies, counters, feeds, streams, uniques, writes
 
 
-def document(schema: Schema) -> Document:
+def document(schema: Schema, cost: str = "") -> Document:
     """The whole document without empty sections."""
     review = check(schema)
     made = (
-        ("Overview", _overview(schema, review)),
+        ("Overview", _overview(schema, review, cost)),
         ("Access patterns", patterns(schema)),
         ("Vector search", vectors(schema)),
         ("Tables and keys", tables(schema)),
@@ -56,7 +56,7 @@ def document(schema: Schema) -> Document:
     )
 
 
-def _overview(schema: Schema, review: Review) -> Iterator[Block]:
+def _overview(schema: Schema, review: Review, cost: str) -> Iterator[Block]:
     """What a reader needs first: how much there is, and where each item lies."""
     streams = [table.name for table in schema.tables if table.stream]
     facts = {
@@ -67,6 +67,7 @@ def _overview(schema: Schema, review: Review) -> Iterator[Block]:
         "Follows a write": count(len(schema.follows), "structure", "structures"),
         "Streams": ", ".join(streams) or "none",
         "Findings": _summary(review),
+        **({"Cost": cost} if cost else {}),
     }
     yield Grid(tuple(facts), (tuple(facts.values()),))
     for table in schema.tables:
