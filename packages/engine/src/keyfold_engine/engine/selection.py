@@ -13,9 +13,8 @@ from keyfold_engine.engine.storage import Session
 from keyfold_engine.engine.tables import IndexDefinition, TableDefinition
 from keyfold_engine.errors import RequestInvalid, ValidationError
 from keyfold_engine.expressions import evaluate
-from keyfold_engine.expressions.ast import Condition, Path, Projection
+from keyfold_engine.expressions.ast import Condition, Path, Projection, roots
 from keyfold_engine.expressions.projection import compile_projection
-from keyfold_engine.expressions.roots import roots
 from keyfold_engine.values import Item
 
 _INVALID = "One or more parameter values were invalid: "

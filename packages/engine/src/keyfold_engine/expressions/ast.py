@@ -7,8 +7,9 @@ trees only.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias, TypeVar, cast, overload
 
 from keyfold_engine.values import AttributeValue
 
@@ -165,14 +166,61 @@ Action: TypeAlias = SetAction | RemoveAction | AddAction | DeleteAction
 Projection: TypeAlias = tuple[Path, ...]
 
 
-def operands_of(test: Compare | Between | In | Function) -> tuple[Operand, ...]:
-    """The operands of a single test, its subject first."""
-    match test:
-        case Compare(_, left, right):
+Node: TypeAlias = Condition | Operand | Arithmetic
+N = TypeVar("N", bound=Node)
+
+
+@overload
+def parts(node: Compare | Between | In | Function) -> tuple[Operand, ...]: ...
+@overload
+def parts(node: Node) -> tuple[Node, ...]: ...
+
+
+def parts(node: Node) -> tuple[Node, ...]:
+    """The conditions and operands right inside a node, in order."""
+    match node:
+        case And(inner) | Or(inner) | Function(_, inner):
+            return inner
+        case Not(term):
+            return (term,)
+        case Compare(_, left, right) | Arithmetic(_, left, right):
             return (left, right)
         case Between(operand, low, high):
             return (operand, low, high)
         case In(operand, options):
             return (operand, *options)
-        case Function(_, arguments):
-            return arguments
+    return ()
+
+
+def mapped(node: N, change: Callable[[Any], Any]) -> N:
+    """The node with each of its parts changed; one without parts as it is."""
+    inner, kind = tuple(map(change, parts(node))), cast("Any", type(node))
+    match node:
+        case And() | Or():
+            return cast("N", kind(inner))
+        case Function(name):
+            return cast("N", kind(name, inner))
+        case In():
+            return cast("N", kind(inner[0], inner[1:]))
+        case Not() | Between():
+            return cast("N", kind(*inner))
+        case Compare(operator) | Arithmetic(operator):
+            return cast("N", kind(operator, *inner))
+    return node
+
+
+def walk(node: Node) -> Iterator[Node]:
+    """The node and everything inside it, in order."""
+    yield node
+    for part in parts(node):
+        yield from walk(part)
+
+
+def paths(node: Node) -> Iterator[Path]:
+    """All paths in a tree, in order."""
+    return (each for each in walk(node) if isinstance(each, Path))
+
+
+def roots(node: Node) -> Iterator[str]:
+    """The top-level attributes of all paths in a bound tree, in order."""
+    return (path.root for path in paths(node))

@@ -4,25 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from keyfold_engine.errors import RequestInvalid, ValidationError
 from keyfold_engine.expressions import operand_check, parser, text_check
 from keyfold_engine.expressions.ast import (
     Action,
     AddAction,
-    And,
-    Arithmetic,
-    Between,
-    Compare,
     Condition,
     DeleteAction,
     Function,
-    In,
     NameRef,
-    Not,
-    Operand,
-    Or,
     Path,
     Placeholder,
     Projection,
@@ -31,6 +23,7 @@ from keyfold_engine.expressions.ast import (
     UpdateActions,
     Value,
     ValueRef,
+    mapped,
 )
 from keyfold_engine.expressions.keys import KeyCondition
 from keyfold_engine.expressions.update import UpdatePlan
@@ -114,25 +107,7 @@ class _Binder:
         self.used_names, self.used_values = used_names, used_values
 
     def condition(self, node: Condition) -> Condition:
-        bound: Condition
-        match node:
-            case And(terms):
-                return And(tuple(map(self.condition, terms)))
-            case Or(terms):
-                return Or(tuple(map(self.condition, terms)))
-            case Not(term):
-                return Not(self.condition(term))
-            case Compare(operator, left, right):
-                bound = Compare(operator, self.operand(left), self.operand(right))
-                operand_check.check_comparison(bound, self._parameter)
-            case Between(operand, low, high):
-                bound = Between(self.operand(operand), self.operand(low), self.operand(high))
-                operand_check.check_between(bound, self._parameter)
-            case In(operand, options):
-                bound = In(self.operand(operand), tuple(map(self.operand, options)))
-                operand_check.check_in(bound, self._parameter)
-            case Function():
-                return self.call(node)
+        bound: Condition = self._bound(node)
         return bound
 
     def update(self, update: UpdateActions) -> UpdateActions:
@@ -147,39 +122,31 @@ class _Binder:
         bound: Action
         match action:
             case SetAction(_, value):
-                return SetAction(target, self._bind_assigned(value))
+                return SetAction(target, self._bound(value))
             case RemoveAction():
                 return RemoveAction(target)
             case AddAction(_, value):
-                bound = AddAction(target, self.value(value))
+                bound = AddAction(target, self._value(value))
             case DeleteAction(_, value):
-                bound = DeleteAction(target, self.value(value))
+                bound = DeleteAction(target, self._value(value))
         operand_check.check_action(bound, self._parameter)
         return bound
 
-    def _bind_assigned(self, value: Operand | Arithmetic) -> Operand | Arithmetic:
-        if not isinstance(value, Arithmetic):
-            return self.operand(value)
-        bound = Arithmetic(value.operator, self.operand(value.left), self.operand(value.right))
-        operand_check.check_arithmetic(bound, self._parameter)
+    def _bound(self, node: Any) -> Any:
+        """A condition or operand with names and values for its placeholders, checked."""
+        if isinstance(node, Path):
+            return self.path(node)
+        if isinstance(node, ValueRef):
+            return self._value(node)
+        if isinstance(node, Function):
+            text_check.check_arity(node, self._parameter)
+        bound = mapped(node, self._bound)
+        check = operand_check.CHECKS.get(type(bound))
+        if check is not None:
+            check(bound, self._parameter)
         return bound
 
-    def operand(self, node: Operand) -> Operand:
-        match node:
-            case Path():
-                return self.path(node)
-            case Function():
-                return self.call(node)
-            case _:
-                return self.value(node)
-
-    def call(self, call: Function) -> Function:
-        text_check.check_arity(call, self._parameter)
-        bound = Function(call.function, tuple(map(self.operand, call.arguments)))
-        operand_check.check_call(bound, self._parameter)
-        return bound
-
-    def value(self, value: Value | ValueRef | Placeholder) -> Value | Placeholder:
+    def _value(self, value: Value | ValueRef | Placeholder) -> Value | Placeholder:
         if not isinstance(value, ValueRef):
             return value
         bound = self._values.get(value.text)

@@ -20,6 +20,7 @@ from keyfold_engine.expressions.ast import (
     SetAction,
     Value,
     ValueRef,
+    walk,
 )
 from keyfold_engine.expressions.evaluate import Values
 from keyfold_engine.values.normal import NormalItem
@@ -67,22 +68,17 @@ def _parts(action: Action) -> Iterator[int | str]:
         yield _TAKING_AWAY
 
 
-def _of(operand: Operand | Arithmetic) -> Iterator[int | str]:
-    match operand:
-        case Path(steps):
-            yield _READING + sum(_READ_STEP + _step(step) for step in steps)
-        case Value(content):
-            yield attribute_size(content)
-        case Placeholder(text) | ValueRef(text):
-            yield text
-        case Arithmetic(work, left, right):
-            yield _WORK[work]
-            yield from _of(left)
-            yield from _of(right)
-        case Function(work, arguments):
-            yield _WORK[work]
-            for argument in arguments:
-                yield from _of(argument)
+def _of(value: Operand | Arithmetic) -> Iterator[int | str]:
+    for each in walk(value):
+        match each:
+            case Path(steps):
+                yield _READING + sum(_READ_STEP + _step(step) for step in steps)
+            case Value(content):
+                yield attribute_size(content)
+            case Placeholder(text) | ValueRef(text):
+                yield text
+            case Arithmetic(work) | Function(work):
+                yield _WORK[work]
 
 
 def _step(step: str | int | NameRef) -> int:

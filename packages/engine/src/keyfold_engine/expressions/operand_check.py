@@ -5,8 +5,8 @@ Wrong types, and colliding paths of an update or projection.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import NoReturn
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NoReturn
 
 from keyfold_engine.expressions.ast import (
     Action,
@@ -110,8 +110,18 @@ def check_call(call: Function, parameter: str) -> None:
         _check_type_name(arguments[1], parameter)
 
 
-def check_arithmetic(node: Arithmetic, parameter: str) -> None:
+def _check_arithmetic(node: Arithmetic, parameter: str) -> None:
     _check_kinds(node.operator, (node.left, node.right), frozenset(("N",)), parameter)
+
+
+CHECKS: Mapping[type[Any], Callable[[Any, str], None]] = {
+    Compare: check_comparison,
+    Between: check_between,
+    In: check_in,
+    Function: check_call,
+    Arithmetic: _check_arithmetic,
+}
+"""What is refused in a node whose parts are bound."""
 
 
 def check_action(action: Action, parameter: str) -> None:

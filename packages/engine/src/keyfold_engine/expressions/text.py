@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 import orjson
 
@@ -26,27 +27,29 @@ _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_]*").fullmatch
 _WORDS = {*KEYWORDS, "TRUE", "FALSE"}
 
 
-def condition_text(condition: Condition) -> str:
-    """`state = "open" AND attribute_exists(due_at)`."""
+def condition_text(condition: Condition, shown: Callable[[Operand], str] | None = None) -> str:
+    """`state = "open" AND attribute_exists(due_at)`, with operands as `shown`."""
+    show = operand if shown is None else shown
+
+    def inside(term: Condition, *wrapped: type) -> str:
+        text = condition_text(term, show)
+        return f"({text})" if isinstance(term, wrapped) else text
+
     match condition:
         case And(terms):
-            return " AND ".join(_inside(term, (Or,)) for term in terms)
+            return " AND ".join(inside(term, Or) for term in terms)
         case Or(terms):
-            return " OR ".join(_inside(term, ()) for term in terms)
+            return " OR ".join(map(inside, terms))
         case Not(term):
-            return f"NOT {_inside(term, (And, Or))}"
+            return f"NOT {inside(term, And, Or)}"
         case Compare(operator, left, right):
-            return f"{operand(left)} {operator} {operand(right)}"
+            return f"{show(left)} {operator} {show(right)}"
         case Between(subject, low, high):
-            return f"{operand(subject)} BETWEEN {operand(low)} AND {operand(high)}"
+            return f"{show(subject)} BETWEEN {show(low)} AND {show(high)}"
         case In(subject, options):
-            return f"{operand(subject)} IN ({', '.join(map(operand, options))})"
+            return f"{show(subject)} IN ({', '.join(map(show, options))})"
         case Function():
-            return operand(condition)
-
-
-def _inside(term: Condition, wrapped: tuple[type, ...]) -> str:
-    return f"({condition_text(term)})" if isinstance(term, wrapped) else condition_text(term)
+            return show(condition)
 
 
 def operand(given: Operand) -> str:

@@ -6,7 +6,7 @@ are resolved.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NoReturn
 
 from keyfold_engine.errors import RequestInvalid
@@ -14,17 +14,16 @@ from keyfold_engine.expressions.ast import (
     Action,
     And,
     Arithmetic,
-    Between,
-    Compare,
     Condition,
     Function,
-    In,
+    Node,
     Not,
     Operand,
     Or,
     Path,
     SetAction,
-    operands_of,
+    parts,
+    walk,
 )
 from keyfold_engine.expressions.reserved import is_reserved
 from keyfold_engine.limits import EXPRESSION_OPERATORS, LIST_INDEX
@@ -48,8 +47,8 @@ def refuse(parameter: str, reason: str) -> NoReturn:
 
 def check_condition(tree: Condition, parameter: str) -> None:
     """Check a parsed condition, placeholders unresolved."""
-    _check_condition(tree, parameter)
-    operators = _operators(tree)
+    check_functions(tree, parameter, check_path=_check_path)
+    operators = sum(map(_operators, walk(tree)))
     if operators > EXPRESSION_OPERATORS:
         refuse(
             parameter,
@@ -79,37 +78,24 @@ def check_paths(paths: Iterable[Path], parameter: str) -> None:
         _check_path(path, parameter)
 
 
-def _check_condition(node: Condition, parameter: str) -> None:
-    match node:
-        case And(terms) | Or(terms):
-            for term in terms:
-                _check_condition(term, parameter)
-        case Not(term):
-            _check_condition(term, parameter)
-        case Function():
-            _check_call(node, parameter, CONDITION_FUNCTIONS)
-        case Compare(_, left, right):
-            _check_operands((left, right), parameter)
-        case Between(operand, low, high):
-            _check_operands((operand, low, high), parameter)
-        case In(operand, options):
-            _check_operands((operand, *options), parameter)
+def check_functions(
+    node: Node,
+    parameter: str,
+    allowed: Mapping[str, int] = CONDITION_FUNCTIONS,
+    *,
+    check_path: Callable[[Path, str], None] | None = None,
+) -> None:
+    """Check that a condition calls only known functions, and its paths."""
+    if isinstance(node, Path) and check_path is not None:
+        check_path(node, parameter)
+    elif isinstance(node, Function):
+        _check_name(node, parameter, allowed)
+    inside = allowed if isinstance(node, And | Or | Not) else OPERAND_FUNCTIONS
+    for part in parts(node):
+        check_functions(part, parameter, inside, check_path=check_path)
 
 
-def _check_operands(operands: Iterable[Operand], parameter: str) -> None:
-    for operand in operands:
-        if isinstance(operand, Path):
-            _check_path(operand, parameter)
-        elif isinstance(operand, Function):
-            _check_call(operand, parameter, OPERAND_FUNCTIONS)
-
-
-def _check_call(call: Function, parameter: str, allowed: dict[str, int]) -> None:
-    _check_name(call, parameter, allowed)
-    _check_operands(call.arguments, parameter)
-
-
-def _check_name(call: Function, parameter: str, allowed: dict[str, int]) -> None:
+def _check_name(call: Function, parameter: str, allowed: Mapping[str, int]) -> None:
     name = call.function
     if name not in _ARITY:
         refuse(parameter, f"Invalid function name; function: {name}")
@@ -123,22 +109,6 @@ def _check_name(call: Function, parameter: str, allowed: dict[str, int]) -> None
             f"The function is not allowed to be used this way in an expression; function: {name}",
         )
     check_arity(call, parameter)
-
-
-def check_functions(tree: Condition, parameter: str) -> None:
-    """Check that a condition calls only known functions."""
-    match tree:
-        case And(terms) | Or(terms):
-            for term in terms:
-                check_functions(term, parameter)
-        case Not(term):
-            check_functions(term, parameter)
-        case Function():
-            _check_name(tree, parameter, CONDITION_FUNCTIONS)
-        case Compare() | Between() | In():
-            for operand in operands_of(tree):
-                if isinstance(operand, Function):
-                    _check_name(operand, parameter, OPERAND_FUNCTIONS)
 
 
 def _check_assigned(value: Operand | Arithmetic, parameter: str) -> None:
@@ -194,19 +164,7 @@ def check_arity(call: Function, parameter: str) -> None:
         )
 
 
-def _operators(node: Condition | Operand) -> int:
-    match node:
-        case And(terms) | Or(terms):
-            return len(terms) - 1 + sum(map(_operators, terms))
-        case Not(term):
-            return 1 + _operators(term)
-        case Compare(_, left, right):
-            return 1 + _operators(left) + _operators(right)
-        case Between(operand, low, high):
-            return 1 + _operators(operand) + _operators(low) + _operators(high)
-        case In(operand, options):
-            return 1 + _operators(operand) + sum(map(_operators, options))
-        case Function(_, arguments):
-            return 1 + sum(map(_operators, arguments))
-        case _:
-            return 0
+def _operators(node: Node) -> int:
+    if isinstance(node, And | Or):
+        return len(node.terms) - 1
+    return int(bool(parts(node)))

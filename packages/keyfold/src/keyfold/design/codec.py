@@ -44,6 +44,11 @@ _TIME_TEXT = {
 }
 
 
+def is_absent(value: object) -> bool:
+    """Whether a value is stored as a missing attribute: DynamoDB has no empty set."""
+    return value is None or (isinstance(value, set | frozenset) and not value)
+
+
 def from_seconds(text: str) -> datetime:
     return _EPOCH + timedelta(seconds=float(text))
 

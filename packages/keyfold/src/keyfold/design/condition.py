@@ -7,35 +7,29 @@ and `literal_condition` parses it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+from itertools import chain
+from typing import TYPE_CHECKING, Any, cast
 
-from keyfold.design.codec import document, encoder
-from keyfold.design.parameter import Param
-from keyfold.design.predicate import (
-    Both,
-    Either,
-    FieldComparison,
-    FieldPath,
-    Negated,
-    Predicate,
-    Test,
-    is_absent,
-)
+from keyfold.design.codec import document, encoder, is_absent
+from keyfold.design.parameter import Argument, Param
 from keyfold_engine.expressions.ast import (
     And,
-    Between,
     Compare,
     Condition,
     Function,
-    In,
+    N,
     Not,
     Operand,
     Or,
     Path,
     Value,
     ValueRef,
-    operands_of,
+    mapped,
+    parts,
+    roots,
 )
 from keyfold_engine.expressions.evaluate import compile_condition
 from keyfold_engine.expressions.parser import literal_condition
@@ -47,67 +41,73 @@ if TYPE_CHECKING:
     from keyfold.design.entity_spec import EntitySpec
 
 _ELEMENTS = {"string_set": "S", "number_set": "N", "binary_set": "B"}
-_FUNCTIONS = {"exists": "attribute_exists", "missing": "attribute_not_exists"}
 
 
-def tree(predicate: Predicate, spec: EntitySpec) -> Condition:
-    """The expression tree of a recorded condition; a pattern's parameter stays a parameter."""
-    if isinstance(predicate, Both):
-        return And(tuple(_flat(And, predicate, spec)))
-    if isinstance(predicate, Either):
-        return Or(tuple(_flat(Or, predicate, spec)))
-    if isinstance(predicate, Negated):
-        return Not(tree(predicate.inner, spec))
-    if isinstance(predicate, FieldComparison):
-        path = _path(predicate.path)
-        if is_absent(predicate.value):
-            return _presence(path, there=predicate.operator == "<>")
-        value = _operand(predicate.path, predicate.value, spec, element=False)
-        return Compare(predicate.operator, path, value)
-    assert isinstance(predicate, Test), f"{predicate!r} is not a predicate"
-    path = _path(predicate.path)
-    if predicate.function in _FUNCTIONS:
-        return Function(_FUNCTIONS[predicate.function], (path,))
-    given = [_operand(predicate.path, a, spec, element=True) for a in predicate.arguments]
-    if predicate.function == "one_of":
-        return In(path, tuple(sorted(given, key=operand)))
-    if predicate.function == "between":
-        return Between(path, given[0], given[1])
-    return Function(predicate.function, (path, given[0]))
+def presence(subject: Operand, *, there: bool) -> Condition:
+    """The condition that something has a value, or has none."""
+    return Function("attribute_exists" if there else "attribute_not_exists", (subject,))
 
 
-def _flat(kind: type[And | Or], predicate: Both | Either, spec: EntitySpec) -> Iterator[Condition]:
-    for side in (predicate.left, predicate.right):
-        found = tree(side, spec)
-        yield from found.terms if isinstance(found, And | Or) and type(found) is kind else (found,)
-
-
-def _path(path: FieldPath) -> Path | Function:
-    found = Path((path.field, *path.stored))
-    return Function("size", (found,)) if path.sized else found
-
-
-def _presence(path: Path | Function, *, there: bool) -> Condition:
-    return Function(_FUNCTIONS["exists" if there else "missing"], (path,))
-
-
-def _operand(path: FieldPath, value: Any, spec: EntitySpec, *, element: bool) -> Operand:
-    if isinstance(value, FieldPath):
-        return _path(value)
+def operand_of(subject: Operand, value: Any, spec: EntitySpec, *, element: bool = False) -> Operand:
+    """What a field, or a path inside it, is compared with: a value in the form it is stored in."""
     if isinstance(value, Param):
-        return ValueRef(f":{value.name}")
-    return Value(check_value(wire_operand(path, value, spec, element=element)))
+        return Argument(f":{value.name}", value)
+    return Value(check_value(_wire_operand(subject, value, spec, element=element)))
 
 
-def wire_operand(path: FieldPath, value: Any, spec: EntitySpec, *, element: bool) -> AttributeValue:
-    """The other side of a comparison, in the form the path's values are stored in."""
-    field = spec.fields[path.field]
-    if path.stored or path.sized or (element and field.kind in ("list", "any", "map")):
+def _wire_operand(
+    subject: Operand, value: Any, spec: EntitySpec, *, element: bool
+) -> AttributeValue:
+    if not isinstance(subject, Path) or len(subject.parts) > 1:
+        return document(value)
+    field = spec.fields[subject.root]
+    if element and field.kind in ("list", "any", "map"):
         return document(value)
     if element and field.kind in _ELEMENTS:
         (members,) = encoder(field)([value]).values()
         return {_ELEMENTS[field.kind]: members[0]}
     return encoder(field)(value)
+
+
+def equal(field: str, value: Any, spec: EntitySpec) -> Condition:
+    """The condition that a field has this value."""
+    return Compare("=", Path((field,)), operand_of(Path((field,)), value, spec))
+
+
+def joined(kind: type[And | Or], first: Condition, *others: Condition) -> Condition:
+    """All of these conditions, or one of them."""
+    terms = (
+        one.terms if isinstance(one, And | Or) and type(one) is kind else (one,)
+        for one in (first, *others)
+    )
+    return kind(tuple(chain.from_iterable(terms))) if others else first
+
+
+def all_of(*conditions: Condition | None) -> Condition | None:
+    """All of the conditions that there are."""
+    found = [one for one in conditions if one is not None]
+    return joined(And, *found) if found else None
+
+
+def with_arguments(
+    condition: Condition, spec: EntitySpec, arguments: Mapping[str, Any]
+) -> Condition:
+    """The condition of a call: values in the place of a pattern's parameters."""
+    if isinstance(condition, And | Or | Not):
+        return mapped(condition, partial(with_arguments, spec=spec, arguments=arguments))
+    subject, *others = parts(condition)
+    given = {one: one.param.value_in(arguments) for one in others if isinstance(one, Argument)}
+    if isinstance(condition, Compare) and any(map(is_absent, given.values())):
+        # Without a value a range is open at this end.
+        return presence(subject, there=condition.operator != "=")
+    element = not isinstance(condition, Compare)
+
+    def filled(one: Operand) -> Operand:
+        if not isinstance(one, Argument):
+            return one
+        return operand_of(subject, given[one], spec, element=element)
+
+    return mapped(condition, filled) if given else condition
 
 
 def evaluator(condition: Condition, spec: EntitySpec) -> Callable[[Mapping[str, Any]], bool]:
@@ -129,8 +129,7 @@ def evaluator(condition: Condition, spec: EntitySpec) -> Callable[[Mapping[str, 
 
 def there(*fields: str) -> Condition | None:
     """The condition that these fields have values."""
-    tests = tuple(_presence(Path((field,)), there=True) for field in fields)
-    return None if not tests else tests[0] if len(tests) == 1 else And(tests)
+    return all_of(*(presence(Path((field,)), there=True) for field in fields))
 
 
 def is_presence(condition: Condition) -> bool:
@@ -144,56 +143,42 @@ def parse_condition(text: str) -> Condition:
     """A condition from a design file; a bare field name requires that it has a value."""
     named = text.strip()
     if named.isidentifier() and named not in ("true", "false"):
-        return _presence(Path((named,)), there=True)
+        return presence(Path((named,)), there=True)
     return literal_condition(text)
 
 
-def stored_condition(condition: Condition, spec: EntitySpec) -> Condition:
+def stored_condition(node: N, spec: EntitySpec) -> N:
     """The condition over a stored item, with fields under their attribute names."""
+    if isinstance(node, Path) and node.root in spec.fields:
+        return replace(node, parts=(spec.fields[node.root].attribute, *node.parts[1:]))
+    return mapped(node, partial(stored_condition, spec=spec))
 
-    def rename(one: Operand) -> Operand:
-        if isinstance(one, Path) and one.root in spec.fields:
-            return Path((spec.fields[one.root].attribute, *one.parts[1:]))
-        if isinstance(one, Function):
-            return Function(one.function, tuple(map(rename, one.arguments)))
-        return one
 
-    match condition:
-        case And(terms):
-            return And(tuple(stored_condition(term, spec) for term in terms))
-        case Or(terms):
-            return Or(tuple(stored_condition(term, spec) for term in terms))
-        case Not(term):
-            return Not(stored_condition(term, spec))
-        case Compare(operator, left, right):
-            return Compare(operator, rename(left), rename(right))
-        case Between(subject, low, high):
-            return Between(rename(subject), rename(low), rename(high))
-        case In(subject, options):
-            return In(rename(subject), tuple(map(rename, options)))
-        case Function(name, arguments):
-            return Function(name, tuple(map(rename, arguments)))
+def declared_condition(node: N) -> N:
+    """The condition with its parameters by name alone, as a schema has it."""
+    if isinstance(node, Argument):
+        return cast("N", ValueRef(node.text))
+    named: N = mapped(node, declared_condition)
+    return named
 
 
 def fields_of(condition: Condition | None) -> frozenset[str]:
     """The fields that decide whether it holds."""
+    return frozenset() if condition is None else frozenset(roots(condition))
+
+
+def present(condition: Condition) -> frozenset[str]:
+    """The fields that have a value wherever it holds."""
     match condition:
-        case None:
+        case And(terms):
+            return frozenset().union(*map(present, terms))
+        case Or(terms):
+            return frozenset.intersection(*map(present, terms))
+        case Not(Function("attribute_not_exists", _)):
+            return fields_of(condition)
+        case Not() | Compare("<>", _, _) | Function("attribute_not_exists", _):
             return frozenset()
-        case And(terms) | Or(terms):
-            return frozenset[str]().union(*map(fields_of, terms))
-        case Not(term):
-            return fields_of(term)
-        case _:
-            return frozenset(_roots(operands_of(condition)))
-
-
-def _roots(operands: tuple[Operand, ...]) -> Iterator[str]:
-    for one in operands:
-        if isinstance(one, Path):
-            yield one.root
-        elif isinstance(one, Function):
-            yield from _roots(one.arguments)
+    return fields_of(condition)
 
 
 __all__ = [
@@ -201,9 +186,8 @@ __all__ = [
     "condition_text",
     "evaluator",
     "fields_of",
+    "operand",
     "parse_condition",
     "stored_condition",
     "there",
-    "tree",
-    "wire_operand",
 ]

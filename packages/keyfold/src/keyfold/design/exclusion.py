@@ -20,7 +20,7 @@ from keyfold_engine.expressions.ast import (
     Or,
     Path,
     Value,
-    operands_of,
+    parts,
 )
 from keyfold_engine.expressions.text import operand
 from keyfold_engine.values.key_order import sort_key
@@ -51,7 +51,7 @@ class _TooMany(Exception):
 def _is_empty(tests: tuple[Single, ...], spec: EntitySpec | EntitySchema) -> bool:
     spans: dict[str, Span] = {}
     for test in tests:
-        subject = operands_of(test)[0]
+        subject = parts(test)[0]
         if isinstance(subject, Path):
             name = operand(subject)
             if name not in spans:
@@ -73,13 +73,13 @@ def _branches(condition: Condition, *, negated: bool = False) -> list[list[Singl
             count *= len(side)
         if count > MOST_BRANCHES:
             raise _TooMany
-        return [[test for part in parts for test in part] for parts in product(*sides)]
+        return [[test for side in chosen for test in side] for chosen in product(*sides)]
     return list(_failures(condition)) if negated else [[condition]]
 
 
 def _failures(test: Single) -> Iterator[list[Single]]:
     """The ways a test can fail."""
-    subject = operands_of(test)[0]
+    subject = parts(test)[0]
     there = Function("attribute_exists", (subject,))
     missing = Function("attribute_not_exists", (subject,))
     match test:
@@ -117,7 +117,7 @@ class Span:
     high: Limit | None = None
 
     def narrow(self, test: Single) -> None:
-        _, *given = operands_of(test)
+        _, *given = parts(test)
         match test:
             case Function("attribute_not_exists", _):
                 self.there = False

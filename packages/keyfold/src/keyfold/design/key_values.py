@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from keyfold.design import codes
 from keyfold.design.codec import from_milliseconds, from_seconds
+from keyfold.design.condition import fields_of
 from keyfold.design.fields import FieldSpec
 from keyfold.design.key_attribute import KeyAttribute
 from keyfold.design.keys import Key
@@ -41,9 +42,9 @@ def place_in_key(spec: EntitySpec, field: FieldSpec) -> FieldSpec:
             suggestion=f"Add it to a key, as Key('...#{{{field.name}}}'), or remove the marker.",
         )
     key, attribute, slot = found
-    if isinstance(key, On) and key.condition is not None:
+    if isinstance(key, On) and key.when is not None:
         kept = {f.name for f in spec.fields.values() if f.mark(InKey) is not None}
-        if not key.condition.fields <= {*key.templates.fields} & kept:
+        if not fields_of(key.when) <= {*key.templates.fields} & kept:
             raise DeclarationError(
                 codes.MARKER_MISUSED,
                 f"{field.name} is stored only in {key.name}, which not every item has: its value "

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any, cast
 
 from keyfold.design import codes
 from keyfold.errors import DeclarationError
+from keyfold_engine.expressions.ast import ValueRef
 
 
 class Param:
@@ -60,6 +62,13 @@ class Param:
 
     def __repr__(self) -> str:
         return f"Param({self.name!r})"
+
+
+@dataclass(frozen=True, slots=True)
+class Argument(ValueRef):
+    """A parameter in a recorded condition, whose value comes with the call."""
+
+    param: Param
 
 
 class MovedParam(Param):

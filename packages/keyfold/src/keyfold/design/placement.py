@@ -8,10 +8,16 @@ from typing import TYPE_CHECKING, Any
 from typing_extensions import TypeVar
 
 from keyfold.design import schema
-from keyfold.design.condition import condition_text, evaluator, is_presence, tree
+from keyfold.design.condition import (
+    condition_text,
+    evaluator,
+    fields_of,
+    is_presence,
+    present,
+    there,
+)
 from keyfold.design.exclusion import excludes
 from keyfold.design.keys import Key, Silences
-from keyfold.design.predicate import FieldPath, Predicate, Test
 from keyfold.design.recorder import declare
 from keyfold.design.signatures import Untyped
 from keyfold.design.template import Template, apart, parse_template
@@ -46,9 +52,7 @@ class On(Key[K_co]):
         super().__init__(partition, sort, escape=escape, silence=silence)  # type: ignore[arg-type]
         self.index = index
         self._when = when
-        self.condition: Predicate | None = None
         self.when: schema.Condition | None = None
-        """The condition as data."""
         self._holds: Callable[[Mapping[str, Any]], bool] | None = None
 
     def _template(self, given: object, *, escape: bool) -> Template:
@@ -86,12 +90,11 @@ class On(Key[K_co]):
                 suggestion=f"Its indexes are: {known}.",
             )
         self._build(entity, found)
-        self.condition = self._read_when(entity)
-        if self.condition is not None:
-            self.when = tree(self.condition, entity.__spec__)
+        self.when = self._read_when(entity)
+        if self.when is not None:
             self._holds = evaluator(self.when, entity.__spec__)
         fields = self.held
-        covered = self.condition.present if self.condition is not None else frozenset()
+        covered = present(self.when) if self.when is not None else frozenset[str]()
         optional = [
             f
             for f in dict.fromkeys(self.templates.fields)
@@ -148,12 +151,11 @@ class On(Key[K_co]):
                 "when=lambda item: item.open and when=lambda item: not_(item.open).",
             )
 
-    def _read_when(self, entity: type[Entity]) -> Predicate | None:
+    def _read_when(self, entity: type[Entity]) -> schema.Condition | None:
         names = frozenset(entity.__spec__.fields)
         if callable(self._when):
             return declare(self._when, entity, place=f"{self.place} {entity.__name__}.{self.name}")
         wanted = (self._when,) if isinstance(self._when, str) else self._when
-        condition: Predicate | None = None
         for field in wanted:
             if field not in names:
                 raise DeclarationError(
@@ -162,9 +164,7 @@ class On(Key[K_co]):
                     place=str(self.place),
                     suggestion=f"Declared: {', '.join(sorted(names))}.",
                 )
-            test = Test("exists", FieldPath((field,)))
-            condition = test if condition is None else condition & test
-        return condition
+        return there(*wanted)
 
     def applies(self, values: Mapping[str, Any]) -> bool:
         return self._holds is None or self._holds(values)
@@ -172,8 +172,7 @@ class On(Key[K_co]):
     @property
     def fields(self) -> frozenset[str]:
         """All fields that decide an item's key in this index."""
-        extra = self.condition.fields if self.condition is not None else frozenset()
-        return frozenset(self.sources(self.templates.fields)) | extra
+        return frozenset(self.sources(self.templates.fields)) | fields_of(self.when)
 
     def describe(self) -> schema.Placement:
         return schema.Placement(

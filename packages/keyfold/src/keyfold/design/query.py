@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 from pydantic import BaseModel
 
 from keyfold.design.address import KeyOf
+from keyfold.design.condition import Condition, all_of
 from keyfold.design.keys import Key
-from keyfold.design.predicate import Predicate
 from keyfold.design.projection import View
 from keyfold.design.read import Page, Read
 from keyfold.design.recorder import record
@@ -38,7 +38,7 @@ class Query(Read[Page[E]], Generic[E]):
     beginning: Any = None
     backwards: bool = False
     size: Any = None
-    condition: Predicate | None = None
+    condition: Condition | None = None
     consistent_read: bool = False
 
     @property
@@ -60,8 +60,7 @@ class Query(Read[Page[E]], Generic[E]):
     def where(self, condition: Callable[[E], object]) -> Self:
         """A filter: applied after the read, so filtered items cost read units too."""
         recorded = record(condition, self.entity)
-        joined = recorded if self.condition is None else self.condition & recorded
-        return replace(self, condition=joined)
+        return replace(self, condition=all_of(self.condition, recorded))
 
     def consistent(self) -> Self:
         if not reads_consistently(self.entity, self.source.declared.index):

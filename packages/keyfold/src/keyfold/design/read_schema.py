@@ -7,7 +7,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from keyfold.design import schema
-from keyfold.design.condition import tree
+from keyfold.design.condition import declared_condition
 from keyfold.design.item_collection import Collection
 from keyfold.design.parameter import Param
 from keyfold.design.projection import check_projected
@@ -173,7 +173,7 @@ def _query(common: schema.PatternSchema, query: Query[Any]) -> schema.PatternSch
         descending=query.backwards,
         limit_parameter=query.size.name if isinstance(query.size, Param) else "",
         consistent=query.consistent_read,
-        filter=None if query.condition is None else tree(query.condition, query.entity.__spec__),
+        filter=query.condition and declared_condition(query.condition),
     )
 
 

@@ -17,22 +17,26 @@ from pydantic import BaseModel, TypeAdapter
 from pydantic import ValidationError as Invalid
 
 from keyfold.design import codes
-from keyfold.design.codec import document
+from keyfold.design.codec import document, is_absent
+from keyfold.design.condition import Condition, joined, operand, operand_of, presence
 from keyfold.design.parameter import Param
-from keyfold.design.predicate import (
-    FieldComparison,
-    FieldPath,
-    Negated,
-    Predicate,
-    Recorded,
-    Test,
-    is_absent,
-    predicate_of,
-)
+from keyfold.design.path_change import FieldPath
 from keyfold.errors import DeclarationError, KeyfoldError
+from keyfold_engine.expressions.ast import (
+    And,
+    Between,
+    Compare,
+    Function,
+    In,
+    Not,
+    Operand,
+    Or,
+    Value,
+)
 
 if TYPE_CHECKING:
     from keyfold.design.entity import Entity
+    from keyfold.design.entity_spec import EntitySpec
 
 E = TypeVar("E", bound="Entity")
 _OPEN = (dict, Mapping, list, tuple, Sequence, Any, object)
@@ -42,8 +46,8 @@ _FUNCTIONS = (
 )
 
 
-def declare(condition: Callable[[E], object], entity: type[E], *, place: str) -> Predicate:
-    """The predicate of a declaration, which must be the same each time it is recorded."""
+def declare(condition: Callable[[E], object], entity: type[E], *, place: str) -> Condition:
+    """The condition of a declaration, which must be the same each time it is recorded."""
     found = record(condition, entity, place=place)
     if record(condition, entity, place=place) != found:
         raise DeclarationError(
@@ -56,12 +60,12 @@ def declare(condition: Callable[[E], object], entity: type[E], *, place: str) ->
     return found
 
 
-def record(condition: Callable[[E], object], entity: type[E], *, place: str = "") -> Predicate:
-    """The predicate that a lambda over an entity records."""
+def record(condition: Callable[[E], object], entity: type[E], *, place: str = "") -> Condition:
+    """The condition that a lambda over an entity records."""
     if not callable(condition):
         raise _no_condition(condition, place)
     try:
-        return predicate_of(condition(cast("E", _Item(entity))))
+        return condition_of(condition(cast("E", _Item(entity))))
     except DeclarationError as problem:
         raise DeclarationError(
             problem.code,
@@ -73,6 +77,43 @@ def record(condition: Callable[[E], object], entity: type[E], *, place: str = ""
         if _takes_one(condition):
             raise
         raise _no_condition(condition, place) from None
+
+
+class Recorded:
+    """A condition while it is recorded, with the operators that join it to others."""
+
+    __slots__ = ("_condition",)
+
+    def __init__(self, condition: Condition) -> None:
+        self._condition = condition
+
+    def __and__(self, other: object) -> Recorded:
+        return Recorded(joined(And, self._condition, condition_of(other)))
+
+    def __or__(self, other: object) -> Recorded:
+        return Recorded(joined(Or, self._condition, condition_of(other)))
+
+    def __invert__(self) -> Recorded:
+        return Recorded(Not(self._condition))
+
+    def __bool__(self) -> bool:
+        raise DeclarationError(
+            codes.PATTERN_BRANCHES,
+            "a condition was used as a bool.",
+            suggestion="Combine conditions with &, | and not_(...), not with and, or, not.",
+        )
+
+
+def condition_of(value: object) -> Condition:
+    """What a condition's function returned."""
+    if isinstance(value, Recorded):
+        return value._condition
+    raise DeclarationError(
+        codes.PATTERN_BRANCHES,
+        f"a condition returned {value!r} instead of a comparison of fields.",
+        suggestion="Return comparisons of the entity's fields, joined with & and |; exists(...) "
+        "and missing(...) say whether a field has a value.",
+    )
 
 
 def _takes_one(condition: Callable[..., object]) -> bool:
@@ -98,7 +139,7 @@ def record_path(
 ) -> tuple[FieldPath, Any, tuple[type[BaseModel], ...]]:
     """The path that a lambda leads to, its type, and the models along it."""
     found = path(_Item(entity)) if callable(path) else path
-    if not isinstance(found, _Field) or found._path.sized:
+    if not isinstance(found, _Field) or found._sized:
         raise DeclarationError(
             codes.PATTERN_BRANCHES,
             f"{found!r} is not a path inside {entity.__name__}.",
@@ -106,7 +147,7 @@ def record_path(
         )
     models: list[type[BaseModel]] = []
     annotation: Any = entity.model_fields[found._path.field].annotation
-    walked = _Field(FieldPath((found._path.field,)), annotation)
+    walked = _Field(entity.__spec__, FieldPath((found._path.field,)), annotation)
     for name in found._path.names[1:]:
         models += _models(walked._type)
         is_field = isinstance(name, str) and _models(walked._type)
@@ -123,26 +164,30 @@ class _Item:
         self._entity = entity
 
     def __getattr__(self, name: str) -> _Field:
-        known = self._entity.__spec__.fields
-        if name not in known:
+        spec = self._entity.__spec__
+        if name not in spec.fields:
             raise DeclarationError(
                 codes.UNKNOWN_REFERENCE,
                 f"a condition names the field {name!r}, which is not declared.",
-                suggestion=f"Declared: {', '.join(sorted(known))}.",
+                suggestion=f"Declared: {', '.join(sorted(spec.fields))}.",
             )
-        return _Field(FieldPath((name,)), self._entity.model_fields[name].annotation)
+        return _Field(spec, FieldPath((name,)), self._entity.model_fields[name].annotation)
 
 
 class _Field(Recorded):
-    """Stands for a field, or a path inside it."""
+    """Stands for a field, a path inside it, or its size; itself a condition on a boolean field."""
 
-    __slots__ = ("_path", "_type")
+    __slots__ = ("_path", "_sized", "_spec", "_type")
 
-    def __init__(self, path: FieldPath, annotation: Any) -> None:
-        self._path, self._type = path, annotation
+    def __init__(
+        self, spec: EntitySpec, path: FieldPath, annotation: Any, *, sized: bool = False
+    ) -> None:
+        self._spec, self._path, self._type, self._sized = spec, path, annotation, sized
+        super().__init__(Compare("=", self._subject, Value({"BOOL": True})))
 
-    def as_predicate(self) -> Predicate:
-        return FieldComparison(self._path, "=", True)
+    @property
+    def _subject(self) -> Operand:
+        return Function("size", (self._path.operand,)) if self._sized else self._path.operand
 
     def __getattr__(self, name: str) -> _Field:
         models = _models(self._type)
@@ -171,37 +216,32 @@ class _Field(Recorded):
 
     def _inside(self, name: str | int, stored: str | int, annotation: Any) -> _Field:
         path = FieldPath((*self._path.names, name), (*self._path.stored, stored))
-        return _Field(path, annotation)
+        return _Field(self._spec, path, annotation)
 
-    def __eq__(self, other: object) -> Predicate:  # type: ignore[override]
-        return FieldComparison(self._path, "=", self._operand_of(other))
+    def __eq__(self, other: object) -> Recorded:  # type: ignore[override]
+        return self._compared("=", other)
 
-    def __ne__(self, other: object) -> Predicate:  # type: ignore[override]
-        return FieldComparison(self._path, "<>", self._operand_of(other))
+    def __ne__(self, other: object) -> Recorded:  # type: ignore[override]
+        return self._compared("<>", other)
 
-    def __lt__(self, other: object) -> Predicate:
-        return FieldComparison(self._path, "<", self._operand_of(other))
+    def __lt__(self, other: object) -> Recorded:
+        return self._compared("<", other)
 
-    def __le__(self, other: object) -> Predicate:
-        return FieldComparison(self._path, "<=", self._operand_of(other))
+    def __le__(self, other: object) -> Recorded:
+        return self._compared("<=", other)
 
-    def __gt__(self, other: object) -> Predicate:
-        return FieldComparison(self._path, ">", self._operand_of(other))
+    def __gt__(self, other: object) -> Recorded:
+        return self._compared(">", other)
 
-    def __ge__(self, other: object) -> Predicate:
-        return FieldComparison(self._path, ">=", self._operand_of(other))
+    def __ge__(self, other: object) -> Recorded:
+        return self._compared(">=", other)
 
-    def __and__(self, other: object) -> Predicate:
-        return self.as_predicate() & other
-
-    def __or__(self, other: object) -> Predicate:
-        return self.as_predicate() | other
-
-    def __invert__(self) -> Predicate:
-        return Negated(self.as_predicate())
-
-    def __bool__(self) -> bool:
-        return bool(self.as_predicate())
+    def _compared(self, operator: str, other: object) -> Recorded:
+        if not is_absent(other):
+            return Recorded(Compare(operator, self._subject, self._operand(other)))
+        if operator not in ("=", "<>"):
+            raise self._refusal(f"asks for {self._path} {operator} None", "Write missing(field).")
+        return Recorded(presence(self._subject, there=operator == "<>"))
 
     def __hash__(self) -> int:
         raise self._refusal(f"looks {self._path} up", "Write one_of(field, *values).")
@@ -213,13 +253,16 @@ class _Field(Recorded):
 
     __str__ = __format__  # type: ignore[assignment]
 
-    def _operand_of(self, value: object, *, element: bool = False) -> object:
-        """What the field is compared with: a field, a parameter, or a value of the field's type."""
+    def _operand(self, value: object, *, element: bool = False, held: bool = False) -> Operand:
+        """What the field is compared with: a field, a parameter, or a value of the field's type.
+
+        `element`: it may be stored as an element of the field; `held`: it is of their type.
+        """
         if isinstance(value, _Field):
-            return value._path
-        if not (isinstance(value, Param) or is_absent(value)):
-            self._check(value, element=element)
-        return value
+            return value._subject
+        if not isinstance(value, Param):
+            self._check(value, element=held)
+        return operand_of(self._subject, value, self._spec, element=element)
 
     def _check(self, value: object, *, element: bool) -> None:
         try:
@@ -228,9 +271,10 @@ class _Field(Recorded):
         except (TypeError, ValueError, KeyfoldError):
             fits = False
         if not fits:
+            shown = f"size({self._path})" if self._sized else self._path
             raise DeclarationError(
                 codes.PATTERN_BRANCHES,
-                f"a condition compares {self._path} with {value!r}, which is not of its type.",
+                f"a condition compares {shown} with {value!r}, which is not of its type.",
                 suggestion="Compare it with a value of the field's type.",
             )
 
@@ -327,9 +371,9 @@ def _element(annotation: Any) -> Any:
     return inner[0] if origin in (list, Sequence) else Any
 
 
-def _path(field: object) -> FieldPath:
+def _field(field: object) -> _Field:
     if isinstance(field, _Field):
-        return field._path
+        return field
     raise DeclarationError(
         codes.PATTERN_BRANCHES,
         f"{field!r} is not a field of the entity.",
@@ -337,32 +381,29 @@ def _path(field: object) -> FieldPath:
     )
 
 
-def _test(function: str, field: object, *arguments: object) -> bool:
-    path = _path(field)
-    assert isinstance(field, _Field), f"{field!r} has a path"
-    element = function == "contains"
-    given = tuple(field._operand_of(argument, element=element) for argument in arguments)
-    return cast("bool", Test(function, path, given))
+def _operands(field: object, *given: object, held: bool = False) -> tuple[Operand, ...]:
+    found = _field(field)
+    return (found._subject, *(found._operand(one, element=True, held=held) for one in given))
 
 
 def exists(field: object) -> bool:
     """The field has a value."""
-    return _test("exists", field)
+    return cast("bool", Recorded(presence(_field(field)._subject, there=True)))
 
 
 def missing(field: object) -> bool:
     """The field has no value."""
-    return _test("missing", field)
+    return cast("bool", Recorded(presence(_field(field)._subject, there=False)))
 
 
 def begins_with(field: str, prefix: str) -> bool:
     """The text begins with the prefix."""
-    return _test("begins_with", field, prefix)
+    return cast("bool", Recorded(Function("begins_with", _operands(field, prefix))))
 
 
 def contains(field: object, element: object) -> bool:
     """The set, list or text contains the element."""
-    return _test("contains", field, element)
+    return cast("bool", Recorded(Function("contains", _operands(field, element, held=True))))
 
 
 def one_of(field: object, *values: object) -> bool:
@@ -373,20 +414,21 @@ def one_of(field: object, *values: object) -> bool:
             f"one_of was given {', '.join(map(repr, values)) or 'no values'}.",
             suggestion="Give the values one by one, as one_of(item.state, *states).",
         )
-    return _test("one_of", field, *values)
+    subject, *options = _operands(field, *values)
+    return cast("bool", Recorded(In(subject, tuple(sorted(options, key=operand)))))
 
 
 def between(field: object, low: object, high: object) -> bool:
     """Both ends included."""
-    return _test("between", field, low, high)
+    return cast("bool", Recorded(Between(*_operands(field, low, high))))
 
 
 def size(field: object) -> int:
     """The number of elements of a set, list or map, or the length of a text."""
-    path = _path(field)
-    return cast("int", _Field(FieldPath(path.names, path.stored, sized=True), int))
+    found = _field(field)
+    return cast("int", _Field(found._spec, found._path, int, sized=True))
 
 
 def not_(condition: object) -> bool:
     """The condition does not hold."""
-    return cast("bool", Negated(predicate_of(condition)))
+    return cast("bool", Recorded(Not(condition_of(condition))))

@@ -14,7 +14,6 @@ from keyfold.design.entity import Entity
 from keyfold.design.follows import Follows
 from keyfold.design.markers import CountMarker
 from keyfold.design.place import caller
-from keyfold.design.predicate import FieldComparison, FieldPath, Predicate, Test
 from keyfold.design.recorder import declare
 from keyfold.errors import ConditionFailed, DeclarationError, PlanError, VersionConflict
 from keyfold.maintain.address import fetch, key_at
@@ -38,6 +37,7 @@ from keyfold.runtime.flow import Flow
 from keyfold.runtime.intent import Update
 from keyfold.runtime.walk import again_after
 from keyfold.runtime.writes import commit
+from keyfold_engine.expressions.ast import Or, Path
 from keyfold_engine.values.number import exact_sum
 
 Amount = int | Decimal
@@ -126,8 +126,8 @@ class CounterMaintainer(SummedStructure):
         refuse_itself(target, self.source, self.via, f"the {self.label}", declared.place)
         counted, self.when = self.source.__spec__, None
         if declared.where is not None:
-            where = declare(declared.where, self.source, place=f"{declared.place} {self.label}")
-            self.when = condition.tree(where, counted)
+            place = f"{declared.place} {self.label}"
+            self.when = declare(declared.where, self.source, place=place)
         self._holds = None if self.when is None else condition.evaluator(self.when, counted)
         self._refuse_circle()
         self.items = self._counted_items()
@@ -258,11 +258,11 @@ class CounterMaintainer(SummedStructure):
             f"{self.label} of {holder} changes faster than its items can be counted"
         )
 
-    def _holds_number(self, number: Any) -> Predicate:
+    def _holds_number(self, number: Any) -> condition.Condition | None:
         """The condition that the field has this value; a missing one counts as 0."""
-        path = FieldPath((self.field,))
-        same: Predicate = FieldComparison(path, "=", number)
-        return same if number else same | Test("missing", path)
+        same = condition.equal(self.field, number, self.target.__spec__)
+        none = condition.presence(Path((self.field,)), there=False)
+        return same if number else condition.joined(Or, same, none)
 
     def _amount(self, number: Decimal) -> Any:
         kind = self.target.__spec__.fields[self.field].kind

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 from keyfold.design import codes, schema
 from keyfold.design.address import Ref
-from keyfold.design.condition import evaluator, fields_of, tree
+from keyfold.design.condition import evaluator, fields_of
 from keyfold.design.entity import Entity
 from keyfold.design.fields import FieldSpec
 from keyfold.design.follows import COPIES_AT_ONCE, Follows
@@ -104,8 +104,7 @@ class PointerMaintainer(KeptStructure, Reconciled):
         self.label = f"pointer {pointer.__name__}"
         canonical, own = source.__spec__.fields, pointer.__spec__.fields
         place = f"{pointer.__spec__.place} {pointer.__name__}"
-        condition = None if when is None else declare(when, source, place=place)
-        self.when = None if condition is None else tree(condition, source.__spec__)
+        self.when = None if when is None else declare(when, source, place=place)
         self._holds = None if self.when is None else evaluator(self.when, source.__spec__)
         if source.__spec__.role == "pointer":
             raise DeclarationError(

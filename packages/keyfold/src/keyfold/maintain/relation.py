@@ -7,9 +7,9 @@ from typing import Any, Final
 
 from keyfold.design import codes
 from keyfold.design.address import OpenKey, Ref
+from keyfold.design.condition import Condition, all_of, equal
 from keyfold.design.entity import Entity
 from keyfold.design.placement import On
-from keyfold.design.predicate import FieldComparison, FieldPath, Predicate
 from keyfold.design.query import Query
 from keyfold.design.source import Place
 from keyfold.errors import DeclarationError, IndexBehind
@@ -85,15 +85,12 @@ class Related:
         found = declared.parts_of(child) if shown else None
         return *(getattr(child, theirs) for theirs in self.via.values()), found
 
-    def belongs(self, parent: Ref[Any]) -> Predicate | None:
+    def belongs(self, parent: Ref[Any]) -> Condition | None:
         """The condition that an item still belongs to its parent; None if its key implies it."""
-        own = self.child.__spec__.key.address
-        condition: Predicate | None = None
-        for name, theirs in self.via.items():
-            if theirs not in own:
-                test = FieldComparison(FieldPath((theirs,)), "=", parent.values[name])
-                condition = test if condition is None else condition & test
-        return condition
+        spec = self.child.__spec__
+        held = {theirs: parent.values[name] for name, theirs in self.via.items()}
+        same = (equal(n, held[n], spec) for n in held if n not in spec.key.address)
+        return all_of(*same)
 
     def query(self, parent: Ref[Any]) -> Query[Any]:
         declared = self.key.declared

@@ -15,22 +15,12 @@ from typing import Annotated, Any, cast
 
 from pydantic import BeforeValidator
 
-from keyfold.design.codec import compile_decoder
 from keyfold.design.condition import fields_of
 from keyfold.design.entity import Entity
-from keyfold.design.entity_spec import EntitySpec
 from keyfold.design.keys import Key
 from keyfold.design.markers import Name, Stored
 from keyfold.design.placement import On
-from keyfold.design.predicate import (
-    Both,
-    Either,
-    FieldComparison,
-    FieldPath,
-    Negated,
-    Predicate,
-    Test,
-)
+from keyfold.design.recorder import Recorded
 from keyfold.design.schema import (
     AttributeSchema,
     Condition,
@@ -47,8 +37,6 @@ from keyfold.maintain import Pointer
 from keyfold.maintain.shards import TYPE_NAME
 from keyfold.maintain.structure import Restatement, restated
 from keyfold.runtime import Design
-from keyfold_engine.expressions.ast import And, Between, Compare, Function, In, Not, Or, Path, Value
-from keyfold_engine.values.codec import decode
 
 _TYPES: dict[str, Any] = {
     "string": str,
@@ -148,7 +136,7 @@ class _Making:
         body["key"] = Key(entity.key.partition.text, sort.text if sort is not None else None)
         for placement in entity.placements:
             when = placement.when
-            told: Any = () if when is None else _record(when)
+            told: Any = () if when is None else _recorded(when)
             body[placement.name or f"on_{placement.index}"] = On(
                 placement.index, *_sides(placement.key), when=told
             )
@@ -187,7 +175,7 @@ class _Making:
 
 def _restate(schema: Schema) -> Iterator[Restatement]:
     for each in schema.follows:
-        when = None if each.when is None else _record(each.when)
+        when = None if each.when is None else _recorded(each.when)
         if (made := restated(each, when)) is not None:
             yield made
 
@@ -251,57 +239,6 @@ def _sides(key: KeyTemplates) -> Iterator[str | tuple[str, ...]]:
             yield pieces or template.text
 
 
-def _record(condition: Condition) -> Callable[[Any], Predicate]:
+def _recorded(condition: Condition) -> Callable[[Any], Recorded]:
     """A condition in declaration form."""
-
-    def record(item: Any) -> Predicate:
-        return _predicate(condition, item._entity.__spec__)
-
-    return record
-
-
-def _predicate(condition: Condition, spec: EntitySpec) -> Predicate:
-    match condition:
-        case And(terms) | Or(terms):
-            kind = Both if isinstance(condition, And) else Either
-            made = [_predicate(term, spec) for term in terms]
-            joined = made[0]
-            for one in made[1:]:
-                joined = kind(joined, one)
-            return joined
-        case Not(term):
-            return Negated(_predicate(term, spec))
-        case Compare(operator, Path() as path, value):
-            return FieldComparison(_field(path), operator, _value(value, path, spec))
-        case Between(Path() as path, low, high):
-            return Test(
-                "between", _field(path), (_value(low, path, spec), _value(high, path, spec))
-            )
-        case In(Path() as path, options):
-            given = tuple(_value(one, path, spec) for one in options)
-            return Test("one_of", _field(path), given)
-        case Function(name, (Path() as path, *arguments)):
-            words = {"attribute_exists": "exists", "attribute_not_exists": "missing"}
-            given = tuple(_value(one, path, spec) for one in arguments)
-            return Test(words.get(name, name), _field(path), given)
-    raise MigrationError(f"the condition {condition!r} cannot be read back")
-
-
-def _field(path: Path) -> FieldPath:
-    parts = cast("tuple[str | int, ...]", path.parts)
-    return FieldPath(parts, parts[1:])
-
-
-def _value(operand: Any, path: Path, spec: EntitySpec) -> Any:
-    if isinstance(operand, Path):
-        return _field(operand)
-    assert isinstance(operand, Value)
-    wire: Any = operand.content
-    field = spec.fields.get(path.root)
-    if (
-        field is not None
-        and len(path.parts) == 1
-        and field.kind in ("timestamp", "date", "integer")
-    ):
-        return compile_decoder([field])({field.attribute: wire})[field.name]
-    return decode(wire)
+    return lambda _: Recorded(condition)

@@ -18,7 +18,7 @@ from keyfold.design.entity_spec import EntitySpec
 from keyfold.design.fields import FieldSpec, unwrap
 from keyfold.design.formats import as_stored
 from keyfold.design.markers import AtMost, Normalised
-from keyfold.design.predicate import FieldPath
+from keyfold.design.path_change import FieldPath
 from keyfold.design.validation import complaints, in_one_line
 from keyfold.errors import PlanError, ValueRefused
 from keyfold_engine.values.number import exact_sum

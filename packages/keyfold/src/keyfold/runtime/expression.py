@@ -1,26 +1,15 @@
-"""Renders predicates and changes as DynamoDB expressions."""
+"""Renders conditions and changes as DynamoDB expressions."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
-from keyfold.design.condition import wire_operand
+from keyfold.design.condition import Condition, condition_text, with_arguments
 from keyfold.design.entity_spec import EntitySpec
-from keyfold.design.predicate import (
-    Both,
-    Either,
-    FieldComparison,
-    FieldPath,
-    Negated,
-    Predicate,
-    Test,
-    is_absent,
-)
-from keyfold.design.read import resolve
 from keyfold.errors import PlanError
-
-_FUNCTIONS = {"exists": "attribute_exists", "missing": "attribute_not_exists"}
+from keyfold_engine.expressions.ast import Function, Operand, Or, Path, Value
 
 
 class Expressions:
@@ -53,60 +42,33 @@ class Expressions:
         return members
 
     def condition(
-        self, predicate: Predicate, spec: EntitySpec, arguments: Mapping[str, Any]
+        self, condition: Condition, spec: EntitySpec, arguments: Mapping[str, Any] | None = None
     ) -> str:
-        """The predicate as condition or filter text."""
-        if isinstance(predicate, Both):
-            left = self.condition(predicate.left, spec, arguments)
-            return f"({left} AND {self.condition(predicate.right, spec, arguments)})"
-        if isinstance(predicate, Either):
-            left = self.condition(predicate.left, spec, arguments)
-            return f"({left} OR {self.condition(predicate.right, spec, arguments)})"
-        if isinstance(predicate, Negated):
-            return f"(NOT {self.condition(predicate.inner, spec, arguments)})"
-        if isinstance(predicate, FieldComparison):
-            return self._comparison(predicate, spec, arguments)
-        assert isinstance(predicate, Test), f"{predicate!r} is not a predicate"
-        path = self.path(predicate.path, spec)
-        if predicate.function in _FUNCTIONS:
-            return f"{_FUNCTIONS[predicate.function]}({path})"
-        values = [
-            self._operand(predicate.path, resolve(a, arguments), spec, element=True)
-            for a in predicate.arguments
-        ]
-        if predicate.function == "one_of":
-            return f"{path} IN ({', '.join(values)})"
-        if predicate.function == "between":
-            return f"{path} BETWEEN {values[0]} AND {values[1]}"
-        return f"{predicate.function}({path}, {values[0]})"
+        """A condition over fields as condition or filter text, to stand among others."""
+        bound = with_arguments(condition, spec, arguments) if arguments else condition
+        text = condition_text(bound, partial(self._operand, spec=spec))
+        return f"({text})" if isinstance(bound, Or) else text
 
-    def _comparison(
-        self, compare: FieldComparison, spec: EntitySpec, arguments: Mapping[str, Any]
-    ) -> str:
-        path = self.path(compare.path, spec)
-        value = resolve(compare.value, arguments)
-        if is_absent(value):
-            absent = f"attribute_not_exists({path})"
-            return absent if compare.operator == "=" else f"(NOT {absent})"
-        operand = self._operand(compare.path, value, spec, element=False)
-        return f"{path} {compare.operator} {operand}"
-
-    def path(self, path: FieldPath, spec: EntitySpec) -> str:
+    def path(self, path: Path, spec: EntitySpec) -> str:
         """A path inside an item, as an expression names it."""
-        inside = (
-            f"[{part}]" if isinstance(part, int) else f".{self.name(part)}" for part in path.stored
-        )
-        field = spec.fields[path.field]
+        field = spec.fields[path.root]
         if field.reader is not None:
             raise PlanError(
                 f"{spec.name}.{field.name} is stored only in the key {field.attribute}, so "
                 "conditions and filters cannot use it; query by the key"
             )
-        text = "".join([self.name(field.attribute), *inside])
-        return f"size({text})" if path.sized else text
+        inside = (
+            f"[{part}]" if isinstance(part, int) else f".{self.name(str(part))}"
+            for part in path.parts[1:]
+        )
+        return "".join([self.name(field.attribute), *inside])
 
-    def _operand(self, path: FieldPath, value: Any, spec: EntitySpec, *, element: bool) -> str:
-        """What a path is compared with: another path, or a value encoded like the path's own."""
-        if isinstance(value, FieldPath):
-            return self.path(value, spec)
-        return self.value(wire_operand(path, value, spec, element=element))
+    def _operand(self, given: Operand, *, spec: EntitySpec) -> str:
+        match given:
+            case Path():
+                return self.path(given, spec)
+            case Function(name, arguments):
+                return f"{name}({', '.join(self._operand(one, spec=spec) for one in arguments)})"
+            case Value(content):
+                return self.value(content)
+        raise PlanError(f"{given.text} is not given")

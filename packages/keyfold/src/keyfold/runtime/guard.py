@@ -8,11 +8,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from keyfold.design.address import Ref
-from keyfold.design.condition import evaluator, tree
+from keyfold.design.condition import Condition, condition_text, evaluator
 from keyfold.design.entity import Entity
 from keyfold.design.entity_spec import EntitySpec
 from keyfold.design.fields import FieldSpec
-from keyfold.design.predicate import Predicate
 from keyfold.errors import (
     AlreadyExists,
     ConditionFailed,
@@ -152,7 +151,7 @@ def refusal_of(
     stored: WireItem | None,
 ) -> Callable[[WireItem | None], Exception]:
     ref: Ref[Any] = intent.ref
-    condition: Predicate | None = intent.condition
+    condition: Condition | None = intent.condition
 
     def refusal(item: WireItem | None) -> KeyfoldError:
         if item is None:
@@ -173,14 +172,18 @@ def refusal_of(
             objected = objection(spec, intent, item) if isinstance(intent, Update) else None
             if objected is not None:
                 return objected
-            if stored != item and (
-                condition is None or evaluator(tree(condition, spec), spec)(found.__dict__)
-            ):
+            if stored != item and (condition is None or evaluator(condition, spec)(found.__dict__)):
                 return StoredOtherwise(ref, item)
         objected = objection(spec, intent, item) if isinstance(intent, Update) else None
-        return objected or ConditionFailed(f"{ref}: {condition} does not hold", item)
+        return objected or not_met(ref, condition, item)
 
     return refusal
+
+
+def not_met(ref: Ref[Any], condition: Condition | None, item: WireItem | None) -> ConditionFailed:
+    """The error for a condition that the stored item does not meet."""
+    shown = "its condition" if condition is None else condition_text(condition)
+    return ConditionFailed(f"{ref}: {shown} does not hold", item)
 
 
 def _differs(

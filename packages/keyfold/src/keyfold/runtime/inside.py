@@ -8,10 +8,10 @@ from typing import Any, TypeVar
 from pydantic import BaseModel
 from pydantic import ValidationError as Invalid
 
+from keyfold.design.codec import is_absent
 from keyfold.design.entity_spec import EntitySpec
 from keyfold.design.fields import unwrap
-from keyfold.design.path_change import PathChange, Verb
-from keyfold.design.predicate import FieldPath, look_up
+from keyfold.design.path_change import FieldPath, PathChange, Verb
 from keyfold.design.recorder import record_path
 from keyfold.design.validation import complaints, in_one_line, read_validators
 from keyfold.errors import PlanError, ValueRefused
@@ -180,5 +180,20 @@ def _leaf(old: Any, each: PlacedChange, values: Mapping[str, Any]) -> Any:
 
 def copied_value(source: FromField, values: Mapping[str, Any]) -> Any:
     """The value of another path, plus an amount."""
-    found = look_up(values, source.path)
+    found = _value_at(values, source.path)
     return found if source.plus is None or found is None else total(found, source.plus)
+
+
+def _value_at(values: Mapping[str, Any], path: FieldPath) -> Any:
+    """The value at a path, or None."""
+    found: Any = values.get(path.field)
+    for name in path.names[1:]:
+        if found is None:
+            return None
+        if isinstance(found, Mapping):
+            found = found.get(name)
+        elif isinstance(name, int):
+            found = found[name] if isinstance(found, list | tuple) and name < len(found) else None
+        else:
+            found = getattr(found, name, None)
+    return None if is_absent(found) else found

@@ -9,8 +9,8 @@ from typing import Any, Generic, Literal, Protocol, TypeAlias
 from typing_extensions import TypeVar
 
 from keyfold.design.address import Ref
+from keyfold.design.condition import Condition
 from keyfold.design.entity import Entity
-from keyfold.design.predicate import Predicate
 from keyfold.errors import PlanError
 from keyfold.runtime.changes import Change
 from keyfold.runtime.context import Context
@@ -36,7 +36,7 @@ class Put(Write[E], Generic[E]):
 
     new: E
     absent: bool = True
-    condition: Predicate | None = None
+    condition: Condition | None = None
     unless_raced: bool = False
     counted: bool = False
     moved: bool = False
@@ -56,7 +56,7 @@ class Update(Write[T_co], Generic[T_co]):
 
     ref: Ref[Any]
     changes: Mapping[str, Change]
-    condition: Predicate | None = None
+    condition: Condition | None = None
     known: Entity | None = None
     counting: bool = False
     upsert: bool = False
@@ -74,7 +74,7 @@ class Delete(Write[T_co], Generic[T_co]):
     """
 
     ref: Ref[Any]
-    condition: Predicate | None = None
+    condition: Condition | None = None
     known: Entity | None = None
     must_exist: bool = False
     returning: bool = False
@@ -88,7 +88,7 @@ class Check(Write[None]):
     """
 
     ref: Ref[Any]
-    condition: Predicate | None = None
+    condition: Condition | None = None
     lasting: bool = False
 
 

@@ -9,8 +9,8 @@ from dataclasses import field as dataclass_field
 from typing import Any
 
 from keyfold.design.address import Ref
+from keyfold.design.condition import all_of
 from keyfold.design.entity import Entity
-from keyfold.design.predicate import Predicate
 from keyfold.errors import NotFound, PlanError
 from keyfold.runtime import changes as change
 from keyfold.runtime.changes import Change
@@ -103,7 +103,7 @@ def _join(first: Step, second: Step) -> Step | None:
     if isinstance(second.intent, Check):
         return _with_check(first, second.intent)
     if isinstance(first.intent, Delete) and isinstance(second.intent, Delete):
-        condition = _both(first.intent.condition, second.intent.condition)
+        condition = all_of(first.intent.condition, second.intent.condition)
         must_exist = first.intent.must_exist or second.intent.must_exist
         return replace(
             first, intent=replace(first.intent, condition=condition, must_exist=must_exist)
@@ -111,7 +111,7 @@ def _join(first: Step, second: Step) -> Step | None:
     if isinstance(first.intent, Delete) and isinstance(second.intent, Update):
         return first
     if isinstance(first.intent, Update) and isinstance(second.intent, Delete):
-        condition = _both(first.intent.condition, second.intent.condition)
+        condition = all_of(first.intent.condition, second.intent.condition)
         return Step(replace(second.intent, condition=condition), first.old or second.old)
     if isinstance(first.intent, Update) and isinstance(second.intent, Update):
         merged = dict(first.intent.changes)
@@ -123,7 +123,7 @@ def _join(first: Step, second: Step) -> Step | None:
         joined = replace(
             base,
             changes=merged,
-            condition=_both(first.intent.condition, second.intent.condition),
+            condition=all_of(first.intent.condition, second.intent.condition),
             upsert=not demanded and any(one.upsert for one in both),
             lenient=all(one.lenient for one in both),
             steady=first.intent.steady | second.intent.steady,
@@ -192,14 +192,8 @@ def _with_check(step: Step, check: Check) -> Step:
         intent = replace(intent, upsert=False, lenient=False, otherwise=None)
     elif isinstance(intent, Check):
         intent = replace(intent, lasting=intent.lasting or check.lasting)
-    both = _both(intent.condition, check.condition)
+    both = all_of(intent.condition, check.condition)
     return Step(replace(intent, condition=both), step.old, step.new, step.wire)
-
-
-def _both(one: Predicate | None, other: Predicate | None) -> Predicate | None:
-    if one is None or other is None:
-        return other if one is None else one
-    return one & other
 
 
 def _combine(first: Change | None, second: Change) -> Change:

@@ -8,8 +8,8 @@ from functools import partial
 from typing import Any, Literal, ParamSpec, TypeVar, overload
 
 from keyfold.design.address import Ref, address
+from keyfold.design.condition import Condition
 from keyfold.design.entity import Entity
-from keyfold.design.predicate import Predicate
 from keyfold.design.recorder import record
 from keyfold.design.signatures import Writable
 from keyfold.errors import PlanError
@@ -135,5 +135,5 @@ def _target(target: Any) -> tuple[Ref[Any], Any]:
     return ref, target if versioned else None
 
 
-def _condition(entity: type[Entity], where: Callable[[Any], object] | None) -> Predicate | None:
+def _condition(entity: type[Entity], where: Callable[[Any], object] | None) -> Condition | None:
     return None if where is None else record(where, entity)

@@ -102,7 +102,9 @@ def limits(expressions: Expressions, spec: EntitySpec, intent: Update) -> list[s
     for name, one in intent.changes.items():
         field = spec.fields[name]
         if isinstance(one, change.Inside):
-            parents = dict.fromkeys(expressions.path(each.parent, spec) for each in one.changes)
+            parents = dict.fromkeys(
+                expressions.path(each.parent.operand, spec) for each in one.changes
+            )
             found += [f"attribute_exists({parent})" for parent in parents]
         if isinstance(one, change.Add) and not isinstance(one.amount, set | frozenset):
             found += _bounds(expressions, field, one.amount)

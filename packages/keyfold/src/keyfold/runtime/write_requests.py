@@ -26,7 +26,7 @@ from keyfold.runtime.changes import (
 )
 from keyfold.runtime.context import Context
 from keyfold.runtime.expression import Expressions
-from keyfold.runtime.guard import Lingering, WireItem, refusal_of, unchanged_guards
+from keyfold.runtime.guard import Lingering, WireItem, not_met, refusal_of, unchanged_guards
 from keyfold.runtime.intent import Check, Delete, Intent, Marker, Put, Update
 from keyfold.runtime.recognition import is_expired
 from keyfold.runtime.steps import step_conditions
@@ -84,7 +84,7 @@ def put_write(context: Context, intent: Put, wire: WireItem | None) -> WireWrite
     if intent.absent:
         conditions.append(f"attribute_not_exists({expressions.name(spec.table.schema.partition)})")
     if intent.condition is not None:
-        conditions.append(expressions.condition(intent.condition, spec, {}))
+        conditions.append(expressions.condition(intent.condition, spec))
     item = {**intent.carried, **(spec.encode(intent.new) if wire is None else wire)}
     replacing = "" if intent.absent else _replacing(spec, item, expressions)
     names = spec.table.schema.key_attributes
@@ -102,7 +102,7 @@ def put_write(context: Context, intent: Put, wire: WireItem | None) -> WireWrite
             return Lingering(intent.new.ref(), item)
         if intent.absent and (item is not None or intent.condition is None):
             return AlreadyExists(f"{intent.new.ref()} already exists; update it instead")
-        return ConditionFailed(f"{intent.new.ref()}: {intent.condition} does not hold", item)
+        return not_met(intent.new.ref(), intent.condition, item)
 
     return WireWrite("Update" if replacing else "Put", request, intent, refusal)
 
@@ -141,7 +141,7 @@ def update_write(
     if spec.states:
         conditions += step_conditions(expressions, spec, intent)
     if intent.condition is not None:
-        conditions.append(expressions.condition(intent.condition, spec, {}))
+        conditions.append(expressions.condition(intent.condition, spec))
     actions = _Actions(expressions)
     for name, one in intent.changes.items():
         try:
@@ -181,7 +181,7 @@ def delete_write(
     for attribute, value in intent.carried.items():
         conditions.append(f"{expressions.name(attribute)} = {expressions.value(value)}")
     if intent.condition is not None:
-        conditions.append(expressions.condition(intent.condition, spec, {}))
+        conditions.append(expressions.condition(intent.condition, spec))
     request = {
         "TableName": context.physical(spec.table.schema),
         "Key": intent.ref.wire(),
@@ -196,7 +196,7 @@ def check_write(context: Context, intent: Check) -> WireWrite:
     if intent.condition is None:
         text = f"attribute_exists({expressions.name(spec.table.schema.partition)})"
     else:
-        text = expressions.condition(intent.condition, spec, {})
+        text = expressions.condition(intent.condition, spec)
     request = {
         "TableName": context.physical(spec.table.schema),
         "Key": intent.ref.wire(),
@@ -332,12 +332,12 @@ class _Actions:
             self._clauses["SET"].append(f"{name} = if_not_exists({name}, {given})")
 
     def _from_field(self, spec: EntitySpec, source: FromField) -> str:
-        path = self._expressions.path(source.path, spec)
+        path = self._expressions.path(source.path.operand, spec)
         plus = "" if source.plus is None else self._expressions.value(document(source.plus))
         return f"{path} + {plus}" if plus else path
 
     def _inside(self, spec: EntitySpec, each: PlacedChange) -> None:
-        path = self._expressions.path(each.path, spec)
+        path = self._expressions.path(each.path.operand, spec)
         if each.verb == "remove":
             self._clauses["REMOVE"].append(path)
             return

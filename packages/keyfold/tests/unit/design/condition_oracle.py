@@ -1,25 +1,21 @@
-"""Whether a recorded condition holds for an item, by Python's own comparisons: an oracle."""
+"""Conditions as tests make them: declared by the public functions, and held by Python's own
+comparisons, an oracle.
+"""
 
 from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from enum import Enum
+from functools import reduce
 from typing import Any
 
 from pydantic import BaseModel
 
-from keyfold.design.predicate import (
-    Both,
-    Either,
-    FieldComparison,
-    FieldPath,
-    Negated,
-    Predicate,
-    Test,
-)
+from keyfold import conditions
 
-_COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
+_COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
     "=": operator.eq,
     "<>": operator.ne,
     "<": operator.lt,
@@ -29,19 +25,82 @@ _COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
 }
 
 
-def holds(predicate: Predicate, values: Mapping[str, Any]) -> bool:
-    match predicate:
-        case Both():
-            return holds(predicate.left, values) and holds(predicate.right, values)
-        case Either():
-            return holds(predicate.left, values) or holds(predicate.right, values)
-        case Negated():
-            return not holds(predicate.inner, values)
+@dataclass(frozen=True)
+class FieldPath:
+    names: tuple[str | int, ...]
+    sized: bool = False
+
+
+@dataclass(frozen=True)
+class FieldComparison:
+    path: FieldPath
+    operator: str
+    value: Any
+
+
+@dataclass(frozen=True)
+class FieldTest:
+    """A function of a field: exists, missing, begins_with, contains, one_of, between."""
+
+    function: str
+    path: FieldPath
+    arguments: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True)
+class Both:
+    left: Any
+    right: Any
+
+
+@dataclass(frozen=True)
+class Either:
+    left: Any
+    right: Any
+
+
+@dataclass(frozen=True)
+class Negated:
+    inner: Any
+
+
+def declared(condition: Any, item: Any) -> Any:
+    """The condition as a declaration states it: `lambda item: declared(condition, item)`."""
+    match condition:
+        case Both(left, right):
+            return declared(left, item) & declared(right, item)
+        case Either(left, right):
+            return declared(left, item) | declared(right, item)
+        case Negated(inner):
+            return conditions.not_(declared(inner, item))
+        case FieldComparison(path, sign, value):
+            return _COMPARISONS[sign](_named(path, item), _named(value, item))
+        case FieldTest(function, path, arguments):
+            given = [_named(each, item) for each in arguments]
+            return getattr(conditions, function)(_named(path, item), *given)
+    raise AssertionError(f"{condition!r} is not a condition")
+
+
+def _named(value: Any, item: Any) -> Any:
+    if not isinstance(value, FieldPath):
+        return value
+    found = reduce(lambda at, n: at[n] if isinstance(n, int) else getattr(at, n), value.names, item)
+    return conditions.size(found) if value.sized else found
+
+
+def holds(condition: Any, values: Mapping[str, Any]) -> bool:
+    match condition:
+        case Both(left, right):
+            return holds(left, values) and holds(right, values)
+        case Either(left, right):
+            return holds(left, values) or holds(right, values)
+        case Negated(inner):
+            return not holds(inner, values)
         case FieldComparison():
-            return _compares(predicate, values)
-        case Test():
-            return _tests(predicate, values)
-    raise AssertionError(f"{predicate!r} is not a condition")
+            return _compares(condition, values)
+        case FieldTest():
+            return _tests(condition, values)
+    raise AssertionError(f"{condition!r} is not a condition")
 
 
 def _compares(compare: FieldComparison, values: Mapping[str, Any]) -> bool:
@@ -51,12 +110,12 @@ def _compares(compare: FieldComparison, values: Mapping[str, Any]) -> bool:
     if found is None or wanted is None:
         return compare.operator == "<>"
     try:
-        return _COMPARISONS[compare.operator](found, wanted)
+        return bool(_COMPARISONS[compare.operator](found, wanted))
     except TypeError:
         return False  # values of different types have no order
 
 
-def _tests(test: Test, values: Mapping[str, Any]) -> bool:
+def _tests(test: FieldTest, values: Mapping[str, Any]) -> bool:
     found = _operand(test.path, values)
     if test.function in ("exists", "missing"):
         return (found is not None) == (test.function == "exists")

@@ -12,7 +12,7 @@ from pydantic.alias_generators import to_camel
 
 from keyfold import Db, Design, Entity, Id, Index, Key, On
 from keyfold.conditions import begins_with, between, contains, exists, missing, not_, one_of
-from keyfold.design.condition import evaluator, tree
+from keyfold.design.condition import evaluator
 from keyfold.design.recorder import record
 from keyfold.errors import ConditionFailed, DeclarationError
 
@@ -96,9 +96,7 @@ def db() -> Iterator[Db]:
 
 def _in_memory(condition: Any) -> bool:
     spec = Order.__spec__
-    return evaluator(tree(record(condition, Order), spec), spec)(
-        Order(order_id="o", hint="n").__dict__
-    )
+    return evaluator(record(condition, Order), spec)(Order(order_id="o", hint="n").__dict__)
 
 
 @pytest.mark.parametrize("name", HOLD)

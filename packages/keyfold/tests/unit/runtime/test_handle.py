@@ -263,7 +263,7 @@ class TestWriting:
     def test_a_condition_guards_an_update(self, db: Db) -> None:
         db.create(a_room())
         member = db.create(Member(room_id="r1", user_id="u1"))
-        with pytest.raises(ConditionFailed, match="role = 'owner'"):
+        with pytest.raises(ConditionFailed, match='role = "owner"'):
             db.update(member.ref(), where=lambda m: m.role == "owner", role="guest")
         assert db.update(member.ref(), where=lambda m: m.role == "member", role="x").role == "x"
 
@@ -565,7 +565,7 @@ class TestTransactions:
     def test_a_check_guards_the_others(self, db: Db) -> None:
         room = db.create(a_room())
         member = Member(room_id="r1", user_id="u1", role="owner")
-        with pytest.raises(ConditionFailed, match="name = 'Else'"):
+        with pytest.raises(ConditionFailed, match='name = "Else"'):
             db.transact(
                 create(Snapshot(room_id="r1", at=NOW)),
                 check(room.ref(), where=lambda r: r.name == "Else"),

@@ -85,6 +85,13 @@ def soon(town: str, now: datetime) -> Query[Event]:
     return Event.key.query(town=town).where(lambda e: e.at < now + timedelta(hours=1))
 
 
+@design.pattern(requests=1, silence=(("Q14", "The filter is what is tested."),))
+def ranked(town: str, rank: int | None = None, below: int | None = None) -> Query[Event]:
+    """A filter whose parameters may have no value."""
+    events = Event.key.query(town=town).where(lambda e: e.rank < below)  # type: ignore[operator]
+    return events.where(lambda e: (e.rank == rank) | (e.rank > 0))
+
+
 @design.pattern(requests=1)
 def streets(town: str, beginning: str | None = None) -> Query[Street]:
     """The streets whose name begins so."""
@@ -113,6 +120,13 @@ def test_a_parameter_without_a_value_leaves_its_end_of_the_range_open(db: Db) ->
     assert names(happening(db, "t", until=NOON + timedelta(hours=12))) == "01"
     assert names(happening(db, "t", NOON, NOON)) == "0"
     assert names(happening(db, "t", limit=2)) == "01"
+
+
+def test_a_filter_takes_a_parameter_without_a_value_as_a_missing_one_or_an_open_end(
+    db: Db,
+) -> None:
+    assert names(ranked(db, "t")) == "1234"
+    assert names(ranked(db, "t", rank=0, below=3)) == "012"
 
 
 def test_an_amount_can_be_added_to_a_parameter(db: Db) -> None:

@@ -11,7 +11,7 @@ from keyfold_engine.engine.read import Reading, key_range, read_page
 from keyfold_engine.engine.tables import IndexDefinition, TableDefinition
 from keyfold_engine.errors import ValidationError
 from keyfold_engine.expressions import evaluate, keys, parameters
-from keyfold_engine.expressions.roots import paths, roots
+from keyfold_engine.expressions.ast import paths, roots
 from keyfold_engine.values import Item
 
 _EXPRESSIONS = ("ProjectionExpression", "FilterExpression", "KeyConditionExpression")

@@ -10,7 +10,7 @@ from keyfold_engine.engine.read import Reading, read_page
 from keyfold_engine.engine.tables import IndexDefinition, TableDefinition, segment
 from keyfold_engine.errors import RequestInvalid, ValidationError
 from keyfold_engine.expressions import legacy, parameters
-from keyfold_engine.expressions.roots import paths
+from keyfold_engine.expressions.ast import paths
 from keyfold_engine.values import Item
 
 _EXPRESSIONS = ("ProjectionExpression", "FilterExpression")

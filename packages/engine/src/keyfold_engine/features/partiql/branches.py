@@ -8,9 +8,18 @@ from itertools import pairwise, product
 from keyfold_engine.engine.read import key_range
 from keyfold_engine.engine.tables import KeySchema
 from keyfold_engine.errors import ValidationError
-from keyfold_engine.expressions.ast import And, Compare, Condition, In, KeyTerm, Not, Or, Path
+from keyfold_engine.expressions.ast import (
+    And,
+    Compare,
+    Condition,
+    In,
+    KeyTerm,
+    Not,
+    Or,
+    Path,
+    paths,
+)
 from keyfold_engine.expressions.keys import KeySelection
-from keyfold_engine.expressions.roots import paths
 from keyfold_engine.features.partiql.key_conditions import key_term
 from keyfold_engine.limits import STATEMENT_READS
 from keyfold_engine.values import AttributeValue

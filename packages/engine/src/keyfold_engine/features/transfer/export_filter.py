@@ -9,8 +9,8 @@ from keyfold_engine.engine.read import key_range
 from keyfold_engine.engine.tables import TableDefinition
 from keyfold_engine.errors import RequestInvalid, ValidationError
 from keyfold_engine.expressions import evaluate, keys, parameters
+from keyfold_engine.expressions.ast import roots
 from keyfold_engine.expressions.projection import compile_projection
-from keyfold_engine.expressions.roots import roots
 from keyfold_engine.values import Item
 
 
