@@ -52,7 +52,7 @@ def advance(
                 continue
             entry = indexes.entry(index, place, item, size)
             if entry is not None:
-                session.insert_entry(table.id, index.number, entry.place, entry.size, row)
+                session.insert_entry(table.id, index.number, entry.place, entry.noted_size, row)
         if len(items) < _ITEMS_PER_READ:
             _activate(database, session, table, index)
             return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from keyfold_engine.engine.storage import Session
@@ -25,6 +26,11 @@ class Entry:
     @property
     def place(self) -> bytes:
         return self._index.schema.place(self.item) + self._item_place
+
+    @property
+    def noted_size(self) -> int:
+        """The size kept with it: 0 if the index is of whole items, which have their own."""
+        return 0 if self._index.is_whole else self.size
 
 
 class EntryChange:
@@ -65,8 +71,8 @@ class EntryChange:
         moved = self.is_move()
         if before is not None and (after is None or moved):
             session.delete_entry(table.id, self.index.number, before.place)
-        if after is not None and (before is None or moved or before.size != after.size):
-            session.insert_entry(table.id, self.index.number, after.place, after.size, row)
+        if after is not None and (before is None or moved or before.noted_size != after.noted_size):
+            session.insert_entry(table.id, self.index.number, after.place, after.noted_size, row)
 
 
 def entry(index: IndexDefinition, place: bytes, item: Item, size: int) -> Entry | None:
@@ -80,11 +86,16 @@ def entry(index: IndexDefinition, place: bytes, item: Item, size: int) -> Entry 
 
 
 def changes(
-    table: TableDefinition, place: bytes, old: Item | None, old_size: int, new: NewItem | None
+    table: TableDefinition,
+    place: bytes,
+    old: Item | None,
+    old_size: int,
+    new: NewItem | None,
+    among: Sequence[IndexDefinition] | None = None,
 ) -> list[EntryChange]:
-    """A change for each index that holds the item before or after."""
+    """A change for each index, of all or `among` some, that holds the item before or after."""
     found = []
-    for index in table.indexes:
+    for index in table.indexes if among is None else among:
         before = entry(index, place, old, old_size) if old is not None else None
         after = entry(index, place, new.item, new.size) if new is not None else None
         if before is not None or after is not None:
@@ -95,20 +106,18 @@ def changes(
 def moves(
     table: TableDefinition, place: bytes, old: Item | None, old_size: int, new: NewItem | None
 ) -> list[EntryChange]:
-    """The same, but nothing where no entry gets another place or size: the way of most writes."""
-    if old is None or new is None or old_size != new.size:
+    """The same, without entries that certainly keep their place and size."""
+    if old is None or new is None:
         return changes(table, place, old, old_size, new)
-    if _stay(table, old, new.item):
-        return []
-    return changes(table, place, old, old_size, new)
+    grows = old_size != new.size
+    moved = [each for each in table.indexes if _may_move(each, old, new.item, grows=grows)]
+    return changes(table, place, old, old_size, new, moved) if moved else []
 
 
-def _stay(table: TableDefinition, old: Item, new: Item) -> bool:
-    """Whether two items of one size have the same entries."""
-    for index in table.indexes:
-        if index.attributes is not None:
-            return False
-        for name in index.schema.attributes:
-            if old.get(name) != new.get(name):
-                return False
-    return True
+def _may_move(index: IndexDefinition, old: Item, new: Item, *, grows: bool) -> bool:
+    if not index.is_whole and (grows or index.attributes is not None):
+        return True
+    for name in index.schema.attributes:
+        if old.get(name) != new.get(name):
+            return True
+    return False

@@ -133,7 +133,8 @@ class IndexDefinition:
     """A local or global secondary index."""
 
     __slots__ = (
-        "attributes", "definition", "is_local", "name", "number", "projection", "schema", "status",
+        "attributes", "definition", "is_local", "is_whole", "name", "number", "projection",
+        "schema", "status",
     )  # fmt: skip
 
     def __init__(
@@ -156,6 +157,8 @@ class IndexDefinition:
         if self.projection != "ALL":
             extra = definition["Projection"].get("NonKeyAttributes", ())
             self.attributes = frozenset((*table.attributes, *self.schema.attributes, *extra))
+        # A local index counts for the size of collections.
+        self.is_whole = self.attributes is None and not is_local
 
     def project(self, item: Item) -> Item:
         """The part of an item that the index holds."""

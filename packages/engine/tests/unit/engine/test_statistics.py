@@ -96,3 +96,37 @@ def test_a_changed_table_is_sampled_anew(
     table = engine.call("DescribeTable", {"TableName": "Large"})["Table"]
     (index,) = table["GlobalSecondaryIndexes"]
     assert index["ItemCount"] == pytest.approx(200, rel=0.1)
+
+
+def test_the_size_of_an_index_of_whole_items_follows_items_whose_keys_stay(
+    engine: Engine, create_table: Callable[..., None]
+) -> None:
+    create_table(engine, "Whole", indexes={"by_g": ("g:S",)})
+    key = {"pk": {"S": "a"}}
+    engine.call("PutItem", {"TableName": "Whole", "Item": {**key, "g": {"S": "x"}}})
+    for text in ("d" * 5_000, "d", "d" * 9_000):
+        engine.call(
+            "UpdateItem",
+            {
+                "TableName": "Whole",
+                "Key": key,
+                "UpdateExpression": "SET t = :t",
+                "ExpressionAttributeValues": {":t": {"S": text}},
+            },
+        )
+        table = engine.call("DescribeTable", {"TableName": "Whole"})["Table"]
+        (index,) = table["GlobalSecondaryIndexes"]
+        size = len("pk") + len("a") + len("g") + len("x") + len("t") + len(text)
+        assert (table["TableSizeBytes"], index["IndexSizeBytes"]) == (size, size)
+        page = engine.call(
+            "Query",
+            {
+                "TableName": "Whole",
+                "IndexName": "by_g",
+                "KeyConditionExpression": "g = :g",
+                "ExpressionAttributeValues": {":g": {"S": "x"}},
+                "ReturnConsumedCapacity": "TOTAL",
+            },
+        )
+        units = -(-size // 4096) / 2
+        assert page["ConsumedCapacity"]["CapacityUnits"] == units

@@ -151,7 +151,7 @@ def _items(session: Session, table: TableDefinition) -> Iterator[str]:
             if entry is None or index.status != "ACTIVE":
                 continue
             expected[index.number] += 1
-            if session.entry_at(table.id, index.number, entry.place) != (entry.size, row):
+            if session.entry_at(table.id, index.number, entry.place) != (entry.noted_size, row):
                 yield f"{where}: its entry in index {index.name} is missing or wrong"
     for index in table.indexes:
         count, _ = session.count_entries(table.id, index.number)

@@ -49,7 +49,7 @@ CREATE TABLE documents (
 """
 
 
-FORMAT = 6
+FORMAT = 7
 
 
 class SchemaMoved(errors.StorageError):

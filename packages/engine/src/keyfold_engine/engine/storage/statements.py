@@ -75,8 +75,10 @@ def entries(table: int, index: int) -> Entries:
         f"FROM {name} e CROSS JOIN items_{table} i ON i.row = e.row "
         "WHERE e.place >= ? AND e.place < ? ORDER BY e.place"
     )
-    page = f"SELECT e.place, e.size, i.body, i.size {rows}"
-    bodies = f"SELECT i.body, e.size {rows}"
+    # An entry of a whole item has no size of its own.
+    size = "iif(e.size, e.size, i.size)"
+    page = f"SELECT e.place, {size}, i.body, i.size {rows}"
+    bodies = f"SELECT i.body, {size} {rows}"
     return Entries(
         insert=f"INSERT OR REPLACE INTO {name} (place, size, row) VALUES (?, ?, ?)",
         delete=f"DELETE FROM {name} WHERE place = ?",
@@ -84,7 +86,10 @@ def entries(table: int, index: int) -> Entries:
         backward=page + " DESC",
         bodies_forward=bodies + " LIMIT ?",
         bodies_backward=bodies + " DESC LIMIT ?",
-        totals=f"SELECT count(*), total(size) FROM {name}",
+        totals=(
+            f"SELECT count(*), total({size}) FROM {name} e LEFT JOIN items_{table} i "
+            "ON i.row = e.row"
+        ),
     )
 
 

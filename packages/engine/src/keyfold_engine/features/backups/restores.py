@@ -169,7 +169,7 @@ def _store(session: Session, table: TableDefinition, place: bytes, size: int, bo
     for index in table.indexes:
         entry = indexes.entry(index, place, item, size)
         if entry is not None:
-            session.insert_entry(table.id, index.number, entry.place, entry.size, row)
+            session.insert_entry(table.id, index.number, entry.place, entry.noted_size, row)
             collected += entry.size if index.is_local else 0
     if table.local_indexes:
         session.grow_collection(table.id, partition_of(place), collected)
