@@ -117,7 +117,4 @@ def moves(
 def _may_move(index: IndexDefinition, old: Item, new: Item, *, grows: bool) -> bool:
     if not index.is_whole and (grows or index.attributes is not None):
         return True
-    for name in index.schema.attributes:
-        if old.get(name) != new.get(name):
-            return True
-    return False
+    return any(old.get(name) != new.get(name) for name in index.schema.attributes)
