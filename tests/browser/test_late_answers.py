@@ -13,6 +13,7 @@ from .town import quiet_town, visit
 TITLED = {
     "inviter": ["", "groups", "groups/any", "join/any", "hangouts/any"],
     "search-room": ["", "rooms/any"],
+    "tama-friends": ["", "liked", "mine", "pets/any", "posts/any"],
     "gg-core": ["", "goals", "people", "people/any", "groups/any"],
     "sellers": ["", "catalogs", "stands/any", "seasons/any", "you"],
 }
@@ -52,3 +53,45 @@ def test_every_place_has_its_heading_before_anything_is_loaded(
         page.reload()
         expect(page.locator("h1:visible")).to_have_count(1)
         expect(page.locator("h1:visible")).not_to_have_text("")
+
+
+LEFT = {
+    "inviter": ["groups/any", "join/any", "hangouts/any"],
+    "search-room": ["rooms/any"],
+    "tama-friends": ["liked", "mine", "pets/ada", "posts/any"],
+    "gg-core": ["goals", "rooms", "people", "people/ben"],
+    "sellers": ["catalogs", "stands/any", "seasons/any", "you"],
+}
+
+
+@pytest.mark.parametrize("system", LEFT)
+def test_the_late_answer_of_a_view_that_was_left_draws_nothing_over_the_next(
+    page: Page, site: str, system: str
+) -> None:
+    visit(page, site, system, "ada")
+    page.wait_for_load_state("networkidle")
+    first = page.locator("h1:visible").inner_text()
+    waiting: list[Route] = []
+    held = False
+
+    def keep(route: Route) -> None:
+        if held and route.request.method == "GET" and "/app/" not in route.request.url:
+            waiting.append(route)
+        else:
+            route.fallback()
+
+    page.route(f"**/{system}/**", keep)
+    for place in LEFT[system]:
+        held = True
+        page.goto(f"{site}/{system}/app/#/{place}")
+        expect(page.locator("h1:visible")).not_to_have_text(first)
+        while not waiting:
+            page.wait_for_timeout(10)
+        held = False
+        page.goto(f"{site}/{system}/app/#/")
+        expect(page.locator("h1:visible")).to_have_text(first)
+        page.locator("h1:visible").evaluate("one => { one.dataset.mark = 'stays'; }")
+        while waiting:
+            waiting.pop().fallback()
+            page.wait_for_timeout(100)
+        expect(page.locator("h1:visible[data-mark=stays]")).to_have_count(1)

@@ -1,8 +1,8 @@
-import { $, afterwards, count, doing, face, form, gone, h, list, me, path, rest, route, say, subscribe, welcome, when } from "../../assets/app.js";
+import { $, afterwards, count, doing, face, form, h, list, me, path, rest, route, say, subscribe, welcome, when } from "../../assets/app.js";
 import { goals, questRow, quests } from "./goals.js";
 import { room, rooms, writeTo } from "./rooms.js";
 
-const view = $("#view"), AT_ONCE = 20;
+const AT_ONCE = 20;
 const ENTRY = "activityId actorId actorName promoted verb objectType objectId previewText mediaUrl createdAt";
 const ADDED = `subscription ($userId: String!) { feedAdded(userId: $userId) { ${ENTRY} } }`;
 export const own = (more) => `${path`/users/${me().id}`}${more}`;
@@ -40,7 +40,7 @@ async (values) => {
     posted({ ...made, actorName: name, promoted: false, mediaUrl: null });
   }, { done: "Told" });
 
-async function feed() {
+async function feed(_, view) {
   const place = h(".cols");
   view.replaceChildren(head("What is going on", "From people you follow and your groups."), place);
   if (!(await known())) return undefined;
@@ -57,7 +57,7 @@ async function feed() {
 
 const personRow = (one) => h("a", { href: path`#/people/${one.userId}` }, face(one.fullName), h(".what", h("b.clip", one.fullName), h("small.clip", `@${one.nickname}`)));
 
-async function people() {
+async function people(_, view) {
   const place = h(".stack");
   view.replaceChildren(head("People and groups", "Follow people, join groups: what they do comes into your feed.", h("button.btn.main", { type: "button", onclick: () => $("#new-group").showModal() }, "Found a group")), place);
   if (!(await known())) return;
@@ -69,26 +69,25 @@ async function people() {
     h(".stack", panel("You follow", following.items.map(personRow), "Nobody yet"), panel("They follow you", followers.items.map(personRow), "Nobody yet"))));
 }
 
-async function person(id) {
+async function person(id, view) {
   view.replaceChildren(head("Somebody"));
   if (!(await known())) return;
   let one;
   try { one = await rest.get(path`/users/${id}`); } catch (error) {
-    if (error.status === 404) return group(id);
-    return gone(error);
+    if (error.status === 404) return group(id, view);
+    throw error;
   }
   const steps = trail(path`/users/${id}/activities`, "They have not posted anything.");
-  const press = doing(async () => { await (one.followedByMe ? rest.delete(path`/following/${id}`) : rest.post(path`/following/${id}`)); await person(id); });
+  const press = doing(async () => { await (one.followedByMe ? rest.delete(path`/following/${id}`) : rest.post(path`/following/${id}`)); await person(id, view); });
   view.replaceChildren(head(one.fullName, `@${one.nickname} · ${count(one.followers, "follower")} · follows ${one.following}`,
     id !== me().id && [h(`button.btn${one.followedByMe ? "" : ".main"}`, { type: "button", onclick: press }, one.followedByMe ? "Unfollow" : "Follow"), h("button.btn", { type: "button", onclick: doing(() => writeTo([id])) }, "Write")]), h(".narrow", steps.element));
   return steps.load();
 }
 
-async function group(id) {
-  let one;
-  try { one = await rest.get(path`/groups/${id}`); } catch (error) { return gone(error, "Not found"); }
+async function group(id, view) {
+  const one = await rest.get(path`/groups/${id}`);
   const members = await rest.get(path`/groups/${id}/members?limit=100`).catch((error) => { if (error.status !== 403) throw error; return null; });
-  const mine = members?.items.find((each) => each.person.userId === me().id), again = () => group(id);
+  const mine = members?.items.find((each) => each.person.userId === me().id), again = () => group(id, view);
   const steps = trail(path`/users/${id}/activities`, "An owner or admin posts for the group.");
   view.replaceChildren(head(one.name, `${one.isPersistent ? "Community" : "Project"}${one.description && ` · ${one.description}`}`,
     !mine && h("button.btn.main", { type: "button", onclick: doing(async () => { await rest.post(path`/groups/${id}/members`); await again(); }) }, "Join"),
@@ -101,7 +100,7 @@ form($("#new-group form"), async (values) => { const made = await rest.post("/gr
 
 /* ---------- who is here ---------- */
 
-const signedOut = () => view.replaceChildren(welcome("Reach your goals together", "Small steps, friends who see them, and a quest now and then.", [["Goals", "Steps to tick off, and quests that reward them."], ["Feed", "What those you follow did, as it happens."], ["Rooms", "Talk to one person, or to some."]]));
+const signedOut = (view) => view.replaceChildren(welcome("Reach your goals together", "Small steps, friends who see them, and a quest now and then.", [["Goals", "Steps to tick off, and quests that reward them."], ["Feed", "What those you follow did, as it happens."], ["Rooms", "Talk to one person, or to some."]]));
 
 let profile = null;
 async function known() {
@@ -120,6 +119,6 @@ async function known() {
 form($("#hello form"), async (values) => { await rest.post("/users", values); $("#hello").close(); say("Welcome"); location.hash = "#/people"; location.reload(); });
 
 /** A view for who has signed in. */
-const inside = (draw) => (given) => (me() ? draw(given) : signedOut());
-const asked = (title, draw) => inside(async (given) => { view.replaceChildren(head(title)); return (await known()) ? draw(view, given) : undefined; });
-route({ "": inside(feed), feed: inside(feed), goals: asked("Goals and quests", goals), rooms: asked("Rooms", rooms), "rooms/:id": asked("A room", (place, { id }) => room(place, id)), people: inside(people), "people/:id": inside(({ id }) => person(id)), "groups/:id": asked("A group", (place, { id }) => group(id)) });
+const inside = (draw) => (given, view) => (me() ? draw(given, view) : signedOut(view));
+const asked = (title, draw) => inside(async (given, view) => { view.replaceChildren(head(title)); return (await known()) ? draw(view, given) : undefined; });
+route({ "": inside(feed), feed: inside(feed), goals: asked("Goals and quests", goals), rooms: asked("Rooms", rooms), "rooms/:id": asked("A room", (view, { id }) => room(view, id)), people: inside(people), "people/:id": inside(({ id }, view) => person(id, view)), "groups/:id": asked("A group", (view, { id }) => group(id, view)) });

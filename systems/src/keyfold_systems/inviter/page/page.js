@@ -1,6 +1,6 @@
 /* Inviter for people: a calendar of hangouts, groups, one hangout. Each view loads by REST and loads
    again when a subscription tells of a change. */
-import { $, become, chooseWho, count, day, doing, face, form, gone, h, list, live, me, onPerson, path, redraw, rest, route, say, show, welcome } from "../../assets/app.js";
+import { $, become, chooseWho, count, day, doing, face, form, h, list, live, me, onPerson, path, redraw, rest, route, say, show, welcome } from "../../assets/app.js";
 
 const MINE = "subscription ($id: String!) { listChanged(userId: $id) { userId } }";
 const GROUP = "subscription ($id: String!) { groupChanged(groupId: $id) { groupId } }";
@@ -9,7 +9,6 @@ const ANSWERS = [["going", "Going"], ["maybe", "Maybe"], ["not_going", "Can’t"
 /* Without WebSockets each subscription is a connection, of which a browser has few. */
 const MOST_GROUPS = "sockets" in document.documentElement.dataset ? 20 : 2;
 const WEEKS = 5, DAY = 864e5;
-const view = $("#view");
 const mine = () => [MINE, { id: me().id }];
 const go = (hash) => { location.hash = hash; };
 const clock = (moment) => new Date(moment).toLocaleTimeString(undefined, { hour: "numeric", minute: "2-digit" });
@@ -26,7 +25,7 @@ async function all(url, most = 200) {
   return items;
 }
 
-function signedOut() {
+function signedOut(view) {
   view.replaceChildren(welcome("Plan something with friends", "A calendar of what your groups do, and who comes.", [
     ["Plan", "A hangout with a time and a place, in a minute."], ["Invite", "A group with everybody in it, or friends of other groups."], ["Answer", "Going, maybe or not; everybody sees it."]]));
 }
@@ -54,8 +53,8 @@ function calendar(hangouts, groups) {
   return [h(".month", weeks), later.length && h("section.panel", h("header", h("h2", "Later")), h(".rows", later.map((one) => h("a", { href: path`#/hangouts/${one.hangoutId}` }, h("span.what", h("b", one.title), h("small", span(one)))))))];
 }
 
-async function home() {
-  if (!me()) return signedOut();
+async function home(_, view) {
+  if (!me()) return signedOut(view);
   const found = h(".stack", { id: "calendar", "aria-live": "polite" });
   view.replaceChildren(h(".head", h("div", h("h1", "Calendar"), h("p", "What is coming up for you and your groups.")),
     h(".acts", h("button.btn.main", { type: "button", dataset: { keyPress: "n" }, onclick: doing(() => plan()) }, "Plan a hangout"))), found);
@@ -71,8 +70,8 @@ async function home() {
 
 /* ---------- groups ---------- */
 
-async function groups() {
-  if (!me()) return signedOut();
+async function groups(_, view) {
+  if (!me()) return signedOut(view);
   const rows = h(".rows");
   view.replaceChildren(h(".head", h("div", h("h1", "Groups"), h("p", "Those you do things with.")),
     h(".acts", h("button.btn.main", { type: "button", dataset: { keyPress: "n" }, onclick: () => called() }, "New group"))), h("section.panel", rows));
@@ -81,19 +80,17 @@ async function groups() {
     () => h(".empty", h("b", "No group yet"), h("p", "Create one, and give your friends its link."))), mine());
 }
 
-async function join({ id }) {
-  if (!me()) return signedOut();
+async function join({ id }, view) {
+  if (!me()) return signedOut(view);
   const url = path`/groups/${id}`;
   view.replaceChildren(h(".head", h("h1", "Join a group")));
-  try {
-    const { name, members } = await rest.get(url);
-    const press = doing(async () => {
-      if (!named()) return;
-      await rest.post(`${url}/members`).catch((error) => { if (error.code !== "ALREADY_MEMBER") throw error; });
-      go(`#${url}`);
-    });
-    view.replaceChildren(h(".panel", h(".empty", face(name), h("h1", name), h("p", `${count(members, "member")}. Join to see what they plan.`), h("button.btn.main", { type: "button", onclick: press }, "Join the group"))));
-  } catch (error) { gone(error, "This group is not here"); }
+  const { name, members } = await rest.get(url);
+  const press = doing(async () => {
+    if (!named()) return;
+    await rest.post(`${url}/members`).catch((error) => { if (error.code !== "ALREADY_MEMBER") throw error; });
+    go(`#${url}`);
+  });
+  view.replaceChildren(h(".panel", h(".empty", face(name), h("h1", name), h("p", `${count(members, "member")}. Join to see what they plan.`), h("button.btn.main", { type: "button", onclick: press }, "Join the group"))));
   return undefined;
 }
 
@@ -103,8 +100,8 @@ async function copyLink(id) {
   say(navigator.clipboard ? "Copied. Whoever opens it can join." : link);
 }
 
-async function group({ id }) {
-  if (!me()) return signedOut();
+async function group({ id }, view) {
+  if (!me()) return signedOut(view);
   const url = path`/groups/${id}`, head = h(".head", h("div", h("h1", "A group"))), feed = h(".rows"), members = h(".rows"), last = h(".last");
   view.replaceChildren(head, h(".single", h("section.panel", h("header", h("h2", "Feed")), feed), h(".stack", h("section.panel", h("header", h("h2", "Members")), members), last)));
   return live(async () => {
@@ -127,8 +124,8 @@ function leaf(moment) {
   return h(".leaf", { "aria-hidden": "true" }, h("span", part({ month: "short" })), h("b", date.getDate()), h("small", part({ weekday: "short" })));
 }
 
-async function hangout({ id }) {
-  if (!me()) return signedOut();
+async function hangout({ id }, view) {
+  if (!me()) return signedOut(view);
   const url = path`/hangouts/${id}`, head = h(".head", h("div", h("h1", "A hangout"))), body = h(".single");
   view.replaceChildren(head, body);
   const load = async () => {

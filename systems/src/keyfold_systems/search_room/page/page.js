@@ -6,7 +6,6 @@ const ROOM = "subscription ($id: String!) { roomChanged(roomId: $id) { kind } }"
 const MINE = "subscription ($id: String!) { roomsChanged(userId: $id) { roomId } }";
 const STATUS = { UNSEEN: "New", SEEN: "Seen", VISIT_PLANNED: "Visit planned", VISITED: "Visited", APPLIED: "Applied", REJECTED: "Dropped", ACCEPTED: "Ours!" };
 const MODE = { mixed: "in the middle", strict: "what suits all", all: "what suits anyone" };
-const view = $("#view");
 const go = (hash) => { location.hash = hash; };
 const number = new Intl.NumberFormat("de-CH");
 const chf = (amount) => `CHF ${number.format(amount)}`;
@@ -23,15 +22,15 @@ async function all(url, most = 300) {
   return items;
 }
 
-function signedOut() {
+function signedOut(view) {
   view.replaceChildren(welcome("Look for a home together", "One board for what you found, and for what each of you wants.", [
     ["Pin", "Homes from any platform; the same one only once."], ["Want", "Say what you look for, and see at once what fits whom."], ["Agree", "Combine your wishes, and see how well they fit."]]));
 }
 
 /* ---------- rooms ---------- */
 
-async function home() {
-  if (!me()) return signedOut();
+async function home(_, view) {
+  if (!me()) return signedOut(view);
   const rooms = h(".rooms");
   view.replaceChildren(h(".head", h("div", h("h1", "Rooms"), h("p", "One for each search.")),
     h(".acts", h("button.btn.main", { type: "button", dataset: { keyPress: "n" }, onclick: () => $("#new-room").showModal() }, "New room"))), rooms);
@@ -79,8 +78,8 @@ function board(id, listings, wanted, members) {
         !one.seenBy.includes(me().id) && h("button.btn.small.quiet", { type: "button", ariaLabel: `I have seen ${one.title}`, onclick: doing(() => rest.post(`${url}/listings/${one.listingId}/seen`)) }, "I have")))))));
 }
 
-async function room({ id }) {
-  if (!me()) return signedOut();
+async function room({ id }, view) {
+  if (!me()) return signedOut(view);
   const url = path`/rooms/${id}`, head = h(".head", h("div", h("h1", "A room"))), homes = h(".stack.tight"), side = h(".stack"), talk = h(".talk", { id: "talk", "aria-live": "polite" }), last = h(".last");
   const words = form(h("form.say", { dataset: { reset: "" } }, h("label.hide", { htmlFor: "say" }, "Message"), h("input", { id: "say", name: "text", required: true, maxLength: 4000, placeholder: "Say something", autocomplete: "off" }), h("button.btn", "Send")), (values) => rest.post(`${url}/messages`, values));
   view.replaceChildren(head, homes, h(".beside", h("section.panel", h("header", h("h2", "Talk")), talk, words), side), last);

@@ -1,6 +1,6 @@
 /* Sellers for people: stands, the seasons of one, and the order form of a season. Each view loads by
    REST and loads again when a subscription tells of a change. */
-import { $, become, count, day, doing, face, form, gone, h, list, live, me, onPerson, path, redraw, rest, route, say, show, welcome, when } from "../../assets/app.js";
+import { $, become, count, day, doing, face, form, h, list, live, me, onPerson, path, redraw, rest, route, say, show, welcome, when } from "../../assets/app.js";
 
 const operates = () => Boolean(me()?.groups?.includes("admin"));
 
@@ -9,7 +9,6 @@ const SHARED = "subscription ($id: String!) { sharedChanged(targetAccountId: $id
 const PROFILE = "subscription ($id: String!) { profileChanged(profileId: $id) { kind } }";
 const SEASON = "subscription ($id: String!) { seasonChanged(seasonId: $id) { kind } }";
 const PAYMENTS = [["CASH", "Cash"], ["CHECK", "Check"], ["CREDIT_CARD", "Card"], ["OTHER", "Other"]];
-const view = $("#view");
 
 /* ---------- small things ---------- */
 
@@ -30,7 +29,7 @@ async function all(url) {
   }
 }
 
-function signedOut() {
+function signedOut(view) {
   if (me()) return false;
   view.replaceChildren(welcome("Sell with a little order", "Your stand, your catalog, and an order form that adds up by itself.", [
     ["Catalog", "What you sell, and for how much."], ["Season", "Take orders on a phone; the sums are always right."], ["Helpers", "Share a stand with friends who sell with you."]]));
@@ -44,8 +43,8 @@ const standCard = (one) => h("a.card.stand", { href: path`#/stands/${one.profile
   h(".line.wrap", one.isOwner ? h("span.tag", "Yours") : h("span.tag.on", one.ownerName ? `${one.ownerName}’s` : "Shared"),
     one.isOwner ? null : h("span.tag", writes(one) ? "You take orders" : "You may look")));
 
-function home() {
-  if (signedOut()) return undefined;
+function home(_, view) {
+  if (signedOut(view)) return undefined;
   const mine = h(".grid"), shared = h(".grid"), others = h("section.stack", { hidden: true }, h("h2", "You help at"), shared);
   view.replaceChildren(
     h(".head", h("div", h("h1", "Your stands"), h("p", "Where you sell, and where you help others sell.")),
@@ -103,8 +102,8 @@ async function stopHelping(profile) {
   go("#/");
 }
 
-function oneStand({ id }) {
-  if (signedOut()) return undefined;
+function oneStand({ id }, view) {
+  if (signedOut(view)) return undefined;
   const title = h("h1", "A stand"), acts = h(".acts"), seasons = h(".grid"), sold = h("p");
   const rows = h(".rows"), helpers = h("section.panel", { hidden: true }, h("header", h("h2", "Helpers"), h("button.btn.small", { onclick: () => open("#helper") }, "Share")), rows);
   view.replaceChildren(h(".head", h("div", title, sold), acts), h(".cols", h("section.stack", h("h2", "Seasons"), seasons), helpers));
@@ -230,15 +229,11 @@ async function report(season) {
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }
 
-async function oneSeason({ id }) {
-  if (signedOut()) return undefined;
-  const at = location.hash;
+async function oneSeason({ id }, view) {
+  if (signedOut(view)) return undefined;
   view.replaceChildren(h(".head", h("div", h("h1", "A season"))));
-  const season = await rest.get(path`/seasons/${id}`).catch((error) => { gone(error); });
-  if (!season) return undefined;
+  const season = await rest.get(path`/seasons/${id}`);
   const [profile, catalog] = await Promise.all([rest.get(path`/profiles/${season.profileId}`), rest.get(path`/catalogs/${season.catalogId}`)]);
-  // An answer that comes when somebody went on elsewhere is not shown.
-  if (location.hash !== at) return undefined;
   const sums = h(".sums"), rows = h(".rows"), title = h("h1", season.seasonName), may = writes(profile);
   const orders = h("section.panel", h("header", h("h2", "Orders"),
     h("button.btn.small", { onclick: doing(() => report(season)) }, "CSV")), rows);
@@ -272,8 +267,8 @@ const catalogCard = (mine) => (one) => h("article.card", h(".line.apart", h("h3"
     h("button.btn.small.danger", { onclick: doing(() => confirm(`Delete ${one.catalogName}?`) && rest.delete(path`/catalogs/${one.catalogId}`)) }, "Delete"))
     : h("small.muted", one.ownerName && `by ${one.ownerName}`));
 
-function catalogs() {
-  if (signedOut()) return undefined;
+function catalogs(_, view) {
+  if (signedOut(view)) return undefined;
   const mine = h(".grid"), others = h(".grid");
   view.replaceChildren(
     h(".head", h("div", h("h1", "Catalogs"), h("p", "What can be sold, and for how much.")), h(".acts", h("button.btn.main", { onclick: () => editCatalog() }, "New catalog"))),
@@ -328,8 +323,8 @@ async function details() {
   return form(made, async (values) => { await rest.patch("/accounts/me", values); become({ ...me(), name: values.givenName }); }, { done: "Saved" });
 }
 
-async function you() {
-  if (signedOut()) return undefined;
+async function you(_, view) {
+  if (signedOut(view)) return undefined;
   view.replaceChildren(h(".head", h("h1", "You")));
   view.append(await details());
   return undefined;

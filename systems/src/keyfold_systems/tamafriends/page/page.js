@@ -1,7 +1,6 @@
-import { $, chooseWho, count, doing, form, gone, h, list, me, path, rest, route, say, welcome, when } from "../../assets/app.js";
+import { $, chooseWho, count, doing, form, h, list, me, path, rest, route, say, welcome, when } from "../../assets/app.js";
 import { SCENES, picture } from "./pets.js";
 
-const view = $("#view");
 const petOf = (person) => person.pet?.name ?? person.displayName;
 const to = (person) => `#/pets/${encodeURIComponent(person.handle)}`;
 const egg = (person) => h("img.egg", { src: picture(person.pet, "meadow", { small: true }), alt: "" });
@@ -62,7 +61,7 @@ const head = (title, words, ...acts) => h(".head", h("div", h("h1", title), word
 
 /* ---------- views ---------- */
 
-const signedOut = () => view.replaceChildren(h(".hello", h(".strip", ["cat", "dog", "bird", "rabbit", "turtle"].map((kind, at) => h("img.egg.big", { src: picture({ kind, colour: ["#e8a15c", "#b98354", "#58a6c9", "#d9c3b0", "#6fa05d"][at] }, "meadow", { small: true }), alt: "" }))),
+const signedOut = (view) => view.replaceChildren(h(".hello", h(".strip", ["cat", "dog", "bird", "rabbit", "turtle"].map((kind, at) => h("img.egg.big", { src: picture({ kind, colour: ["#e8a15c", "#b98354", "#58a6c9", "#d9c3b0", "#6fa05d"][at] }, "meadow", { small: true }), alt: "" }))),
   welcome("Small pets, great friends", "A wall of pictures from the animals you follow.", [["Post", "Where your pet is, and what happened."], ["Follow", "Their pictures come to your wall."], ["React", "A heart, a word."]])));
 
 async function profile() {
@@ -73,8 +72,8 @@ async function profile() {
   }
 }
 
-async function home() {
-  if (!me()) return signedOut();
+async function home(_, view) {
+  if (!me()) return signedOut(view);
   const place = h(".stack");
   view.replaceChildren(head("Your wall", "The newest of the pets you follow.", newPicture()), place);
   const mine = await profile();
@@ -85,16 +84,16 @@ async function home() {
   return posts.load();
 }
 
-async function liked() {
-  if (!me()) return signedOut();
+async function liked(_, view) {
+  if (!me()) return signedOut(view);
   const posts = wall(path`/users/${me().id}/likes`, "Nothing yet: press a heart.");
   view.replaceChildren(head("Liked", "The pictures with your heart on them."), posts.element);
   return posts.load();
 }
 
-async function pet(handle, known) {
-  let one;
-  try { one = known ?? await rest.get(path`/handles/${handle}`); } catch (error) { return gone(error, "No such pet"); }
+async function pet(handle, view, known) {
+  if (!known) view.replaceChildren(head("A pet"));
+  const one = known ?? await rest.get(path`/handles/${handle}`);
   const mine = one.userId === me()?.id, posts = wall(path`/users/${one.userId}/posts`, "No pictures yet.");
   const follows = me() && !mine && (await rest.get(path`/users/${me().id}/following?limit=100`)).items.some((other) => other.userId === one.userId);
   const press = doing(async () => {
@@ -103,7 +102,7 @@ async function pet(handle, known) {
     else await rest.post(path`/users/${one.userId}/followers`);
     say(follows ? `You no longer follow ${petOf(one)}` : `You follow ${petOf(one)}`);
     // The stream counts a moment later.
-    return pet(handle, { ...one, followerCount: one.followerCount + (follows ? -1 : 1) });
+    return pet(handle, view, { ...one, followerCount: one.followerCount + (follows ? -1 : 1) });
   });
   view.replaceChildren(h(".portrait", h("img.egg.big", { src: picture(one.pet, "meadow", { small: true }), alt: "" }),
     h("div", h("h1", petOf(one)), h("p", `@${one.handle} · ${one.displayName}. ${one.bio}`), h("p.numbers", h("b", one.followerCount), one.followerCount === 1 ? " follower " : " followers ", h("b", one.followingCount), " following")),
@@ -111,20 +110,21 @@ async function pet(handle, known) {
   return posts.load();
 }
 
-async function mine() {
-  if (!me()) return signedOut();
+async function mine(_, view) {
+  if (!me()) return signedOut(view);
+  view.replaceChildren(head("Your pet"));
   const one = await profile();
-  return one && pet(one.handle);
+  return one && pet(one.handle, view, one);
 }
 
-async function single(id) {
-  let post;
-  try { post = await rest.get(path`/posts/${id}`); } catch (error) { return gone(error, "This picture is gone"); }
+async function single(id, view) {
+  if (!view.hasChildNodes()) view.replaceChildren(head("A picture"));
+  const post = await rest.get(path`/posts/${id}`);
   const said = (await rest.get(path`/posts/${id}/comments?limit=100`)).items;
   const drop = doing(async () => { if (!confirm("Delete this picture, with its comments?")) return; await rest.delete(path`/posts/${id}`); location.hash = "#/mine"; });
   const reply = form(h("form.say", h("label.hide", { htmlFor: "words" }, "Comment"), h("input", { id: "words", name: "text", required: true, maxLength: 1000, placeholder: "Say something nice" }), h("button.btn", "Send")),
-    async (values) => { await rest.post(path`/posts/${id}/comments`, values); await single(id); });
-  view.replaceChildren(h(".single", card(post, () => single(id)), h("section.panel.talks", h("h1", count(said.length, "comment")),
+    async (values) => { await rest.post(path`/posts/${id}/comments`, values); await single(id, view); });
+  view.replaceChildren(h(".single", card(post, () => single(id, view)), h("section.panel.talks", h("h1", count(said.length, "comment")),
     said.map((one) => h(".talked", egg(one.author), h("div", h("b", h("a", { href: to(one.author) }, petOf(one.author))), h("p", one.text), h("small", when(one.createdAt))))),
     me() && reply, post.author.userId === me()?.id && h("button.btn.quiet.small", { type: "button", onclick: drop }, "Delete picture"))));
   return undefined;
@@ -139,13 +139,13 @@ form($("#compose form"), async ({ text, scene }) => {
   await rest.post("/posts", { text, scene });
   $("#compose").close();
   // The list of one's own posts shows it at once; by its id, the index may not know it yet.
-  if (location.hash === "#/mine") await mine();
+  if (location.hash === "#/mine") await mine(null, $("#view"));
   else location.hash = "#/mine";
 }, { done: "Posted" });
 form($("#hatch form"), async ({ petName, kind, colour, ...own }) => {
   await rest.post("/profiles", { ...own, pet: { name: petName, kind, colour } });
   $("#hatch").close();
-  await home();
+  await home(null, $("#view"));
 }, { done: "Welcome" });
 
-route({ "": home, liked, mine, "pets/:handle": ({ handle }) => pet(handle), "posts/:id": ({ id }) => single(id) });
+route({ "": home, liked, mine, "pets/:handle": ({ handle }, view) => pet(handle, view), "posts/:id": ({ id }, view) => single(id, view) });

@@ -146,16 +146,16 @@ export function show(error) {
 }
 
 /* A place of which there is nothing to show. Its address stays, so that a reload says the same. */
-function lost(words, title = "Not found") {
-  $("#lost").replaceChildren(h(".panel", h(".empty", h("h1", title), h("p", words), h("a.btn", { href: "#/" }, "Back to start"))));
+function lost(words) {
+  $("#lost").replaceChildren(h(".panel", h(".empty", h("h1", "Not found"), h("p", words), h("a.btn", { href: "#/" }, "Back to start"))));
   $("#main").dataset.lost = "";
 }
 
 /** What was asked for is not there, or not for them: say so in its place. */
-export function gone(error, title) {
+export function gone(error) {
   if (![403, 404].includes(error.status) && !["NOT_ALLOWED", "NOT_FOUND"].includes(error.code)) return show(error);
   // A refusal does not tell what is not there from what is not for them.
-  return lost(error.code === "NOT_ALLOWED" ? "It was deleted, or it is not shared with you." : error.message, title);
+  return lost(error.code === "NOT_ALLOWED" ? "It was deleted, or it is not shared with you." : error.message);
 }
 
 async function send(url, options, again = true) {
@@ -490,10 +490,12 @@ export const doing = (work) => async (event) => {
 /* ---------- places within a page ---------- */
 
 /**
- * Views by the address behind "#/": route({ "": home, "groups/:id": ({ id }) => group(id) }).
- * A view may return what to do when it is left (ending its subscriptions). A link of the bar is
- * current also for places that begin with one of its `data-also`. A view at "you" is somebody's own
- * account: the button with their name leads to it.
+ * Views by the address behind "#/": route({ "": home, "groups/:id": ({ id }, view) => group(id, view) }).
+ * A view draws into the element that it is given: a new #view for each visit, so that the late answer
+ * of a view that was left draws over nothing. What a view throws is shown in its place. It may
+ * return what to do when it is left (ending its subscriptions). A link of the bar is current also for
+ * places that begin with one of its `data-also`. A view at "you" is somebody's own account: the button
+ * with their name leads to it.
  */
 export function route(views) {
   let leave = null, turn = 0;
@@ -516,11 +518,13 @@ export function route(views) {
       const names = [];
       const fits = at.match(new RegExp(`^${pattern.replace(/:(\w+)/g, (_, name) => { names.push(name); return "([^/]+)"; })}$`));
       if (!fits) continue;
+      const before = $("#view"), place = before?.cloneNode(false);
+      before?.replaceWith(place);
       try {
-        const left = await view(Object.fromEntries(names.map((name, index) => [name, decodeURIComponent(fits[index + 1])])));
+        const left = await view(Object.fromEntries(names.map((name, index) => [name, decodeURIComponent(fits[index + 1])])), place);
         if (mine === turn) leave = typeof left === "function" ? left : null;
         else if (typeof left === "function") left();
-      } catch (error) { show(error); }
+      } catch (error) { if (mine === turn) gone(error); }
       return;
     }
     lost("This page does not exist.");
