@@ -104,22 +104,21 @@ def test_pages_answer_and_say_who_is_catching_up(runs: Runs) -> None:
 def test_events_are_taken_and_shown(running: list[str]) -> None:
     site = address(running, "Services").removesuffix("/services")
     request = urllib.request.Request(
-        f"{site}/inviter/users/zoe",
-        b'{"name": "Zoe"}',
+        f"{site}/gg-core/users",
+        b'{"nickname": "zoe", "fullName": "Zoe", "email": "zoe@example.com"}',
         {"authorization": "Bearer zoe", "content-type": "application/json"},
-        method="PUT",
     )
     urllib.request.urlopen(request).close()
     deadline = time.monotonic() + CATCH_UP_SECONDS
     while True:
-        with urllib.request.urlopen(f"{address(running, 'Events')}.json?source=inviter") as answer:
+        with urllib.request.urlopen(f"{address(running, 'Events')}.json?source=gg-core") as answer:
             events = json.load(answer)["events"]
-        if found := [one for one in events if one["payload"].get("userId") == "zoe"]:
+        if found := [one for one in events if one["payload"].get("nickname") == "zoe"]:
             break
         assert time.monotonic() < deadline
         time.sleep(0.1)
     assert found[-1].keys() == event_schema()["properties"].keys()
-    assert (found[-1]["source"], found[-1]["name"]) == ("inviter", "UserCreated")
+    assert (found[-1]["source"], found[-1]["name"]) == ("gg-core", "UserCreated")
 
 
 def test_every_address_in_the_table_answers(running: list[str]) -> None:
