@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from importlib.util import find_spec
 from typing import Any
 
 from starlette.applications import Starlette
@@ -18,7 +19,7 @@ from keyfold.errors import KeyfoldError
 from keyfold.runtime import AsyncDb, Design
 from keyfold_engine.tracing import new_instance
 from keyfold_web.exchange import problem_answer
-from keyfold_web.problems import INTERNAL, problem_for
+from keyfold_web.problems import INTERNAL, FieldError, Invalid, problem_for
 from keyfold_web.rest import response
 
 _LOG = logging.getLogger(__name__)
@@ -61,5 +62,28 @@ async def answer_error(request: Request, error: Exception) -> Response:
     return response(problem_answer(problem))
 
 
-keyfold_errors: dict[Any, Any] = {KeyfoldError: answer_error}
+async def answer_text_error(request: Request, error: Exception) -> Response:
+    """422 for a body that is not text; other text that cannot be decoded is not the caller's."""
+    assert isinstance(error, UnicodeDecodeError)
+    if error.object != vars(request).get("_body"):  # where Starlette keeps a body that was read
+        raise error
+    return await answer_error(request, Invalid("body", "is not UTF-8 text"))
+
+
+async def answer_input_error(request: Request, error: Any) -> Response:
+    """Input that FastAPI refuses: its own answer repeats the input, and fails if that is no
+    text.
+    """
+    fields = [FieldError(".".join(map(str, one["loc"])), one["msg"]) for one in error.errors()]
+    return await answer_error(request, Invalid(fields))
+
+
+keyfold_errors: dict[Any, Any] = {
+    KeyfoldError: answer_error,
+    UnicodeDecodeError: answer_text_error,
+}
 """For `FastAPI(exception_handlers=keyfold_errors)`."""
+if find_spec("fastapi") is not None:
+    from fastapi.exceptions import RequestValidationError
+
+    keyfold_errors[RequestValidationError] = answer_input_error

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from typing import Final
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, unquote_to_bytes
 
 from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope, Send
 
 from keyfold_web.exchange import BODY_BYTES, BodyTooLarge, HttpAnswer
+from keyfold_web.problems import Invalid
 
 _BODILESS: Final = frozenset({204, 304})
 
@@ -25,9 +26,24 @@ def query_of(scope: Scope) -> dict[str, list[str]]:
     """The query string: every name with its values, including empty ones."""
     found: dict[str, list[str]] = {}
     if given := scope["query_string"]:
-        for name, text in parse_qsl(given.decode("latin-1"), keep_blank_values=True):
+        try:
+            pairs = parse_qsl(given.decode("latin-1"), keep_blank_values=True, errors="strict")
+        except UnicodeDecodeError:
+            raise Invalid("query", "is not UTF-8 text") from None
+        for name, text in pairs:
             found.setdefault(name, []).append(text)
     return found
+
+
+def path_of(scope: Scope) -> str:
+    """The path; servers replace what is not UTF-8 in it, so that it would name something else."""
+    path: str = scope["path"]
+    if "\ufffd" in path:
+        try:
+            unquote_to_bytes(scope.get("raw_path") or b"").decode()
+        except UnicodeDecodeError:
+            raise Invalid("path", "is not UTF-8 text") from None
+    return path
 
 
 def address_of(scope: Scope) -> str:

@@ -12,13 +12,13 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Match, Route
 from starlette.types import Receive, Scope, Send
 
-from keyfold_web.asgi import address_of, headers_of, query_of, read_body, send_answer
+from keyfold_web.asgi import address_of, headers_of, path_of, query_of, read_body, send_answer
 from keyfold_web.auth import Tokens
 from keyfold_web.dispatch import Dispatch
 from keyfold_web.exchange import BodyTooLarge, HttpAnswer, HttpRequest, answer, problem_answer
 from keyfold_web.openapi import openapi_document
 from keyfold_web.parameters import Operation, in_routing_order
-from keyfold_web.problems import INTERNAL, Problem, problem_for
+from keyfold_web.problems import INTERNAL, Invalid, Problem, problem_for
 
 
 def rest_app(dispatch: Dispatch, tokens: Tokens | None = None) -> Starlette:
@@ -57,16 +57,17 @@ class RestEndpoint:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
             body = await read_body(receive) if self._reads_body else b""
-        except BodyTooLarge as error:
+            url, query = path_of(scope), query_of(scope)
+        except (BodyTooLarge, Invalid) as error:
             await send_answer(send, problem_answer(problem_for(error)))
             return
         except ClientDisconnect:
             return
         request = HttpRequest(
             operation=self._operation,
-            url=scope["path"],
+            url=url,
             path=scope["path_params"],
-            query=query_of(scope),
+            query=query,
             headers=headers_of(scope),
             body=body,
             address=address_of(scope),

@@ -20,7 +20,7 @@ from keyfold_web.identity import ADMIN_GROUP, ANONYMOUS, Identity
 from keyfold_web.lambdas.appsync import Resolver
 from keyfold_web.lambdas.http import HttpEvent, http_event
 from keyfold_web.parameters import Operation, in_routing_order
-from keyfold_web.problems import Missing, Refused, problem_for
+from keyfold_web.problems import Invalid, Missing, Refused, problem_for
 from keyfold_web.service import Service
 
 if TYPE_CHECKING:
@@ -95,12 +95,16 @@ class LambdaHandler:
             if path == GRAPHQL_PATH and event.method == "POST":
                 endpoint = self._endpoint(dispatch)
                 return await endpoint.answer(event.headers, event.body(), event.address, identity)
+            try:
+                url = unquote(event.path, errors="strict")
+            except UnicodeDecodeError:
+                raise Invalid("path", "is not UTF-8 text") from None
             operation, found = self._route(event.method, path)
             request = HttpRequest(
                 operation=operation,
-                url=unquote(event.path),
+                url=url,
                 path=found,
-                query=event.query,
+                query=event.query(),
                 headers=event.headers,
                 body=event.body(),
                 address=event.address,

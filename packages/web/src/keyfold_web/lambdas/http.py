@@ -26,11 +26,17 @@ class HttpEvent:
 
     method: str
     path: str
-    query: dict[str, list[str]]
     headers: dict[str, str]
     address: str
     authorizer: Mapping[str, Any]
     event: Event
+
+    def query(self) -> dict[str, list[str]]:
+        """The query string: every name with its values."""
+        try:
+            return _query(self.event)
+        except UnicodeDecodeError:
+            raise Invalid("query", "is not UTF-8 text") from None
 
     def body(self) -> bytes:
         """The body; refused if it exceeds the limit."""
@@ -89,7 +95,6 @@ def http_event(event: Event) -> HttpEvent | None:
     return HttpEvent(
         method=str(method),
         path=str(path),
-        query=_query(event),
         headers=headers,
         address=str(address or ""),
         authorizer=context.get("authorizer") or {},
@@ -109,13 +114,15 @@ def _headers(event: Event) -> dict[str, str]:
 
 def _query(event: Event) -> dict[str, list[str]]:
     if "rawQueryString" in event:
-        return parse_qs(event["rawQueryString"], keep_blank_values=True)
+        return parse_qs(event["rawQueryString"], keep_blank_values=True, errors="strict")
     many = event.get("multiValueQueryStringParameters")
     if many is None:
         single = event.get("queryStringParameters") or {}
         many = {name: [text] for name, text in single.items()}
     if not _is_from_balancer(event):
         return dict(many)
-    return {
-        unquote_plus(name): [unquote_plus(text) for text in texts] for name, texts in many.items()
-    }
+    return {_unquote(name): [_unquote(text) for text in texts] for name, texts in many.items()}
+
+
+def _unquote(text: str) -> str:
+    return unquote_plus(text, errors="strict")

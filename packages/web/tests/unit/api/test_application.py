@@ -6,7 +6,7 @@ import logging
 from typing import Annotated
 
 import pytest
-from fastapi import Depends, FastAPI
+from fastapi import Depends, FastAPI, Request
 from fastapi.testclient import TestClient
 
 from keyfold import AsyncDb, Design, Entity, Id, Key, Version
@@ -43,6 +43,21 @@ async def create(order_id: str, db: Handle) -> Order:
 async def pay(order_id: str, db: Handle) -> Order:
     ref = Order.key(order_id=order_id)
     return await db.update(ref, state="paid", where=lambda o: o.state == "new")
+
+
+@app.post("/orders")
+async def order(order: Order, db: Handle) -> Order:
+    return await db.create(order)
+
+
+@app.post("/raw")
+async def raw(request: Request, db: Handle) -> bool:
+    return bool(await request.json())
+
+
+@app.get("/broken-text")
+async def broken_text(db: Handle) -> str:
+    return b"\xff".decode()
 
 
 @app.get("/fail")
@@ -82,6 +97,28 @@ def test_an_answer_names_the_instance_that_the_log_has(caplog: pytest.LogCapture
     assert given == "from-a-proxy"
     assert len({first, second, ""}) == 3
     assert all(any(one in said for said in caplog.messages) for one in (first, second, given))
+
+
+@pytest.mark.parametrize("kind", ["application/json", "text/plain"])
+@pytest.mark.parametrize("path", ["/orders", "/raw"])
+@pytest.mark.parametrize("body", [b"\xff", b'{"orderId": "\xff"}'])
+def test_a_body_that_is_no_text_is_the_callers_mistake(path: str, body: bytes, kind: str) -> None:
+    with TestClient(app) as client:
+        answer = client.post(path, content=body, headers={"content-type": kind})
+    assert answer.status_code in (400, 422), answer.text
+
+
+def test_refused_input_names_the_field_and_the_instance() -> None:
+    with TestClient(app) as client:
+        answer = client.post("/orders", json={"state": "new"})
+    assert answer.status_code == 422
+    assert answer.json()["errors"] == [{"path": "body.orderId", "message": "Field required"}]
+    assert answer.json()["instance"]
+
+
+def test_text_that_the_application_broke_itself_is_its_own_mistake() -> None:
+    with TestClient(app, raise_server_exceptions=False) as client:
+        assert client.get("/broken-text").status_code == 500
 
 
 def test_an_unforeseen_error_tells_nothing_and_is_logged(caplog: pytest.LogCaptureFixture) -> None:

@@ -324,3 +324,19 @@ def test_a_segment_may_have_several_placeholders() -> None:
 
     handler = LambdaHandler(Ranges, opened, prefix="/prod")
     assert handler(http_api("GET", "/from/1-4"))["body"] == "[1,2,3]"
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        http_api("GET", "/clubs/%FF"),
+        http_api("GET", "/clubs/newest", "tags=%FF"),
+        balancer("GET", "/clubs/newest", many=True, query={"tags": "%FF"}),
+    ],
+)
+async def test_a_path_or_query_that_is_not_utf_8_is_refused(
+    handler: LambdaHandler, event: Event
+) -> None:
+    answer = await handler.answer(event)
+    assert answer["statusCode"] == 422
+    assert "is not UTF-8 text" in answer["body"]

@@ -69,6 +69,22 @@ async def test_a_parameter_that_takes_one_value_is_not_given_twice(
     assert unknown.json()["errors"][0]["message"] == "is unknown"
 
 
+@pytest.mark.parametrize(
+    ("path", "where"),
+    [("/clubs/%FF", "path"), ("/clubs/a%C3", "path"), ("/clubs/newest?tags=%FF", "query")],
+)
+async def test_a_path_or_query_that_is_not_utf_8_is_refused(
+    rest: httpx.AsyncClient, path: str, where: str
+) -> None:
+    answer = await rest.get(path)
+    assert answer.status_code == 422
+    assert answer.json()["errors"] == [{"path": where, "message": "is not UTF-8 text"}]
+
+
+async def test_the_replacement_character_itself_is_text(rest: httpx.AsyncClient) -> None:
+    assert (await rest.get("/clubs/%EF%BF%BD")).status_code == 404
+
+
 async def test_a_literal_path_wins_over_a_placeholder(rest: httpx.AsyncClient) -> None:
     answer = await rest.get("/clubs/newest", params={"limit": 1, "tags": ["a", "b"]})
     assert [club["clubId"] for club in answer.json()] == ["chess"]
