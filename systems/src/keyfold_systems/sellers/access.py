@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from keyfold import AsyncDb
-from keyfold_systems.sellers.entities import Order, Profile, Season
+from keyfold_systems.sellers.entities import Catalog, Order, Profile, Season, Share
 from keyfold_systems.sellers.patterns import (
+    catalog_uses,
     order,
     order_by_id,
     profile_by_id,
@@ -54,6 +55,26 @@ async def require_owner(db: AsyncDb, profile_id: str, caller: Identity) -> Profi
     if not found.is_owner and not caller.is_admin:
         raise NotAllowed("Only the owner of a profile may do this.")
     return found.profile
+
+
+async def sees_private(db: AsyncDb, catalog: Catalog, caller: Identity) -> bool:
+    """Whether a catalog is the caller's, or of a season in a profile that the caller may see."""
+    if catalog.owner_account_id == caller.id or caller.is_admin:
+        return True
+    cursor = None
+    while True:
+        page = await catalog_uses.after(cursor)(db, catalog.catalog_id, limit=50)
+        profiles = {use.profile_id for use in page}
+        keys = [Profile.key(profile_id=one) for one in profiles]
+        owned = await db.get_many(keys)
+        account = caller.id or ""
+        permits = [Share.key(profile_id=one, target_account_id=account) for one in profiles]
+        shared = await db.get_many(permits)
+        if any(shared) or any(one and one.owner_account_id == caller.id for one in owned):
+            return True
+        cursor = page.cursor
+        if cursor is None:
+            return False
 
 
 async def season_for(

@@ -8,6 +8,7 @@ from keyfold import AsyncDb, Page, check, new_ulid
 from keyfold.conditions import exists, missing
 from keyfold.errors import ConditionFailed, NotFound
 from keyfold.runtime import Intent
+from keyfold_systems.sellers.access import sees_private
 from keyfold_systems.sellers.entities import Catalog
 from keyfold_systems.sellers.parts import Part, existing, names
 from keyfold_systems.sellers.patterns import (
@@ -65,9 +66,12 @@ class CatalogOperations(Part):
         return await self.db.create(new)
 
     @query("/catalogs/{catalog_id}", name="getCatalog", allow=authenticated)
-    async def get_catalog(self, catalog_id: CleanId) -> Catalog:
-        """A catalog; who has its id may see it."""
-        return existing(await catalog(self.db, catalog_id), "catalog", catalog_id)
+    async def get_catalog(self, catalog_id: CleanId, caller: Identity) -> Catalog:
+        """A catalog: public, yours, or of a season that you may see."""
+        found = existing(await catalog(self.db, catalog_id), "catalog", catalog_id)
+        if not (found.is_public or await sees_private(self.db, found, caller)):
+            raise NotAllowed("This catalog is private.")
+        return found
 
     @query("/my-catalogs", name="listMyCatalogs", allow=authenticated)
     async def list_my_catalogs(self, page: PageRequest, caller: Identity) -> Page[Catalog]:

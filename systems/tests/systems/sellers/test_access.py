@@ -5,15 +5,16 @@ from __future__ import annotations
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
+from typing import cast
 
 import pytest
 from tests.systems.access import Matrix, Scene, fresh
 
 from keyfold_systems.sellers import design
-from keyfold_systems.sellers.payloads import NewInvite
+from keyfold_systems.sellers.payloads import NewInvite, NewSeason
 from keyfold_systems.sellers.service import Sellers
-from keyfold_web import ANONYMOUS, Identity, PageRequest
+from keyfold_web import ANONYMOUS, Identity, NotAllowed, PageRequest
 
 from .conftest import MIA, OLGA, ROOT, SAM, World
 
@@ -64,6 +65,7 @@ MATRIX = Matrix(
 
     createCatalog          401        yes       yes     yes     yes    yes
     getCatalog             401        yes       yes     yes     yes    yes
+    getCatalog/private     401        403       403     403     yes    yes
     listMyCatalogs         401        yes       yes     yes     yes    yes
     listPublicCatalogs     401        yes       yes     yes     yes    yes
     updateCatalog          401        403       403     403     yes    yes
@@ -126,6 +128,7 @@ MATRIX = Matrix(
                 "products": [{"productId": "p", "productName": "Pie", "price": "3.50"}],
             }
         },
+        "getCatalog/private": {"catalogId": "{privateId}"},
         "updateCatalog": {"input": {"catalogName": "Cookies of the year"}},
         "deleteCatalog": {"catalogId": "{privateId}"},
     },
@@ -190,3 +193,19 @@ async def test_nobody_loses_permissions_by_redeeming_a_code(world: World) -> Non
     code = (await service.create_profile_invite(new, caller=OLGA)).invite_code
     assert (await service.redeem_profile_invite(code, WANDA)).permissions == ["READ", "WRITE"]
     assert (await service.get_profile(profile, WANDA)).permissions == ["READ", "WRITE"]
+
+
+async def test_a_private_catalog_is_seen_with_a_season_that_sells_from_it() -> None:
+    async with selling() as scene:
+        service, ids = cast("Sellers", scene.service), scene.there
+        season = NewSeason(
+            profile_id=ids["profileId"],
+            season_name="Autumn",
+            catalog_id=ids["privateId"],
+            start_date=date(2026, 9, 1),
+        )
+        await service.create_season(season, caller=OLGA)
+        for helper in (RITA, WANDA):
+            assert (await service.get_catalog(ids["privateId"], helper)).products
+        with pytest.raises(NotAllowed):
+            await service.get_catalog(ids["privateId"], SAM)

@@ -70,7 +70,7 @@ async def test_the_service_makes_the_requests_of_the_page_and_one_for_names() ->
         "listOrdersBySeason": lambda: asked.list_orders_by_season("s0", first, owner),
         "listOrdersByProfile": lambda: asked.list_orders_by_profile("p0", first, owner),
         "getSeasonReport": lambda: asked.get_season_report("s0", owner),
-        "getCatalog": lambda: asked.get_catalog("c0"),
+        "getCatalog": lambda: asked.get_catalog("c0", owner),
         "listMyCatalogs": lambda: asked.list_my_catalogs(first, owner),
         "listPublicCatalogs": lambda: asked.list_public_catalogs(first),
     }
