@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 import pytest
 
 from keyfold.review.check import check
@@ -71,15 +73,15 @@ async def test_lists_come_in_pages(world: World, post: str) -> None:
     for followed in ("ana", "ben"):
         await world.do("cleo", "POST", f"/users/{followed}/followers")
     for path, expected in {"/users/ana/posts": 6, "/users/cleo/wall": 11}.items():
-        texts, cursor = [], ""
+        times, cursor = [], ""
         for _ in range(9):
             page = await world.do("cleo", "GET", f"{path}?limit=2{cursor}")
-            texts += [one["createdAt"] for one in page["items"]]
+            times += [datetime.fromisoformat(one["createdAt"]) for one in page["items"]]
             if page["cursor"] is None:
                 break
             cursor = f"&cursor={page['cursor']}"
-        assert len(texts) == expected
-        assert texts == sorted(texts, reverse=True)
+        assert len(times) == expected
+        assert times == sorted(times, reverse=True)
 
 
 async def test_liked_posts_come_with_the_posts(world: World, post: str) -> None:
