@@ -34,7 +34,7 @@ html_theme_options = {
     "light_css_variables": {
         "font-stack": 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif',
         "font-stack--monospace": (
-            'ui-monospace, "SF Mono", "Cascadia Code", Menlo, Consolas, "Liberation Mono", monospace'
+            'ui-monospace, "SF Mono", "Cascadia Code", Menlo, Consolas, monospace'
         ),
         "color-background-primary": "#f7f7f4",
         "color-background-secondary": "#ffffff",

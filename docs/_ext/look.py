@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 from docutils import nodes
 from sphinx import addnodes
 from sphinx.application import Sphinx
-from sphinx.util.docutils import SphinxDirective
 from sphinx.environment import BuildEnvironment
+from sphinx.util.docutils import SphinxDirective
 
 HOME = "index"
 
