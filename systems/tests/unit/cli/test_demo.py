@@ -21,7 +21,7 @@ import pytest
 from keyfold.cli import main
 from keyfold.streams.event import event_schema
 
-CATCH_UP_SECONDS = 400
+CATCH_UP_SECONDS = 60
 
 
 @contextmanager
@@ -111,14 +111,14 @@ def test_events_are_taken_and_shown(running: list[str]) -> None:
     urllib.request.urlopen(request).close()
     deadline = time.monotonic() + CATCH_UP_SECONDS
     while True:
-        with urllib.request.urlopen(f"{address(running, 'Events')}.json?source=gg-core") as answer:
+        with urllib.request.urlopen(f"{address(running, 'Events')}.json?source=gg_core") as answer:
             events = json.load(answer)["events"]
         if found := [one for one in events if one["payload"].get("nickname") == "zoe"]:
             break
         assert time.monotonic() < deadline
         time.sleep(0.1)
     assert found[-1].keys() == event_schema()["properties"].keys()
-    assert (found[-1]["source"], found[-1]["name"]) == ("gg-core", "UserCreated")
+    assert (found[-1]["source"], found[-1]["name"]) == ("gg_core", "UserCreated")
 
 
 def test_every_address_in_the_table_answers(running: list[str]) -> None:
