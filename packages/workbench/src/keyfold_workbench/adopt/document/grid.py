@@ -8,12 +8,18 @@ from dataclasses import dataclass
 from keyfold_workbench.adopt.document.blocks import CellRow, codes, plain
 from keyfold_workbench.adopt.document.here import Here
 from keyfold_workbench.adopt.document.key_side import INDEX, KeySide, index_number, key_side
+from keyfold_workbench.adopt.document.key_text import is_absent, key_text
 from keyfold_workbench.adopt.document.notations import AFTER, BEFORE, column_roles
 
 _PAIR = re.compile(
     r"(?i)(.*?(?:pk|partition key|hash key))\s*(?:/|\+|,|&|and)\s*(.*?(?:sk|sort key|range "
     r"key))(?:\s+\w+)?"
 )
+_KEYS = re.compile(
+    r"(?i)(?:(?:primary|index|gsi|table|main|composite) )?(?:keys?|pk ?/ ?sk)"
+    r"(?: ?(?:schema|structure|attributes?|fields?|design|pattern|format)s?)?"
+)
+_MARKED = re.compile(r"(?i)^(?:pk|sk|hash|range|partition(?: key)?|sort(?: key)?)\s*[:=]\s*")
 _SAME = re.compile(r"(?i)(?:same(?: as (?:above|before))?|ditto|\u2033|\")")
 
 
@@ -37,12 +43,15 @@ class DocumentGrid:
 
     @property
     def first(self) -> int:
-        """The column that names the rows: not their numbers."""
-        numbers = all(
+        """The column that names the rows: not their numbers, unless only these name them."""
+        return 1 if self.is_numbered and len(self.header) > 1 else 0
+
+    @property
+    def is_numbered(self) -> bool:
+        return all(
             re.fullmatch(r"#?[A-Za-z]{0,3}-?\d+[a-z]?\.?", plain(self.cell(row, 0)))
             for row in self.body
         )
-        return 1 if numbers and len(self.header) > 1 else 0
 
     def key_cells(self, row: CellRow) -> list[tuple[KeySide, str]]:
         return [(side, self.cell(row, at)) for at, side in enumerate(self.sides) if side]
@@ -60,6 +69,11 @@ def grid_of(here: Here) -> DocumentGrid:
         pair = _PAIR.fullmatch(plain(rows[0].cells[column]))
         if pair:
             rows = [_apart(row, column, pair) for row in rows]
+    for column in reversed(range(len(rows[0].cells))):
+        if any(key_side(plain(row.cells[0])) for row in rows[1:]):
+            break  # each row is about one side
+        if _KEYS.fullmatch(plain(rows[0].cells[column])) and (keys := _key_lists(rows, column)):
+            rows = [_with_keys(row, column, pair) for row, pair in zip(rows, keys, strict=True)]
     header = [plain(cell) for cell in rows[0].cells]
     sides = [key_side(head, here.names) for head in header]
     for column, head in enumerate(header):  # GSI2 beside GSI2SK is its partition key
@@ -71,6 +85,9 @@ def grid_of(here: Here) -> DocumentGrid:
             and beside.index == index_number(head)
         ):
             sides[column] = KeySide(index_number(head), "partition", "")
+    if not any(side and side.side == "partition" for side in sides):
+        sides = [None if re.fullmatch(r"(?i)sort(?:ing)?|range", head) else side
+                 for head, side in zip(header, sides, strict=True)]  # fmt: skip
     inside = here.at.index if all(side is None or not side.index for side in sides) else ""
     if inside:
         sides = [side and KeySide(inside, side.side, "") for side in sides]
@@ -101,6 +118,34 @@ def _apart(row: CellRow, column: int, pair: re.Match[str]) -> CellRow:
         parts = re.split(r"\s+[/+,]\s+|\s*[/+]\s*(?=[A-Z]+#)", cell.replace("`", ""))
     parts = [part.strip() for part in parts] if len(parts) <= 2 else [cell, cell]
     return CellRow(row.line, (*row.cells[:column], *[*parts, ""][:2], *row.cells[column + 1 :]))
+
+
+def _key_lists(rows: list[CellRow], column: int) -> list[list[str]]:
+    """Both sides of each cell of a column of keys, as `userId` + `createdAt`; empty if it is none."""
+    found = [["PK", "SK"]]
+    for row in rows[1:]:
+        cell = row.cells[column] if column < len(row.cells) else ""
+        spans = codes(cell)
+        parts = spans if len(spans) == 2 else re.split(r"\s+[/+]\s+|,\s*|\s+and\s+", plain(cell))
+        parts = [_MARKED.sub("", re.sub(r"\s*\([^()]*\)$", "", part)).strip() for part in parts]
+        if is_absent(cell):
+            parts = [""]
+        elif len(parts) > 2 or not all(_is_key_part(part) for part in parts):
+            return []
+        found.append([*parts, ""][:2])
+    alone = all(not pair[1] for pair in found[1:])
+    return [] if alone and any(key_side(pair[0]) for pair in found[1:]) else found
+
+
+def _is_key_part(text: str) -> bool:
+    if re.fullmatch(r"[A-Za-z_]\w*", text):
+        return True
+    key = key_text(text)
+    return key is not None and "#" in text
+
+
+def _with_keys(row: CellRow, column: int, pair: list[str]) -> CellRow:
+    return CellRow(row.line, (*row.cells[:column], *pair, *row.cells[column + 1 :]))
 
 
 def _filled(row: CellRow, rows: list[CellRow], number: int) -> CellRow:

@@ -119,6 +119,10 @@ def _clause(hit: re.Match[str], names: KeyNames) -> KeyClause | None:
         return None
     if operator not in ("=", "<", "<=", ">", ">=", "begins_with", "between"):
         return None
+    if at["a"] is not None and at["op"] == ":" and not re.search(r"[#<{$\"'\[]", values[0]):
+        goes_on = re.match(r"\s+[^\W\d_A-Z]", hit.string[hit.end() :])
+        if name in names.attributes or (goes_on and not bare.isupper()):
+            return None  # a sentence about the attribute
     texts = tuple(key_text(value) for value in values)
     return KeyClause(side, cast("Operator", operator), texts, raw, hit.start())
 

@@ -39,6 +39,10 @@ class KeyNames:
     attributes: dict[str, KeySide] = field(default_factory=dict)
     indexes: dict[str, str] = field(default_factory=dict)
     """Names of indexes by their numbers (GSI1) and by themselves."""
+    tables: tuple[str, ...] = ()
+    """Names of tables that rows and headings give."""
+    numbered: dict[str, str] = field(default_factory=dict)
+    """Names of access patterns by the numbers that another table repeats."""
 
     def pattern(self, *, plain_names: bool) -> str:
         """Matches a key attribute; plain names such as `email` only where reads are told."""

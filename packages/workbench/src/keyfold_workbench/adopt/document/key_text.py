@@ -26,7 +26,11 @@ _EXAMPLE_PART = re.compile(
 _LITERAL = re.compile(r"(?:[\w#:|/.@+~^!-]|<\w+>)+")
 ABSENT = re.compile(
     r"(?i)[(\s]*(?:n/?a|none|no|not (?:used|set|needed|applicable|required)|unused|nil|null"
-    r"|[-\u2013\u2014]+|)(?:\s*\([^)]*\))?[)\s.]*"
+    r"|no (?:sort|range) key|[-\u2013\u2014\u2212]+|)(?:\s*\([^)]*\))?[)\s.]*"
+)
+_NEGATION = re.compile(
+    r"(?i)(?:none|no|not|without|nu|kh\u00f4ng|nein|kein\w*|ohne|sin|sem|n\u00e3o|ningun\w*|nenhum\w*|"
+    r"aucun\w*|pas|non|nessun\w*|ingen|nincs|brak|\u043d\u0435\u0442|f\u0103r\u0103)\b|.*(?:\u306a\u3057|\uc5c6\uc74c|\u65e0)"
 )
 AND_EXAMPLE = re.compile(
     r"(?i)\s*[(,;:]*\s*(?:e\.g\.?|for example|examples?\b|ex\.|z\.B\.|eg\b|i\.e\.?).*$"
@@ -59,8 +63,8 @@ class WrittenKey:
 
     @property
     def is_name(self) -> bool:
-        """It looks like the name of an attribute: userId, created_at."""
-        return re.fullmatch(r"[a-z]+(?:[A-Z_]\w*)?", self.text) is not None
+        """It looks like the name of an attribute: userId, created_at, UserId."""
+        return re.fullmatch(r"[a-z]+(?:[A-Z_]\w*)?|[A-Z][a-z]+[A-Z]\w*", self.text) is not None
 
 
 def field_name(text: str) -> str:
@@ -133,8 +137,11 @@ def cell_text(cell: str) -> WrittenKey | None:
 
 
 def is_absent(cell: str) -> bool:
-    """`-`, `N/A`, `none`: the cell says that there is nothing."""
-    return ABSENT.fullmatch(plain(cell)) is not None
+    """`-`, `N/A`, `none`, `None (simple key)`: the cell says that there is nothing."""
+    said = plain(cell)
+    return ABSENT.fullmatch(said) is not None or (
+        not codes(cell) and "#" not in cell and _NEGATION.match(said) is not None
+    )
 
 
 def can_meet(asked: WrittenKey, stored: WrittenKey, operator: str = "=") -> bool:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from keyfold_workbench.adopt.document.key_side import SIDES, Side
 from keyfold_workbench.adopt.document.key_text import WrittenKey, can_meet
-from keyfold_workbench.adopt.document.scope import camel, words_of
+from keyfold_workbench.adopt.document.scope import camel, ordered_words, words_of
 from keyfold_workbench.adopt.document.statements import (
     AttributeStatement,
     DocumentReading,
@@ -69,6 +69,10 @@ class DocumentEntity:
     days: str = ""
 
 
+_HEAD = re.compile(
+    r"(?i)\s+(?:by|of|for|per|with|in|on|at|to|that|which|requiring|sorted|-)\s|\s*[:(]"
+)
+"""Where the name of what an index finds ends: `Orders by status`."""
 _GroupKey = tuple[tuple[str, ...], tuple[str, ...]]
 """The words of a table's title, and of an entity's name."""
 _Groups = dict[_GroupKey, list[KeyStatement]]
@@ -83,8 +87,11 @@ class DocumentModel:
         self.entities: list[DocumentEntity] = []
         self._taken: set[str] = set()
         self.said = self._accepted()
-        titles = {words_of(s.table) for s in self.said if s.table}
-        self._several = len(titles) > 1 or len({words_of(s.entity) for s in self._own_keys()}) > 1
+        titles = {ordered_words(s.table) for s in self.said if s.table}
+        owners = {ordered_words(s.table or s.entity) for s in self._own_keys()}
+        self._several = len(titles) > 1 or len(owners) > 1
+        self._titles = {t for t in titles | owners if t and not any(
+            len(t) < len(other) and other[-len(t):] == t for other in titles | owners)}  # fmt: skip
         self._add_tables()
         self._add_entities()
         self._add_indexes()
@@ -125,8 +132,14 @@ class DocumentModel:
 
     def table(self, title: str) -> DocumentTable:
         """The table of a title; the only one if the document has one."""
-        words = words_of(title) if self._several else ()
+        words = self._known(title) if self._several else ()
         return self.tables.setdefault(words, DocumentTable(title if self._several else ""))
+
+    def _known(self, title: str) -> tuple[str, ...]:
+        """The words of a table: `Orders` is `shop-orders-dev`, if no other table ends so."""
+        words = ordered_words(title)
+        same = {known for known in self._titles if words and known[-len(words) :] == words}
+        return same.pop() if len(same) == 1 else words
 
     def _add_tables(self) -> None:
         for s in self.said:
@@ -176,12 +189,34 @@ class DocumentModel:
         own = s.entity if _is_attribute(s) and not s.table else ""
         return self.table(s.table or own)
 
+    def _with_entity(self, s: KeyStatement) -> str:
+        """The entity of a key that names none: the only one of its table."""
+        if s.entity:
+            return s.entity
+        table = self._known(s.table) if self._several else ()
+        named = {
+            words_of(key.entity): key.entity
+            for key in self.said
+            if isinstance(key, KeyStatement)
+            and key.entity
+            and (not self._several or self._known(key.table or key.entity) == table)
+        }
+        if len(named) == 1:
+            return next(iter(named.values()))
+        at = " ".join(filter(None, (s.side.index * (not s.side.attribute),
+                                    s.side.attribute or f"{s.side.side} key")))  # fmt: skip
+        self.reading.ask(s.line, f"Which entity has {at} {s.key.text}?")
+        return ""
+
     def _add_entities(self) -> None:
         grouped: _Groups = {}
-        for s in self.said:
-            if isinstance(s, KeyStatement):
+        for each in self.said:
+            if not isinstance(each, KeyStatement):
+                continue
+            s = replace(each, entity=self._with_entity(each))
+            if s.entity:
                 where = (
-                    words_of(s.table or (s.entity if _is_attribute(s) else ""))
+                    self._known(s.table or (s.entity if _is_attribute(s) else ""))
                     if self._several
                     else ()
                 )
@@ -201,8 +236,8 @@ class DocumentModel:
         if not placed:
             return
         same = [other for other in placed if other[1] == key[1]]
-        words = {*key[1]}
-        named = [other for other in placed if other[1] and {*other[1]} < words]
+        words = {*words_of(_HEAD.split(said[0].entity)[0])} or {*key[1]}
+        named = [other for other in placed if other[1] and {*other[1]} <= words]
         named = [one for one in named if not any({*one[1]} < {*other[1]} for other in named)]
         near = same or (named if len(named) == 1 else []) or [
             other

@@ -224,10 +224,19 @@ def _pattern(
 
 
 def _condition(clause: KeyClause, attribute: str, stored: WrittenKey | None = None) -> str:
-    values = [_facing(value, stored) if stored else value.text for value in clause.values if value]
+    values = [_facing(value, stored) if stored else _of_field(value, attribute)
+              for value in clause.values if value]  # fmt: skip
     if clause.operator == "between":
         return f"{attribute} between {values[0]} and {values[-1]}"
     return f"{attribute} {clause.operator} {values[0]}"
+
+
+def _of_field(value: WrittenKey, attribute: str) -> str:
+    """A value of an attribute: an example, as 'Oslo', stands for any; ACTIVE is meant."""
+    constant = (
+        "<" in value.text or value.text.isupper() or value.text in ("true", "false", "1", "0")
+    )
+    return value.text if constant else f"<{attribute}>"
 
 
 def _facing(value: WrittenKey, stored: WrittenKey) -> str:

@@ -25,12 +25,19 @@ def pattern_rows(here: Here, grid: DocumentGrid) -> None:
         ),
         index,
     )
+    first = grid.first
+    known = here.names.numbered
+    if grid.is_numbered and any(
+        known.get(plain(r.cells[0]), r.cells[1]) != r.cells[1] for r in grid.body
+    ):
+        first = 0  # the numbers of a table that names the patterns
     for row in grid.body:
-        name = grid.cell(row, grid.first)
+        name = grid.cell(row, first)
+        name = known.get(plain(name), name) if first == 0 else name
         rest = [
             cell
             for at, cell in enumerate(row.cells)
-            if at > grid.first
+            if at > first
             and not re.match(
                 r"(?i)sort(?:ing)?$|order$", grid.header[min(at, len(grid.header) - 1)]
             )

@@ -29,6 +29,8 @@ from keyfold_workbench.adopt.document.telling import (
     tell_cell,
 )
 
+_HOLE_FIRST = re.compile(r"`?\$?[{<]")
+_TEMPLATE = re.compile(r"#|^`?\$?[{<]|^`[A-Z_]+`$")
 _TABLE = re.compile(r"(?i)\btable\b")
 
 
@@ -51,13 +53,20 @@ def property_rows(here: Here, grid: DocumentGrid) -> None:
         side = row_side(label, here.names)
         told = [row.cells[c] for c in others if c < len(row.cells) and row.cells[c]]
         named = [cell for cell in told if key_side(cell, here.names)]
-        told = [cell for cell in told if cell not in named and not attribute_type(cell)[0]]
-        if side and side.attribute and named and not told:
-            where = KeySide(side.index, side.side, side.attribute)
-            tell_attribute(here, row.line, "", where, side.attribute, "S", "a row of a property")
+        told = [
+            cell
+            for cell in told
+            if cell not in named and (_HOLE_FIRST.match(cell) or not attribute_type(cell)[0])
+        ]
+        if side and named and not any(map(_TEMPLATE.search, told)):
+            own = side.attribute or attribute_in(named[0])
+            kind = key_type(" ".join(row.cells[1:]))
+            where = KeySide(side.index, side.side, own)
+            tell_attribute(here, row.line, "", where, own, kind, "a row of a property")
             continue
         told = told or named
-        cell = next((cell for cell in told if "#" in cell), next(iter(told), ""))
+        keyed = (cell for cell in told if "#" in cell or _HOLE_FIRST.match(cell))
+        cell = next(keyed, next(iter(told), ""))
         if side:
             where = KeySide(
                 side.index if side.index not in ("", "*") else index, side.side, side.attribute

@@ -8,8 +8,15 @@ from dataclasses import replace
 from keyfold_workbench.adopt.document.blocks import codes, plain
 from keyfold_workbench.adopt.document.here import Here
 from keyfold_workbench.adopt.document.key_clauses import KeyClause, key_clauses
-from keyfold_workbench.adopt.document.key_side import INDEX, KeySide, Side, index_number, key_side
-from keyfold_workbench.adopt.document.key_text import AND_EXAMPLE, is_absent
+from keyfold_workbench.adopt.document.key_side import (
+    INDEX,
+    SIDES,
+    KeySide,
+    Side,
+    index_number,
+    key_side,
+)
+from keyfold_workbench.adopt.document.key_text import AND_EXAMPLE, is_absent, key_text
 from keyfold_workbench.adopt.document.notations import PERHAPS, READ_WORD, attribute_type
 from keyfold_workbench.adopt.document.property_rows import tell_index, tell_property
 from keyfold_workbench.adopt.document.reads import clauses_of, tell_read, tells_reads, title_of
@@ -28,7 +35,7 @@ from keyfold_workbench.adopt.document.telling import (
 )
 
 _NAME = re.compile(
-    r"\s*(?:\[.\]\s*)?(?:\*\*(?P<bold>.+?)\*\*|(?P<text>[^`:=#|]{3,70}?)\s*(?::\s|\u2192|"
+    r"\s*(?:\[.\]\s*)?(?:\*\*(?P<bold>.+?)\*\*|(?P<text>[^`:=#|](?:[^`:=#|]|`\w+`){2,70}?)\s*(?::\s|\u2192|"
     r"->|\s\u2014\s|\s-\s|:$))"
 )
 _LABELLED = re.compile(
@@ -75,6 +82,8 @@ def read_prose(here: Here) -> None:
     if of_index := re.fullmatch(rf"(?i){INDEX}\s*\((\D.+)\)", name):
         name = of_index[1]
     structural = bool(_STRUCTURAL.match(name)) or key_side(name) is not None
+    if not only and here.at.section in ("keys", "") and (pair := _pair(text)):
+        found, only = [(here.block.line, clause) for clause in pair], pair
     if (
         only
         and tells_reads(here.at, text, only)
@@ -100,6 +109,19 @@ def read_prose(here: Here) -> None:
         _tell_attributes(here, name)
 
 
+def _pair(text: str) -> list[KeyClause]:
+    """`ORDER#<id>` / `META`: the two sides of a key, in one line."""
+    spans = codes(text)
+    between = re.search(r"`\s*(?:/|\+|,|\|)\s*`", text)
+    values = [key_text(span) for span in spans]
+    if len(spans) != 2 or not between or "#" not in spans[0] or None in values:
+        return []
+    if not any(value and value.fields for value in values):
+        return []  # examples
+    sides = zip(SIDES, values, spans, strict=True)
+    return [KeyClause(KeySide("", side), "=", (value,), raw) for side, value, raw in sides]
+
+
 def _name(text: str) -> str:
     """What an item begins with, in bold or before a colon."""
     found = _NAME.match(text)
@@ -109,7 +131,10 @@ def _name(text: str) -> str:
 
 def _tell_keys(here: Here, found: list[tuple[int, KeyClause]], name: str, text: str) -> None:
     """`- **Order**: PK=ORDER#<id>, SK=META`."""
-    entity = entity_name(name) or here.at.entity
+    whole = any(clause.side.side == "partition" and not clause.side.index for _, clause in found)
+    entity = (
+        entity_name(name) or (name if whole and len(name.split()) < 5 else "") or here.at.entity
+    )
     if PERHAPS.search(text) and all(clause.side.index for _, clause in found):
         for line, clause in found:
             here.ask(line, f"{entity}: {clause.raw} is optional; is it in the design?")
@@ -153,13 +178,16 @@ def _tell_fact(here: Here, line: int, text: str) -> bool:
         not codes(value)
         and "#" not in value
         and not re.search(r"[<{]", value)
-        and (" " in first or attribute_type(first)[0])
+        and (" " in first or re.fullmatch(r"(?i)s|n|b|string|number|binary", first) is not None)
     )
     if named and described:
         where = replace(side, index=side.index if side.index != "*" else here.at.index)
         tell_attribute(here, line, "", where, named, key_type(value), "a line of a key attribute")
         return True
     if described:
+        if not key_clauses(text, here.names) or not re.search(r"[#=]", value):
+            here.ask(line, f"{label}: what is {plain(value)[:80]}?")
+            return True
         return False
     index = (
         here.at.index
@@ -185,7 +213,9 @@ def _tell_fact(here: Here, line: int, text: str) -> bool:
 def _tell_side(here: Here, line: int, text: str) -> bool:
     """`PK` (partition key, string): an attribute that is a side of the key."""
     found = _BARE_SIDE.match(text)
-    if not found or not (re.search(r"[`*]", text[: found.end(1) + 1]) or key_side(found[1])):
+    if not found or is_absent(found[1]) or text[found.end(1) : found.end(1) + 1] == "(":
+        return False
+    if not (re.search(r"[`*]", text[: found.end(1) + 1]) or key_side(found[1])):
         return False
     side = key_side(found[2])
     if side and not side.index and re.search(r"(?i)\b(?:gsi|lsi|index)\b", text):

@@ -38,6 +38,9 @@ _NAMED_INDEX = re.compile(
 )
 
 
+_NAMES_TABLES = ("a row of tables", "a heading")
+
+
 def read_document(text: str) -> DocumentReading:
     """The statements, questions and marks of a document."""
     blocks = split(text)
@@ -52,8 +55,12 @@ def read_document(text: str) -> DocumentReading:
 
 def _names(first: DocumentReading) -> KeyNames:
     """What the document calls its indexes and key attributes."""
-    names = KeyNames()
+    names = KeyNames(numbered=first.names.numbered)
     places: dict[str, set[KeySide]] = {}
+    titles = (
+        s.table or getattr(s, "title", "") for s in first.statements if s.notation in _NAMES_TABLES
+    )
+    names.tables = tuple(dict.fromkeys(filter(None, titles)))
     for said in first.statements:
         keys: tuple[tuple[str, str, str], ...] = ()
         index = ""

@@ -8,7 +8,12 @@ from typing import Literal, cast
 
 from keyfold_workbench.adopt.document.blocks import Block, codes, plain
 from keyfold_workbench.adopt.document.here import Here
-from keyfold_workbench.adopt.document.key_clauses import KeyClause, key_clauses, unread_sides
+from keyfold_workbench.adopt.document.key_clauses import (
+    KeyClause,
+    Operator,
+    key_clauses,
+    unread_sides,
+)
 from keyfold_workbench.adopt.document.key_side import SIDES, KeyNames, KeySide, Side
 from keyfold_workbench.adopt.document.key_text import key_text
 from keyfold_workbench.adopt.document.notations import (
@@ -38,6 +43,8 @@ def clauses_of(text: str, names: KeyNames) -> list[KeyClause]:
     found = key_clauses(text, names, reads=True)
     if found:
         return found
+    if READ_WORD.search(text) and (alone := _templates(text)):
+        return alone
     call = _CALL.search(text)
     given = [part.strip(" `") for part in call[1].split(",")] if call else []
     if not call:
@@ -50,6 +57,22 @@ def clauses_of(text: str, names: KeyNames) -> list[KeyClause]:
         KeyClause(KeySide("", side), "=", (value,), raw)
         for side, value, raw in zip(SIDES, values, given, strict=False)
     ]
+
+
+def _templates(text: str) -> list[KeyClause]:
+    """`Query` with `USER#<id>` and prefix `ORDER#`: the key's values, without its names."""
+    spans = [span for span in codes(text) if "#" in span and not re.search(r"[(=,]|\s/\s", span)]
+    values = [key_text(span.rstrip("*")) for span in spans]
+    if not 1 <= len(spans) <= 2 or values[0] is None or values[-1] is None:
+        return []
+    if spans[0].endswith("#"):
+        return []  # a prefix tells no partition
+    found = [KeyClause(KeySide("", "partition"), "=", (values[0],), spans[0])]
+    if len(spans) == 2:
+        prefix = spans[1].endswith(("#", "*"))
+        operator: Operator = "begins_with" if prefix else "="
+        found.append(KeyClause(KeySide("", "sort"), operator, (values[1],), spans[1]))
+    return found
 
 
 def pattern_name(text: str) -> str:

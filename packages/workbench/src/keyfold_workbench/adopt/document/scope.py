@@ -17,12 +17,24 @@ from keyfold_workbench.adopt.document.notations import (
 )
 from keyfold_workbench.adopt.document.statements import State
 
-_TABLE_WORD = re.compile(r"(?i)\b(?:table|tabla|tabela)\b")
+_TABLE = (
+    r"(?:\b(?:table|tabla|tabela|tabel|tabelle|tabella)\b|b\u1ea3ng|"
+    r"\u30c6\u30fc\u30d6\u30eb|\ud14c\uc774\ube14)"
+)
+_TABLE_WORD = re.compile(r"(?i)\b(?:table|tabla|tabela|tabel|tabelle)\b")
 _TABLE_NAMED = re.compile(
-    r"(?i)(?:(?:table|tabla|tabela)\b(?: name| principal)?\s*(?:\d+\w?)?\s*[:(\u2013\u2014-"
-    r"]+\s*`?(?P<a>[\w.${}<>-]+)`?"
+    rf"(?i)(?:{_TABLE}"
+    r"(?: name| principal)?\s*(?:\d+\w?)?\s*[:(\u2013\u2014-"
+    r"]+\s*[`*]*(?P<a>[\w.${}<>-]+)`?"
     r"|`(?P<b>[\w.${}<>-]+)`)"
 )
+
+
+_INDEX_TITLE = re.compile(
+    rf"(?i)\W*(?:[\d.]+\s+)?{INDEX}\b\s*(?:(?P<inner>\()|[:\u2014\u2013-])?\s*(?P<found>[^()]*)"
+)
+"""`GSI1: Orders by status`, `GSI1 (Orders by status)`."""
+_STAGES = frozenset("table dev prod production staging stage test env environment the".split())  # noqa: SIM905
 
 
 @dataclass(frozen=True)
@@ -61,15 +73,35 @@ def scope(block: Block, names: KeyNames, frame: DocumentFrame) -> Scope:
     index = ""
     for text in block.above:
         index = index or _index_of(text, names)
-    section: Section = next(filter(None, (section_of(_lead(text)) for text in block.above)), "")
+    section: Section = next(filter(None, (_section(text, block) for text in block.above)), "")
     table = (
-        next(filter(None, map(table_title, reversed(block.path[1:] or block.path))), "")
-        if frame.several_tables
+        next(
+            filter(
+                None, (_table_of(text, names) for text in reversed(block.path[1:] or block.path))
+            ),
+            "",
+        )
+        if frame.several_tables or len(names.tables) > 1
         else ""
     )
     return Scope(
         _entity_of(block), table, index, section, _state(block) if frame.states else "", aside
     )
+
+
+def _section(text: str, block: Block) -> Section:
+    """What a text above a block announces; an item that names something announces nothing."""
+    lead = _lead(text)
+    named = text in block.parents and not re.match(r"\s*(?:\d+[.)]\s*)?\*\*", text)
+    words = re.findall(r"[^\W\d_]+", re.sub(r"\([^)]*\)", "", lead.lower()))
+    return "" if named and any(word not in STRUCTURE for word in words) else section_of(lead)
+
+
+def _table_of(heading: str, names: KeyNames) -> str:
+    """The table that a heading is about: named by it, or known from another place."""
+    words = ordered_words(NUMBERED.sub("", re.split(r"\s+[\u2014\u2013-]\s+", heading)[0]))
+    known = next((title for title in names.tables if words and ordered_words(title) == words), "")
+    return known or table_title(heading)
 
 
 def _state(block: Block) -> State:
@@ -112,8 +144,10 @@ def _entity_of(block: Block) -> str:
 
 def entity_name(text: str) -> str:
     """The entity that a heading or a cell names, in its words; empty if it names none."""
-    if re.match(rf"(?i)\W*(?:[\d.]+\s+)?{INDEX}\b", plain(text)):
-        return ""
+    if index := _INDEX_TITLE.match(plain(text)):
+        text = index["found"] or ""
+        if not re.search(r"(?i)\s(?:by|for|per|of)\s", text) and not index["inner"]:
+            return ""
     text = NUMBERED.sub("", plain(text)).rstrip(":").strip()
     text = re.sub(
         r"(?i)^(?:tables?|entit(?:y|ies)|items?|item type|entity type|entidad|"
@@ -167,7 +201,7 @@ def table_name(heading: str) -> str:
     ):
         return spans[0]
     found = re.search(
-        r"(?i)\b(?:table|tabla|tabela)\b(?: name| principal)?\s*:\s*([\w.${}<>-]{3,})",
+        rf"(?i){_TABLE}(?: name| principal)?" r"\s*:\s*([\w.${}<>-]{3,})",
         plain(heading),
     )
     return found[1] if found else ""
@@ -187,9 +221,19 @@ def singular(word: str) -> str:
     """The word without a plural's ending, where that is sure."""
     if re.search(r"(?i)(?:ss|us|is|news|series)$", word) or len(word) < 4:
         return word
+    if word.lower().endswith("lyses"):
+        return word[:-2] + "is"
     if word.lower().endswith("ies"):
         return word[:-3] + ("Y" if word.isupper() else "y")
     return word[:-2] if re.search(r"(?i)(?:sh|ch|x|ss)es$", word) else re.sub(r"(?i)s$", "", word)
+
+
+def ordered_words(text: str) -> tuple[str, ...]:
+    """The words of a table's name in their order, without its stage and the word table."""
+    text = re.sub(r"\$?[{<][^{}<>]*[}>]|\([^)]*\)", " ", text).replace("_", " ")
+    parts = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+|\d+", text)
+    words = [singular(part.lower()) for part in parts]
+    return tuple(word for word in words if word not in _STAGES)
 
 
 def words_of(text: str) -> tuple[str, ...]:

@@ -32,6 +32,7 @@ from keyfold_workbench.adopt.document.statements import (
 from keyfold_workbench.adopt.document.telling import (
     attribute_in,
     key_type,
+    name_by_key,
     tell_attribute,
     tell_cell,
     tell_clauses,
@@ -46,18 +47,22 @@ def read_table(here: Here) -> None:
     if not grid.body:
         return
     first = column_roles(grid.header[grid.first])
+    if grid.is_numbered and "pattern" in first:
+        for row in grid.body:
+            here.names.numbered.setdefault(plain(row.cells[0]), row.cells[grid.first])
     keyed = [cell for row in grid.body for _, cell in grid.key_cells(row) if not is_absent(cell)]
     attributes = bool(keyed) and all(
         attribute_in(cell) and "#" not in plain(cell).split("(")[0] for cell in keyed
     )
-    in_rows = any(_is_property(here, plain(grid.cell(row, 0))) for row in grid.body)
+    in_rows = sum(_is_property(here, plain(grid.cell(row, 0))) for row in grid.body)
     reads = [
         row
         for row in grid.body
         if any(READ_WORD.search(c) or WRITE_WORD.search(c) for c in row.cells)
     ]
     told = [row for row in grid.body if any(clauses_of(c, here.names) for c in row.cells)]
-    tables = grid.column("table") == grid.first
+    named = [plain(row.cells[0]) for row in grid.body]
+    tables = grid.column("table") == grid.first and len({*named}) == len(named)
     if (
         told
         and not any(grid.sides)
@@ -66,7 +71,7 @@ def read_table(here: Here) -> None:
     ):
         _key_cells(here, told)
     elif attributes and (
-        (grid.column("index") is not None and not tables)
+        (grid.column("index") not in (None, grid.column("table")) and not tables)
         or (grid.column("table") is None and here.at.section == "indexes")
     ):
         _index_rows(here, grid)
@@ -76,7 +81,7 @@ def read_table(here: Here) -> None:
         "entity" in first or "pattern" not in first or here.at.section == "keys"
     ):
         _key_rows(here, grid)
-    elif in_rows and not reads:
+    elif in_rows > 1 or (in_rows and not reads):
         property_rows(here, grid)
     elif told and "entity" in first and not reads and here.at.section != "patterns":
         _clause_rows(here, grid)
@@ -170,27 +175,7 @@ def _key_rows(here: Here, grid: DocumentGrid) -> None:
 def _named_by_key(here: Here, grid: DocumentGrid, row: CellRow) -> str:
     """The name of an item in a table without names: the literal of its key."""
     keys = [cell_text(cell) for side, cell in grid.key_cells(row) if not side.index]
-    words = [re.findall(r"[A-Za-z]{2,}", re.sub(r"<\w+>", "", key.text)) for key in keys if key]
-    plain_sort = not words or not words[-1] or words[-1][0].lower() in _PLAIN_SORTS
-    name = " ".join(
-        words[0][:1] if words and plain_sort else words[-1][:1] if words else []
-    ).capitalize()
-    if name:
-        here.ask(row.line, f"The item has no name; {name} is taken from its key.")
-    return name
-
-
-_PLAIN_SORTS = (
-    "metadata",
-    "meta",
-    "profile",
-    "info",
-    "details",
-    "detail",
-    "data",
-    "config",
-    "root",
-)
+    return name_by_key(here, row.line, [key for key in keys if key])
 
 
 def _tell_use(here: Here, grid: DocumentGrid, row: CellRow, entity: str) -> None:
@@ -239,8 +224,16 @@ def _index_rows(here: Here, grid: DocumentGrid) -> None:
     """`StatusIndex | status | createdAt | ALL`: one index a row."""
     naming = grid.column("index")
     naming = grid.first if naming is None else naming
+    owner = grid.column("table")
+    owner = None if owner == naming else owner
     for row in grid.body:
+        if owner is not None and not is_absent(grid.cell(row, owner)):
+            cell = grid.cell(row, owner)
+            here = here.about(table=(codes(cell) or [plain(cell)])[0])
         name = (codes(grid.cell(row, naming)) or [plain(grid.cell(row, naming))])[0]
+        if is_absent(name):
+            here.mark_read(row.line)
+            continue
         keys = tuple(
             (side.side, attribute_in(cell), key_type(cell))
             for side, cell in grid.key_cells(row)

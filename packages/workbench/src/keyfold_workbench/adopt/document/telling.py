@@ -37,7 +37,8 @@ def tell_cell(here: Here, line: int, entity: str, side: KeySide, cell: str, nota
     if named and side.attribute in here.names.attributes and named != side.attribute:
         here.mark_read(line)  # a value of an example item
         return
-    bare = named and (key is None or (key.is_name and "#" not in cell))
+    word = re.fullmatch(r"[A-Z][a-z]+", named) is not None and bool(side.index or here.at.index)
+    bare = named and (key is None or ((key.is_name or word) and "#" not in cell))
     if named and (bare or key_side(named, here.names)) and "#" not in plain(cell).split("(")[0]:
         template = re.search(r"\(`?([^()`]*#[^()`]*)`?\)", cell)
         tell_attribute(here, line, entity, side, named, key_type(cell), notation)
@@ -65,7 +66,7 @@ def tell_attribute(
             KeyStatement,
             line,
             notation,
-            entity=entity or here.at.table,
+            entity=here.at.table or entity,
             side=where,
             key=WrittenKey(f"<{name}>"),
             section=here.block.path,
@@ -90,9 +91,6 @@ def tell_key(
     if key is None:
         here.ask(line, f"{label} of {entity or 'an item'}: what is {raw[:80]}?")
         return
-    if not entity:
-        here.ask(line, f"Which entity has {label} {key.text}?")
-        return
     here.say(
         KeyStatement, line, notation, entity=entity, side=side, key=key, section=here.block.path
     )
@@ -100,10 +98,28 @@ def tell_key(
         here.ask(line, key.doubt)
 
 
+def name_by_key(here: Here, line: int, keys: list[WrittenKey]) -> str:
+    """A name for an item without one: the literal of its sort key, or of its partition key."""
+    words = [re.findall(r"[A-Za-z]{2,}", re.sub(r"<\w+>", "", key.text)) for key in keys[:2]]
+    plain_sort = not words or not words[-1] or words[-1][0].lower() in _PLAIN_SORTS
+    name = " ".join(
+        words[0][:1] if words and plain_sort else words[-1][:1] if words else []
+    ).capitalize()
+    if name:
+        here.ask(line, f"The item has no name; {name} is taken from its key.")
+    return name
+
+
+_PLAIN_SORTS = frozenset("metadata meta profile info details detail data config root".split())  # noqa: SIM905
+
+
 def tell_clauses(
     here: Here, found: list[tuple[int, KeyClause]], entity: str, notation: str
 ) -> None:
     """Clauses that state an item's key: PK=USER#<id>, SK=PROFILE."""
+    keys = [c.value for _, c in found if c.value and not c.side.index]
+    if not entity and len(keys) > 1:
+        entity = name_by_key(here, found[0][0], keys)
     for line, clause in found:
         side = clause.side
         if side.index == "*" and here.at.index:
