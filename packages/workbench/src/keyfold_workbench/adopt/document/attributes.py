@@ -32,7 +32,9 @@ def add_attributes(model: DocumentModel) -> None:
             else:
                 entity.days = s.days
         elif isinstance(s, AttributeStatement):
-            entity = model.named(s.entity)
+            entity = model.named(s.entity) or (
+                model.entities[0] if len(model.entities) == 1 else None
+            )
             if entity is None:
                 lost.setdefault(s.entity, s.line)
                 continue

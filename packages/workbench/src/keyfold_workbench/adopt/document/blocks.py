@@ -12,6 +12,7 @@ from markdown_it import MarkdownIt
 from keyfold.errors import KeyfoldError
 
 MAX_BYTES = 2_000_000
+_HALF_WIDTH = str.maketrans("\uff08\uff09\uff1a\uff0c\uff1d\uff0f\uff5c", "():,=/|")
 _COMMENT = re.compile(r"<!--.*?-->", re.S)
 _BOLD = re.compile(r"\*\*(.+?):?\*\*:?(?:\s*\([^)]*\))?:?")
 _DECORATION = re.compile(r"[^\x00-\x7f\u00a1-\u1fff\u2010-\u2027\u2190-\u2193\u3040-\ud7ff]")
@@ -71,6 +72,7 @@ def split(text: str) -> list[Block]:
             "Give the part that describes the tables."
         )
     # Only whole lines matter, so emphasis and links are not parsed: hostile ones cost nothing.
+    text = text.translate(_HALF_WIDTH)
     parser = MarkdownIt("commonmark").enable("table").disable("inline")
     found: list[Block] = []
     at = _Position()

@@ -15,6 +15,7 @@ from keyfold.design.file import loads
 from keyfold.design.schema import Schema
 from keyfold.errors import KeyfoldError
 from keyfold_workbench.adopt.document.attributes import add_attributes
+from keyfold_workbench.adopt.document.indexes import add_indexes
 from keyfold_workbench.adopt.document.model import (
     DocumentEntity,
     DocumentIndex,
@@ -46,6 +47,7 @@ def design_of(text: str, source: str) -> DocumentDesign:
     """The design that a document describes."""
     reading = read_document(text)
     model = DocumentModel(reading)
+    add_indexes(model)
     add_attributes(model)
     patterns = find_patterns(model)
     name = re.sub(r"[^\w-]+", "-", PurePath(source).stem.lower()).strip("-") or "document"

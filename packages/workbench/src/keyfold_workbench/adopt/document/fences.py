@@ -10,6 +10,7 @@ from typing import Any
 from keyfold_workbench.adopt.document.blocks import Block
 from keyfold_workbench.adopt.document.here import Here
 from keyfold_workbench.adopt.document.key_clauses import KeyClause, key_clauses
+from keyfold_workbench.adopt.document.key_schemas import read_key_schemas
 from keyfold_workbench.adopt.document.key_side import key_side
 from keyfold_workbench.adopt.document.key_text import WrittenKey, key_text
 from keyfold_workbench.adopt.document.notations import READ_WORD, attribute_type
@@ -64,6 +65,8 @@ class _Group:
 
 def read_fence(here: Here) -> None:
     """Tell what a fenced block says."""
+    if len(here.block.text) <= _MAX and read_key_schemas(here):
+        return
     if (
         _SKIPPED.match(here.block.info)
         or len(here.block.text) > _MAX
@@ -107,8 +110,10 @@ def _read_code(here: Here) -> None:
         title = comments[-1] if comments and len(starts) > 1 else title_of(here.block)
         index = re.search(r"(?i)index[-_]?name['\"]?\s*[=:(]?\s*['\"]?([\w.-]+)", text)
         line = here.block.lines[start][0]
+        named = re.search(r"(?i)table[-_]?name['\"]?\s*[=:(]?\s*['\"]([\w.-]+)['\"]", text)
+        there = here.about(table=named[1]) if named and not here.at.table else here
         told = bool(found) and tell_read(
-            here,
+            there,
             line,
             title,
             f"Query {_order(text)}",

@@ -121,7 +121,7 @@ def _apart(row: CellRow, column: int, pair: re.Match[str]) -> CellRow:
 
 
 def _key_lists(rows: list[CellRow], column: int) -> list[list[str]]:
-    """Both sides of each cell of a column of keys, as `userId` + `createdAt`; empty if it is none."""
+    """Both sides of each cell of a column of keys, as `userId` + `createdAt`."""
     found = [["PK", "SK"]]
     for row in rows[1:]:
         cell = row.cells[column] if column < len(row.cells) else ""

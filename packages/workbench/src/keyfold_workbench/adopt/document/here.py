@@ -25,7 +25,7 @@ class Here:
 
     def say(self, kind: type[DocumentStatement], line: int, notation: str, **fields: Any) -> None:
         """Tell a statement of a line; table and state are those of the section."""
-        told = {"table": self.at.table, "state": self.at.state, **fields}
+        told = {"table": self.at.table, "state": self.at.state, "owner": self.at.entity, **fields}
         self.reading.say(kind(line=line, notation=notation, **told))
 
     def ask(self, line: int, question: str) -> None:

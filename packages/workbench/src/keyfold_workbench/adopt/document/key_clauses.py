@@ -115,6 +115,8 @@ def _clause(hit: re.Match[str], names: KeyNames) -> KeyClause | None:
         range_after = re.search(r":\s*([<>]=?)\s*\"", hit[0])
         operator = range_after[1] if range_after else _SIGNS.get(sign, sign)
     bare = values[0].strip("\"'")
+    if re.match(r"\{\s*[\"']?(?:attribute)?name[\"']?\s*:", bare, re.I):
+        return None  # a definition in code
     if side is None or key_side(bare) or ABSENT.fullmatch(bare):
         return None
     if operator not in ("=", "<", "<=", ">", ">=", "begins_with", "between"):

@@ -64,7 +64,7 @@ class WrittenKey:
     @property
     def is_name(self) -> bool:
         """It looks like the name of an attribute: userId, created_at, UserId."""
-        return re.fullmatch(r"[a-z]+(?:[A-Z_]\w*)?|[A-Z][a-z]+[A-Z]\w*", self.text) is not None
+        return re.fullmatch(r"[a-z]+(?:[A-Z_]\w*)?|[A-Z][a-z]+[A-Z_]\w*", self.text) is not None
 
 
 def field_name(text: str) -> str:
@@ -72,7 +72,7 @@ def field_name(text: str) -> str:
     bare: str = re.sub(r"\(.*\)|:.*|\|.*", "", text).strip().split(".")[-1]
     if re.fullmatch(r"[A-Za-z_]\w*", bare):
         return bare
-    words = re.findall(r"[A-Za-z0-9]+", bare)
+    words = re.findall(r"[A-Za-z0-9]+", re.sub(r"^[\W\d]+", "", bare))
     if not words or words[0][0].isdigit() or len(words) > 5:
         return ""
     return str(words[0]).lower() + "".join(word.lower().capitalize() for word in words[1:])

@@ -13,7 +13,6 @@ from keyfold_workbench.adopt.document.statements import (
     AttributeStatement,
     DocumentReading,
     DocumentStatement,
-    IndexStatement,
     KeyStatement,
     TableStatement,
 )
@@ -69,6 +68,7 @@ class DocumentEntity:
     days: str = ""
 
 
+_GENERIC = re.compile(r"(?i)(?:[ps]k|(?:partition|sort|hash|range)_?key)")
 _HEAD = re.compile(
     r"(?i)\s+(?:by|of|for|per|with|in|on|at|to|that|which|requiring|sorted|-)\s|\s*[:(]"
 )
@@ -86,15 +86,17 @@ class DocumentModel:
         self.tables: dict[tuple[str, ...], DocumentTable] = {}
         self.entities: list[DocumentEntity] = []
         self._taken: set[str] = set()
+        self._shared: dict[tuple[str, ...], KeyStatement] = {}
+        """The partition key that a table gives for all of its items."""
         self.said = self._accepted()
         titles = {ordered_words(s.table) for s in self.said if s.table}
         owners = {ordered_words(s.table or s.entity) for s in self._own_keys()}
-        self._several = len(titles) > 1 or len(owners) > 1
-        self._titles = {t for t in titles | owners if t and not any(
-            len(t) < len(other) and other[-len(t):] == t for other in titles | owners)}  # fmt: skip
+        self._owners = owners
+        every = titles | owners
+        self._titles = {t for t in every if t and not any(_ends(other, t) for other in every)}
+        self._several = len(self._titles) > 1
         self._add_tables()
         self._add_entities()
-        self._add_indexes()
 
     def named(self, title: str) -> DocumentEntity | None:
         """The entity that a text names."""
@@ -135,6 +137,11 @@ class DocumentModel:
         words = self._known(title) if self._several else ()
         return self.tables.setdefault(words, DocumentTable(title if self._several else ""))
 
+    def home(self, s: DocumentStatement) -> DocumentTable:
+        """The table that a statement is about: by its name, or by the entity that is a table."""
+        own = s.owner if self._known(s.owner) in self._owners else ""
+        return self.table(s.table or getattr(s, "title", "") or own)
+
     def _known(self, title: str) -> tuple[str, ...]:
         """The words of a table: `Orders` is `shop-orders-dev`, if no other table ends so."""
         words = ordered_words(title)
@@ -144,7 +151,7 @@ class DocumentModel:
     def _add_tables(self) -> None:
         for s in self.said:
             if isinstance(s, TableStatement):
-                table = self.table(s.table or s.title)
+                table = self.home(s)
                 table.name = table.name or s.name
                 table.stream = table.stream or s.stream
                 if s.ttl and table.ttl not in ("", s.ttl):
@@ -186,7 +193,7 @@ class DocumentModel:
                 )
 
     def _table_of(self, s: KeyStatement) -> DocumentTable:
-        own = s.entity if _is_attribute(s) and not s.table else ""
+        own = s.entity if _is_attribute(s) or self._known(s.entity) in self._owners else ""
         return self.table(s.table or own)
 
     def _with_entity(self, s: KeyStatement) -> str:
@@ -203,6 +210,9 @@ class DocumentModel:
         }
         if len(named) == 1:
             return next(iter(named.values()))
+        if named and s.side.side == "partition" and not s.side.index and s.key.fields:
+            self._shared.setdefault(table, s)
+            return ""
         at = " ".join(filter(None, (s.side.index * (not s.side.attribute),
                                     s.side.attribute or f"{s.side.side} key")))  # fmt: skip
         self.reading.ask(s.line, f"Which entity has {at} {s.key.text}?")
@@ -215,11 +225,8 @@ class DocumentModel:
                 continue
             s = replace(each, entity=self._with_entity(each))
             if s.entity:
-                where = (
-                    self._known(s.table or (s.entity if _is_attribute(s) else ""))
-                    if self._several
-                    else ()
-                )
+                own = s.entity if _is_attribute(s) or self._known(s.entity) in self._owners else ""
+                where = self._known(s.table or own) if self._several else ()
                 grouped.setdefault((where, words_of(s.entity)), []).append(s)
         placed = {key: said for key, said in grouped.items() if any(not s.side.index for s in said)}
         for key, said in grouped.items():
@@ -299,6 +306,16 @@ class DocumentModel:
                     f"{entity.name}: {s.key.text} here, {known[0].text} in line "
                     f"{known[1]}; "
                                          "one kind of item or two?", contradicts=True)  # fmt: skip
+        shared = self._shared.get(self._known(said[0].table) if self._several else ())
+        sorted_only = ("", "sort") in entity.keys and ("", "partition") not in entity.keys
+        if sorted_only and shared is not None:
+            entity.keys["", "partition"] = shared.key, shared.line
+        elif (
+            sorted_only
+            and (own := entity.table.keys.get("partition"))
+            and not _GENERIC.fullmatch(own[0])
+        ):
+            entity.keys["", "partition"] = WrittenKey(f"<{own[0]}>"), said[0].line
         if ("", "partition") not in entity.keys and any(not index for index, _ in entity.keys):
             self.reading.ask(said[0].line, f"{entity.name}: the partition key is not understood.")
             entity.keys = {}
@@ -350,6 +367,7 @@ class DocumentModel:
             generic = any(re.fullmatch(r"(?i)[ps]k", name) for name in keys)
             if (
                 self._several
+                and table.title
                 and keys
                 and not generic
                 and not any(e.table is table for e in self.entities)
@@ -361,68 +379,9 @@ class DocumentModel:
                 }
                 self.entities.append(entity)
 
-    def _add_indexes(self) -> None:
-        for s in self.said:
-            if not isinstance(s, IndexStatement):
-                continue
-            table = self.table(s.table)
-            number = s.number or self.reading.names.number(s.name)
-            index = table.indexes.setdefault(number, DocumentIndex(s.name, line=s.line))
-            index.name = s.name if index.name == number else index.name
-            index.projection, index.purpose = (
-                index.projection or s.projection,
-                index.purpose or s.purpose,
-            )
-            for side, name, kind in s.keys:
-                known = index.keys.setdefault(side, (name, kind))
-                if known[0] != name:
-                    self.reading.ask(
-                        s.line,
-                        f"The {side} key of {index.name} is {known[0]} elsewhere, and {name} here.",
-                        contradicts=True,
-                    )
-        for entity in self.entities:
-            for number, _ in list(entity.keys):
-                if number and entity.table.index(number) is None:
-                    entity.table.indexes[number] = DocumentIndex(
-                        number, line=entity.keys[number, _][1]
-                    )
-        for table in self.tables.values():
-            for number, index in list(table.indexes.items()):
-                self._complete(table, number, index)
-                index.keys = {side: index.keys[side] for side in SIDES if side in index.keys}
 
-    def _complete(self, table: DocumentTable, number: str, index: DocumentIndex) -> None:
-        """An index without key attributes: those of its placements, or of its name."""
-        for side, end in zip(SIDES, ("PK", "SK"), strict=True):
-            told = [s.side.attribute for s in self.said if isinstance(s, KeyStatement)
-                    and s.side.index == number and s.side.side == side]  # fmt: skip
-            if side in index.keys or not told:
-                continue
-            named = next(filter(None, told), "")
-            index.keys[side] = named or f"{number}{end}", "S"
-            if not named:
-                self.reading.ask(
-                    index.line,
-                    f"What are the key attributes of {index.name}? {number}{end} is assumed.",
-                )
-        if "partition" not in index.keys:
-            called = re.fullmatch(r"(\w+?)[-_]?(?:index|gsi)", index.name, re.I)
-            known = called and any(
-                called[1] == name
-                for s in self.said
-                if isinstance(s, AttributeStatement)
-                for name in (s.name,)
-            )
-            if called and (known or "-" in index.name):
-                index.keys["partition"] = called[1], "S"
-                self.reading.ask(
-                    index.line,
-                    f"What is the key of {index.name}? {called[1]} is taken from its name.",
-                )
-            else:
-                self.reading.ask(index.line, f"What is the key of {index.name}?")
-                del table.indexes[number]
+def _ends(longer: tuple[str, ...], shorter: tuple[str, ...]) -> bool:
+    return len(shorter) < len(longer) and longer[-len(shorter) :] == shorter
 
 
 def _is_attribute(s: KeyStatement) -> bool:

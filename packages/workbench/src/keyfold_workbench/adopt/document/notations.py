@@ -55,6 +55,10 @@ STRUCTURE = frozenset(
     logical required optional additional code kotlin python typescript javascript java go golang
     rust terraform cdk application app projection populated method rule metadata step phase
     section part
+    estructura esquema diseño clave claves primaria primario principal secundario secundarios
+    secundarias globales patrones acceso ejemplo ejemplos del los las el la estrutura do da dos das
+    exemplo exemplos clé clés schéma principale exemple exemples modèle du des le les d schlüssel
+    tabelle struktur structura chei indexuri secundare globale atribute tipuri each item
     """.split()  # noqa: SIM905
 )
 """Words of headings that name no entity."""
@@ -149,8 +153,13 @@ TYPES = {
 }
 
 
+_NAMES = re.compile(r"[\w.${}<>]+(?:-[\w.${}<>]+){2,}|\w+-(?:index|gsi|table)\b")
+"""Names, whose words announce nothing: cost-center-index."""
+
+
 def section_of(text: str) -> Section:
     """What a heading or a label announces; empty if it only names something."""
+    text = _NAMES.sub("", text)
     return next((kind for kind, words in SECTIONS if words.search(text)), "")
 
 

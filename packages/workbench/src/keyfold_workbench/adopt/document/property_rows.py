@@ -98,6 +98,10 @@ def tell_property(here: Here, line: int, label: str, value: str) -> bool:
     if attribute_type(first)[0]:
         return False
     if re.fullmatch(r"(?i)(?:physical )?table(?: name)?|name|tabla|nome da tabela", label):
+        if label.lower() == "name" and (here.at.index or here.at.section == "indexes"):
+            number = here.at.index if re.fullmatch(rf"(?i){INDEX}", here.at.index) else ""
+            here.say(IndexStatement, line, "a property", name=first, number=number)
+            return True
         if re.fullmatch(r"[\w.${}<>-]+", first) and (
             label.lower() != "name"
             or (codes(value) and _TABLE.search(" ".join(here.block.path[1:])))
@@ -108,7 +112,9 @@ def tell_property(here: Here, line: int, label: str, value: str) -> bool:
         if (
             re.match(rf"\W*{re.escape(first)}\b", value)
             and re.fullmatch(r"[A-Za-z_]\w*", first)
-            and not re.fullmatch(r"(?i)enabled|yes|epoch|true|optional", first)
+            and not re.fullmatch(
+                r"(?i)enabled|disabled|yes|off|on|epoch|true|false|optional", first
+            )
         ):
             here.say(TableStatement, line, "a property", title=here.at.table, ttl=first)
             return True
@@ -163,7 +169,8 @@ def _tell_attribute_row(here: Here, grid: DocumentGrid, row: CellRow, column: in
     name = (codes(cell) or [plain(cell)])[0]
     kind = grid.cell(row, grid.column("type"))
     rest = [inner for at, inner in enumerate(row.cells) if at != column]
-    mark = next(filter(None, map(_key_mark, rest)), None)
+    mark = next(filter(None, map(_key_mark, [cell, *rest])), None)
+    name = re.sub(r"\s*\([^()]*\)$", "", name)
     if mark and re.fullmatch(r"[A-Za-z_]\w*", name):
         side = KeySide(mark.index, mark.side, name)
         tell_attribute(

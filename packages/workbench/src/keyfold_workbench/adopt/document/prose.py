@@ -298,7 +298,7 @@ def _named_keys(text: str) -> tuple[tuple[Side, str, str], ...]:
     )
     for side, words in sides:
         hit = re.search(rf"(?i)\b(\w+) (?:as|\() ?(?:{words})\b", text) or re.search(
-            rf"(?i)\b(?:{words})\b[\s:=]{{1,3}}(\w+)(?:\s*\((n|number)\))?", text
+            rf"(?i)\b(?:{words})\b[\s:=]{{1,3}}(\w+)\b(?![#{{<])(?:\s*\((n|number)\))?", text
         )
         if (
             hit
@@ -347,7 +347,8 @@ def _tell_attributes(here: Here, name: str) -> None:
             r"\S+).*)?$",
             here.block.text,
         )
-        if told and (told[3] or told[4] or "`" in here.block.text):
+        typed = told and any(attribute_type(each or "")[0] for each in (told[3], told[4]))
+        if told and (typed or re.match(r"\s*\**`", here.block.text)):
             kind = told[3] if told[3] and attribute_type(told[3])[0] else (told[4] or "")
             _tell_attribute(here, here.block.line, told[1], told[2], kind)
 

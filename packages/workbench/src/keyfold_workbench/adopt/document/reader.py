@@ -83,7 +83,9 @@ def _names(first: DocumentReading) -> KeyNames:
         own = re.fullmatch(rf"(?i){NAME}", attribute) and key_side(attribute)
         if not own:
             names.attributes[attribute] = (
-                found.pop() if len(found) == 1 else KeySide("*", next(iter(found)).side, attribute)
+                found.pop()
+                if len(found) == 1
+                else KeySide("*", min(side.side for side in found), attribute)
             )
     return names
 

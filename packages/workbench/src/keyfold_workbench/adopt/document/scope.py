@@ -34,6 +34,13 @@ _INDEX_TITLE = re.compile(
     rf"(?i)\W*(?:[\d.]+\s+)?{INDEX}\b\s*(?:(?P<inner>\()|[:\u2014\u2013-])?\s*(?P<found>[^()]*)"
 )
 """`GSI1: Orders by status`, `GSI1 (Orders by status)`."""
+_TABLE_NUMBER = re.compile(rf"(?i){_TABLE}\s*\d+\w?\s*[:.\u2014\u2013-]\s*(\S.*)")
+_INDEX_LEAD = re.compile(
+    r"(?:(?:GSI|LSI|Index(?: name)?|(?:Global|Local) Secondary Index)\s*[:\u2014\u2013-]\s*"
+    r"(?P<gsi>[A-Za-z][\w.-]+)|(?P<name>(?:GSI|LSI)_\w+|[A-Za-z][\w.-]*(?:[Ii]ndex|[-_]gsi|_idx)))"
+    r"(?:\s*(?:\(.*|[\u2014\u2013-]\s.*|:.*))?"
+)
+"""A heading or an item that names an index: `GSI: OrdersByDate`, `email-index (optional)`."""
 _STAGES = frozenset("table dev prod production staging stage test env environment the".split())  # noqa: SIM905
 
 
@@ -67,9 +74,7 @@ class DocumentFrame:
 
 def scope(block: Block, names: KeyNames, frame: DocumentFrame) -> Scope:
     """The scope of a block."""
-    aside = next(
-        (text for text in (block.label, *block.path[1:]) if section_of(text) == "aside"), ""
-    )
+    aside = next((text for text in (block.label, *block.path[1:]) if _is_aside(text)), "")
     index = ""
     for text in block.above:
         index = index or _index_of(text, names)
@@ -87,6 +92,11 @@ def scope(block: Block, names: KeyNames, frame: DocumentFrame) -> Scope:
     return Scope(
         _entity_of(block), table, index, section, _state(block) if frame.states else "", aside
     )
+
+
+def _is_aside(text: str) -> bool:
+    """A heading apart from the design; a name, as cost-center-index, is none."""
+    return section_of(text) == "aside"
 
 
 def _section(text: str, block: Block) -> Section:
@@ -117,7 +127,9 @@ def _index_of(text: str, names: KeyNames) -> str:
     found = re.search(rf"(?i)\b({INDEX.removesuffix('*')}+)\b", _lead(text))
     if found:
         return index_number(found[1])
-    return names.index_in(text) if len(text) < 120 else ""
+    known = names.index_in(text) if len(text) < 120 else ""
+    own = _INDEX_LEAD.fullmatch(NUMBERED.sub("", _lead(text)))
+    return known or (own["gsi"] or own["name"] if own else "")
 
 
 def _lead(text: str) -> str:
@@ -180,6 +192,10 @@ def entity_name(text: str) -> str:
 
 def table_title(heading: str) -> str:
     """The table that a heading names: by its name in code, or in words."""
+    if _INDEX_LEAD.fullmatch(NUMBERED.sub("", heading)):
+        return ""
+    if numbered := _TABLE_NUMBER.fullmatch(heading):
+        return entity_name(numbered[1]) or plain(numbered[1])
     if own := re.match(r"(?:\d+[.)]\s*)?([a-z][\w${}<>.]*(?:-[\w${}<>.]+)+)(?:\s|$)", heading):
         return own[1] if _TABLE_WORD.search(own[1]) or own.end() == len(heading) else ""
     if not _TABLE_WORD.search(heading):
@@ -190,6 +206,9 @@ def table_title(heading: str) -> str:
         return ""
     named = _TABLE_NAMED.search(heading)
     given = (named["a"] or named["b"]) if named else ""
+    given = given or (
+        codelike[-1] if (codelike := re.findall(r":\s*([\w.]+(?:[-_][\w.]+)+)", heading)) else ""
+    )
     return given if given and not _TABLE_WORD.fullmatch(given) else entity_name(heading)
 
 
@@ -209,7 +228,7 @@ def table_name(heading: str) -> str:
 
 def camel(text: str) -> str:
     """An entity's name for the design file: `Draft orders` is DraftOrder."""
-    bare = re.sub(r"\([^)]*\)", " ", text)
+    bare = re.sub(r"\([^)]*\)|\$?[{<][^{}<>]*[}>]", " ", text)
     words = re.findall(r"[^\W_]+(?:_[^\W_]+)*", bare if bare.strip() else text)
     if not words:
         return ""

@@ -25,6 +25,8 @@ class DocumentStatement:
     table: str = ""
     """The table that the section is about, if it names one."""
     state: State = ""
+    owner: str = ""
+    """The entity that the section is about; it may name a table."""
 
 
 @dataclass(frozen=True, kw_only=True)

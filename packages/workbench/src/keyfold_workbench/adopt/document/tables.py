@@ -243,7 +243,9 @@ def _index_rows(here: Here, grid: DocumentGrid) -> None:
             here.say(TableStatement, row.line, "a row of indexes", title=here.at.table, keys=keys)
             continue
         number = index_number(name) if re.fullmatch(rf"(?i){INDEX}", name) else ""
-        both = re.fullmatch(rf"(?i)({INDEX})\W+(\w[\w-]+)\W*", plain(grid.cell(row, naming)))
+        both = re.fullmatch(
+            r"(?i)((?:gsi|lsi)[ _-]?\d+)\W+(\w[\w-]+)\W*", plain(grid.cell(row, naming))
+        )
         number, name = (
             (index_number(both[1]), both[2]) if both else (number, re.sub(r"\s*\(.*", "", name))
         )

@@ -12,13 +12,17 @@ from keyfold_workbench.adopt.document.key_side import KeySide, key_side
 from keyfold_workbench.adopt.document.key_text import WrittenKey, cell_text, is_absent
 from keyfold_workbench.adopt.document.statements import IndexStatement, KeyStatement, TableStatement
 
+_NO_NAME = re.compile(r"(?i)required|optional|string|number|binary|unique|composite|simple|yes|no")
+
 
 def attribute_in(cell: str) -> str:
     """The attribute that a cell names as a key, as `userId` (String); empty if it names none."""
     text = re.sub(r"\s*\([^()]*\).*$", "", plain(cell)).strip()
     spans = codes(cell)
     text = spans[0] if spans and not re.fullmatch(r"\w[\w-]*", text) else text
-    return text if re.fullmatch(r"[A-Za-z_][\w-]*", text) and not is_absent(text) else ""
+    if _NO_NAME.fullmatch(text) or is_absent(text):
+        return ""
+    return text if re.fullmatch(r"[A-Za-z_][\w-]*", text) else ""
 
 
 def key_type(text: str) -> str:
@@ -38,7 +42,7 @@ def tell_cell(here: Here, line: int, entity: str, side: KeySide, cell: str, nota
         here.mark_read(line)  # a value of an example item
         return
     word = re.fullmatch(r"[A-Z][a-z]+", named) is not None and bool(side.index or here.at.index)
-    bare = named and (key is None or ((key.is_name or word) and "#" not in cell))
+    bare = named and (key is None or ((key.is_name or word) and "#" not in key.text))
     if named and (bare or key_side(named, here.names)) and "#" not in plain(cell).split("(")[0]:
         template = re.search(r"\(`?([^()`]*#[^()`]*)`?\)", cell)
         tell_attribute(here, line, entity, side, named, key_type(cell), notation)

@@ -1,0 +1,87 @@
+"""The indexes of a document's tables."""
+
+from __future__ import annotations
+
+import re
+
+from keyfold_workbench.adopt.document.key_side import SIDES
+from keyfold_workbench.adopt.document.model import DocumentIndex, DocumentModel, DocumentTable
+from keyfold_workbench.adopt.document.statements import (
+    AttributeStatement,
+    IndexStatement,
+    KeyStatement,
+)
+
+
+def add_indexes(model: DocumentModel) -> None:
+    """The indexes of the tables, with the keys that statements, placements or names give."""
+    for s in model.said:
+        if not isinstance(s, IndexStatement):
+            continue
+        table = model.home(s)
+        number = s.number or model.reading.names.number(s.name)
+        index = table.indexes.setdefault(number, DocumentIndex(s.name, line=s.line))
+        index.name = s.name if index.name == number else index.name
+        index.projection, index.purpose = (
+            index.projection or s.projection,
+            index.purpose or s.purpose,
+        )
+        for side, name, kind in s.keys:
+            known = index.keys.setdefault(side, (name, kind))
+            if known[0] != name:
+                model.reading.ask(
+                    s.line,
+                    f"The {side} key of {index.name} is {known[0]} elsewhere, and {name} here.",
+                    contradicts=True,
+                )
+    for entity in model.entities:
+        for number, _ in list(entity.keys):
+            if number and entity.table.index(number) is None:
+                entity.table.indexes[number] = DocumentIndex(number, line=entity.keys[number, _][1])
+    for table in model.tables.values():
+        for number, index in list(table.indexes.items()):
+            _complete(model, table, number, index)
+            index.keys = {side: index.keys[side] for side in SIDES if side in index.keys}
+
+
+def _complete(
+    model: DocumentModel, table: DocumentTable, number: str, index: DocumentIndex
+) -> None:
+    """An index without key attributes: those of its placements, or of its name."""
+    for side, end in zip(SIDES, ("PK", "SK"), strict=True):
+        told = [s.side.attribute for s in model.said if isinstance(s, KeyStatement)
+                and s.side.index == number and s.side.side == side]  # fmt: skip
+        if side in index.keys or not told:
+            continue
+        named = next(filter(None, told), "")
+        index.keys[side] = named or f"{number}{end}", "S"
+        if not named:
+            model.reading.ask(
+                index.line,
+                f"What are the key attributes of {index.name}? {number}{end} is assumed.",
+            )
+    if "partition" not in index.keys:
+        called = re.fullmatch(r"(\w+?)[-_]?(?:index|gsi)", index.name, re.I)
+        known = called and any(
+            called[1] == name
+            for s in model.said
+            if isinstance(s, AttributeStatement)
+            for name in (s.name,)
+        )
+        both = re.fullmatch(r"([A-Za-z]\w+)-([A-Za-z]\w+)-(?:index|gsi)", index.name, re.I)
+        if both:
+            index.keys = {"partition": (both[1], "S"), "sort": (both[2], "S")}
+            model.reading.ask(
+                index.line,
+                f"What is the key of {index.name}? {both[1]} and {both[2]} are taken "
+                "from its name.",
+            )
+        elif called and (known or "-" in index.name):
+            index.keys["partition"] = called[1], "S"
+            model.reading.ask(
+                index.line,
+                f"What is the key of {index.name}? {called[1]} is taken from its name.",
+            )
+        else:
+            model.reading.ask(index.line, f"What is the key of {index.name}?")
+            del table.indexes[number]
