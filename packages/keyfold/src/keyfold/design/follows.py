@@ -7,11 +7,23 @@ to know what a change of an item causes.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Annotated
 from typing import Literal as Choice
 
+from pydantic import PlainSerializer, PlainValidator
+
 from keyfold.design.source import NOWHERE, Place
-from keyfold_engine.expressions.ast import Condition
+from keyfold_engine.expressions import ast
+from keyfold_engine.expressions.parser import literal_condition
+from keyfold_engine.expressions.text import condition_text
 from keyfold_engine.limits import TRANSACTION_ITEMS
+
+Condition = Annotated[
+    ast.Condition,
+    PlainValidator(lambda given: literal_condition(given) if isinstance(given, str) else given),
+    PlainSerializer(condition_text),
+]
+"""A condition; in a file it is text."""
 
 FactKind = Choice["copy", "amount", "claim", "need", "shown", "best", "job"]
 """What must hold because of an item: a copy of it, an amount on a holder, a claimed value, an

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from keyfold.design import records, shorthand
+from keyfold.design import records
 from keyfold.design.condition import there
 from keyfold.design.nodes import Node
 from keyfold.design.schema import (
@@ -17,7 +17,7 @@ from keyfold.design.schema import (
     Placement,
     TableSchema,
 )
-from keyfold.design.template import Template, apart
+from keyfold.design.template import Template, apart, template
 from keyfold.settings import nearest
 from keyfold_engine.limits import INDEX_KEY_ATTRIBUTES
 
@@ -128,7 +128,7 @@ def plain_placements(entity: EntitySchema, table: TableSchema) -> Iterator[Place
         if entity.placement(index.name) or not all(name in plain for name in index.key_attributes):
             continue
         held = [plain[name] for name in index.key_attributes]
-        bare = {one.name: shorthand.template(f"{{{one.field}}}") for one in held}
+        bare = {one.name: template(f"{{{one.field}}}") for one in held}
         when = tuple(attribute.field for attribute in held if attribute.optional)
         yield Placement(
             index.name, index.name, index.key_of(bare), there(*when), place=entity.place

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from keyfold.design.template import Slot, Template
+from pydantic import GetCoreSchemaHandler
+from pydantic_core import core_schema
+
+from keyfold.design.template import Slot, Template, template_text
 
 T = TypeVar("T")
 
@@ -54,6 +57,22 @@ class KeyTemplates:
     @cached_property
     def _hidden_fields(self) -> frozenset[str]:
         return self.partition.buckets & {*self.sort_fields}
+
+    @classmethod
+    def __get_pydantic_core_schema__(
+        cls, source: type[Any], handler: GetCoreSchemaHandler
+    ) -> core_schema.CoreSchema:
+        """As a list of one or two texts."""
+        texts = core_schema.list_schema(
+            handler.generate_schema(Template), min_length=1, max_length=2
+        )
+        return core_schema.no_info_after_validator_function(
+            lambda given: cls(*given),
+            texts,
+            serialization=core_schema.plain_serializer_function_ser_schema(
+                lambda key: [template_text(one) for one in (key.partition, key.sort) if one]
+            ),
+        )
 
     def __str__(self) -> str:
         return f"{self.partition} / {self.sort}" if self.sort else str(self.partition)

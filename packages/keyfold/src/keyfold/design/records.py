@@ -14,7 +14,8 @@ from keyfold.design.condition import parse_condition, there
 from keyfold.design.flow import Action
 from keyfold.design.nodes import Node
 from keyfold.design.schema import INTENTS, Effect, Intent, Place, Silence
-from keyfold.design.template import Template
+from keyfold.design.template import Template, template_text
+from keyfold.design.template import template as parse_text
 from keyfold.errors import DeclarationError, RequestInvalid
 from keyfold.settings import nearest
 from keyfold_engine.expressions.ast import And, Between, Compare, Condition, Function, In, Not, Or
@@ -153,7 +154,7 @@ def template(value: Node) -> Template:
 def _template(value: Node) -> Template:
     text = value.text(_KEY)
     try:
-        return shorthand.template(text, place=str(value.place))
+        return parse_text(text, place=str(value.place))
     except DeclarationError as error:
         value.refuse(f"{error.message} {error.suggestion}")
 
@@ -222,7 +223,7 @@ def plain(record: Any, *, skip: tuple[str, ...] = ()) -> dict[str, Any]:
 
 def simple(found: Any) -> Any:
     if isinstance(found, Template):
-        return shorthand.template_text(found)
+        return template_text(found)
     if isinstance(found, Or | And | Not | Compare | Between | In | Function):
         return condition_text(found)
     if isinstance(found, Effect):

@@ -8,7 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Annotated
 from typing import Literal as Choice
+
+from pydantic import BeforeValidator
 
 from keyfold.design.change import PlannedStep as PlannedStep
 from keyfold.design.change import Retention as Retention
@@ -17,6 +20,7 @@ from keyfold.design.flow import ConsumerSchema as ConsumerSchema
 from keyfold.design.flow import Effect as Effect
 from keyfold.design.flow import FeedSchema as FeedSchema
 from keyfold.design.flow import OperationSchema as OperationSchema
+from keyfold.design.follows import Condition as Condition
 from keyfold.design.follows import Follows as Follows
 from keyfold.design.key_templates import KeyTemplates as KeyTemplates
 from keyfold.design.source import INTENTS as INTENTS
@@ -32,7 +36,6 @@ from keyfold.design.table_schema import TableSchema as TableSchema
 from keyfold.design.template import Template
 from keyfold.design.vector_index import SearchSchema as SearchSchema
 from keyfold.design.vector_index import VectorSchema as VectorSchema
-from keyfold_engine.expressions.ast import Condition as Condition
 
 Role = Choice["canonical", "pointer", "edge", "counter", "feed_item", "support"]
 
@@ -44,6 +47,10 @@ class StepSchema:
     before: str
     after: str
     by: str = ""
+
+
+_PAIR = BeforeValidator(lambda one: StepSchema(*one) if isinstance(one, list) else one)
+"""Older snapshots have a transition as `[before, after]`."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +79,7 @@ class AttributeSchema:
     """The entity whose id it holds; for lists and sets, whose ids."""
     looks_like: str = ""
     """The format of the id, if the document gives one: PROFILE#{uuid}, {uuid} ..."""
-    states: tuple[StepSchema, ...] = ()
+    states: tuple[Annotated[StepSchema, _PAIR], ...] = ()
     """The allowed transitions between values; empty means any."""
     start: tuple[str, ...] = ()
     """With states: the initial values."""

@@ -8,8 +8,7 @@ from typing import Any, cast, get_args
 
 from keyfold.design.flow import Action, Effect
 from keyfold.design.schema import AttributeSchema, SortCondition
-from keyfold.design.template import SEPARATOR, Template, apart, leading, parse_template
-from keyfold.errors import DeclarationError
+from keyfold.design.template import braced, template
 
 TYPES = [
     "any",
@@ -31,8 +30,6 @@ TYPES = [
     "timestamp",
 ]
 
-_ANGLED = re.compile(r"<<|>>|<[A-Za-z_][A-Za-z0-9_.]*(?::[^<>]*)?>")
-"""A field in angle brackets, or a doubled bracket that stands for itself."""
 _ATTRIBUTE = re.compile(
     r"(?P<optional>optional\s+)?(?P<fixed>fixed\s+)?(?P<type>\w+)"
     r"(?:\s+(?P<stored>iso_ms|iso_s|iso_offset|iso|epoch_ms|epoch))?"
@@ -52,42 +49,8 @@ _CALL = re.compile(r"begins_with\s*\(\s*(?P<attr>[\w.#-]+)\s*,\s*(?P<value>.+?)\
 _INFIX = re.compile(
     r"(?:(?P<attr>[\w.#-]+)\s*)??(?P<op>begins_with\b|between\b|<=|>=|=|<|>)\s*(?P<value>.+)", re.I
 )
-_ESCAPED, _APART = "escaped ", "apart "
 _OPERATORS = {"=": "eq", "<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
 SIGNS = {name: sign for sign, name in _OPERATORS.items()}
-
-
-def template(text: str, *, place: str = "") -> Template:
-    """A key template; fields as `{name}` or `<name>`."""
-    if text.startswith(_APART):
-        *pieces, last = text.removeprefix(_APART).split(SEPARATOR)
-        known = [template(piece, place=place) for piece in (*pieces, last) if piece]
-        return apart(known) if last else leading(known)
-    escape = text.startswith(_ESCAPED)
-    text = text.removeprefix(_ESCAPED)
-    if {"<", ">"} & set(_ANGLED.sub("", text)):
-        raise DeclarationError(
-            "K1",
-            f"the key {text!r} has a field that is not written as <name>.",
-            place=place,
-            suggestion="Close each < with >, and use letters, digits and _ in between. "
-            "Write << and >> for the characters themselves.",
-        )
-    return parse_template(_braced(text), place=place, escape=escape)
-
-
-def _braced(text: str) -> str:
-    """`<name>` as `{name}`, and `<<` as `<`."""
-    doubled = {"<<": "<", ">>": ">"}
-    return _ANGLED.sub(lambda found: doubled.get(found[0]) or f"{{{found[0][1:-1]}}}", text)
-
-
-def template_text(value: Template) -> str:
-    """The template in a file's notation."""
-    text = value.text.replace("<", "<<").replace(">", ">>")
-    if value.apart:
-        return f"{_APART}{text}"
-    return f"{_ESCAPED}{text}" if value.escape else text
 
 
 def attribute(field: str, text: str) -> AttributeSchema | str:
@@ -112,7 +75,7 @@ def attribute(field: str, text: str) -> AttributeSchema | str:
         stored=found["stored"] or "",
         max_items=int(found["max"]) if found["max"] else None,
         refers=found["refers"] or "",
-        looks_like=_braced(found["like"] or ""),
+        looks_like=braced(found["like"] or ""),
         copies=found["copies"] or "",
         in_key=bool(found["key"]),
         follows=tuple(name.strip() for name in (found["from"] or "").split(",") if name),

@@ -10,6 +10,8 @@ from itertools import pairwise
 from typing import Final
 from urllib.parse import unquote
 
+from pydantic_core import core_schema
+
 from keyfold.design.formats import Format, parse_format
 from keyfold.errors import DeclarationError, KeyValueRefused, MissingKeyField
 
@@ -20,6 +22,9 @@ HIGHEST: Final = "\U0010ffff"
 """Sorts after every character allowed in a key."""
 
 _NAME = r"[A-Za-z_][A-Za-z0-9_]*"
+_ANGLED = re.compile(r"<<|>>|<[A-Za-z_][A-Za-z0-9_.]*(?::[^<>]*)?>")
+"""A field in angle brackets, or a doubled bracket that stands for itself."""
+_ESCAPED, _APART = "escaped ", "apart "
 _PLACEHOLDER = re.compile(rf"\{{({_NAME}(?:\.{_NAME})*)(?::([^{{}}]*))?\}}")
 
 
@@ -206,6 +211,14 @@ class Template:
     def __str__(self) -> str:
         return self.text
 
+    @classmethod
+    def __get_pydantic_core_schema__(cls, *_: object) -> core_schema.CoreSchema:
+        """As text in a file's notation."""
+        return core_schema.no_info_plain_validator_function(
+            lambda given: template(given) if isinstance(given, str) else given,
+            serialization=core_schema.plain_serializer_function_ser_schema(template_text),
+        )
+
 
 def apart(templates: Sequence[Template]) -> Template:
     """Several templates, one per attribute, as one key."""
@@ -224,6 +237,39 @@ def leading(templates: Sequence[Template]) -> Template:
         return Template(())
     known = apart(templates)
     return Template((*known.parts, Literal(SEPARATOR)), pieces=tuple(templates))
+
+
+def template(text: str, *, place: str = "") -> Template:
+    """A key template in a file's notation; fields as `{name}` or `<name>`."""
+    if text.startswith(_APART):
+        *pieces, last = text.removeprefix(_APART).split(SEPARATOR)
+        known = [template(piece, place=place) for piece in (*pieces, last) if piece]
+        return apart(known) if last else leading(known)
+    escape = text.startswith(_ESCAPED)
+    text = text.removeprefix(_ESCAPED)
+    if {"<", ">"} & set(_ANGLED.sub("", text)):
+        raise DeclarationError(
+            "K1",
+            f"the key {text!r} has a field that is not written as <name>.",
+            place=place,
+            suggestion="Close each < with >, and use letters, digits and _ in between. "
+            "Write << and >> for the characters themselves.",
+        )
+    return parse_template(braced(text), place=place, escape=escape)
+
+
+def braced(text: str) -> str:
+    """`<name>` as `{name}`, and `<<` as `<`."""
+    doubled = {"<<": "<", ">>": ">"}
+    return _ANGLED.sub(lambda found: doubled.get(found[0]) or f"{{{found[0][1:-1]}}}", text)
+
+
+def template_text(value: Template) -> str:
+    """The template in a file's notation."""
+    text = value.text.replace("<", "<<").replace(">", ">>")
+    if value.apart:
+        return f"{_APART}{text}"
+    return f"{_ESCAPED}{text}" if value.escape else text
 
 
 def parse_template(text: str, *, place: str = "", escape: bool = False) -> Template:

@@ -19,6 +19,7 @@ from keyfold.design.schema import (
     SortCondition,
     TableSchema,
 )
+from keyfold.design.template import template_text
 
 
 def dumps(schema: Schema) -> str:
@@ -107,7 +108,7 @@ def _plain_table(table: TableSchema) -> dict[str, Any]:
 
 
 def _templates(key: KeyTemplates, owner: TableSchema | Index) -> dict[str, str]:
-    return {name: shorthand.template_text(one) for name, _, one in owner.templates(key)}
+    return {name: template_text(one) for name, _, one in owner.templates(key)}
 
 
 def _plain_entity(entity: EntitySchema, schema: Schema) -> dict[str, Any]:
@@ -165,7 +166,7 @@ def _plain_pattern(pattern: PatternSchema, schema: Schema) -> dict[str, Any]:
         out["index"] = pattern.index
     if pattern.partition is not None:
         shapes = (pattern.partition, *pattern.other_partitions)
-        texts = [shorthand.template_text(shape) for shape in shapes]
+        texts = [template_text(shape) for shape in shapes]
         out["partition"] = texts if len(texts) > 1 else texts[0]
     if pattern.condition != SortCondition():
         raw = pattern.condition.raw

@@ -10,7 +10,7 @@ from keyfold.design.condition import fields_of, stored_condition
 from keyfold.design.entity import Entity
 from keyfold.design.entity_spec import EntitySpec
 from keyfold.design.schema import KeyTemplates, Placement, TableSchema
-from keyfold.design.shorthand import template
+from keyfold.design.template import template
 from keyfold.errors import MigrationError
 from keyfold.maintain.unique import marker_prefix
 from keyfold.migrations.backend import Item

@@ -13,7 +13,7 @@ from tests.unit.adopt.sources.test_models import saved
 from tests.unit.adopt.sources.test_templates import ORDERS
 
 from keyfold.design.schema import AttributeSchema, EntitySchema, KeyTemplates, Schema, TableSchema
-from keyfold.design.shorthand import template
+from keyfold.design.template import template
 from keyfold_workbench.adopt.sources.detection import read
 from keyfold_workbench.adopt.sources.material import Imported
 from keyfold_workbench.infra import FORMATS as INFRASTRUCTURE

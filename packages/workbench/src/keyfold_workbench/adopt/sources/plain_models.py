@@ -16,8 +16,7 @@ from keyfold.design.schema import (
     TableSchema,
     TtlSchema,
 )
-from keyfold.design.shorthand import template
-from keyfold.design.template import Template
+from keyfold.design.template import Template, template
 from keyfold_workbench.adopt.sources.material import Imported
 
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from keyfold.design.schema import AttributeSchema, EntitySchema, KeyTemplates, TableSchema
-from keyfold.design.shorthand import template
 from keyfold.design.source import Place
+from keyfold.design.template import template
 from keyfold.errors import DeclarationError
 from keyfold_workbench.adopt.description import table_schema
 from keyfold_workbench.adopt.sources.material import (
