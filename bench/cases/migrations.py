@@ -16,7 +16,7 @@ from bench import peers
 from bench.handwritten_copy import copy_by_hand
 from bench.harness import Budget, Case, Outcome
 from keyfold import Db, Design, Entity, Id, Index, Key, On, Pointer
-from keyfold.migrations import Backend, CreateTable, Migration, Migrator, move
+from keyfold.migrations import Backend, Migration, Migrator, add, move
 from keyfold.migrations.migration import Phase
 from keyfold_engine.clients import connect
 
@@ -70,7 +70,7 @@ def _backward(new: Order) -> OldOrder:
 PLAN = Migration(
     "orders-by-season",
     [
-        CreateTable(new_table.schema),
+        add(new_table.schema),
         move(OldOrder, Order, forward=_forward, backward=_backward),
     ],
 )

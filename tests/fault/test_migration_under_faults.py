@@ -11,7 +11,7 @@ import pytest
 from tests.fault.troubles import Trouble, in_every_trouble, insistently
 from tests.unit.migrations.conftest import OldOrder, Shop, after, before, new_table, order_move
 
-from keyfold.migrations import Backend, CreateTable, Migration, ScanPace
+from keyfold.migrations import Backend, Migration, ScanPace, add
 from keyfold.migrations.migration import Phase
 from keyfold_engine.clients import Client
 from keyfold_engine.clients.embedded import EmbeddedClient
@@ -23,7 +23,7 @@ PHASES: tuple[Phase, ...] = ("follow", "backfill", "verify", "hold")
 
 
 def opened(engine: Engine, client: Client) -> Shop:
-    migration = Migration("m", [CreateTable(new_table.schema), order_move()])
+    migration = Migration("m", [add(new_table.schema), order_move()])
     old = before.open(client, create_tables=False)
     return Shop(engine, Backend(client), old, after.open(client, create_tables=False), migration)
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import base64
 import os
 import random
-import re
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -20,6 +19,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+import yaml
 from tests.deterministic.virtual_time import moved_into
 from tests.fault.migrated_world import GROUPS, OPEN, SHUT, Item, Record, Sided, World, wire
 from tests.unit.migrations.witness import contents, frozen_items, witness
@@ -91,7 +91,7 @@ class Trial:
         self.designs["old"].open(self.client, clock=self.stage)
         made = draft("change", self.designs["old"].schema, self.designs["new"].schema)
         plan = made.save(folder)
-        plan.write_text(self.decided(plan.read_text()))
+        self.decide(plan)
         self.migration = load(plan)
         latency = self.chance.choice([0.002, 0.02, 0.1])
         self.backend = Interrupted(self.client, self.stage, latency)
@@ -112,31 +112,34 @@ class Trial:
         exec(compile(text, f"{side}.py", "exec", dont_inherit=True), module.__dict__)
         return module.design
 
-    def decided(self, text: str) -> str:
-        """Every question answered with the first answer that is offered."""
-        lines, offered, given = [], "", set[str]()
-        for line in text.splitlines():
-            found = re.match(r" *#     (\w+\(.*),$", line)
-            if found and not ("note" in found[1] and found[1].startswith("rename(")):
-                offered = offered or found[1]
-                if offered.startswith("move("):
-                    offered = re.sub(r", (rename|drops)=(\{.*?\}|\[.*?\])", "", offered)
-            if "undecided(" in line and not line.startswith(("@", "from")):
-                line = "" if offered in given else f"        {offered},"
-                given.add(offered)
-                offered = ""
-            lines.append(line)
-        renamed = any(answer.startswith("rename(") for answer in given)
-        kept = [
-            line for line in lines if not (renamed and re.match(r' +derive\(.*"address"', line))
-        ]
-        text = "\n".join(line for line in kept if not line.startswith("@undecided"))
-        moved = 'move(old.entities["Thing"], new.entities["Thing"]'
-        wrapped = r'move\(\s*old\.entities\["Thing"\],\s*new\.entities\["Thing"\]'
-        text = re.sub(wrapped, moved, text)
-        more = ', rename={"mail": "address"}' if "rename" in self.world.changes else ""
-        more += ', drops=["note"]' if "drop" in self.world.changes else ""
-        return text.replace("return None", 'return "first"').replace(moved, moved + more)
+    def decide(self, plan: Path) -> None:
+        """Answer every question with the first answer that is offered, and a note with drop."""
+        given = yaml.safe_load(plan.read_text())
+        moved: dict[str, Any] = {}
+        if "rename" in self.world.changes:
+            moved["rename"] = {"mail": "address"}
+        if "drop" in self.world.changes:
+            moved["drops"] = ["note"]
+        steps: list[dict[str, Any]] = []
+        for step in given["steps"]:
+            chosen = step
+            if "decide" in step:
+                noted = [a for a in step["answers"] if a.get("rename") != "note"]
+                chosen = {n: v for n, v in noted[0].items() if n != "drops"}
+                if "move" in chosen:
+                    chosen = {n: v for n, v in chosen.items() if n != "rename"}
+            if chosen.get("move") == "Thing":
+                chosen = {**chosen, **moved}
+            if chosen not in steps:
+                steps.append(chosen)
+        if any(step.get("rename") == "mail" for step in steps):
+            steps = [step for step in steps if step.get("derive") != "address"]
+        plan.write_text(yaml.safe_dump({**given, "steps": steps}, sort_keys=False))
+        functions = plan.with_suffix(".py")
+        if functions.exists():
+            lines = functions.read_text().replace("return None", 'return "first"').splitlines()
+            kept = (line for line in lines if not line.startswith("@undecided"))
+            functions.write_text("\n".join(kept) + "\n")
 
     def migrator(self, **options: Any) -> Migrator:
         pace = ScanPace(segments=self.chance.choice([1, 2]), page=7)

@@ -11,16 +11,15 @@ from keyfold import Design, Entity, Key
 from keyfold.errors import OperationError
 from keyfold.migrations import (
     Backend,
-    CreateIndex,
-    CreateTable,
-    DropTable,
-    EnableTtl,
     Index,
     Migration,
     Migrator,
     ScanPace,
     TableSchema,
+    Ttl,
+    add,
     move,
+    remove,
 )
 from keyfold.migrations.snapshot import fingerprint
 from keyfold_engine.clients import connect
@@ -65,14 +64,14 @@ def test_changes_of_tables_and_their_reverse(
     backend: Backend, other_server: tuple[str, str]
 ) -> None:
     table = TableSchema("Things", indexes=(Index("by-owner", "owner", "SK"),))
-    create = CreateTable(table)
+    create = add(table)
     create.apply(backend)
     create.apply(backend)
     live = backend.live("Things")
     assert live is not None
     assert fingerprint(live) == fingerprint(table)
     if other_server[0] not in OLDER:
-        index = CreateIndex("Things", Index("by-kind", "kind"))
+        index = add(Index("by-kind", "kind"), "Things")
         index.apply(backend)
         index.apply(backend)
         live = backend.live("Things")
@@ -82,7 +81,7 @@ def test_changes_of_tables_and_their_reverse(
         live = backend.live("Things")
         assert live is not None
         assert live.index("by-kind") is None
-        EnableTtl("Things", "gone").apply(backend)
+        add(Ttl("gone"), "Things").apply(backend)
         live = backend.live("Things")
         assert live is not None
         assert live.ttl == "gone"
@@ -97,9 +96,9 @@ def test_a_whole_migration_with_a_way_back(backend: Backend, other_server: tuple
     migration = Migration(
         "orders",
         [
-            CreateTable(Order.__table__.schema),
+            add(Order.__table__.schema),
             move(OldOrder, Order, forward=forward, backward=backward),
-            DropTable(OldOrder.__table__.schema),
+            remove(OldOrder.__table__.schema),
         ],
     )
 

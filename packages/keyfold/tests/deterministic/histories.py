@@ -28,7 +28,7 @@ from keyfold.errors import (
     TransportError,
 )
 from keyfold.maintain import verify
-from keyfold.migrations import Backend, CreateTable, Migration, ScanPace
+from keyfold.migrations import Backend, Migration, ScanPace, add
 from keyfold.migrations.migration import Phase
 from keyfold.streams import Consumer, ConsumerOptions, Policy
 from keyfold.testing.deterministic import SimulatedBackend, World
@@ -360,7 +360,7 @@ def migrations(stage: Stage) -> None:
     """A table is restructured while orders are written, and its migrator dies: both sides agree."""
     quiet = EmbeddedClient(stage.engine)
     shops.before.open(quiet, clock=stage.world)
-    migration = Migration("m", [CreateTable(shops.new_table.schema), shops.order_move()])
+    migration = Migration("m", [add(shops.new_table.schema), shops.order_move()])
 
     def shop(client: Any) -> shops.Shop:
         old = shops.before.open(client, create_tables=False, clock=stage.world)

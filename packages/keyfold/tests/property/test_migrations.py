@@ -16,14 +16,14 @@ from tests.unit.migrations.witness import contents, frozen_items, witness
 from keyfold import Design
 from keyfold.migrations import (
     Backend,
-    CreateTable,
-    DropTable,
     Migration,
     Migrator,
     ScanPace,
+    add,
     derive,
     drop,
     move,
+    remove,
     rename,
     transform_attribute,
 )
@@ -169,11 +169,11 @@ def declared(side: str, changed: list[Change]) -> Design:
 def planned(changed: list[Change], old: Design, new: Design) -> Migration:
     steps: list[Any] = []
     if "Moved" in new.tables:
-        steps.append(CreateTable(new.tables["Moved"].schema))
+        steps.append(add(new.tables["Moved"].schema))
     for change in changed:
         steps += change.steps(old, new)
     if all(change.place == "move" for change in changed):
-        steps.append(DropTable(old.tables["Things"].schema))
+        steps.append(remove(old.tables["Things"].schema))
     return Migration("zoo", steps)
 
 

@@ -25,7 +25,7 @@ from starlette.applications import Starlette
 from starlette.types import Receive, Scope, Send
 
 from keyfold.errors import KeyfoldError
-from keyfold.migrations.plan import find
+from keyfold.migrations.plan_file import find
 from keyfold.runtime.cursor import VARIABLE
 from keyfold.runtime.undecodable import log_undecodable
 from keyfold.streams.effect import Effects

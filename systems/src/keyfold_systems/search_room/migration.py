@@ -5,26 +5,8 @@ A table from before its indexes becomes this design's while it is used. No key i
 
 from __future__ import annotations
 
-from keyfold.migrations import (
-    CreateIndex,
-    EnableStream,
-    EnableTtl,
-    Migration,
-    fill_indexes,
-    rebuild,
-)
-from keyfold_systems.search_room.entities import Listing, table
+from pathlib import Path
 
-NAME = table.name
+from keyfold.migrations import load
 
-migration = Migration(
-    "search-room-indexes",
-    [
-        *(CreateIndex(NAME, index) for index in table.schema.indexes),
-        EnableStream(NAME),
-        fill_indexes(Listing),
-        rebuild(Listing),
-        EnableTtl(NAME, "ttl"),
-    ],
-    description="Both indexes with their keys on all listings, then expiry.",
-)
+migration = load(Path(__file__).parent / "migrations" / "indexes.yaml")

@@ -10,6 +10,10 @@ from keyfold_systems.sellers import current
 from keyfold_systems.sellers import entities as design
 
 
+def casefold(address: str) -> str:
+    return address.casefold()
+
+
 def account_back(new: design.Account) -> current.Account:
     return current.Account(
         account_id=f"ACCOUNT#{new.account_id}", email=new.email, given_name=new.given_name

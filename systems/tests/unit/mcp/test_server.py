@@ -216,7 +216,7 @@ async def test_from_a_slow_pattern_to_a_plan_and_where_it_is(backend: str, tmp_p
         assert with_index != text
         drafted = await ask(client, "draft_migration", text=with_index, name="names")
         assert any("ByName" in one for one in drafted["changes"])
-        assert "CreateIndex" in drafted["plan"]["text"]
+        assert "create index: ByName" in drafted["plan"]["text"]
         assert "nothing changes" in await refusal(client, "draft_migration", text=text)
 
         before = loads(text)
@@ -226,7 +226,7 @@ async def test_from_a_slow_pattern_to_a_plan_and_where_it_is(backend: str, tmp_p
         assert (status["name"], status["phase"]) == ("0001_names", "planned")
         assert any("ByName" in one for one in status["steps"])
         backend_now = backend_of(connect(backend))
-        Migrator(load(folder / "0001_names.py"), backend_now, say=lambda _: None).apply("expand")
+        Migrator(load(folder / "0001_names.yaml"), backend_now, say=lambda _: None).apply("expand")
         backend_now.client.close()
         (status,) = (await ask(client, "migration_status", plan="0001_names"))["result"]
         assert status["phase"] == "expand"

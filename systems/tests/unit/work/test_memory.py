@@ -37,7 +37,7 @@ from keyfold import (
 from keyfold.cli import main
 from keyfold.feeds import Feed, Flag
 from keyfold.maintain import DriftReport, rebuild, verify
-from keyfold.migrations import Backend, CreateTable, DropTable, Migration, Migrator, ScanPace, move
+from keyfold.migrations import Backend, Migration, Migrator, ScanPace, add, move, remove
 from keyfold_engine.clients.embedded import EmbeddedClient
 from keyfold_engine.clock import ManualClock
 from keyfold_engine.engine import Engine
@@ -429,7 +429,7 @@ def migration(folder: Path, count: int) -> Iterator[Work]:
             forward=lambda order: OldOrder(order_id=order.order_id, text=order.text),
             backward=lambda order: Order(order_id=order.order_id, text=order.text),
         )
-        change = Migration("archive", [CreateTable(archived.schema), step, DropTable(shelf.schema)])
+        change = Migration("archive", [add(archived.schema), step, remove(shelf.schema)])
         yield Migrator(
             change, Backend(EmbeddedClient(engine)), pace=ScanPace(page=50), without_routers=True
         ).apply

@@ -90,6 +90,7 @@ def _plan(args: argparse.Namespace) -> int:
     from keyfold.errors import MigrationError
     from keyfold.migrations.diff import diff
     from keyfold.migrations.plan import draft
+    from keyfold.migrations.plan_file import PLANS
     from keyfold.migrations.schema_change import name_of
     from keyfold.migrations.snapshot import read, save
 
@@ -111,7 +112,7 @@ def _plan(args: argparse.Namespace) -> int:
             "those tables with keyfold migrations snapshot; then change it and plan"
         )
     target = settings.from_arguments(args).design
-    number = len(list(args.folder.glob("[0-9][0-9][0-9][0-9]_*.py"))) + 1
+    number = len(list(args.folder.glob(PLANS))) + 1
     called = args.name or name_of(changes)
     name = f"{number:04d}_{called.replace('-', '_')}"
     made = draft(
@@ -196,8 +197,9 @@ def _history(args: argparse.Namespace) -> int:
 def _plans(args: argparse.Namespace) -> list[str]:
     """The plans of the directory, in order."""
     from keyfold.errors import MigrationError
+    from keyfold.migrations.plan_file import PLANS
 
-    found = sorted(path.stem for path in args.folder.glob("[0-9][0-9][0-9][0-9]_*.py"))
+    found = sorted(path.stem for path in args.folder.glob(PLANS))
     if not found:
         raise MigrationError(
             f"{args.folder} has no plans; create one with keyfold migrations plan NAME"
@@ -334,7 +336,7 @@ def _live(backend: Backend, schema: Schema) -> Schema:
 
 
 def _migration(args: argparse.Namespace) -> Migration:
-    from keyfold.migrations.plan import find
+    from keyfold.migrations.plan_file import find
 
     return find(args.plan, args.folder)
 

@@ -13,22 +13,9 @@ from keyfold.migrations.moves import (
     move,
     rebuild,
     recount,
-    rekey,
     restore,
 )
-from keyfold.migrations.operations import (
-    CreateIndex,
-    CreateTable,
-    CreateVector,
-    DisableStream,
-    DisableTtl,
-    DropIndex,
-    DropTable,
-    DropVector,
-    EnableStream,
-    EnableTtl,
-)
-from keyfold.migrations.plan import frozen, load
+from keyfold.migrations.plan_file import load
 from keyfold.migrations.progress import Progress
 from keyfold.migrations.rewrites import (
     Rewrite,
@@ -44,23 +31,14 @@ from keyfold.migrations.rewrites import (
 from keyfold.migrations.runner import Migrator
 from keyfold.migrations.schema_change import SchemaChange
 from keyfold.migrations.status import MigrationStatus
+from keyfold.migrations.table_change import Stream, TableChange, Ttl, add, remove
 from keyfold.migrations.table_scan import ScanPace
 from keyfold.migrations.words import derive, drop, rename
 
 __all__ = [
     "PHASES",
     "Backend",
-    "CreateIndex",
-    "CreateTable",
-    "CreateVector",
     "Derive",
-    "DisableStream",
-    "DisableTtl",
-    "DropIndex",
-    "DropTable",
-    "DropVector",
-    "EnableStream",
-    "EnableTtl",
     "Index",
     "Migration",
     "MigrationStatus",
@@ -74,8 +52,12 @@ __all__ = [
     "Route",
     "ScanPace",
     "SchemaChange",
+    "Stream",
+    "TableChange",
     "TableSchema",
+    "Ttl",
     "VectorSchema",
+    "add",
     "add_attribute",
     "backend_of",
     "derive",
@@ -83,12 +65,11 @@ __all__ = [
     "drop",
     "drop_attribute",
     "fill_indexes",
-    "frozen",
     "load",
     "move",
     "rebuild",
     "recount",
-    "rekey",
+    "remove",
     "remove_items",
     "remove_markers",
     "rename",

@@ -10,7 +10,6 @@ from typing import Any, Final
 from keyfold.design.schema import Index
 from keyfold.migrations.backend import Backend, Item
 from keyfold.migrations.migration import Migration
-from keyfold.migrations.operations import CreateIndex
 from keyfold.migrations.ownership import address_text
 from keyfold.migrations.progress import Progress
 from keyfold.migrations.sides import Sides, Uncopyable, apply_rewrites
@@ -147,7 +146,9 @@ def _look(migration: Migration, sides: Sides, table: str, items: list[Item]) -> 
     live = sides.backend.live(table)
     here = [] if live is None else [*live.indexes]
     here += [
-        one.index for one in migration.steps if isinstance(one, CreateIndex) and one.table == table
+        each.part
+        for each in migration.changes
+        if each.adds and each.table == table and isinstance(each.part, Index)
     ]
     first: dict[tuple[str, str], tuple[str, str]] = {}
     for item in items:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from keyfold.design.schema import TableSchema
 from keyfold.errors import Drifted
 from keyfold.migrations.backend import Backend
 from keyfold.migrations.migration import Migration
-from keyfold.migrations.operations import CreateTable
 from keyfold.migrations.snapshot import fingerprint
 
 
@@ -19,13 +19,13 @@ def refuse_other_tables(migration: Migration, backend: Backend) -> None:
                 f"{migration.name}: the table {backend.physical(table)} {what}; create the plan "
                 "again (keyfold migrations plan)"
             )
-    for step in migration.operations("expand"):
-        if not isinstance(step, CreateTable):
+    for step in migration.changes:
+        if not step.makes_table or not isinstance(step.part, TableSchema):
             continue
-        found = backend.live(step.table.name)
-        if found is not None and found.key_attributes != step.table.key_attributes:
+        found = backend.live(step.table)
+        if found is not None and found.key_attributes != step.part.key_attributes:
             raise Drifted(
-                f"{migration.name}: a table {step.table.name} already exists, with the key "
+                f"{migration.name}: a table {step.table} already exists, with the key "
                 f"{' / '.join(found.key_attributes)}. A table's key cannot change: give the new "
                 "table another name"
             )

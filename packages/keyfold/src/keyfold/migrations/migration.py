@@ -10,8 +10,8 @@ from typing import Any, Final, Literal
 from keyfold.design.schema import TableSchema
 from keyfold.errors import MigrationError, TableNotFound
 from keyfold.migrations.moves import Derive, Move, Restore, Route
-from keyfold.migrations.operations import CreateTable, DropTable, TableChange
 from keyfold.migrations.rewrites import Rewrite, undecided
+from keyfold.migrations.table_change import TableChange, When
 from keyfold.runtime import Design
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Call, Flow
@@ -154,8 +154,12 @@ class Migration:
         """What programs see twice that do not read through keyfold."""
         return [move.shared.words() for move in self.moves if move.shared is not None]
 
-    def operations(self, when: str) -> list[TableChange]:
-        return [s for s in self.steps if isinstance(s, TableChange) and s.when == when]
+    @property
+    def changes(self) -> list[TableChange]:
+        return [step for step in self.steps if isinstance(step, TableChange)]
+
+    def changes_in(self, when: When) -> list[TableChange]:
+        return [change for change in self.changes if change.when == when]
 
     @property
     def moves(self) -> list[Move]:
@@ -175,17 +179,16 @@ class Migration:
 
     @property
     def created(self) -> set[str]:
-        return {step.table.name for step in self.steps if isinstance(step, CreateTable)}
+        return {step.table for step in self.changes if step.makes_table}
 
     @property
     def dropped(self) -> set[str]:
-        return {step.table.name for step in self.steps if isinstance(step, DropTable)}
+        return {step.table for step in self.changes if step.drops_table}
 
     @property
     def emptied(self) -> set[str]:
         """Dropped tables that must be empty apart from moved items."""
-        drops = [step for step in self.steps if isinstance(step, DropTable)]
-        return {step.table.name for step in drops if not step.with_items}
+        return {s.table for s in self.changes if s.drops_table and not s.with_items}
 
     @property
     def writes_staying(self) -> bool:
@@ -199,13 +202,13 @@ class Migration:
         """Whether an application that does not know it would lose or miss data."""
         kinds = (Move, Derive, Restore, Rewrite)
         return any(isinstance(step, kinds) for step in self.steps) or bool(
-            self.operations("contract")
+            self.changes_in("contract")
         )
 
     @property
     def tables(self) -> tuple[TableSchema, ...]:
         """All tables of its steps, once each."""
-        found = [s.table for s in self.steps if isinstance(s, (CreateTable, DropTable))]
+        found = [s.part for s in self.changes if isinstance(s.part, TableSchema)]
         for side in ("old", "new"):
             found += [table for route in self.routes(side) for table in route.tables]
         for rewrite in (*self.rewrites("backfill"), *self.rewrites("contract")):

@@ -12,13 +12,11 @@ from typing import Any, TypeVar, cast
 
 from keyfold.design.entity import Entity
 from keyfold.design.entity_spec import EntitySpec
-from keyfold.design.schema import KeyTemplates, Placement, TableSchema
-from keyfold.design.template import parse_template
+from keyfold.design.schema import TableSchema
 from keyfold.errors import MigrationError
 from keyfold.maintain import rebuild as rebuild_structures
 from keyfold.migrations.backend import Backend, Item
 from keyfold.migrations.carried_items import Passage, by_name
-from keyfold.migrations.frozen_design import entity_of
 from keyfold.migrations.refusals import one_holder
 from keyfold.migrations.same_table import SharedTable
 from keyfold.migrations.spelling import equal
@@ -330,34 +328,3 @@ def _amounts(structures: Iterable[Any], sync: str) -> tuple[str, ...]:
     """The numbers that copying leaves unchanged although it should move them."""
     amounts = (m for m in structures if m.follows.fact == "amount")
     return tuple(m.label for m in amounts if m.sync == sync)
-
-
-def rekey(
-    entity: type[Entity],
-    *,
-    table: TableSchema,
-    key: tuple[str, ...],
-    type_name: str = "",
-    indexes: Mapping[str, tuple[str, ...]] | None = None,
-) -> Move:
-    """Move an entity whose declaration already has its new key; `table` and `key` are the old ones.
-
-    `indexes` gives the old key templates of the old table's indexes, so that a rollback fills them
-    again; those that are attributes of the entity can be omitted.
-    """
-    described = entity.__spec__.describe()
-    places = [
-        Placement(f"on_{number}", name, KeyTemplates(*map(parse_template, templates)))
-        for number, (name, templates) in enumerate((indexes or {}).items())
-    ]
-    for place in places:
-        if table.index(place.index) is None:
-            raise MigrationError(f"the table {table.name} has no index {place.index}")
-    before = replace(
-        described,
-        table=table.name,
-        key=KeyTemplates(*map(parse_template, key)),
-        placements=tuple(places),
-        type_name=type_name or described.type_name,
-    )
-    return move(entity_of(before, table), entity)

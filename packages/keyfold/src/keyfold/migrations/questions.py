@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from keyfold.design.schema import EntitySchema, Index, Schema, TableSchema
-from keyfold.literals import python as quoted
 from keyfold.migrations.schema_change import MOVES, SchemaChange
 
 
 @dataclass(frozen=True)
 class Question:
-    """A plan's question; an answer is a step, or a line in the design."""
+    """A plan's question; an answer is a step."""
 
     text: str
-    answers: tuple[str, ...]
+    answers: tuple[dict[str, Any], ...]
 
-    def step(self) -> str:
-        """Its placeholder among the steps until it is answered."""
-        told = " ".join(self.text.split())
-        offered = [f"#     {answer}," for answer in self.answers]
-        return "\n        ".join([f"# {told}", *offered, f"undecided({quoted(told)})"])
+    @property
+    def shown(self) -> Iterator[str]:
+        """The answers as lines."""
+        for answer in self.answers:
+            yield ", ".join(f"{word}: {value}" for word, value in answer.items())
 
 
 def question_of(
@@ -38,7 +38,7 @@ def question_of(
         return _removed_table(old, changes, before)
     elif change.kind == "index removed" and isinstance(old, Index):
         text = f"{change.words}: queries of it will fail."
-        return Question(text, ())
+        return Question(text, ({"drop index": old.name, "of": change.subject},))
     return None
 
 
@@ -61,17 +61,16 @@ def _removed_table(
         f"The table {old.name} is no longer declared, and no step moves {what} out of it. Should "
         "it be dropped when it is empty, or with all of its items? Without a step it stays."
     )
-    return Question(text, ())
+    return Question(text, ({"drop table": old.name}, {"drop table": old.name, "with items": True}))
 
 
 def _removed_attribute(name: str, old: EntitySchema, new: EntitySchema) -> Question:
     gone = next(a for a in old.attributes if a.name == name)
-    entity = f"new.entities[{quoted(new.name)}]"
-    answers = []
+    answers: list[dict[str, Any]] = []
     for added in new.attributes:
         if added.is_stored and added.type == gone.type and added.name not in _names(old):
-            answers.append(f"rename({entity}, {quoted(name)}, {quoted(added.field)})")
-    answers.append(f"drop({entity}, {quoted(name)})")
+            answers.append({"rename": name, "to": added.field, "of": new.name})
+    answers.append({"drop": name, "of": new.name})
     text = (
         f"{new.name} no longer declares {name}. Was it renamed, or should it be dropped? "
         "Without a step it stays in the items."
@@ -80,14 +79,13 @@ def _removed_attribute(name: str, old: EntitySchema, new: EntitySchema) -> Quest
 
 
 def _removed_entity(old: EntitySchema, before: Schema, after: Schema) -> Question | None:
-    entity = f"old.entities[{quoted(old.name)}]"
-    answers = [
-        f"rename({entity}, new.entities[{quoted(other.name)}])"
+    answers: list[dict[str, Any]] = [
+        {"rename entity": old.name, "to": other.name}
         for other in after.entities
         if other.name not in before.by_entity and _alike(old, other)
     ]
     if old.table in after.by_table:
-        answers.append(f"drop({entity})")
+        answers.append({"drop entity": old.name})
     elif not answers:
         return None  # The question about its table covers it.
     text = (

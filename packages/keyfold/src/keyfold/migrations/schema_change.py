@@ -74,8 +74,11 @@ def name_of(changes: Sequence[SchemaChange]) -> str:
     named = telling.detail or getattr(telling.new or telling.old, "name", "")
     part = named if named != telling.subject else ""
     words = f"{telling.subject} {part} {telling.kind.rpartition(' ')[2]}"
-    snake = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", words)
-    return re.sub(r"[^a-z0-9]+", "_", snake.lower()).strip("_")[:60]
+    return re.sub(r"[^a-z0-9]+", "_", snake(words)).strip("_")[:60]
+
+
+def snake(name: str) -> str:
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
 
 
 def restructures(changes: Sequence[SchemaChange], before: Schema) -> bool:

@@ -3,21 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final
 
 from keyfold.errors import Drifted, MigrationError, OperationError
 from keyfold.migrations.expectations import refuse_other_tables
 from keyfold.migrations.migration import Migration
-from keyfold.migrations.operations import (
-    CreateTable,
-    DisableStream,
-    DropTable,
-    EnableStream,
-    TableChange,
-)
 from keyfold.migrations.state import StateStore
-
-_VIEW: Final = "NEW_AND_OLD_IMAGES"
+from keyfold.migrations.table_change import VIEW, Stream, TableChange, add, remove
 
 Say = Callable[[str], None]
 
@@ -47,15 +38,15 @@ class Shaping:
                 # Another process may have begun since.
                 if not self._has_begun:
                     raise
-        for operation in self._migration.operations("expand"):
-            words = operation.words()
-            if words not in begun and operation.is_done(self._backend):
+        for change in self._migration.changes_in("expand"):
+            words = change.words()
+            if words not in begun and change.is_done(self._backend):
                 self._tell(f"{words}: already done")
                 continue
             self._store.note_begun(words)
-            if isinstance(operation, CreateTable):
-                self._store.forget_dropped(operation.table.name)
-            self._do(operation)
+            if change.makes_table:
+                self._store.forget_dropped(change.table)
+            self._do(change)
         for table in self._migration.followed:
             self._open_stream(table)
 
@@ -63,46 +54,46 @@ class Shaping:
         """Undo the changes to the tables."""
         begun = self._store.begun()
         self.close_streams()
-        for operation in reversed(self._migration.operations("expand")):
-            reverse = operation.reverse()
-            if reverse is not None and operation.words() in begun:
+        for change in reversed(self._migration.changes_in("expand")):
+            reverse = change.reverse
+            if reverse is not None and change.words() in begun:
                 self._do(reverse)
 
     def contract(self) -> None:
         """Remove what is no longer needed."""
-        for operation in self._migration.operations("contract"):
-            if isinstance(operation, DropTable):
-                self._store.note_dropped(operation.table.name)
-            self._do(operation)
+        for change in self._migration.changes_in("contract"):
+            if change.drops_table:
+                self._store.note_dropped(change.table)
+            self._do(change)
 
     def close_streams(self) -> None:
         """Disable the streams that this migration enabled."""
         for table in self._store.opened():
-            self._carry_out(DisableStream(table, _VIEW))
+            self._carry_out(remove(Stream(), table))
 
     def _open_stream(self, table: str) -> None:
         found = self._backend.live(table)
         view = found.stream if found is not None else None
-        if view == _VIEW:
+        if view == VIEW:
             return
         if view is not None:
             raise MigrationError(
-                f"the stream of {table} is {view}; copying needs {_VIEW}. Disable the stream when "
+                f"the stream of {table} is {view}; copying needs {VIEW}. Disable the stream when "
                 "its readers no longer need it, and apply again"
             )
         self._store.note_opened(table)
-        self._carry_out(EnableStream(table, _VIEW))
+        self._carry_out(add(Stream(), table))
 
-    def _do(self, operation: TableChange) -> None:
-        self._tell(operation.words())
-        self._carry_out(operation)
+    def _do(self, change: TableChange) -> None:
+        self._tell(change.words())
+        self._carry_out(change)
 
-    def _carry_out(self, operation: TableChange) -> None:
+    def _carry_out(self, change: TableChange) -> None:
         try:
-            operation.apply(self._backend)
+            change.apply(self._backend)
         except OperationError:
             # Another process with the same migration may just have done it.
-            if not operation.is_done(self._backend):
+            if not change.is_done(self._backend):
                 raise
 
     def _tell(self, words: str) -> None:

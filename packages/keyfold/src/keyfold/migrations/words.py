@@ -50,11 +50,14 @@ def rename(first: type[Entity], second: Any, third: str = "", /) -> Steps:
     return ()
 
 
-def drop(entity: type[Entity], *fields: str, where: str = "") -> Steps:
+def drop(entity: str | type[Entity], *fields: str, where: str = "") -> Steps:
     """Remove fields of an entity in `contract`, or all its items.
 
-    `where` selects the items whose fields are removed.
+    Of a table, given by name, attributes are removed. `where` selects the items whose fields are
+    removed.
     """
+    if isinstance(entity, str):
+        return tuple(drop_attribute(entity, name, where=where) for name in fields)
     spec = entity.__spec__
     if fields:
         names = [_attribute(spec, field) for field in fields]

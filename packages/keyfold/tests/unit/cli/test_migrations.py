@@ -54,7 +54,7 @@ def planned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 def test_a_plan_is_called_after_its_change_and_says_its_steps(
     planned: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert Path("migrations", f"{planned}.py").is_file()
+    assert Path("migrations", f"{planned}.yaml").is_file()
     capsys.readouterr()
     assert main(["migrations", "show", planned]) == 0
     assert "move Order from Orders to SeasonOrders" in capsys.readouterr().out
@@ -213,4 +213,4 @@ def test_a_design_in_place_of_a_plans_name_is_refused(
         main(["migrations", "plan", "migrated_shop:design", *ON_SHOP])
     assert refused.value.code == 2
     assert "name a design with --design" in capsys.readouterr().err
-    assert sorted(path.name for path in Path("migrations").glob("*.py")) == [f"{planned}.py"]
+    assert sorted(path.name for path in Path("migrations").glob("*.yaml")) == [f"{planned}.yaml"]

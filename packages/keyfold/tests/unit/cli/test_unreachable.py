@@ -32,11 +32,7 @@ class Order(Entity, table=design.table("Orders")):
     order_id: str
     key = Key("ORDER#{order_id}", "ORDER")
 """
-PLAN = """
-from keyfold.migrations import Migration
-
-migration = Migration("0001_nothing", [])
-"""
+PLAN = "steps: []\n"
 COMMANDS = [
     "migrations status",
     "migrations status 0001_nothing",
@@ -67,7 +63,7 @@ def dead(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     monkeypatch.syspath_prepend(str(tmp_path))
     Path("far_shop.py").write_text(DESIGN)
     Path("migrations").mkdir()
-    Path("migrations/0001_nothing.py").write_text(PLAN)
+    Path("migrations/0001_nothing.yaml").write_text(PLAN)
     with socket.socket() as bound:
         bound.bind(("127.0.0.1", 0))
         _asked.clear()

@@ -10,16 +10,7 @@ import pytest
 
 from keyfold import Db, Design, Entity, Id, Index, Key, On, Query
 from keyfold.maintain import Pointer
-from keyfold.migrations import (
-    Backend,
-    CreateTable,
-    DropTable,
-    Migration,
-    Migrator,
-    Move,
-    ScanPace,
-    move,
-)
+from keyfold.migrations import Backend, Migration, Migrator, Move, ScanPace, add, move, remove
 from keyfold_engine.clients.embedded import EmbeddedClient
 from keyfold_engine.engine import Engine
 
@@ -120,7 +111,7 @@ def shop() -> Iterator[Shop]:
     backend = Backend(client)
     migration = Migration(
         "orders-by-season",
-        [CreateTable(new_table.schema), order_move(), DropTable(old_table.schema)],
+        [add(new_table.schema), order_move(), remove(old_table.schema)],
     )
     old = before.open(client)
     new = after.open(client, create_tables=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from keyfold.errors import MigrationError
-from keyfold.migrations import EnableStream, Migration, Migrator, Progress, transform_attribute
+from keyfold.migrations import Migration, Migrator, Progress, Stream, add, transform_attribute
 from keyfold.migrations.estimate import JobEstimate, compared, estimate, words_of
 
 from .conftest import Shop
@@ -26,7 +26,7 @@ def test_a_move_takes_the_units_that_were_expected(shop: Shop) -> None:
 
 
 def test_what_the_stream_brings_is_among_the_units_of_the_backfill(shop: Shop) -> None:
-    EnableStream("Orders").apply(shop.backend)
+    add(Stream(), "Orders").apply(shop.backend)
     for number in range(50):
         shop.old_order(f"o{number:03d}", number, "s")
     (backfill, _), reported = estimate(shop.migration, shop.backend), list[Progress]()

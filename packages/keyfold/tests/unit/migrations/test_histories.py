@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from keyfold.migrations import Backend, CreateTable, Migration, Migrator, ScanPace
+from keyfold.migrations import Backend, Migration, Migrator, ScanPace, add
 from keyfold.migrations.copier import Copier
 from keyfold.migrations.sides import Sides
 from keyfold_engine.clients.embedded import EmbeddedClient
@@ -33,7 +33,7 @@ actions = st.one_of(
 def opened() -> Iterator[Shop]:
     engine = Engine.open(":memory:")
     client = EmbeddedClient(engine)
-    migration = Migration("m", [CreateTable(new_table.schema), order_move()])
+    migration = Migration("m", [add(new_table.schema), order_move()])
     old, new = before.open(client), after.open(client, create_tables=False)
     yield Shop(engine, Backend(client), old, new, migration)
     engine.close()

@@ -12,15 +12,7 @@ import pytest
 
 from keyfold.design.schema import Index
 from keyfold.errors import Drifted, Irreversible, Pending
-from keyfold.migrations import (
-    Backend,
-    CreateIndex,
-    CreateTable,
-    DropTable,
-    Migration,
-    Migrator,
-    ScanPace,
-)
+from keyfold.migrations import Backend, Migration, Migrator, ScanPace, add, remove
 from keyfold.migrations.snapshot import fingerprint
 from keyfold.migrations.state import Overtaken
 from keyfold_engine.clients.embedded import EmbeddedClient
@@ -72,10 +64,10 @@ def small_shop() -> Iterator[Shop]:
         migration = Migration(
             "orders-by-season",
             [
-                CreateTable(new_table.schema),
-                CreateIndex("Orders", BY_TOTAL),
+                add(new_table.schema),
+                add(BY_TOTAL, "Orders"),
                 order_move(),
-                DropTable(old_table.schema),
+                remove(old_table.schema),
             ],
             expects={"Orders": fingerprint(live)},
         )
@@ -161,10 +153,10 @@ def test_a_rollback_that_died_is_finished_and_loses_nothing() -> None:
 
 
 def test_rollback_keeps_tables_and_indexes_that_were_there_before(shop: Shop) -> None:
-    CreateTable(new_table.schema).apply(shop.backend)
-    CreateIndex("Orders", BY_TOTAL).apply(shop.backend)
+    add(new_table.schema).apply(shop.backend)
+    add(BY_TOTAL, "Orders").apply(shop.backend)
     shop.new.create(Order(season_id="s0", order_id="earlier", cents=1))
-    steps = [CreateIndex("Orders", BY_TOTAL), *shop.migration.steps]
+    steps = [add(BY_TOTAL, "Orders"), *shop.migration.steps]
     shop.migration = Migration(shop.migration.name, steps)
     said: list[str] = []
     shop.migrator(say=said.append).apply("expand")
@@ -177,7 +169,7 @@ def test_rollback_keeps_tables_and_indexes_that_were_there_before(shop: Shop) ->
 
 
 def test_a_plan_that_never_ran_takes_nothing_away(shop: Shop) -> None:
-    CreateTable(new_table.schema).apply(shop.backend)
+    add(new_table.schema).apply(shop.backend)
     shop.migrator().rollback()
     assert shop.backend.describe("SeasonOrders") is not None
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from keyfold.errors import Timeout
-from keyfold.migrations import Backend, CreateTable, DropTable
+from keyfold.migrations import Backend, add, remove
 from keyfold_engine.clients.embedded import EmbeddedClient
 
 from .conftest import Shop, new_table
@@ -30,7 +30,7 @@ class Forgetful(EmbeddedClient):
 def test_a_table_whose_answer_was_lost_is_found_by_the_next_attempt(shop: Shop) -> None:
     client = Forgetful(shop.engine)
     client.loses = "CreateTable"
-    making = CreateTable(new_table.schema)
+    making = add(new_table.schema)
     with pytest.raises(Timeout):
         making.apply(Backend(client))
     making.apply(Backend(client))
@@ -39,7 +39,7 @@ def test_a_table_whose_answer_was_lost_is_found_by_the_next_attempt(shop: Shop) 
 
 def test_a_table_whose_deletion_was_not_answered_is_gone(shop: Shop) -> None:
     client = Forgetful(shop.engine)
-    CreateTable(new_table.schema).apply(Backend(client))
+    add(new_table.schema).apply(Backend(client))
     client.loses = "DeleteTable"
-    DropTable(new_table.schema).apply(Backend(client))
+    remove(new_table.schema).apply(Backend(client))
     assert Backend(client).describe("SeasonOrders") is None

@@ -15,16 +15,7 @@ from keyfold.errors import (
     TableNotFound,
     VerifyFailed,
 )
-from keyfold.migrations import (
-    PHASES,
-    Backend,
-    CreateTable,
-    DropTable,
-    Migration,
-    Phase,
-    ScanPace,
-    runner,
-)
+from keyfold.migrations import PHASES, Backend, Migration, Phase, ScanPace, add, remove, runner
 from keyfold.migrations.changes import ItemChange
 from keyfold.migrations.copier import Copier
 from keyfold.migrations.progress import silent
@@ -181,7 +172,7 @@ def test_a_table_with_items_that_no_step_moves_is_not_dropped(shop: Shop) -> Non
 
 def test_items_moved_from_a_table_that_stays_are_gone_from_it_in_the_end(shop: Shop) -> None:
     fill(shop, 20)
-    shop.migration = Migration("split", [CreateTable(new_table.schema), order_move()])
+    shop.migration = Migration("split", [add(new_table.schema), order_move()])
     shop.migrator().apply("hold")
     shop.new.delete(Order.key(season_id="s1", order_id="o001"))
     other = {"orderId": {"S": "other"}, "kind": {"S": "nobody moves this"}}
@@ -274,9 +265,7 @@ def test_an_absence_longer_than_streams_remember_loses_nothing(phase: Phase) -> 
     engine = Engine.open(":memory:", clock=clock)
     client = EmbeddedClient(engine)
     old, new = before.open(client), after.open(client, create_tables=False)
-    migration = Migration(
-        "away", [CreateTable(new_table.schema), order_move(), DropTable(old_table.schema)]
-    )
+    migration = Migration("away", [add(new_table.schema), order_move(), remove(old_table.schema)])
     shop = Shop(engine, Backend(client, clock=clock), old, new, migration)
     fill(shop, 20)
     shop.migrator().apply(phase)
@@ -326,7 +315,7 @@ def test_throttling_conflicts_and_lost_answers_change_nothing(tmp_path: Path, se
     troubled = Engine.open(path, durability="relaxed", faults=faults)
     old, new = before.open(calm), after.open(calm, create_tables=False)
     migration = Migration(
-        "troubled", [CreateTable(new_table.schema), order_move(), DropTable(old_table.schema)]
+        "troubled", [add(new_table.schema), order_move(), remove(old_table.schema)]
     )
     backend = Backend(EmbeddedClient(troubled))
     shop = Shop(troubled, backend, old, new, migration)
@@ -356,6 +345,6 @@ def test_a_design_of_before_does_not_make_a_dropped_table_again(shop: Shop) -> N
 
 def test_a_table_that_a_later_migration_makes_again_is_not_refused(shop: Shop) -> None:
     shop.migrator().apply("contract")
-    again = Migration("again", [CreateTable(old_table.schema)])
+    again = Migration("again", [add(old_table.schema)])
     runner.Migrator(again, shop.backend, without_routers=True).apply("contract")
     before.open(shop.backend.client)

@@ -17,7 +17,7 @@ from keyfold.migrations.snapshot import dump
 from keyfold.migrations.snapshot import load as load_snapshot
 from keyfold_engine.clients import connect
 
-from .answers import answer
+from .answers import answer, decide, read, write
 
 USER = """
 from keyfold import Design, Entity, Key
@@ -94,7 +94,7 @@ def test_a_field_that_is_declared_no_more_is_asked_for_and_not_dropped_by_defaul
 ) -> None:
     club.fill()
     plan = club.plan(USER, APART)
-    assert "drop_attribute" not in plan.read_text()
+    assert read(plan)["steps"][-1]["answer"] is None
     with pytest.raises(MigrationError, match="undecided: User no longer declares address"):
         load(plan)
 
@@ -105,7 +105,7 @@ def test_a_class_under_another_name_is_asked_for_with_the_way_that_changes_nothi
     club.fill()
     renamed = USER.replace("class User", "class Member")
     plan = club.plan(USER, renamed)
-    answer(plan, "rename")
+    answer(plan, "rename entity")
     with pytest.raises(MigrationError, match="type_name='User'"):
         load(plan)
     kept = renamed.replace("table=table)", 'table=table, type_name="User")')
@@ -122,14 +122,9 @@ def test_a_field_is_renamed_while_old_and_new_writers_run(club: Club) -> None:
     before = club.items()
     plan = club.plan(USER, USER.replace("    name: str", "    full_name: str"))
     answer(plan, "rename")
-    text = plan.read_text()
-    functions = text.index("@undecided")
-    plan.write_text(
-        text[:functions]
-        + text[text.index("migration =") :].replace(
-            next(line + "\n" for line in text.splitlines() if "derive(" in line), ""
-        )
-    )
+    given = read(plan)
+    given["steps"] = [step for step in given["steps"] if "derive" not in step]
+    write(plan, given)
     migrator = club.migrator(plan)
     migrator.apply("verify")
     set_attribute(club, "u1", "name", "By the old one")
@@ -161,9 +156,7 @@ def test_a_plan_needs_nothing_of_the_application(club: Club) -> None:
     club.fill()
     moved = USER.replace('design.table("Club")', 'design.table("Members")')
     plan = club.plan(USER, moved.replace("USER#", "MEMBER#"))
-    assert "club" not in plan.read_text().replace('"Club"', "").replace("club = ", "").replace(
-        "(club)", ""
-    )
+    assert "club" not in plan.read_text()
     known = set(sys.modules)
     migrator = club.migrator(plan)
     migrator.apply("contract")
@@ -176,7 +169,7 @@ def test_a_plan_needs_nothing_of_the_application(club: Club) -> None:
 def test_another_type_is_asked_for_and_nothing_is_rewritten_by_default(club: Club) -> None:
     club.fill()
     plan = club.plan(USER, USER.replace('phone: str = ""', "phone: int = 0"))
-    text = plan.read_text()
+    text = plan.with_suffix(".py").read_text()
     assert "what does a string become as a number?" in text
     with pytest.raises(MigrationError, match="user_phone is undecided"):
         load(plan)
@@ -188,8 +181,8 @@ def test_a_type_changes_there_and_back(club: Club) -> None:
         set_attribute(club, f"u{number}", "phone", f"0{number}")
     before = club.items()
     plan = club.plan(USER, USER.replace('phone: str = ""', "phone: int = 0"))
-    lines = [line for line in plan.read_text().splitlines() if not line.startswith("@undecided")]
-    plan.write_text("\n".join(lines))
+    decide(plan, "user_phone", "int(value)")
+    decide(plan, "user_phone_back", "str(value)")
     migrator = club.migrator(plan)
     migrator.apply("hold")
     assert club.items()["USER#u2", "USER"]["phone"] == {"N": "2"}
@@ -228,8 +221,7 @@ def test_a_dropped_table_is_asked_for_and_stays_by_default(club: Club) -> None:
     plan = club.plan(TWO_TABLES, USER)
     with pytest.raises(MigrationError, match=r"no step moves Visit out of it\. Should it be"):
         load(plan)
-    lines = [line for line in plan.read_text().splitlines() if "undecided(" not in line]
-    plan.write_text("\n".join(lines))
+    plan.write_text(plan.read_text().replace("answer: null", "answer: none"))
     club.migrator(plan).apply("contract")
     assert visits(club) == 3
 
@@ -238,13 +230,12 @@ def test_a_table_is_dropped_empty_or_with_its_items_as_it_was_answered(club: Clu
     fill_visits(club)
     plan = club.plan(TWO_TABLES, USER)
     asked = plan.read_text()
-    answer(plan, "DropTable")
+    answer(plan, "drop table")
     with pytest.raises(MigrationError, match="Visits has 3 items that no step moves"):
         club.migrator(plan).apply("contract")
     assert visits(club) == 3
     club.migrator(plan).rollback()
-    plan.write_text(asked.replace("#     DropTable(visits),\n", ""))
-    answer(plan, "DropTable")
+    plan.write_text(asked.replace("answer: null", "answer: 2"))
     migrator = club.migrator(plan)
     assert "drop the table Visits with all of its items" in list(migrator.migration.words())
     migrator.apply("contract")
@@ -254,17 +245,27 @@ def test_a_table_is_dropped_empty_or_with_its_items_as_it_was_answered(club: Clu
 @pytest.mark.parametrize(
     ("written", "message"),
     [
-        ('rename(new.entities["User"], "phone", "fone")', r"no field 'fone'.*did you mean 'phone'"),
-        ('drop(new.entities["User"], "addres")', r"no field 'addres'.*did you mean 'address'"),
-        ('derive(new.entities["User"], "nam", lambda item: "")', r"no field 'nam'.*'name'"),
+        ("{rename: phone, to: fone, of: User}", r"2:3: User has no field 'fone'.*mean 'phone'"),
+        ("{drop: addres, of: User}", r"no field 'addres'.*did you mean 'address'"),
+        ("{derive: nam, of: User, value: user_nam}", r"no field 'nam'.*'name'"),
+        ("{derive: name, of: User, value: user_name}", "'user_name' is not a function of 0001_"),
+        ("{derive: name, of: User}", "2:3: derive needs value"),
+        ("{derive: name, of: User, valeu: x}", "2:28: derive has no 'valeu'; did you mean 'value'"),
+        ("{derrive: name, of: User}", "2:3: 'derrive' is not a step; did you mean 'derive'"),
+        ("{drop: name, of: Usr}", "the new design has no entity 'Usr'; did you mean 'User'"),
+        ("{drop index: ByName, of: Club}", "Club of the old design has no index 'ByName'"),
+        ("{create table: Clubs}", "the new design has no table 'Clubs'; did you mean 'Club'"),
+        ("{decide: what, answers: [{drop: name, of: User}], answer: 2}", "an answer, 1 to 1"),
+        ("{}", "'' is not a step"),
+        ("drop", "expected a step, found 'drop'"),
     ],
 )
-def test_a_misspelt_field_in_a_plan_is_named(tmp_path: Path, written: str, message: str) -> None:
-    plan = tmp_path / "0001_change.py"
+def test_a_wrong_step_of_a_plan_is_named_with_its_place(
+    tmp_path: Path, written: str, message: str
+) -> None:
+    plan = tmp_path / "0001_change.yaml"
     Club(tmp_path).plan(USER, APART)
-    plan.write_text(
-        "from keyfold.migrations import Migration, derive, drop, frozen, rename\n"
-        f"old, new = frozen(__file__)\nmigration = Migration('change', [{written}])\n"
-    )
+    plan.with_suffix(".py").write_text("def user_nam(item):\n    return None\n")
+    plan.write_text(f"steps:\n- {written}\n")
     with pytest.raises(MigrationError, match=message):
         load(plan)

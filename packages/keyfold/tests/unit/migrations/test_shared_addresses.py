@@ -13,7 +13,7 @@ import pytest
 from keyfold import Db, Design, Entity, Key, Unique, create, delete, update
 from keyfold.errors import VerifyFailed
 from keyfold.maintain import Pointer
-from keyfold.migrations import Backend, CreateTable, DropTable, Migration, Migrator, ScanPace, move
+from keyfold.migrations import Backend, Migration, Migrator, ScanPace, add, move, remove
 from keyfold.migrations.changes import ChangeReader
 from keyfold.migrations.estimate import estimate
 from keyfold_engine.clients.embedded import EmbeddedClient
@@ -105,7 +105,7 @@ def test_an_item_under_a_new_key_is_not_taken_away_with_the_old_one(
         before.create(SeasonOrder(season_id="first", order_id=f"o{number}", total=number))
     migration = Migration(
         "by-id",
-        [CreateTable(ids_table.schema), move(SeasonOrder, Order), DropTable(seasons_table.schema)],
+        [add(ids_table.schema), move(SeasonOrder, Order), remove(seasons_table.schema)],
     )
     migrator(migration, client).apply("verify")
     reorder(before, seasons)
@@ -121,9 +121,9 @@ def test_a_pointer_to_an_item_under_a_new_key_stays(client: EmbeddedClient) -> N
     migration = Migration(
         "pointed",
         [
-            CreateTable(pointed_table.schema),
+            add(pointed_table.schema),
             move(SeasonOrder, PointedOrder),
-            DropTable(seasons_table.schema),
+            remove(seasons_table.schema),
         ],
     )
     migrator(migration, client).apply("verify")
@@ -140,7 +140,7 @@ def test_a_scan_that_is_late_neither_overwrites_nor_takes_away(client: EmbeddedC
     before.create(SeasonOrder(season_id="first", order_id="o1", total=1))
     migration = Migration(
         "by-id",
-        [CreateTable(ids_table.schema), move(SeasonOrder, Order), DropTable(seasons_table.schema)],
+        [add(ids_table.schema), move(SeasonOrder, Order), remove(seasons_table.schema)],
     )
     running = migrator(migration, client)
     running.apply("follow")
@@ -163,7 +163,7 @@ def test_a_rollback_brings_items_that_lie_under_another_key_since(client: Embedd
         before.create(Order(order_id=f"o{number}", season_id="first", total=number))
     migration = Migration(
         "by-season",
-        [CreateTable(seasons_table.schema), move(Order, SeasonOrder), DropTable(ids_table.schema)],
+        [add(seasons_table.schema), move(Order, SeasonOrder), remove(ids_table.schema)],
     )
     migrator(migration, client).apply("hold")
     reorder(by_season.open(client, create_tables=False), seasons)
@@ -180,7 +180,7 @@ def test_an_application_that_writes_both_sides_changes_a_key_in_one_transaction(
         before.create(Order(order_id=f"o{number}", season_id="first", total=number))
     migration = Migration(
         "by-season",
-        [CreateTable(seasons_table.schema), move(Order, SeasonOrder), DropTable(ids_table.schema)],
+        [add(seasons_table.schema), move(Order, SeasonOrder), remove(ids_table.schema)],
     )
     migrator(migration, client).apply("verify")
     application = by_season.open(client, migration=migration)
@@ -199,7 +199,7 @@ def test_a_unique_value_goes_along_with_its_item_to_another_key(
         before.create(old(season_id="first", order_id=f"o{number}", total=number))
     migration = Migration(
         "once",
-        [CreateTable(once_table.schema), move(old, OnceOrder), DropTable(old.__table__.schema)],
+        [add(once_table.schema), move(old, OnceOrder), remove(old.__table__.schema)],
     )
     migrator(migration, client).apply("verify")
     if old is SeasonOrder:
@@ -218,7 +218,7 @@ def test_a_unique_value_goes_along_with_its_item_to_another_key(
 def by_id_migration() -> Migration:
     return Migration(
         "by-id",
-        [CreateTable(ids_table.schema), move(SeasonOrder, Order), DropTable(seasons_table.schema)],
+        [add(ids_table.schema), move(SeasonOrder, Order), remove(seasons_table.schema)],
     )
 
 
@@ -267,7 +267,7 @@ def test_two_new_items_that_would_become_one_old_one_stop_a_rollback(
     before.create(Order(order_id="o1", season_id="spring", total=1))
     migration = Migration(
         "by-season",
-        [CreateTable(seasons_table.schema), move(Order, SeasonOrder), DropTable(ids_table.schema)],
+        [add(seasons_table.schema), move(Order, SeasonOrder), remove(ids_table.schema)],
     )
     migrator(migration, client).apply("hold")
     after = by_season.open(client, create_tables=False)

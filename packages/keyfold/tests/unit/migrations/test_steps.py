@@ -12,14 +12,12 @@ from keyfold.maintain import verify
 from keyfold.maintain.rebuild import Unsettled
 from keyfold.migrations import (
     Backend,
-    CreateIndex,
-    CreateTable,
-    DropTable,
     Migration,
     Migrator,
     Move,
     Restore,
     ScanPace,
+    add,
     add_attribute,
     derive,
     drop,
@@ -28,7 +26,7 @@ from keyfold.migrations import (
     move,
     rebuild,
     recount,
-    rekey,
+    remove,
     rename_attribute,
     runner,
     transform_attribute,
@@ -171,7 +169,7 @@ def test_a_new_index_of_a_provisioned_table_has_units_to_begin_with(shop: Shop) 
             "ProvisionedThroughput": throughput,
         },
     )
-    CreateIndex("Orders", Index("by-total", "totalKey", "orderKey")).apply(shop.backend)
+    add(Index("by-total", "totalKey", "orderKey"), "Orders").apply(shop.backend)
     described = shop.backend.describe("Orders")
     assert described is not None
     indexes = {one["IndexName"]: one for one in described["GlobalSecondaryIndexes"]}
@@ -399,6 +397,12 @@ one_table = Design("one-table")
 mixed = one_table.table("Mixed")
 
 
+class FormerTicket(Entity, table=Design("former").table("Mixed"), type_name="Ticket"):
+    ticket_id: Id
+    event_id: str
+    key = Key("TICKET#{ticket_id}", "TICKET")
+
+
 class Ticket(Entity, table=mixed):
     ticket_id: Id
     event_id: str
@@ -413,7 +417,7 @@ def test_an_entity_gets_another_key_within_its_table(shop: Shop) -> None:
         shop.backend.call("PutItem", {"TableName": "Mixed", "Item": item})
     other = {"PK": {"S": "OTHER"}, "SK": {"S": "x"}, "type": {"S": "Other"}}
     shop.backend.call("PutItem", {"TableName": "Mixed", "Item": other})
-    step = rekey(Ticket, table=mixed.schema, key=("TICKET#{ticket_id}", "TICKET"))
+    step = move(FormerTicket, Ticket)
     migrator = run(shop.backend, step, to="hold")
     db.create(Ticket(ticket_id="late", event_id="e0"))
     db.delete(Ticket.key(event_id="e1", ticket_id="t1"))
@@ -461,7 +465,7 @@ class TheDog(Entity, table=pets):
 
 def merging() -> list[Step]:
     return [
-        CreateTable(pets.schema),
+        add(pets.schema),
         move(
             Cat,
             TheCat,
@@ -474,8 +478,8 @@ def merging() -> list[Step]:
             forward=lambda d: TheDog(id=d.id, name=d.name),
             backward=lambda d: Dog(id=d.id, name=d.name),
         ),
-        DropTable(Cat.__table__.schema),
-        DropTable(Dog.__table__.schema),
+        remove(Cat.__table__.schema),
+        remove(Dog.__table__.schema),
     ]
 
 

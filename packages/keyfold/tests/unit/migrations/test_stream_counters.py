@@ -8,15 +8,7 @@ import pytest
 
 from keyfold import Counter, Db, Design, Entity, Id, Key
 from keyfold.maintain import verify
-from keyfold.migrations import (
-    Backend,
-    CreateTable,
-    DropTable,
-    Migration,
-    Migrator,
-    move,
-    recount,
-)
+from keyfold.migrations import Backend, Migration, Migrator, add, move, recount, remove
 from keyfold.streams import Consumer
 from keyfold_engine.clients import Client, connect
 
@@ -54,8 +46,8 @@ class Item(Entity, table=new_table):
 
 
 def moved() -> Migration:
-    steps: list[Any] = [CreateTable(new_table.schema), move(OldShelf, Shelf), move(OldItem, Item)]
-    return Migration("again", [*steps, DropTable(old_table.schema)], between=(old, new))
+    steps: list[Any] = [add(new_table.schema), move(OldShelf, Shelf), move(OldItem, Item)]
+    return Migration("again", [*steps, remove(old_table.schema)], between=(old, new))
 
 
 @pytest.fixture
@@ -210,7 +202,7 @@ def test_a_number_that_was_never_consumed_is_recounted_once() -> None:
 
 
 def test_a_recounted_number_of_a_new_table_is_counted_once(client: Client) -> None:
-    steps: list[Any] = [CreateTable(new_table.schema), move(OldShelf, Shelf), move(OldItem, Item)]
+    steps: list[Any] = [add(new_table.schema), move(OldShelf, Shelf), move(OldItem, Item)]
     migration = Migration("again", [*steps, recount(new)], between=(old, new))
     Migrator(migration, Backend(client), without_routers=True).apply("hold")
     after = new.open(client, migration=migration)
@@ -264,8 +256,8 @@ def test_a_number_between_two_tables_is_right_once_both_are_moved_in_either_orde
     db.create(OldShelf(shelf="a"))
     for number in range(3):
         db.create(OldItem(item_id=str(number), shelf="a"))
-    of_shelves = Migration("shelves", [CreateTable(shelves.schema), move(OldShelf, Shelf)])
-    of_items = Migration("items", [CreateTable(items.schema), move(OldItem, Item)])
+    of_shelves = Migration("shelves", [add(shelves.schema), move(OldShelf, Shelf)])
+    of_items = Migration("items", [add(items.schema), move(OldItem, Item)])
     for one in (of_items, of_shelves) if first == "items" else (of_shelves, of_items):
         Migrator(one, Backend(client), without_routers=True).apply("contract")
     after = apart.open(client)

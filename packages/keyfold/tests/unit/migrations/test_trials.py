@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from keyfold.errors import VerifyFailed
-from keyfold.migrations import Backend, CreateIndex, Index, Migration, Migrator, fill_indexes
+from keyfold.migrations import Backend, Index, Migration, Migrator, add, fill_indexes
 
 from .conftest import Shop
 from .test_steps import Person, people
@@ -66,7 +66,7 @@ def test_a_new_index_goes_as_it_came(shop: Shop) -> None:
     with witness(shop.engine) as boto:
         before = contents(boto, "People")
         steps: list[Any] = [
-            CreateIndex("People", Index("by-name", "nameKey", "PK")),
+            add(Index("by-name", "nameKey", "PK"), "People"),
             fill_indexes(Person),
         ]
         migrator = Migrator(Migration("by-name", steps), shop.backend, without_routers=True)

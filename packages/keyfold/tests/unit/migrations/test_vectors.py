@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any
 
 import pytest
 
 from keyfold import Design, Entity, Id, Key
 from keyfold.design.schema import Schema
-from keyfold.migrations import Backend, CreateVector, DropVector, Migration, Migrator, diff
+from keyfold.migrations import Backend, Migration, Migrator, add, diff, remove
+from keyfold.migrations import load as load_plan
 from keyfold.migrations.plan import draft
 from keyfold.migrations.refusals import Dangerous
 from keyfold.migrations.snapshot import dump, fingerprint, load
 from keyfold.vectors import Vector
+from keyfold_engine.clients import connect
 
 from .conftest import Shop
 
@@ -48,12 +51,17 @@ def test_a_snapshot_keeps_vector_indexes() -> None:
     assert fingerprint(load(dump(made)).tables[0]) == fingerprint(made.tables[0])
 
 
-def test_a_plan_makes_and_drops_them() -> None:
+def test_a_plan_makes_and_drops_them(tmp_path: Path) -> None:
     [added] = diff(schema(), schema(SOUGHT))
     assert str(added) == "Notes has a new vector index by_embedding"
-    assert "CreateVector(" in draft("x", schema(), schema(SOUGHT)).text
-    assert "DropVector(" in draft("x", schema(SOUGHT), schema()).text
-    assert "vectors=(" in draft("x", Schema("notes"), schema(SOUGHT)).text
+    assert "create vector index: " in draft("x", schema(), schema(SOUGHT)).text
+    assert "drop vector index: " in draft("x", schema(SOUGHT), schema()).text
+    made = load_plan(draft("x", Schema("notes"), schema(SOUGHT)).save(tmp_path))
+    backend = Backend(connect(":memory:"))
+    Migrator(made, backend).apply("expand")
+    live = backend.live("Notes")
+    assert live is not None
+    assert [vector.name for vector in live.vectors] == ["by_embedding"]
 
 
 def test_a_vector_index_cannot_change_under_its_name() -> None:
@@ -72,13 +80,13 @@ def test_a_migration_makes_the_index_and_takes_it_back(shop: Shop) -> None:
     db = notes().open(backend.client)
     db.create_tables()
     [vector] = schema(SOUGHT).tables[0].vectors
-    migration = Migration("sought", [CreateVector("Notes", vector)])
+    migration = Migration("sought", [add(vector, "Notes")])
     for _ in range(2):
         Migrator(migration, backend, without_routers=True).apply("contract")
         live = backend.live("Notes")
         assert live is not None
         assert live.vectors == (vector,)
-    DropVector("Notes", vector).apply(backend)
+    remove(vector, "Notes").apply(backend)
     assert _indexes(backend) == []
-    DropVector("Notes", vector).reverse().apply(backend)
+    add(vector, "Notes").apply(backend)
     assert _indexes(backend) == ["by_embedding"]

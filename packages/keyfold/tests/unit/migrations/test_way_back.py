@@ -10,16 +10,16 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from tests.unit.migrations.answers import answer
+from tests.unit.migrations.answers import answer, decide, read, write
 
 from keyfold import Db, Design
 from keyfold.errors import MigrationError
 from keyfold.maintain import verify
 from keyfold.migrations import (
     Backend,
-    CreateTable,
     Migration,
     Migrator,
+    add,
     add_attribute,
     load,
     move,
@@ -99,10 +99,14 @@ def declared(text: str, name: str) -> Any:
 
 
 def planned(
-    old: Design, new: Design, folder: Path, answered: Callable[[str], str] = str
+    old: Design, new: Design, folder: Path, decide: Callable[[dict[str, Any]], None] | None = None
 ) -> Migration:
     path = draft("change", old.schema, new.schema).save(folder)
-    path.write_text(answered(path.read_text()))
+    if decide is not None:
+        given = read(path)
+        for asked in given["steps"]:
+            decide(asked)
+        write(path, given)
     return load(path)
 
 
@@ -211,14 +215,12 @@ def test_items_are_in_an_index_that_was_to_go_and_by_the_old_condition(
     before.create(old.Host(host="h"))
     for number in range(2):
         before.create(old.Order(id=f"o{number}", host="h", state="open"))
-    migration = planned(
-        old.design,
-        new.design,
-        tmp_path,
-        lambda text: text.replace('undecided("Shop no longer has', 'str("').replace(
-            "str(", "(), # "
-        ),
-    )
+
+    def stays(step: dict[str, Any]) -> None:
+        if "decide" in step:
+            step["answer"] = "none"
+
+    migration = planned(old.design, new.design, tmp_path, stays)
     migrator(migration, client).apply("hold")
     after = open_running(new.design, migration)
     after.update(new.Order.key(id="o0"), state="shut")
@@ -240,14 +242,15 @@ def test_index_keys_are_made_of_a_field_under_its_new_name(
     before = old.design.open(client)
     before.create(old.Host(host="h"))
     before.create(old.Order(id="o", host="h", state="open"))
-    renamed = 'rename(new.entities["Order"], "state", "status"),'
 
-    def answered(text: str) -> str:
-        kept = [line for line in text.splitlines() if "derive(" not in line]
-        kept = [line for line in kept if not line.startswith("@undecided")]
-        return "\n".join(renamed if "undecided(" in line else line for line in kept)
+    def renamed(step: dict[str, Any]) -> None:
+        if "decide" in step:
+            step["answer"] = 1
+        elif "derive" in step:
+            step.clear()
+            step |= {"fill indexes": "Order", "before": "Order"}
 
-    migration = planned(old.design, new.design, tmp_path, answered)
+    migration = planned(old.design, new.design, tmp_path, renamed)
     migrator(migration, client).apply("hold")
     after = open_running(new.design, migration)
     after.create(new.Order(id="made", host="h", status="open"))
@@ -347,7 +350,7 @@ def test_an_attribute_that_a_move_drops_stays_on_the_old_side(
     new = declared(ALONE.replace('"Shop"', '"Moved"'), "noted_new")
     before = old.design.open(client)
     before.create(old.User(id="ada", mail="ada@x"))
-    steps: list[Any] = [CreateTable(new.table.schema), move(old.User, new.User, drops=["mail"])]
+    steps: list[Any] = [add(new.table.schema), move(old.User, new.User, drops=["mail"])]
     migration = Migration("move", steps)
     migrator(migration, client).apply("verify")
     after = open_running(new.design, migration)
@@ -366,7 +369,7 @@ def test_nothing_of_a_deleted_item_comes_back_with_one_that_is_made_in_its_place
     new = declared(ALONE.replace('"Shop"', '"Moved"'), "remade_new")
     before = old.design.open(client)
     before.create(old.User(id="ada", mail="ada@x"))
-    steps: list[Any] = [CreateTable(new.table.schema), move(old.User, new.User, drops=["mail"])]
+    steps: list[Any] = [add(new.table.schema), move(old.User, new.User, drops=["mail"])]
     migration = Migration("move", steps)
     migrator(migration, client).apply("hold")
     after = open_running(new.design, migration)
@@ -382,7 +385,7 @@ def test_a_copier_that_has_not_noticed_the_switch_brings_back_nothing(
     old = declared(ALONE, "noticed_old")
     new = declared(ALONE.replace('"Shop"', '"Moved"'), "noticed_new")
     old.design.open(client).create(old.User(id="ada"))
-    steps: list[Any] = [CreateTable(new.table.schema), move(old.User, new.User)]
+    steps: list[Any] = [add(new.table.schema), move(old.User, new.User)]
     migration = Migration("move", steps)
     migrator(migration, client).apply("verify")
     late = migrator(migration, client).items.copier("new")
@@ -407,16 +410,14 @@ def test_a_move_asks_for_what_is_declared_no_more_and_for_what_is_new(
     new = declared(text.replace("id: str", "id: str\n    level: int"), "asked_new")
     before = old.design.open(client)
     before.create(old.User(id="ada", name="Ada", mail="ada@x"))
-    with pytest.raises(MigrationError, match="what do existing items get as level"):
-        planned(old.design, new.design, tmp_path)
-    text = (tmp_path / "change.py").read_text()
-    text = text.replace('@undecided("what do existing items get as level?")\n', "")
-    text = text.replace("return None", 'return len(item["name"])')
-    (tmp_path / "change.py").write_text(text)
     with pytest.raises(MigrationError, match="User moves, and no longer declares mail"):
-        load(tmp_path / "change.py")
-    answer(tmp_path / "change.py", "move")
-    migration = load(tmp_path / "change.py")
+        planned(old.design, new.design, tmp_path)
+    plan = tmp_path / "change.yaml"
+    answer(plan, "move")
+    with pytest.raises(MigrationError, match="what do existing items get as level"):
+        load(plan)
+    decide(plan, "user_level", 'len(item["name"])')
+    migration = load(plan)
     migrator(migration, client).apply("hold")
     after = open_running(new.design, migration)
     made = new.User(id="ada", name="Ada", level=3, address="ada@x")

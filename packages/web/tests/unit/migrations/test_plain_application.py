@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from keyfold import Design, Entity, Id, Index, Key, On, Query
-from keyfold.migrations import CreateTable, DropTable, Migration, Migrator, Phase, backend_of, move
+from keyfold.migrations import Migration, Migrator, Phase, add, backend_of, move, remove
 from keyfold_engine.clients import connect
 from keyfold_engine.engine import Engine
 from keyfold_engine.wire import BackgroundServer
@@ -56,9 +56,9 @@ def orders(season_id: str) -> Query[Order]:
 migration = Migration(
     "by-season",
     [
-        CreateTable(Order.__table__.schema),
+        add(Order.__table__.schema),
         move(OldOrder, Order),
-        DropTable(OldOrder.__table__.schema),
+        remove(OldOrder.__table__.schema),
     ],
 )
 

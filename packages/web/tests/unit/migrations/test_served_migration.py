@@ -27,7 +27,7 @@ from typing import ClassVar
 
 from keyfold import AsyncDb, Design, Entity, Id, Key, Query
 from keyfold_web import Service, anyone, mutation, query
-from keyfold.migrations import CreateTable, DropTable, Migration, move
+from keyfold.migrations import (Migration, add, move, remove)
 
 before, after = Design("shop-before"), Design("shop")
 
@@ -74,9 +74,9 @@ class Shop(Service):
 by_season = Migration(
     "by-season",
     [
-        CreateTable(Order.__table__.schema),
+        add(Order.__table__.schema),
         move(OldOrder, Order),
-        DropTable(OldOrder.__table__.schema),
+        remove(OldOrder.__table__.schema),
     ],
 )
 '''

@@ -11,18 +11,18 @@ from keyfold.errors import KeyfoldError
 from keyfold.migrations import Migrator, backend_of, load
 from keyfold.migrations.diff import diff
 from keyfold.migrations.plan import draft
+from keyfold.migrations.plan_file import PLANS
 from keyfold.settings import nearest
 from keyfold_workbench.mcp.tool import Excerpt, excerpt, tool
 from keyfold_workbench.mcp.workspace import Workspace
 
-PLANS = "[0-9][0-9][0-9][0-9]_*.py"
-
 
 class DraftedPlan(BaseModel):
-    """A plan as a Python file; nothing was saved."""
+    """A plan as a YAML file; nothing was saved."""
 
     changes: list[str]
     plan: Excerpt
+    functions: str = Field(description="The Python file of the functions that it names.")
     open_questions: list[str] = Field(description="Decisions to make before it runs.")
 
 
@@ -60,6 +60,7 @@ class MigrationTools:
         return DraftedPlan(
             changes=[str(one) for one in changes],
             plan=excerpt(made.text, offset),
+            functions=made.functions,
             open_questions=made.open_questions,
         )
 

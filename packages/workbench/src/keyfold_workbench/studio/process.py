@@ -5,17 +5,15 @@ from __future__ import annotations
 import socket
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib import import_module
 from pathlib import Path
 from typing import Final
 
 import uvicorn
 
 from keyfold.design.schema import Schema
-from keyfold.design.target import FILES, importing, load_schema
+from keyfold.design.target import FILES, load_schema
 from keyfold.errors import KeyfoldError
-from keyfold.migrations import Migration
-from keyfold.migrations import load as load_plan
+from keyfold.migrations.plan_file import find
 from keyfold.review.draft.declarations import declarations_of, running_design
 from keyfold.runtime import Design
 from keyfold_engine.addresses import is_loopback, listening_socket
@@ -169,7 +167,7 @@ def _system(
         design=design,
         description=schema.description,
         workload=known_workload(options.target, file or schema, options.workload),
-        migrations=[_migration(one) for one in options.migrations],
+        migrations=[find(one, PLANS) for one in options.migrations],
         table_prefix=options.table_prefix,
         table_names=options.table_names,
         file=file,
@@ -179,17 +177,3 @@ def _system(
 
 def _slug(name: str) -> str:
     return "".join(c if c.isalnum() or c in "-_." else "-" for c in name) or "design"
-
-
-def _migration(target: str) -> Migration:
-    """A plan by its file, by its name in the folder of plans, or module:name."""
-    if target.endswith(".py"):
-        return load_plan(target)
-    if (plan := PLANS / f"{target}.py").exists():
-        return load_plan(plan)
-    module, _, name = target.partition(":")
-    with importing(target):
-        found = getattr(import_module(module), name or "migration", None)
-    if not isinstance(found, Migration):
-        raise KeyfoldError(f"{module} has no Migration {name!r}.")
-    return found

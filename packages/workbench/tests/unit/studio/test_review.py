@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 
 from keyfold import Db
 from keyfold.errors import Unreachable
-from keyfold.migrations import CreateTable, Migration, TableSchema
+from keyfold.migrations import Migration, TableSchema, add
 from keyfold_workbench.cost import loads
 from keyfold_workbench.studio import Gate, StudioSystem, create_studio
 
@@ -109,7 +109,7 @@ def test_a_migration_goes_forward_and_back_with_confirmation(
 ) -> None:
     assert "No migration here" in words(browser.get("/s/clubs/migrations").text)
     made = TableSchema("Added", partition="PK", sort=None)
-    system.migrations = [Migration("add-a-table", [CreateTable(made)], description=SCRIPT)]
+    system.migrations = [Migration("add-a-table", [add(made)], description=SCRIPT)]
     page = browser.get("/s/clubs/migrations").text
     assert SCRIPT not in page
     fields = form(page, "/s/clubs/migrations")
