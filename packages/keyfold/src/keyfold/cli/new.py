@@ -8,27 +8,39 @@ import sys
 from pathlib import Path
 
 from keyfold.cli._output import write_output
+from keyfold.errors import KeyfoldError
 
 HELP = "Start a project, or write the Python declaration of a design file."
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", type=Path, help="a design file, FILE.yaml; or a project's folder")
-    parser.add_argument("--template", action="store_true", help="start a project in the folder")
+    parser.add_argument(
+        "name", metavar="NAME", help="a new project's folder; or a design: FILE.yaml, module:name"
+    )
     parser.add_argument("--output", "-o", type=Path, metavar="FILE", help="file to write")
     parser.add_argument("--force", action="store_true", help="overwrite an existing file")
 
 
 def run(args: argparse.Namespace) -> int:
-    if args.template:
-        return _start(args.file)
+    if not _names_design(args.name):
+        if args.output or args.force:
+            raise KeyfoldError(
+                f"{args.name} is the folder of a new project, which takes no --output and no --force; "
+                "to write a declaration, name a design: FILE.yaml or module:name"
+            )
+        return _start(Path(args.name))
     from keyfold.design.target import load_schema
     from keyfold.review.draft.python import declaration
 
-    text, unserved = declaration(load_schema(str(args.file)))
+    text, unserved = declaration(load_schema(args.name))
     for name in unserved:
         print(f"keyfold: left out {name!r}: no key serves it", file=sys.stderr)
     return write_output(text, args)
+
+
+def _names_design(name: str) -> bool:
+    path = Path(name)
+    return path.suffix in (".yaml", ".yml", ".json") or ":" in path.name or path.is_file()
 
 
 def _start(folder: Path) -> int:

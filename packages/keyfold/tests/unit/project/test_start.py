@@ -1,4 +1,4 @@
-"""`keyfold new FOLDER --template`: a project that works at once."""
+"""`keyfold new FOLDER`: a project that works at once."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def run(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
 
 def test_a_new_project_passes_its_tests_its_check_and_a_linter(tmp_path: Path) -> None:
     folder = tmp_path / "my-tasks"
-    assert main(["new", str(folder), "--template"]) == 0
+    assert main(["new", str(folder)]) == 0
     tests = run(folder, "pytest", "-q", "-p", "no:cacheprovider")
     assert "3 passed" in tests.stdout, tests.stdout + tests.stderr
     check = run(folder, "keyfold", "check", "--fail-on", "warning")
@@ -45,14 +45,14 @@ def test_a_new_project_passes_its_tests_its_check_and_a_linter(tmp_path: Path) -
 def test_a_folder_that_cannot_be_a_package_is_refused(
     tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["new", str(tmp_path / name), "--template"]) == 2
+    assert main(["new", str(tmp_path / name)]) == 2
     assert "cannot be a package" in capsys.readouterr().err
     assert not (tmp_path / name).exists()
 
 
 def test_nothing_is_written_over(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "mine.txt").write_text("kept")
-    assert main(["new", str(tmp_path), "--template"]) == 2
+    assert main(["new", str(tmp_path)]) == 2
     assert "not empty" in capsys.readouterr().err
     assert [one.name for one in tmp_path.iterdir()] == ["mine.txt"]
 
@@ -61,7 +61,7 @@ def test_a_keyfold_from_a_clone_says_how_a_project_installs_it(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     source = local_source()
-    assert main(["new", str(tmp_path / "tasks"), "--template"]) == 0
+    assert main(["new", str(tmp_path / "tasks")]) == 0
     command = capsys.readouterr().err.strip().partition("&& ")[2]
     assert command == (f"make run KEYFOLD={shlex.quote(source)}" if source else "make run")
     shown = subprocess.run(
@@ -72,3 +72,20 @@ def test_a_keyfold_from_a_clone_says_how_a_project_installs_it(
         check=True,
     )
     assert ".venv/bin/pip install -q /a/clone[web,aws] --editable '.[dev]'" in shown.stdout
+
+
+@pytest.mark.parametrize("flags", [["--output", "x.py"], ["--force"]])
+def test_flags_of_a_declaration_are_refused_for_a_project(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], flags: list[str]
+) -> None:
+    assert main(["new", str(tmp_path / "tasks"), *flags]) == 2
+    assert "folder of a new project" in capsys.readouterr().err
+    assert not (tmp_path / "tasks").exists()
+
+
+def test_a_design_file_that_is_missing_makes_no_project(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["new", str(tmp_path / "shop.yaml")]) == 2
+    assert "shop.yaml" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
