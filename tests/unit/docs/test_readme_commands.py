@@ -1,4 +1,4 @@
-"""The commands under "Tools" in the README work in a new project, in their order."""
+"""The commands under "Four ways in" in the README work in a new project, in their order."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ UNTIL_STOPPED = {"studio", "lsp", "mcp"}
 
 
 def commands() -> list[list[str]]:
-    block = re.search(r"## Tools.*?```console\n(.*?)```", README, re.DOTALL)
+    block = re.search(r"## Four ways in.*?```console\n(.*?)```", README, re.DOTALL)
     assert block is not None
     return [shlex.split(line.removeprefix("$ "), comments=True) for line in block[1].splitlines()]
 

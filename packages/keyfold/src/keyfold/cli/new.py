@@ -25,7 +25,7 @@ def run(args: argparse.Namespace) -> int:
     if not _names_design(args.name):
         if args.output or args.force:
             raise KeyfoldError(
-                f"{args.name} is the folder of a new project, which takes no --output and no --force; "
+                f"{args.name} is the folder of a new project, without --output and --force; "
                 "to write a declaration, name a design: FILE.yaml or module:name"
             )
         return _start(Path(args.name))
