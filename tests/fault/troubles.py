@@ -47,7 +47,10 @@ class HurriedClock:
         self._real, self._start = time.monotonic(), SystemClock().now()
 
     def now(self) -> float:
-        return self._start + HURRY * (time.monotonic() - self._real)
+        return self._start + self.monotonic()
+
+    def monotonic(self) -> float:
+        return HURRY * (time.monotonic() - self._real)
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,10 @@ class Clock(Protocol):
 
     def now(self) -> float: ...
 
+    def monotonic(self) -> float:
+        """Seconds since some moment; setting the clock does not change them."""
+        ...
+
 
 class SystemClock:
     """The machine's clock."""
@@ -18,15 +22,21 @@ class SystemClock:
     def now(self) -> float:
         return time.time()
 
+    def monotonic(self) -> float:
+        return time.monotonic()
+
 
 class ManualClock:
     """A clock that moves only when told to."""
 
     def __init__(self, start: float = 1_700_000_000.0) -> None:
-        self._now = start
+        self._start = self._now = start
 
     def now(self) -> float:
         return self._now
+
+    def monotonic(self) -> float:
+        return self._now - self._start
 
     def advance(self, seconds: float) -> None:
         """Move forward; a clock never runs backwards."""

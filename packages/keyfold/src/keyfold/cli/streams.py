@@ -118,7 +118,10 @@ def _status(db: Db) -> int:
         return BEHIND
     for shard in now.shards:
         state = shard.lost or ("finished" if shard.finished else f"lag {shard.lag_seconds:.0f} s")
-        print(f"{shard.shard}  {shard.owner or 'no owner'}  {state}")
+        owner = shard.owner or "no owner"
+        if shard.unsure:
+            owner = f"{shard.unsure} or no owner: its clock is ahead of this one"
+        print(f"{shard.shard}  {owner}  {state}")
     print(
         f"{len(now.shards)} shards, lag {now.lag_seconds:.0f} s, "
         f"{now.dead_letters} dead letters, {now.waiting_events} waiting events"

@@ -11,6 +11,7 @@ from keyfold.errors import PlanError
 from keyfold.runtime.db import Db
 from keyfold.streams import outbox, support_table
 from keyfold.streams.effect import Effects, ReactionContext
+from keyfold.streams.lease import Renewals
 from keyfold.streams.policy import TRANSIENT, Policy
 from keyfold.streams.record_batch import process
 from keyfold.streams.sinks import Sink
@@ -33,7 +34,7 @@ def stream_handler(db: Db, policy: Policy | None = None, *, sinks: Sequence[Sink
     db.run(support_table.ensure(db.context), "streams")
     run = ReactionContext(db.context, db, policy or Policy())
     effects = Effects(db.context.design)
-    turns = Turns(db.context, f"lambda-{uuid4().hex}", _TURN_SECONDS)
+    turns = Turns(db.context, f"lambda-{uuid4().hex}", _TURN_SECONDS, Renewals(db.context.clock))
     by_name = {db.context.physical(t.schema): t for t in db.context.design.tables.values()}
 
     def handler(event: Event, _: object) -> dict[str, Any]:

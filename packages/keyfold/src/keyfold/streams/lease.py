@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from keyfold.errors import ConditionFailed, LeaseLost, TableNotFound
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Call, Flow
 from keyfold.streams import support_table
+from keyfold_engine.clock import Clock
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,8 @@ class Lease:
     shard: str
     owner: str
     until: float
+    seconds: float = 0.0
+    """How long it lasts after a renewal."""
     sequence: str | None = None
     """The last settled record; None at the beginning."""
     settled_at: float = 0.0
@@ -53,6 +56,26 @@ class Lease:
         return f"{self.stream}#{self.shard}"
 
 
+@dataclass
+class Renewals:
+    """When this worker saw others renew what they hold, by its own monotonic time.
+
+    A holder whose clock is ahead holds until a time that comes much later than its lease ends.
+    What is not renewed for the whole length of a lease has no holder, whatever time it names.
+    """
+
+    clock: Clock
+    _seen: dict[str, tuple[str, float]] = field(default_factory=dict)
+
+    def ended(self, what: str, until: str, seconds: float) -> bool:
+        """Whether a lease that names this end was not renewed for so long."""
+        now = self.clock.monotonic()
+        last, since = self._seen.get(what, ("", now))
+        if last != until:
+            self._seen[what] = until, now
+        return last == until and now - since > seconds
+
+
 def leases(context: Context, group: Group) -> Flow[dict[str, Lease]]:
     """All shards that any worker has seen, by their sort key."""
     items = yield from support_table.partition(context, group.shards)
@@ -60,9 +83,18 @@ def leases(context: Context, group: Group) -> Flow[dict[str, Lease]]:
 
 
 def take(
-    context: Context, group: Group, stream: str, shard: str, worker: str, seconds: float
+    context: Context,
+    group: Group,
+    stream: str,
+    shard: str,
+    worker: str,
+    seconds: float,
+    ended: float | None = None,
 ) -> Flow[Lease | None]:
-    """Acquire or renew the lease; None while another worker holds it."""
+    """Acquire or renew the lease; None while another worker holds it.
+
+    `ended` is the end of a lease that was not renewed, however late it is.
+    """
     now = context.clock.now()
     try:
         return (
@@ -75,9 +107,14 @@ def take(
                     "shard": {"S": shard},
                     "owner": {"S": worker},
                     "until": {"N": repr(now + seconds)},
+                    "seconds": {"N": repr(seconds)},
                 },
-                "attribute_not_exists(#until) OR #until < :now OR #owner = :me",
-                {":now": {"N": repr(now)}, ":me": {"S": worker}},
+                "attribute_not_exists(#until) OR #until < :now OR #owner = :me OR #until = :ended",
+                {
+                    ":now": {"N": repr(now)},
+                    ":me": {"S": worker},
+                    ":ended": {"N": repr(now if ended is None else ended)},
+                },
             )
         )
     except ConditionFailed:
@@ -128,7 +165,9 @@ def resume(context: Context, name: str = "default") -> Flow[int]:
     return len(lost)
 
 
-def beat(context: Context, group: Group, worker: str, seconds: float) -> Flow[int]:
+def beat(
+    context: Context, group: Group, worker: str, seconds: float, renewals: Renewals
+) -> Flow[int]:
     """Record that a worker is alive; returns how many are."""
     now = context.clock.now()
     item = {
@@ -138,7 +177,11 @@ def beat(context: Context, group: Group, worker: str, seconds: float) -> Flow[in
     }
     yield from support_table.put(context, item)
     found = yield from support_table.partition(context, group.workers)
-    return sum(float(one["until"]["N"]) >= now for one in found)
+    return sum(
+        float(one["until"]["N"]) >= now
+        and not renewals.ended(f"worker {one['SK']['S']}", one["until"]["N"], seconds)
+        for one in found
+    )
 
 
 def leave(context: Context, group: Group, worker: str) -> Flow[None]:
@@ -189,6 +232,7 @@ def _read(item: Mapping[str, Any]) -> Lease:
         shard=item["shard"]["S"],
         owner=item["owner"]["S"],
         until=number("until"),
+        seconds=number("seconds"),
         sequence=item["sequence"]["S"] if "sequence" in item else None,
         settled_at=number("settled_at"),
         records=int(number("records")),

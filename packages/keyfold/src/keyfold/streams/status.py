@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from keyfold.errors import TableNotFound, TrimmedData
 from keyfold.runtime.context import Context
@@ -10,6 +11,9 @@ from keyfold.runtime.flow import Flow
 from keyfold.streams import deadletter, outbox
 from keyfold.streams.lease import Group, Lease, leases
 from keyfold.streams.shard import ShardRecords
+
+_CLOCKS_APART: Final = 5.0
+"""Clocks of machines differ by less; a lease that lasts longer than it can names a wrong time."""
 
 
 @dataclass(frozen=True)
@@ -19,7 +23,7 @@ class ShardStatus:
     stream: str
     shard: str
     owner: str
-    """The worker that holds it, or ""."""
+    """The worker that holds it, or ""; also "" if nobody can say, see `unsure`."""
     sequence: str | None
     lag_seconds: float
     """The age of the oldest waiting record; zero if none waits."""
@@ -29,6 +33,8 @@ class ShardStatus:
     lost: str
     records: int = 0
     """How many records were settled."""
+    unsure: str = ""
+    """The worker that holds it if it lives: its clock and this one differ, so nobody can say."""
 
 
 @dataclass(frozen=True)
@@ -62,18 +68,21 @@ def status(context: Context, name: str = "default") -> Flow[StreamStatus]:
     for lease in known.values():
         over = lease.finished or lease.lost
         lag = None if over else (yield from _lag(context, lease))
-        owner = lease.owner if lease.until >= context.clock.now() else ""
+        left = lease.until - context.clock.now()
+        apart = left > lease.seconds + _CLOCKS_APART
+        owner = lease.owner if left >= 0 else ""
         found.append(
             ShardStatus(
                 lease.stream,
                 lease.shard,
-                owner,
+                "" if apart else owner,
                 lease.sequence,
                 lag or 0.0,
                 lag is not None,
                 lease.finished,
                 lease.lost,
                 lease.records,
+                unsure=owner if apart else "",
             )
         )
     return StreamStatus(tuple(found), dead, events)

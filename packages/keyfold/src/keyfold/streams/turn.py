@@ -9,6 +9,7 @@ from keyfold.errors import ConditionFailed
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Call, Flow
 from keyfold.streams import support_table
+from keyfold.streams.lease import Renewals
 
 
 @dataclass(frozen=True)
@@ -18,18 +19,29 @@ class Turns:
     context: Context
     worker: str
     seconds: float
+    renewals: Renewals
 
     def take(self, what: str) -> Flow[float | None]:
         """Until when this worker has the turn; None while another worker has it."""
         now = self.context.clock.now()
+        try:
+            return (yield from self._take(what, now, "#until < :now", now))
+        except ConditionFailed as failed:
+            held = (failed.item or {}).get("until", {}).get("N", "")
+            if not self.renewals.ended(f"turn {what}", held, self.seconds):
+                return None
+        try:
+            return (yield from self._take(what, now, "#until = :now", float(held)))
+        except ConditionFailed:
+            return None
+
+    def _take(self, what: str, now: float, condition: str, compared: float) -> Flow[float]:
         until = now + self.seconds
         request: dict[str, Any] = {
             "TableName": self.context.physical(support_table.TABLE),
             "Key": self._key(what),
             "UpdateExpression": "SET #owner = :me, #until = :until, #expires = :expires",
-            "ConditionExpression": (
-                "attribute_not_exists(#until) OR #until < :now OR #owner = :me"
-            ),
+            "ConditionExpression": f"attribute_not_exists(#until) OR {condition} OR #owner = :me",
             "ExpressionAttributeNames": {
                 "#owner": "owner",
                 "#until": "until",
@@ -37,15 +49,13 @@ class Turns:
             },
             "ExpressionAttributeValues": {
                 ":me": {"S": self.worker},
-                ":now": {"N": repr(now)},
+                ":now": {"N": repr(compared)},
                 ":until": {"N": repr(until)},
                 ":expires": {"N": str(int(until) + 3600)},
             },
+            "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
         }
-        try:
-            yield Call("UpdateItem", request)
-        except ConditionFailed:
-            return None
+        yield Call("UpdateItem", request)
         return until
 
     def give_back(self, what: str) -> Flow[None]:

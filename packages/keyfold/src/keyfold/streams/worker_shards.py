@@ -83,6 +83,7 @@ class StreamWorker:
         """Those of the tables, as last seen; a group remembers others, of dropped tables."""
         self._prepared = False
         self._looked = float("-inf")
+        self._renewals = leasing.Renewals(db.context.clock)
         self.turning = False
         """A shard came to its end or another worker is waited for: look for shards again."""
         self._held = False
@@ -102,7 +103,7 @@ class StreamWorker:
         if not self._prepared:
             yield from support_table.ensure(self.context)
             self._prepared = True
-        now = self.context.clock.now()
+        now = self.context.clock.monotonic()
         stale = now - self._looked >= self.options.lease_seconds / 3
         if stale or self.turning or not self.readers:
             yield from self._look()
@@ -114,7 +115,9 @@ class StreamWorker:
         known = yield from shards(self.context, self.tables)
         self.streams = {shard.stream for shard in known}
         leases = yield from leasing.leases(self.context, self.group)
-        workers = yield from leasing.beat(self.context, self.group, self.worker, seconds)
+        workers = yield from leasing.beat(
+            self.context, self.group, self.worker, seconds, self._renewals
+        )
         ready = [shard for shard in known if _is_ready(shard, leases)]
         share = len(ready) if self.greedy else -(-len(ready) // workers)
         mine = {shard.sort: shard for shard in ready if shard.sort in self.readers}
@@ -126,8 +129,10 @@ class StreamWorker:
         for shard in ready:
             if len(self.readers) >= share and shard.sort not in self.readers:
                 continue
+            held = leases.get(shard.sort)
+            ended = None if held is None or not self._has_ended(held) else held.until
             lease = yield from leasing.take(
-                self.context, self.group, shard.stream, shard.id, self.worker, seconds
+                self.context, self.group, shard.stream, shard.id, self.worker, seconds, ended
             )
             if lease is None:
                 self.readers.pop(shard.sort, None)
@@ -137,6 +142,10 @@ class StreamWorker:
                 self.readers[shard.sort] = ShardReader(
                     self.run, self.effects, self.group, shard, lease, self.options.batch, seconds
                 )
+
+    def _has_ended(self, held: Lease) -> bool:
+        seconds = max(held.seconds, self.options.lease_seconds)
+        return self._renewals.ended(f"shard {held.sort}", repr(held.until), seconds)
 
     def poll(self, reader: ShardReader) -> Flow[Outcome]:
         """One batch of one shard; a lost lease or a failing backend postpones it."""
@@ -159,7 +168,7 @@ class StreamWorker:
         """Deliver waiting events to the sinks."""
         if not self.sinks or not self._prepared:
             return Round()
-        turns = Turns(self.context, self.worker, self.options.lease_seconds)
+        turns = Turns(self.context, self.worker, self.options.lease_seconds, self._renewals)
         try:
             made = yield from outbox.deliver(turns, self.sinks, self.options.policy, halted)
         except TRANSIENT:

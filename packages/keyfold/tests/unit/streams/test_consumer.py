@@ -104,6 +104,88 @@ def test_workers_share_shards_and_take_over_from_one_that_died(
     assert post(db, social).likes == 2
 
 
+def fast(social: Any, engine: Engine) -> tuple[Db, ManualClock]:
+    """The design on a machine whose clock is an hour ahead."""
+    ahead = ManualClock(ManualClock().now() + 3600)
+    return social.design.open(EmbeddedClient(engine), clock=ahead), ahead
+
+
+def test_a_dead_worker_whose_clock_was_ahead_blocks_nobody(
+    db: Db, social: Any, engine: Engine, clock: ManualClock
+) -> None:
+    db.create(social.post(post_id="p", title="Hello"))
+    like_all(db, social, "ada")
+    dead, heir = Consumer(fast(social, engine)[0]), Consumer(db)
+    dead.run_once()
+    like_all(db, social, "bob")
+    heir.run_once()
+    clock.advance(ConsumerOptions().lease_seconds + 1)
+    heir.drain()
+    assert post(db, social).likes == 2
+
+
+def test_a_living_worker_whose_clock_is_ahead_keeps_its_shards(
+    db: Db, social: Any, engine: Engine, clock: ManualClock
+) -> None:
+    db.create(social.post(post_id="p", title="Hello"))
+    other, ahead = fast(social, engine)
+    alive, waiting = Consumer(other), Consumer(db)
+    for _ in range(10):
+        alive.run_once()
+        like_all(db, social, f"user {clock.now()}")
+        assert waiting.run_once().records == 0
+        for each in (clock, ahead):
+            each.advance(ConsumerOptions().lease_seconds / 2)
+
+
+def test_status_does_not_say_that_a_dead_worker_whose_clock_was_ahead_lives(
+    db: Db, social: Any, engine: Engine
+) -> None:
+    db.create(social.post(post_id="p", title="Hello"))
+    dead = Consumer(fast(social, engine)[0])
+    dead.run_once()
+    (shard,) = Consumer(db).status().shards
+    assert (shard.owner, shard.unsure) == ("", dead.worker)
+
+
+def test_dead_workers_whose_clocks_were_ahead_take_no_share(
+    social: Any, clock: ManualClock
+) -> None:
+    with Engine.open(":memory:", clock=clock, stream_shards=4) as engine:
+        db = social.design.open(EmbeddedClient(engine), clock=clock)
+        db.create(social.post(post_id="p", title="Hello"))
+        dead, heir = Consumer(fast(social, engine)[0]), Consumer(db)
+        dead.run_once()
+        for n in range(8):
+            like_all(db, social, f"user {n}")
+        for _ in range(5):
+            heir.run_once()
+            clock.advance(ConsumerOptions().lease_seconds / 2)
+        heir.run_once()
+        owners = {shard.owner for shard in heir.status().shards if not shard.finished}
+        assert owners == {heir.worker}
+
+
+def test_a_clock_that_is_set_back_does_not_stop_renewals(
+    db: Db, social: Any, engine: Engine
+) -> None:
+    class SetBack(ManualClock):
+        by = 0.0
+
+        def now(self) -> float:
+            return super().now() - self.by
+
+    machine = SetBack()
+    worker = Consumer(social.design.open(EmbeddedClient(engine), clock=machine))
+    db.create(social.post(post_id="p", title="Hello"))
+    worker.run_once()
+    machine.by = 3600.0
+    machine.advance(ConsumerOptions().lease_seconds)
+    worker.run_once()
+    (shard,) = worker.status().shards
+    assert shard.owner == worker.worker
+
+
 def test_a_worker_that_lost_its_lease_has_no_second_effect(
     db: Db, social: Any, clock: ManualClock
 ) -> None:

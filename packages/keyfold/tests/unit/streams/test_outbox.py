@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from keyfold.errors import NotFound, StreamError
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Flow, Invoke
 from keyfold.streams import AsyncConsumer, Consumer, ConsumerOptions, Event, Queue, forget, waiting
+from keyfold.streams.lease import Renewals
 from keyfold.streams.outbox import BUCKETS
 from keyfold.streams.turn import Turns
 from keyfold_engine.clients.embedded import AsyncEmbeddedClient
@@ -65,7 +67,7 @@ def test_a_worker_that_died_bringing_events_is_followed_by_another(
 ) -> None:
     like(db, social, "ada")
     Consumer(db).drain()
-    died = Turns(db.context, "died", 30.0)
+    died = Turns(db.context, "died", 30.0, Renewals(clock))
     for bucket in range(BUCKETS):
         db.run(died.take(f"OUTBOX#{bucket}"))
     queue = Queue()
@@ -74,6 +76,16 @@ def test_a_worker_that_died_bringing_events_is_followed_by_another(
     clock.advance(31)
     Consumer(db, sinks=[queue]).drain()
     assert [event.payload["by"] for event in db.run(queue.messages(db.context))] == ["ada"]
+
+
+def test_a_turn_of_a_dead_worker_whose_clock_was_ahead_ends(db: Db, clock: ManualClock) -> None:
+    Consumer(db).drain()
+    far = replace(db.context, clock=ManualClock(clock.now() + 3600))
+    assert db.run(Turns(far, "died", 30.0, Renewals(far.clock)).take("events")) is not None
+    heir = Turns(db.context, "heir", 30.0, Renewals(clock))
+    assert db.run(heir.take("events")) is None
+    clock.advance(31)
+    assert db.run(heir.take("events")) is not None
 
 
 def test_a_sink_that_hangs_keeps_no_record_waiting(

@@ -180,7 +180,7 @@ def _shards(now: StreamStatus) -> Child:
     rows = (
         (
             el("code", one.shard[-12:]),
-            one.owner or "none",
+            one.owner or (f"{one.unsure}, or none: its clock is ahead" if one.unsure else "none"),
             one.lost or ("finished" if one.finished else f"{one.lag_seconds:.0f} s"),
         )
         for one in now.shards[:SHOWN]
