@@ -159,12 +159,12 @@ class AsyncDb(Handle):
 
     async def create(self, new: E) -> E:
         """Write a new item; fails if an item with the same key exists."""
-        written: E = (await self.transact(transaction.create(new)))[0]
+        (written,) = await self.transact(transaction.create(new))
         return written
 
     async def put(self, new: E, *, where: Callable[[E], object] | None = None) -> E:
         """Write an item, replacing the one that exists."""
-        written: E = (await self.transact(transaction.put(new, where=where)))[0]
+        (written,) = await self.transact(transaction.put(new, where=where))
         return written
 
     async def update(
@@ -175,9 +175,8 @@ class AsyncDb(Handle):
         **changes: P.kwargs,
     ) -> E:
         """Change fields; None or `clear` removes a value, other fields keep theirs."""
-        written: E = (
-            await self.transact(transaction.update(cast("Any", target), *args, **changes))
-        )[0]
+        change: Write[E] = transaction.update(cast("Any", target), *args, **changes)
+        (written,) = await self.transact(change)
         return written
 
     async def upsert(
@@ -186,9 +185,8 @@ class AsyncDb(Handle):
         """Change fields, or create the item from these fields and its defaults if it does not
         exist.
         """
-        written: E = (
-            await self.transact(transaction.upsert(cast("Any", target), *args, **changes))
-        )[0]
+        change: Write[E] = transaction.upsert(cast("Any", target), *args, **changes)
+        (written,) = await self.transact(change)
         return written
 
     @overload
@@ -228,7 +226,8 @@ class AsyncDb(Handle):
             if returning
             else transaction.delete(target, where=where, must_exist=must_exist)
         )
-        return (await self.transact(gone))[0]
+        (found,) = await self.transact(gone)
+        return found
 
     async def move(
         self,
@@ -360,6 +359,8 @@ class AsyncDb(Handle):
         return done
 
     async def close(self) -> None:
+        if self.pool is not None:
+            self.pool.shutdown()
         await self.client.close()
 
     async def __aenter__(self) -> AsyncDb:

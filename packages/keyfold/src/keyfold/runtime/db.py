@@ -1,9 +1,9 @@
 """`Db`: a design opened on a backend."""
 
+# Generated from async_db.py; edit that.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from types import TracebackType
 from typing import Any, Literal, ParamSpec, TypeVar, cast, overload
 
@@ -48,12 +48,9 @@ class Db(Handle):
 
     opened_by = "design.open(...)"
 
-    def __init__(
-        self, context: Context, client: Client, *, on_loop: OnLoop = "log", parallel: int = 0
-    ) -> None:
+    def __init__(self, context: Context, client: Client, *, on_loop: OnLoop = "log") -> None:
         super().__init__(context, on_loop)
         self.client = client
-        self._pool = ThreadPoolExecutor(parallel) if parallel else None
 
     def run(self, flow: Flow[T], label: str = "", requests: int | None = None) -> T:
         """Run a flow on this backend and count its requests under a label."""
@@ -73,7 +70,7 @@ class Db(Handle):
             counted.after(one, answer)
             return answer
 
-        return drive(flow, call, self._pool)
+        return drive(flow, call, self.pool)
 
     def read_pattern(self, pattern: Pattern[Any, T], arguments: dict[str, Any]) -> T:
         flow = reads.read(
@@ -156,12 +153,12 @@ class Db(Handle):
 
     def create(self, new: E) -> E:
         """Write a new item; fails if an item with the same key exists."""
-        written: E = self.transact(transaction.create(new))[0]
+        (written,) = self.transact(transaction.create(new))
         return written
 
     def put(self, new: E, *, where: Callable[[E], object] | None = None) -> E:
         """Write an item, replacing the one that exists."""
-        written: E = self.transact(transaction.put(new, where=where))[0]
+        (written,) = self.transact(transaction.put(new, where=where))
         return written
 
     def update(
@@ -172,14 +169,16 @@ class Db(Handle):
         **changes: P.kwargs,
     ) -> E:
         """Change fields; None or `clear` removes a value, other fields keep theirs."""
-        written: E = self.transact(transaction.update(cast("Any", target), *args, **changes))[0]
+        change: Write[E] = transaction.update(cast("Any", target), *args, **changes)
+        (written,) = self.transact(change)
         return written
 
     def upsert(self, target: Ref[Changeable[P, E]], /, *args: P.args, **changes: P.kwargs) -> E:
         """Change fields, or create the item from these fields and its defaults if it does not
         exist.
         """
-        written: E = self.transact(transaction.upsert(cast("Any", target), *args, **changes))[0]
+        change: Write[E] = transaction.upsert(cast("Any", target), *args, **changes)
+        (written,) = self.transact(change)
         return written
 
     @overload
@@ -219,7 +218,8 @@ class Db(Handle):
             if returning
             else transaction.delete(target, where=where, must_exist=must_exist)
         )
-        return (self.transact(gone))[0]
+        (found,) = self.transact(gone)
+        return found
 
     def move(
         self,
@@ -345,8 +345,8 @@ class Db(Handle):
         return done
 
     def close(self) -> None:
-        if self._pool is not None:
-            self._pool.shutdown()
+        if self.pool is not None:
+            self.pool.shutdown()
         self.client.close()
 
     def __enter__(self) -> Db:

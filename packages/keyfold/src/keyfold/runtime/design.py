@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from os import PathLike
 from pathlib import Path
 from typing import Any, cast
@@ -53,7 +54,8 @@ class Design(Declarations):
         )
         for one in followed:
             client = one.routed(client, context)
-        db = Db(context, client, on_loop=on_loop, parallel=PARALLEL_REQUESTS if remote else 0)
+        db = Db(context, client, on_loop=on_loop)
+        db.pool = ThreadPoolExecutor(PARALLEL_REQUESTS) if remote else None
         # The migration creates its own tables.
         if create_tables is None and not (remote or followed):
             db.run(refuse_dropped(context))

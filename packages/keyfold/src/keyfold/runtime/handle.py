@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import ClassVar, TypeVar
 
@@ -23,6 +24,8 @@ class Handle:
         self.context = context
         self.meter = Meter()
         self._on_loop: OnLoop = on_loop
+        self.pool: ThreadPoolExecutor | None = None
+        """Threads for calls at once; an event loop needs none."""
 
     @contextmanager
     def work(self, name: str, *, requests: int | None = None) -> Iterator[Work]:
