@@ -241,7 +241,7 @@ class Generator(Contents):
         }
 
     def pass_time(self) -> Step:
-        return "pass time", {"seconds": self.one(1, 60, 598, 601)}
+        return "pass time", {"seconds": self.one(7, 70, 595.5, 700)}
 
     def spoil(self, operation: str, request: Wire) -> None:
         """Puts one wrong thing into the request."""

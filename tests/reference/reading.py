@@ -141,9 +141,9 @@ def page(
                 "Filter Expression can only contain non-primary key attributes: "
                 f"Primary key attribute: {name}"
             )
-    table.check_paths(expressions.paths)
     select = _selected(index, request, paths)
     fetches = _fetches(table, index, select, paths)
+    table.check_paths(expressions.paths)
     read = fetched = 0.0
     seen = 0
     items: list[Item] = []

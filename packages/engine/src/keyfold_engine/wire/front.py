@@ -105,7 +105,8 @@ class FrontDoor:
                 return
             kind = headers.get(b"content-type", b"")
             if kind != answer.JSON_1_0:
-                kind = _json_kind(kind)
+                # Without a body, any content type is taken for JSON.
+                kind = _json_kind(kind) or (b"" if request.body else answer.JSON)
                 if not kind:
                     self._unknown(request)
                     return

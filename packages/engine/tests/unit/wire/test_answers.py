@@ -66,6 +66,13 @@ def test_another_content_type_is_not_found(asker: Any, content_type: str) -> Non
     assert (reply.status, reply.body) == (404, b"<UnknownOperationException/>\n")
 
 
+def test_an_empty_post_is_an_unknown_operation(asker: Any) -> None:
+    # dynalite's tests, which were verified on Amazon: 404 in XML only if there is a body.
+    reply = asker.send(b"", target=None, headers={"Content-Type": ""})
+    assert (reply.status, reply.headers["content-type"]) == (400, "application/json")
+    assert kind(reply) == "UnknownOperationException"
+
+
 def test_plain_json_is_taken_and_answered_as_such(asker: Any) -> None:
     reply = asker.send(headers={"Content-Type": "application/json; charset=utf-8"})
     assert (reply.status, reply.headers["content-type"]) == (200, "application/json")

@@ -124,10 +124,10 @@ def select_one(
 
 
 def shape_of(paths: tuple[Path, ...] | None) -> Callable[[Item], Item] | None:
-    """How a SELECT shapes an item: every path under its last name."""
+    """How a SELECT shapes an item: every path under its column's name."""
     if paths is None:
         return None
-    columns = [(_column(path, at), path) for at, path in enumerate(paths, 1)]
+    columns = [(_column(path), path) for path in paths]
 
     def shape(item: Item) -> Item:
         found = ((name, evaluate.resolve(path, item)) for name, path in columns)
@@ -136,9 +136,12 @@ def shape_of(paths: tuple[Path, ...] | None) -> Callable[[Item], Item] | None:
     return shape
 
 
-def _column(path: Path, position: int) -> str:
-    last = path.parts[-1]
-    return last if isinstance(last, str) else f"_{position}"
+def _column(path: Path) -> str:
+    """The last name, with the list indexes after it: `b[0]` for `a.b[0]`."""
+    name = ""
+    for part in path.parts:
+        name = part if isinstance(part, str) else f"{name}[{part}]"
+    return name
 
 
 def _ranges(chosen: list[KeySelection] | None, schema: KeySchema) -> list[tuple[bytes, bytes]]:
