@@ -77,7 +77,8 @@ def test_changes_of_tables_and_their_reverse(
         live = backend.live("Things")
         assert live is not None
         assert live.index("by-kind") is not None
-        index.reverse().apply(backend)
+        assert index.reverse is not None
+        index.reverse.apply(backend)
         live = backend.live("Things")
         assert live is not None
         assert live.index("by-kind") is None
@@ -85,7 +86,8 @@ def test_changes_of_tables_and_their_reverse(
         live = backend.live("Things")
         assert live is not None
         assert live.ttl == "gone"
-    create.reverse().apply(backend)
+    assert create.reverse is not None
+    create.reverse.apply(backend)
     assert backend.live("Things") is None
 
 
