@@ -16,7 +16,7 @@ from keyfold.migrations import (
     Migrator,
     ScanPace,
     TableSchema,
-    Ttl,
+    TimeToLive,
     add,
     move,
     remove,
@@ -82,7 +82,7 @@ def test_changes_of_tables_and_their_reverse(
         live = backend.live("Things")
         assert live is not None
         assert live.index("by-kind") is None
-        add(Ttl("gone"), "Things").apply(backend)
+        add(TimeToLive("gone"), "Things").apply(backend)
         live = backend.live("Things")
         assert live is not None
         assert live.ttl == "gone"

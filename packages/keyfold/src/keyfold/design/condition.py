@@ -74,7 +74,7 @@ def equal(field: str, value: Any, spec: EntitySpec) -> Condition:
     return Compare("=", Path((field,)), operand_of(Path((field,)), value, spec))
 
 
-def joined(kind: type[And | Or], first: Condition, *others: Condition) -> Condition:
+def combined(kind: type[And | Or], first: Condition, *others: Condition) -> Condition:
     """All of these conditions, or one of them."""
     terms = (
         one.terms if isinstance(one, And | Or) and type(one) is kind else (one,)
@@ -86,7 +86,7 @@ def joined(kind: type[And | Or], first: Condition, *others: Condition) -> Condit
 def all_of(*conditions: Condition | None) -> Condition | None:
     """All of the conditions that there are."""
     found = [one for one in conditions if one is not None]
-    return joined(And, *found) if found else None
+    return combined(And, *found) if found else None
 
 
 def with_arguments(

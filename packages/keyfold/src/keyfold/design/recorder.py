@@ -18,7 +18,7 @@ from pydantic import ValidationError as Invalid
 
 from keyfold.design import codes
 from keyfold.design.codec import document, is_absent
-from keyfold.design.condition import Condition, joined, operand, operand_of, presence
+from keyfold.design.condition import Condition, combined, operand, operand_of, presence
 from keyfold.design.parameter import Param
 from keyfold.design.path_change import FieldPath
 from keyfold.errors import DeclarationError, KeyfoldError
@@ -88,10 +88,10 @@ class Recorded:
         self._condition = condition
 
     def __and__(self, other: object) -> Recorded:
-        return Recorded(joined(And, self._condition, condition_of(other)))
+        return Recorded(combined(And, self._condition, condition_of(other)))
 
     def __or__(self, other: object) -> Recorded:
-        return Recorded(joined(Or, self._condition, condition_of(other)))
+        return Recorded(combined(Or, self._condition, condition_of(other)))
 
     def __invert__(self) -> Recorded:
         return Recorded(Not(self._condition))

@@ -262,7 +262,7 @@ class CounterMaintainer(SummedStructure):
         """The condition that the field has this value; a missing one counts as 0."""
         same = condition.equal(self.field, number, self.target.__spec__)
         none = condition.presence(Path((self.field,)), there=False)
-        return same if number else condition.joined(Or, same, none)
+        return same if number else condition.combined(Or, same, none)
 
     def _amount(self, number: Decimal) -> Any:
         kind = self.target.__spec__.fields[self.field].kind

@@ -31,7 +31,7 @@ from keyfold.migrations.rewrites import (
 from keyfold.migrations.runner import Migrator
 from keyfold.migrations.schema_change import SchemaChange
 from keyfold.migrations.status import MigrationStatus
-from keyfold.migrations.table_change import Stream, TableChange, Ttl, add, remove
+from keyfold.migrations.table_change import Stream, TableChange, TimeToLive, add, remove
 from keyfold.migrations.table_scan import ScanPace
 from keyfold.migrations.words import derive, drop, rename
 
@@ -55,7 +55,7 @@ __all__ = [
     "Stream",
     "TableChange",
     "TableSchema",
-    "Ttl",
+    "TimeToLive",
     "VectorSchema",
     "add",
     "add_attribute",

@@ -28,7 +28,7 @@ from keyfold.migrations.plan import FROM, TO
 from keyfold.migrations.rewrites import fill_indexes, remove_markers, transform_attribute
 from keyfold.migrations.schema_change import restructures
 from keyfold.migrations.snapshot import load as load_snapshot
-from keyfold.migrations.table_change import Stream, Ttl, add, remove
+from keyfold.migrations.table_change import Stream, TimeToLive, add, remove
 from keyfold.migrations.words import derive, drop, rename
 from keyfold.runtime import Design
 from keyfold.settings import nearest
@@ -339,8 +339,8 @@ _STEPS: Final[Mapping[str, tuple[Callable[[_Step], Steps], tuple[str, ...]]]] = 
     "drop index": (lambda s: remove(s.part("old", "index"), s.text("of")), ("of",)),
     "create vector index": (lambda s: add(s.part("new", "vector"), s.text("of")), ("of",)),
     "drop vector index": (lambda s: remove(s.part("old", "vector"), s.text("of")), ("of",)),
-    "expire by": (lambda s: add(Ttl(s.subject), s.text("of")), ("of",)),
-    "stop expiring by": (lambda s: remove(Ttl(s.subject), s.text("of")), ("of",)),
+    "expire by": (lambda s: add(TimeToLive(s.subject), s.text("of")), ("of",)),
+    "stop expiring by": (lambda s: remove(TimeToLive(s.subject), s.text("of")), ("of",)),
     "enable stream": (lambda s: add(Stream(s.subject), s.text("of")), ("of",)),
     "disable stream": (lambda s: remove(Stream(s.subject), s.text("of")), ("of",)),
     "move": (_move, ("to", "forward", "backward", "rename", "drops", "fill")),

@@ -302,7 +302,7 @@ class PlanSteps:
         """A question in the place of a step."""
         told = " ".join(asked.text.split())
         self.questions.append(
-            "; ".join([told, *(f"{n}: {answer}" for n, answer in enumerate(asked.shown, 1))])
+            "; ".join([told, *(f"{n}: {answer}" for n, answer in enumerate(asked.answer_lines, 1))])
         )
         return {"decide": told, "answers": list(asked.answers), "answer": None}
 

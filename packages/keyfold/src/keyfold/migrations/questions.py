@@ -18,7 +18,7 @@ class Question:
     answers: tuple[dict[str, Any], ...]
 
     @property
-    def shown(self) -> Iterator[str]:
+    def answer_lines(self) -> Iterator[str]:
         """The answers as lines."""
         for answer in self.answers:
             yield ", ".join(f"{word}: {value}" for word, value in answer.items())

@@ -20,7 +20,7 @@ VIEW: Final = "NEW_AND_OLD_IMAGES"
 
 
 @dataclass(frozen=True)
-class Ttl:
+class TimeToLive:
     """Expiry of a table's items by an attribute."""
 
     attribute: str
@@ -33,7 +33,7 @@ class Stream:
     view: str = VIEW
 
 
-Part = TableSchema | Index | VectorSchema | Ttl | Stream
+Part = TableSchema | Index | VectorSchema | TimeToLive | Stream
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class TableChange:
     @property
     def when(self) -> When:
         # Nothing may expire while the sides are compared.
-        return "expand" if self.adds != isinstance(self.part, Ttl) else "contract"
+        return "expand" if self.adds != isinstance(self.part, TimeToLive) else "contract"
 
     @property
     def makes_table(self) -> bool:
@@ -149,7 +149,7 @@ def _change_listed(
 
 
 def _change_ttl(backend: Backend, change: TableChange) -> None:
-    assert isinstance(change.part, Ttl)
+    assert isinstance(change.part, TimeToLive)
     if backend.describe(change.table) is None:
         return
     request = {
@@ -187,7 +187,7 @@ _KINDS: Final[dict[type, _Kind]] = {
         lambda table, vector, _: table.vector(vector.name) is not None,
         _change_vector,
     ),
-    Ttl: _Kind(
+    TimeToLive: _Kind(
         ("expire items of {1} by {0.attribute}", "stop expiring items of {1} by {0.attribute}"),
         lambda table, ttl, _: table.ttl == ttl.attribute,
         _change_ttl,

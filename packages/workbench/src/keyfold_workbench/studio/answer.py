@@ -10,7 +10,7 @@ from keyfold.prices import SECONDS_A_MONTH, prices
 from keyfold_engine.limits import GB
 from keyfold_workbench.cost.bill import PatternLine
 from keyfold_workbench.studio.detail import value_of
-from keyfold_workbench.studio.invocation import AnswerRow, Argument, PatternRun
+from keyfold_workbench.studio.invocation import AnswerRow, PatternArgument, PatternRun
 from keyfold_workbench.studio.items import KnownItem, value_text
 from keyfold_workbench.studio.markup import Child, Html, el, text
 from keyfold_workbench.studio.notation import count, dollars, size, units
@@ -30,7 +30,7 @@ def answer(
     view: PageView,
     chosen: AccessPattern,
     declared: Pattern[Any, Any],
-    wanted: list[Argument],
+    wanted: list[PatternArgument],
     ran: PatternRun,
 ) -> Html:
     """The figures, the items and the code of a run."""
@@ -134,7 +134,7 @@ def _cell(view: PageView, item: KnownItem | None, row: AnswerRow, name: str) -> 
 
 
 def _code(
-    view: PageView, declared: Pattern[Any, Any], wanted: list[Argument], ran: PatternRun
+    view: PageView, declared: Pattern[Any, Any], wanted: list[PatternArgument], ran: PatternRun
 ) -> Html:
     wire = "\n\n".join(wire_text(one) for one in ran.requests)
     panels: list[tuple[str, Child]] = [

@@ -21,7 +21,7 @@ from keyfold_workbench.studio.system import StudioSystem
 
 
 @dataclass(frozen=True)
-class Argument:
+class PatternArgument:
     """One parameter of a pattern, as typed and as parsed."""
 
     name: str
@@ -57,7 +57,7 @@ class PatternRun:
 
 def arguments(
     pattern: Pattern[Any, Any], given: Mapping[str, str], system: StudioSystem
-) -> list[Argument]:
+) -> list[PatternArgument]:
     """The parameters with their input, defaults, or values from the data."""
     hints = get_type_hints(pattern.function)
     search = next((one for one in system.schema.searches if one.name == pattern.name), None)
@@ -72,7 +72,9 @@ def arguments(
             typed = _shown_default(parameter.default) if has_default else _suggested(hint, offered)
         kind = _type_name(hint) + (f" = {parameter.default}" if has_default else "")
         if typed == "" and has_default:
-            made.append(Argument(name, kind, "", parameter.default, given=False, offered=offered))
+            made.append(
+                PatternArgument(name, kind, "", parameter.default, given=False, offered=offered)
+            )
             continue
         try:
             value, problem = vector_of(system, sought, typed) if sought else _read(hint, typed), ""
@@ -82,7 +84,7 @@ def arguments(
             value, problem = None, str(wrong)
         if not typed:
             problem = f"Give {name}."
-        made.append(Argument(name, kind, typed, value, True, problem, offered))
+        made.append(PatternArgument(name, kind, typed, value, True, problem, offered))
     return made
 
 
@@ -129,7 +131,7 @@ def _type_name(hint: Any) -> str:
 
 
 def invoke(
-    system: StudioSystem, pattern: Pattern[Any, Any], given: list[Argument], after: str
+    system: StudioSystem, pattern: Pattern[Any, Any], given: list[PatternArgument], after: str
 ) -> PatternRun:
     """Run it and record its requests; a refusal is part of the answer."""
     client = RecordedClient(system.client)

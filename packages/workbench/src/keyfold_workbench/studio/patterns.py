@@ -9,7 +9,7 @@ from keyfold.design.pattern import Pattern
 from keyfold.design.schema import PatternSchema
 from keyfold_workbench.studio.answer import answer
 from keyfold_workbench.studio.findings import finding_list, findings_about
-from keyfold_workbench.studio.invocation import Argument, PatternRun, arguments, invoke
+from keyfold_workbench.studio.invocation import PatternArgument, PatternRun, arguments, invoke
 from keyfold_workbench.studio.markup import Html, el, text
 from keyfold_workbench.studio.notation import count, plural, units
 from keyfold_workbench.studio.parts import banner, code, empty, grid, head, link, panel, state
@@ -122,7 +122,7 @@ def _runnable(view: PageView, chosen: AccessPattern, declared: Pattern[Any, Any]
 
 
 def _form(
-    view: PageView, chosen: AccessPattern, wanted: list[Argument], *, show_problems: bool
+    view: PageView, chosen: AccessPattern, wanted: list[PatternArgument], *, show_problems: bool
 ) -> Html:
     boxes = []
     for one in wanted:
@@ -182,7 +182,9 @@ def _findings(view: PageView, name: str) -> Html:
     return panel("Findings", said, note="of the review")
 
 
-def _history(ran: PatternRun | None, declared: Pattern[Any, Any], wanted: list[Argument]) -> Html:
+def _history(
+    ran: PatternRun | None, declared: Pattern[Any, Any], wanted: list[PatternArgument]
+) -> Html:
     """What ran in this browser; the script keeps it there."""
     told: dict[str, str | bool | None] = {}
     if ran is not None and not ran.problem:

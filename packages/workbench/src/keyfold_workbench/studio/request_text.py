@@ -13,7 +13,7 @@ from uuid import UUID
 
 from keyfold.design.pattern import Pattern
 from keyfold_engine.clients.recorder import SentRequest
-from keyfold_workbench.studio.invocation import Argument
+from keyfold_workbench.studio.invocation import PatternArgument
 from keyfold_workbench.studio.markup import Child, Html, el, text
 from keyfold_workbench.studio.notation import unit_words
 from keyfold_workbench.studio.system import StudioSystem
@@ -56,7 +56,9 @@ def colour(wire: str) -> Html:
     return text(*made, wire[end:])
 
 
-def python_code(system: StudioSystem, pattern: Pattern[Any, Any], given: list[Argument]) -> str:
+def python_code(
+    system: StudioSystem, pattern: Pattern[Any, Any], given: list[PatternArgument]
+) -> str:
     """A pattern's call as a whole program."""
     name, module = pattern.function.__name__, pattern.function.__module__
     modules: set[str] = set()

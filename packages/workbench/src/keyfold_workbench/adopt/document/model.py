@@ -134,15 +134,15 @@ class DocumentModel:
 
     def table(self, title: str) -> DocumentTable:
         """The table of a title; the only one if the document has one."""
-        words = self._known(title) if self._several else ()
+        words = self._table_words(title) if self._several else ()
         return self.tables.setdefault(words, DocumentTable(title if self._several else ""))
 
     def home(self, s: DocumentStatement) -> DocumentTable:
         """The table that a statement is about: by its name, or by the entity that is a table."""
-        own = s.owner if self._known(s.owner) in self._owners else ""
+        own = s.owner if self._table_words(s.owner) in self._owners else ""
         return self.table(s.table or getattr(s, "title", "") or own)
 
-    def _known(self, title: str) -> tuple[str, ...]:
+    def _table_words(self, title: str) -> tuple[str, ...]:
         """The words of a table: `Orders` is `shop-orders-dev`, if no other table ends so."""
         words = ordered_words(title)
         same = {known for known in self._titles if words and known[-len(words) :] == words}
@@ -193,20 +193,20 @@ class DocumentModel:
                 )
 
     def _table_of(self, s: KeyStatement) -> DocumentTable:
-        own = s.entity if _is_attribute(s) or self._known(s.entity) in self._owners else ""
+        own = s.entity if _is_attribute(s) or self._table_words(s.entity) in self._owners else ""
         return self.table(s.table or own)
 
     def _with_entity(self, s: KeyStatement) -> str:
         """The entity of a key that names none: the only one of its table."""
         if s.entity:
             return s.entity
-        table = self._known(s.table) if self._several else ()
+        table = self._table_words(s.table) if self._several else ()
         named = {
             words_of(key.entity): key.entity
             for key in self.said
             if isinstance(key, KeyStatement)
             and key.entity
-            and (not self._several or self._known(key.table or key.entity) == table)
+            and (not self._several or self._table_words(key.table or key.entity) == table)
         }
         if len(named) == 1:
             return next(iter(named.values()))
@@ -225,8 +225,12 @@ class DocumentModel:
                 continue
             s = replace(each, entity=self._with_entity(each))
             if s.entity:
-                own = s.entity if _is_attribute(s) or self._known(s.entity) in self._owners else ""
-                where = self._known(s.table or own) if self._several else ()
+                own = (
+                    s.entity
+                    if _is_attribute(s) or self._table_words(s.entity) in self._owners
+                    else ""
+                )
+                where = self._table_words(s.table or own) if self._several else ()
                 grouped.setdefault((where, words_of(s.entity)), []).append(s)
         placed = {key: said for key, said in grouped.items() if any(not s.side.index for s in said)}
         for key, said in grouped.items():
@@ -306,7 +310,7 @@ class DocumentModel:
                     f"{entity.name}: {s.key.text} here, {known[0].text} in line "
                     f"{known[1]}; "
                                          "one kind of item or two?", contradicts=True)  # fmt: skip
-        shared = self._shared.get(self._known(said[0].table) if self._several else ())
+        shared = self._shared.get(self._table_words(said[0].table) if self._several else ())
         sorted_only = ("", "sort") in entity.keys and ("", "partition") not in entity.keys
         if sorted_only and shared is not None:
             entity.keys["", "partition"] = shared.key, shared.line
