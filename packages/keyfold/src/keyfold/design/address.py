@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from keyfold.design.entity import Entity
     from keyfold.design.keys import Key
     from keyfold.design.query import OpenQuery
+    from keyfold.design.table_schema import TableSchema
 
 E = TypeVar("E", bound="Entity")
 P = ParamSpec("P")
@@ -53,6 +54,11 @@ class Ref(Generic[R_co]):
             )
 
     @cached_property
+    def address(self) -> tuple[str, str]:
+        schema: TableSchema = self.entity.__table__.schema  # type: ignore[attr-defined]
+        return schema.address(self.wire())
+
+    @cached_property
     def _rendered(self) -> dict[str, Any]:
         for value in self.values.values():
             if type(value).__name__ == "Each":
@@ -65,7 +71,7 @@ class Ref(Generic[R_co]):
         return f"{self.entity.__name__}({given})"
 
 
-def address(given: Ref[E]) -> Ref[E]:
+def checked_ref(given: Ref[E]) -> Ref[E]:
     """The argument, checked to be an address."""
     if isinstance(given, Ref):
         return given

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 from typing import Literal as Choice
 
 from keyfold.design.key_templates import KeyTemplates
@@ -152,6 +153,10 @@ class TableSchema(Keyed):
 
     def vector(self, name: str) -> VectorSchema | None:
         return next((vector for vector in self.vectors if vector.name == name), None)
+
+    def address(self, item: Mapping[str, Any]) -> tuple[str, str]:
+        """Where a stored item or its key lies: two spellings of one key are one address."""
+        return self.name, repr([item[name] for name in self.key_attributes])
 
     @property
     def partition_types(self) -> dict[str, KeyType]:

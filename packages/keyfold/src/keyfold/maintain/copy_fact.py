@@ -11,7 +11,7 @@ from keyfold.design.address import Ref
 from keyfold.design.entity import Entity
 from keyfold.errors import PlanError
 from keyfold.maintain.address import address_bytes, digest, digest_of, ref_bytes
-from keyfold.maintain.fact import Address, address_of
+from keyfold.maintain.fact import Address
 from keyfold.runtime.changes import Add, Change, Set, clear
 from keyfold.runtime.intent import Delete, Intent, Put, Update
 
@@ -52,9 +52,9 @@ class CopyFact:
         values = self.values | self.target
         return Ref(self.entity, {name: values[name] for name in self.entity.__spec__.key.address})
 
-    @cached_property
+    @property
     def address(self) -> Address:
-        return address_of(self.ref)
+        return self.ref.address
 
     @property
     def row(self) -> tuple[bytes, bytes]:

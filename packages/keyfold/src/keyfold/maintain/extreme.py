@@ -27,7 +27,7 @@ from keyfold.design.markers import FieldMarker
 from keyfold.errors import DeclarationError
 from keyfold.maintain.address import fetch, ref_bytes, value_digest, wire_bytes
 from keyfold.maintain.drift import SET_IT, UNKNOWN, Drift
-from keyfold.maintain.fact import ItemFact, address_of
+from keyfold.maintain.fact import ItemFact
 from keyfold.maintain.relation import PAGE, Related
 from keyfold.maintain.rows import FactComparison, Suspect
 from keyfold.maintain.structure import Causes, KeptStructure, Reconciled, Shown, Sync
@@ -252,7 +252,7 @@ class ExtremeMaintainer(KeptStructure, Reconciled):
         changed: dict[bytes, BestFact | None] = {}
         for ref, item in pending(self.source):
             fact = self._fact(item)
-            ours = fact is not None and fact.address == address_of(owner)
+            ours = fact is not None and fact.address == owner.address
             changed[wire_bytes(ref.wire())] = fact if ours else None
         candidates = [fact for fact in changed.values() if fact is not None]
         shown = self._shown_candidate(held)

@@ -109,12 +109,6 @@ def _order(fact: Fact) -> str:
     return str(fact.identity)
 
 
-def address_of(ref: Ref[Any]) -> Address:
-    """Table and rendered key: two spellings of one key are one address."""
-    wire, table = ref.wire(), ref.entity.__table__
-    return table.name, repr([wire[name] for name in table.schema.key_attributes])
-
-
 class PlainFact:
     """A fact whose identity is its place, that is said once by an item, and causes no write."""
 
@@ -144,9 +138,9 @@ class ItemFact(PlainFact):
     def identity(self) -> Hashable:
         return tuple(self.ref.values.values())
 
-    @cached_property
+    @property
     def address(self) -> Address:
-        return address_of(self.ref)
+        return self.ref.address
 
 
 @dataclass

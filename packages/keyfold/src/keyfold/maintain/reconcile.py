@@ -16,7 +16,7 @@ from keyfold.design.follows import COPIES_AT_ONCE
 from keyfold.errors import Undecodable, VersionConflict
 from keyfold.maintain.address import raw
 from keyfold.maintain.copy_fact import CopyFact
-from keyfold.maintain.fact import Address, address_of
+from keyfold.maintain.fact import Address
 from keyfold.maintain.structure import Sync
 from keyfold.runtime.batch import get_many
 from keyfold.runtime.context import Context
@@ -75,7 +75,7 @@ def restore_copies(
             touched = yield from _differing(context, wanted, touched)
         intents = [
             Delete(ref) if fact is None else fact.ensure()
-            for ref, fact in ((ref, wanted.get(address_of(ref))) for ref in touched)
+            for ref, fact in ((ref, wanted.get(ref.address)) for ref in touched)
         ]
         guard = unchanged_check(canonical, item, structure.fields)
         try:
@@ -94,7 +94,7 @@ def _differing(
         found = yield from get_many(context, touched)
     except Undecodable:
         return list(touched)
-    facts = [wanted.get(address_of(ref)) for ref in touched]
+    facts = [wanted.get(ref.address) for ref in touched]
     return [
         ref
         for ref, fact, item in zip(touched, facts, found, strict=True)

@@ -7,7 +7,7 @@ from types import new_class
 from typing import Any, Final
 
 from keyfold.design import codes
-from keyfold.design.address import Ref, address
+from keyfold.design.address import Ref, checked_ref
 from keyfold.design.entity import Entity
 from keyfold.design.keys import Key
 from keyfold.design.markers import CountMarker
@@ -72,7 +72,7 @@ def shard_ref(holder: Ref[Any], field: str, shard: int) -> Ref[Any]:
 
 def total(context: Context, holder: Ref[Any], field: str) -> Flow[Decimal]:
     """A sharded counter's value: its shards, plus what the field itself held before."""
-    spec = address(holder).entity.__spec__
+    spec = checked_ref(holder).entity.__spec__
     mark = spec.fields[field].mark(CountMarker) if field in spec.fields else None
     if mark is None:
         raise PlanError(f"{spec.name}.{field} is not a counter")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
-from keyfold.design.address import Ref, address
+from keyfold.design.address import Ref, checked_ref
 from keyfold.design.entity import Entity
 from keyfold.design.entity_spec import EntitySpec
 from keyfold.design.query import Query
@@ -31,12 +31,9 @@ Progress = Callable[[int], None]
 def get_many(context: Context, refs: Sequence[Ref[E]]) -> Flow[list[E | None]]:
     """Items in the order of their refs, None for missing ones; each item is read once."""
     refs = list(several(refs, "get_many", "addresses"))
-    wanted = {_address(context, address(ref)): ref for ref in refs}
-    found: dict[tuple[str, str], Any] = {}
-    names = _key_names(context, wanted.values())
-    for table, item in (yield from get_batches(_addresses(context, wanted.values()))):
-        found[table, repr([item[name] for name in names[table]])] = item
-    stored = ((ref, found.get(_address(context, ref))) for ref in refs)
+    wanted = {checked_ref(ref).address: ref for ref in refs}
+    found = yield from _stored(context, wanted.values())
+    stored = ((ref, found.get(ref.address)) for ref in refs)
     if context.on_undecodable != "raise":
         return [_or_none(context, ref, item) for ref, item in stored]
     good, wrong = decode_all("raise", lambda one: _decode(context, *one), stored)
@@ -51,7 +48,7 @@ def _or_none(context: Context, ref: Ref[E], item: dict[str, Any] | None) -> E | 
 
 def get_together(context: Context, refs: Sequence[Ref[Any]]) -> Flow[tuple[Any, ...]]:
     """Items read in one transaction, in the order of their refs, None for missing ones."""
-    wanted = {_address(context, address(ref)): ref for ref in refs}
+    wanted = {checked_ref(ref).address: ref for ref in refs}
     if not 0 < len(wanted) <= TRANSACTION_ITEMS:
         raise PlanError(
             f"get_together was given {len(wanted)} items; one transaction takes 1 to "
@@ -63,7 +60,7 @@ def get_together(context: Context, refs: Sequence[Ref[Any]]) -> Flow[tuple[Any, 
     ]
     answer = yield from transact("TransactGetItems", {"TransactItems": reads})
     found = dict(zip(wanted, (one.get("Item") for one in answer["Responses"]), strict=True))
-    return tuple(_decode(context, ref, found[_address(context, ref)]) for ref in refs)
+    return tuple(_decode(context, ref, found[ref.address]) for ref in refs)
 
 
 def put_many(
@@ -85,10 +82,11 @@ def put_many(
     new = [(entity, stamp(context, entity)[1]) for entity in entities]
     done = 0
     for chunk in in_chunks(new, BATCH_WRITE_ITEMS):
-        present = (yield from _present(context, [e for e, _ in chunk])) if carry else set()
+        refs = [entity.ref() for entity, _ in chunk]
+        present = (yield from _stored(context, refs, keys_alone=True)) if carry else {}
         puts, over = [], []
         for entity, item in chunk:
-            if carry and _address(context, entity.ref()) in present:
+            if carry and entity.ref().address in present:
                 over.append(entity)
                 continue
             refuse_counts(entity)
@@ -103,12 +101,14 @@ def put_many(
     return done
 
 
-def _present(context: Context, entities: Sequence[Entity]) -> Flow[set[tuple[str, str]]]:
-    """Those of the addresses that hold an item."""
-    refs = [entity.ref() for entity in entities]
-    names = _key_names(context, refs)
-    found = yield from get_batches(_addresses(context, refs), keys_alone=True)
-    return {(table, repr([item[name] for name in names[table]])) for table, item in found}
+def _stored(
+    context: Context, refs: Iterable[Ref[Any]], *, keys_alone: bool = False
+) -> Flow[dict[tuple[str, str], dict[str, Any]]]:
+    """The items that exist, by address."""
+    tables = {context.physical(ref.entity.__table__.schema): ref.entity.__table__ for ref in refs}
+    keys = ((context.physical(ref.entity.__table__.schema), ref.wire()) for ref in refs)
+    found = yield from get_batches(keys, keys_alone=keys_alone)
+    return {tables[table].schema.address(item): item for table, item in found}
 
 
 def delete_many(
@@ -116,7 +116,7 @@ def delete_many(
 ) -> Flow[int]:
     """Unconditional deletes in batches, also only for entities without copies."""
     refs = list(several(refs, "delete_many", "addresses"))
-    for entity in {address(ref).entity for ref in refs}:
+    for entity in {checked_ref(ref).entity for ref in refs}:
         _refuse_maintained(entity.__spec__, "delete_many")
     _refuse_repeated(refs, "delete_many")
     deletes = [
@@ -130,10 +130,9 @@ def _refuse_repeated(refs: Sequence[Ref[Any]], verb: str) -> None:
     """A batch has no order, so of two writes to one item either could win."""
     seen: set[tuple[str, str]] = set()
     for ref in refs:
-        place = ref.entity.__table__.name, repr(ref.wire())
-        if place in seen:
+        if ref.address in seen:
             raise PlanError(f"{verb} was given {ref} twice; give each item once")
-        seen.add(place)
+        seen.add(ref.address)
 
 
 def delete_keys(table: str, keys: Sequence[dict[str, Any]]) -> Flow[int]:
@@ -223,22 +222,6 @@ def _refuse_maintained(spec: EntitySpec, verb: str) -> None:
             f"{', '.join(spec.states)} of {spec.name} has state transitions, which {verb} cannot "
             "check. Write the items one by one"
         )
-
-
-def _address(context: Context, ref: Ref[Any]) -> tuple[str, str]:
-    schema = ref.entity.__table__.schema
-    key = ref.wire()
-    return context.physical(schema), repr([key[name] for name in schema.key_attributes])
-
-
-def _addresses(context: Context, refs: Iterable[Ref[Any]]) -> Iterator[tuple[str, dict[str, Any]]]:
-    return ((context.physical(ref.entity.__table__.schema), ref.wire()) for ref in refs)
-
-
-def _key_names(context: Context, refs: Iterable[Ref[Any]]) -> dict[str, tuple[str, ...]]:
-    """The key attributes of each table, by its physical name."""
-    tables = (table.schema for table in {ref.entity.__table__ for ref in refs})
-    return {context.physical(table): table.key_attributes for table in tables}
 
 
 def _decode(context: Context, ref: Ref[E], item: dict[str, Any] | None) -> E | None:

@@ -139,5 +139,4 @@ def _intent(one: BulkWrite) -> Put[Any] | Update[Any] | Delete[Any]:
 
 
 def _address(intent: Put[Any] | Update[Any] | Delete[Any]) -> tuple[str, str]:
-    ref = intent.new.ref() if isinstance(intent, Put) else intent.ref
-    return ref.entity.__table__.name, repr(ref.wire())
+    return (intent.new.ref() if isinstance(intent, Put) else intent.ref).address

@@ -54,11 +54,10 @@ def expand(context: Context, plan: Plan, intent: Intent) -> Flow[Entity | None]:
     if isinstance(intent, Derived):
         return (yield from _expand_derived(context, plan, intent))
     if isinstance(intent, Check):
-        plan.add(address_of(intent.ref.entity.__spec__, intent.ref.wire()), Step(intent))
+        plan.add(intent.ref.address, Step(intent))
     else:
         key = intent.request.get("Key") or intent.request["Item"]
-        names = intent.table.schema.key_attributes
-        plan.add((intent.table.name, repr([key[n] for n in names])), Step(intent))
+        plan.add(intent.table.schema.address(key), Step(intent))
     return None
 
 
@@ -88,7 +87,7 @@ def _expand_put(context: Context, plan: Plan, intent: Put[Entity]) -> Flow[Entit
         if not intent.moved:
             refuse_start(intent.new)
     new, wire = stamp(context, intent.new)
-    plan.add(address_of(spec, wire), Step(replace(intent, new=new), None, new, wire))
+    plan.add(spec.table.schema.address(wire), Step(replace(intent, new=new), None, new, wire))
     plan.entail(maintainers, old, new)
     return new
 
@@ -118,7 +117,7 @@ def _expand_update(
         _refuse_fixed(spec, intent)
     maintainers = transactional(spec)
     concerned = [m for m in maintainers if m.fields & touched] if maintainers else []
-    address = address_of(spec, intent.ref.wire())
+    address = intent.ref.address
     pending = plan.steps.get(address)
     if pending is not None and isinstance(pending.intent, Delete):
         if not plan.entailing:
@@ -166,7 +165,7 @@ def _expand_update(
 
 
 def _expand_derived(context: Context, plan: Plan, intent: Derived) -> Flow[Entity | None]:
-    address = address_of(intent.ref.entity.__spec__, intent.ref.wire())
+    address = intent.ref.address
     if plan.is_deleted(address):
         return None
     step = plan.steps.get(address)
@@ -211,7 +210,7 @@ def first_item(intent: Update) -> Entity:
 def _expand_delete(context: Context, plan: Plan, intent: Delete) -> Flow[Entity | None]:
     spec = intent.ref.entity.__spec__
     maintainers = transactional(spec)
-    address = address_of(spec, intent.ref.wire())
+    address = intent.ref.address
     pending = plan.steps.get(address)
     if pending is not None and (pending.new is not None or plan.is_deleted(address)):
         # Consequences are computed from the item's current state: deleted, or changed.
@@ -249,10 +248,6 @@ def _with_present_counts(context: Context, intent: Update | Delete, known: Entit
     if present is None:
         raise NotFound(f"{intent.ref} does not exist")
     return known.model_copy(update={name: getattr(present, name) for name in counts})
-
-
-def address_of(spec: EntitySpec, key: dict[str, Any]) -> tuple[str, str]:
-    return spec.table.schema.name, repr([key[name] for name in spec.table.schema.key_attributes])
 
 
 def version_of(item: Entity) -> Any:

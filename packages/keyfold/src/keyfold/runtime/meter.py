@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from keyfold.design.address import Ref, address
+from keyfold.design.address import Ref, checked_ref
 from keyfold.errors import BudgetExceeded
 from keyfold.runtime.budget import MEASURED, Usage, Work, add_capacity, current_work
 from keyfold.runtime.flow import Answer, Call
@@ -25,7 +25,7 @@ class Meter:
         return Counted(self, label, requests, current_work.get())
 
     def single_read(self, ref: Ref[Any]) -> None:
-        entity = address(ref).entity
+        entity = checked_ref(ref).entity
         work = current_work.get()
         if work is not None:
             work.single_read(entity.__name__)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Literal, ParamSpec, TypeVar, overload
 
-from keyfold.design.address import Ref, address
+from keyfold.design.address import Ref, checked_ref
 from keyfold.design.condition import Condition
 from keyfold.design.entity import Entity
 from keyfold.design.recorder import record
@@ -109,7 +109,7 @@ def delete(
 
 def check(target: Ref[E], /, *, where: Where[E] | None = None) -> Check:
     """Require that the item exists or meets a condition, without writing it."""
-    return Check(address(target), _condition(target.entity, where))
+    return Check(checked_ref(target), _condition(target.entity, where))
 
 
 def commit(context: Context, intents: Sequence[Intent], token: str | None) -> Flow[tuple[Any, ...]]:

@@ -18,7 +18,7 @@ from keyfold.errors import (
     VersionConflict,
 )
 from keyfold.runtime.context import Context
-from keyfold.runtime.expansion import address_of, expand
+from keyfold.runtime.expansion import expand
 from keyfold.runtime.flow import Flow
 from keyfold.runtime.guard import (
     CopiesMissing,
@@ -68,11 +68,11 @@ def commit(
         except StoredOtherwise as found:
             if attempt == ATTEMPTS - 1:
                 raise
-            stored[address_of(found.ref.entity.__spec__, found.ref.wire())] = found.item
+            stored[found.ref.address] = found.item
         except CopiesMissing as found:
             if attempt == ATTEMPTS - 1:
                 raise
-            missing |= {address_of(ref.entity.__spec__, ref.wire()) for ref in found.refs}
+            missing |= {ref.address for ref in found.refs}
         except Lingering as left:
             if attempt == ATTEMPTS - 1:
                 raise
