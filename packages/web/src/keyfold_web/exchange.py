@@ -13,7 +13,6 @@ import orjson
 from pydantic import TypeAdapter
 
 from keyfold.design import Page
-from keyfold.runtime.guard import is_counted
 from keyfold_engine.tracing import instance
 from keyfold_web.arguments import Texts, from_request
 from keyfold_web.auth import Tokens, authenticate
@@ -173,7 +172,7 @@ def _etag(result: Any) -> str | None:
         return None
     version = getattr(result, name)
     spec = getattr(type(result), "__spec__", None)
-    moving = spec is not None and (spec.unversioned or any(map(is_counted, spec.fields.values())))
+    moving = spec is not None and (spec.unversioned or spec.kept)
     return f'"{version}-{_hash(result):08x}"' if moving else f'"{version}"'
 
 

@@ -89,6 +89,8 @@ class EntitySpec:
         self.unversioned = frozenset(
             name for name, one in self.fields.items() if one.mark(markers.Unversioned) is not None
         )
+        self.kept = frozenset(name for name, field in self.fields.items() if field.is_kept)
+        """The fields that only maintainers write, so that they move while others edit the item."""
         self.in_keys = [name for name, field in self.fields.items() if field.reader is not None]
         self.keep_keys_apart()
         self.values_of = compile_decoder(list(self.fields.values()))

@@ -91,14 +91,14 @@ class CopyFact:
             elif now[name] != then[name]:
                 changes[name] = Add(now[name] - then[name])
         if changes:
-            yield Update(self.ref, changes, counting=True, otherwise=self._new_item)
+            yield Update(self.ref, changes, counting=True, if_missing=self._new_item)
 
     def _new_item(self) -> Entity:
         return self.item
 
     def ensure(self) -> Intent:
         """The write that makes it hold whatever is stored; undeclared attributes are kept."""
-        return Update(self.ref, dict(self._whole()), counting=True, upsert=True)
+        return Update(self.ref, dict(self._whole()), counting=True, if_missing="create")
 
     def _whole(self) -> Iterator[tuple[str, Change]]:
         own = self.entity.__spec__.key.address

@@ -230,7 +230,7 @@ class CounterMaintainer(SummedStructure):
         """
         number = getattr(gone, self.field)
         if number:
-            yield Update(gone.ref(), {self.field: Add(number)}, counting=True, lenient=True)
+            yield Update(gone.ref(), {self.field: Add(number)}, counting=True, if_missing="skip")
 
     @property
     def recounts(self) -> bool:
@@ -394,7 +394,11 @@ class CounterMaintainer(SummedStructure):
         missing = self._amount(exact_sum([drift.expected, negative(drift.found or Decimal(0))]))
         creates, shards = self.declared.creates, self.declared.shards
         fact = AmountFact(holder, self.field, missing, creates, shards)
-        yield from commit(context, [replace(one, lenient=False) for one in fact.add()])
+        made = (
+            one if one.if_missing == "create" else replace(one, if_missing="refuse")
+            for one in fact.add()
+        )
+        yield from commit(context, list(made))
 
 
 def _is_over(context: Context, item: Entity) -> bool:

@@ -186,14 +186,15 @@ class AmountFact(ItemFact):
             return
         if self.shards > 1:
             shard = shard_ref(self.ref, self.field, random.randrange(self.shards))
-            yield Update(shard, {AMOUNT: Add(exact_sum([number]))}, counting=True, upsert=True)
+            yield Update(
+                shard, {AMOUNT: Add(exact_sum([number]))}, counting=True, if_missing="create"
+            )
             return
         yield Update(
             self.ref,
             {self.field: Add(number)},
             counting=True,
-            upsert=self.creates,
-            lenient=number < 0 and not self.creates,
+            if_missing="create" if self.creates else "skip" if number < 0 else "refuse",
         )
 
 

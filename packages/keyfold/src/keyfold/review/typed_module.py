@@ -21,7 +21,6 @@ from keyfold.design.entity_spec import EntitySpec
 from keyfold.design.keys import Key
 from keyfold.design.placement import On
 from keyfold.errors import KeyfoldError
-from keyfold.runtime.guard import is_counted
 
 SUFFIX = "_types"
 TWIN = '''"""Written by `keyfold types`; do not edit. The types are in the .pyi file next to it."""
@@ -270,13 +269,13 @@ def _changeable(spec: EntitySpec) -> Iterator[str]:
         return
     for name, field in spec.fields.items():
         in_key = name in spec.key.address
-        if not (in_key or name in spec.fixed or field is spec.version or is_counted(field)):
+        if not (in_key or name in spec.fixed or field is spec.version or field.is_kept):
             yield name
 
 
 def _movable(spec: EntitySpec) -> Iterator[str]:
     for name, field in spec.fields.items():
-        if field is not spec.version and not is_counted(field):
+        if field is not spec.version and not field.is_kept:
             yield name
 
 

@@ -5,13 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from keyfold.design.entity import Entity
-from keyfold.design.entity_spec import EntitySpec
 from keyfold.errors import PlanError, ValueRefused
-from keyfold.runtime.guard import is_counted
-
-
-def has_counts(spec: EntitySpec) -> bool:
-    return any(map(is_counted, spec.fields.values()))
 
 
 def refuse_counts(new: Entity) -> None:
@@ -28,9 +22,9 @@ def initial_counts(entity: type[Entity]) -> dict[str, Any]:
     """Counted fields at their initial values: counts under the old key do not apply to the new
     one.
     """
-    counted = (name for name, field in entity.__spec__.fields.items() if is_counted(field))
     return {
-        name: entity.model_fields[name].get_default(call_default_factory=True) for name in counted
+        name: entity.model_fields[name].get_default(call_default_factory=True)
+        for name in entity.__spec__.kept
     }
 
 

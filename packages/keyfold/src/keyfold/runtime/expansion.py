@@ -19,13 +19,19 @@ from keyfold.errors import (
 from keyfold.runtime import changes as change
 from keyfold.runtime.changes import Change, apply_changes
 from keyfold.runtime.context import Context
-from keyfold.runtime.counted_fields import has_counts, refuse_counts
+from keyfold.runtime.counted_fields import refuse_counts
 from keyfold.runtime.flow import Flow
-from keyfold.runtime.guard import (
-    is_counted,
-    steady_counts,
+from keyfold.runtime.guard import steady_counts
+from keyfold.runtime.intent import (
+    Check,
+    Delete,
+    Derived,
+    Intent,
+    Maintainer,
+    Marker,
+    Put,
+    Update,
 )
-from keyfold.runtime.intent import Check, Delete, Derived, Intent, Maintainer, Put, Update
 from keyfold.runtime.plan import Plan, Step
 from keyfold.runtime.reads import find
 from keyfold.runtime.steps import refuse_start, step_refused
@@ -45,19 +51,20 @@ def transactional(spec: EntitySpec) -> list[Maintainer]:
 
 
 def expand(context: Context, plan: Plan, intent: Intent) -> Flow[Entity | None]:
-    if isinstance(intent, Put):
-        return (yield from _expand_put(context, plan, intent))
-    if isinstance(intent, Update):
-        return (yield from _expand_update(context, plan, intent))
-    if isinstance(intent, Delete):
-        return (yield from _expand_delete(context, plan, intent))
-    if isinstance(intent, Derived):
-        return (yield from _expand_derived(context, plan, intent))
-    if isinstance(intent, Check):
-        plan.add(intent.ref.address, Step(intent))
-    else:
-        key = intent.request.get("Key") or intent.request["Item"]
-        plan.add(intent.table.schema.address(key), Step(intent))
+    match intent:
+        case Put():
+            return (yield from _expand_put(context, plan, intent))
+        case Update():
+            return (yield from _expand_update(context, plan, intent))
+        case Delete():
+            return (yield from _expand_delete(context, plan, intent))
+        case Derived():
+            return (yield from _expand_derived(context, plan, intent))
+        case Check():
+            plan.add(intent.ref.address, Step(intent))
+        case Marker():
+            key = intent.request.get("Key") or intent.request["Item"]
+            plan.add(intent.table.schema.address(key), Step(intent))
     return None
 
 
@@ -65,9 +72,7 @@ def _expand_put(context: Context, plan: Plan, intent: Put[Entity]) -> Flow[Entit
     spec = intent.new.__spec__
     maintainers = transactional(spec)
     old = None
-    if not intent.absent and (
-        maintainers or spec.version is not None or spec.states or has_counts(spec)
-    ):
+    if not intent.absent and (maintainers or spec.version is not None or spec.states or spec.kept):
         old = yield from find(context, intent.new.ref())
         if old is None:
             if version_of(intent.new):
@@ -94,12 +99,12 @@ def _expand_put(context: Context, plan: Plan, intent: Put[Entity]) -> Flow[Entit
 
 def _as_update(spec: EntitySpec, old: Entity, intent: Put) -> Update:
     """A put over an existing item, as the equivalent update."""
-    ours = {stamp.name for stamp in (spec.version, spec.created, spec.updated) if stamp}
+    stamps = (field.name for field in (spec.version, spec.created, spec.updated) if field)
+    unchanged = {*stamps, *spec.kept, *spec.key.address}
     changes: dict[str, Change] = {}
     for name, field in spec.fields.items():
         value, before = getattr(intent.new, name), getattr(old, name)
-        kept = name in ours or is_counted(field) or name in spec.key.address
-        if kept or value == before:
+        if name in unchanged or value == before:
             continue
         empty = value is None or (field.kind.endswith("_set") and not value)
         changes[name] = change.clear if empty else change.Set(value)
@@ -112,56 +117,54 @@ def _expand_update(
     spec = intent.ref.entity.__spec__
     if not intent.counting:
         intent = stamp_update(context, intent)
-    touched = frozenset(intent.changes)
-    if spec.fixed and not intent.counting:
         _refuse_fixed(spec, intent)
     maintainers = transactional(spec)
-    concerned = [m for m in maintainers if m.fields & touched] if maintainers else []
+    concerned = [m for m in maintainers if not m.fields.isdisjoint(intent.changes)]
     address = intent.ref.address
     pending = plan.steps.get(address)
     if pending is not None and isinstance(pending.intent, Delete):
         if not plan.entailing:
             raise PlanError(f"one transaction deletes and writes {intent.ref}; do only one")
-        if intent.counting and not intent.lenient:
+        if intent.counting and intent.if_missing != "skip":
             raise PlanError(
                 f"one transaction deletes {intent.ref} and counts a new item on it; do only one"
             )
         return None
-    if intent.otherwise is not None and pending is None and address in plan.missing:
-        whole = Put(intent.otherwise(), unless_raced=True)
-        return (yield from _expand_put(context, plan, whole))
-    old = pending.new if pending is not None and pending.new is not None else intent.known or read
-    if old is not None and old is intent.known:
-        old = yield from _with_present_counts(context, intent, old)
+    if pending is None and callable(intent.if_missing) and address in plan.missing:
+        return (yield from _expand_missing(context, plan, intent))
+    held = None if pending is None else pending.new
+    if held is not None and (refused := step_refused(spec, intent, held)) is not None:
+        raise refused
+    old = read if held is None else held
+    if old is None and intent.known is not None:
+        old = yield from _with_present_counts(context, intent, intent.known)
     # A new item gets all its consequences.
-    made = intent.upsert and bool(maintainers)
-    needs_old = made or bool(
-        concerned
-        or intent.lenient
+    follows = concerned or (intent.if_missing == "create" and maintainers)
+    if old is None and (
+        follows
+        or intent.if_missing == "skip"
         or index_fields_missing(spec, intent)
-        or (not intent.counting and looked_at(spec, intent))
-    )
-    if old is None and needs_old:
+        or looked_at(spec, intent)
+    ):
         old = yield from find(context, intent.ref)
-        if old is None and intent.lenient:
-            return None
-        if old is None and intent.otherwise is not None:
-            whole = Put(intent.otherwise(), unless_raced=True)
-            return (yield from _expand_put(context, plan, whole))
-        if old is None and not intent.upsert:
-            raise NotFound(f"{intent.ref} does not exist")
-        if old is None and made:
-            first = Put(first_item(intent), unless_raced=True, counted=True)
-            return (yield from _expand_put(context, plan, first))
-    if pending is not None and old is pending.new and old is not None:
-        refused = step_refused(spec, intent, old)
-        if refused is not None:
-            raise refused
+        if old is None and (follows or intent.if_missing != "create"):
+            return (yield from _expand_missing(context, plan, intent))
     new, wire = (None, None) if old is None else apply_update(old, intent)
     plan.add(address, Step(intent, old, new, wire))
     if old is not None:
         plan.entail(concerned, old, new)
     return new
+
+
+def _expand_missing(context: Context, plan: Plan, intent: Update) -> Flow[Entity | None]:
+    """An update of an item that does not exist."""
+    if intent.if_missing == "skip":
+        return None
+    if intent.if_missing == "refuse":
+        raise NotFound(f"{intent.ref} does not exist")
+    new = intent.if_missing() if callable(intent.if_missing) else first_item(intent)
+    counted = intent.if_missing == "create"
+    return (yield from _expand_put(context, plan, Put(new, unless_raced=True, counted=counted)))
 
 
 def _expand_derived(context: Context, plan: Plan, intent: Derived) -> Flow[Entity | None]:

@@ -11,7 +11,6 @@ from keyfold.design.address import Ref
 from keyfold.design.condition import Condition, condition_text, evaluator
 from keyfold.design.entity import Entity
 from keyfold.design.entity_spec import EntitySpec
-from keyfold.design.fields import FieldSpec
 from keyfold.errors import (
     AlreadyExists,
     ConditionFailed,
@@ -104,7 +103,7 @@ def _identifying_fields(spec: EntitySpec, intent: Update | Delete) -> set[str]:
     if spec.version is not None:
         wanted &= _written_from(spec)
     wanted |= looked_at(spec, intent)
-    return {name for name in wanted if not is_counted(spec.fields[name])}
+    return wanted - spec.kept
 
 
 def _written_from(spec: EntitySpec) -> set[str]:
@@ -137,11 +136,6 @@ def steady_counts(spec: EntitySpec, intent: Update | Delete) -> frozenset[str]:
     for maintainer in spec.table.design.joining(spec.entity):
         found |= maintainer.steady(touched)
     return found
-
-
-def is_counted(field: FieldSpec) -> bool:
-    """Whether a maintainer writes the field, so that it moves while others edit the item."""
-    return field.is_kept
 
 
 def refusal_of(
@@ -189,7 +183,7 @@ def not_met(ref: Ref[Any], condition: Condition | None, item: WireItem | None) -
 def _differs(
     spec: EntitySpec, old: Entity, item: WireItem, intent: Update | Delete | Check
 ) -> bool:
-    names = {name for name, field in spec.fields.items() if not is_counted(field)}
+    names = spec.fields.keys() - spec.kept
     if spec.version is not None:
         version = item.get(spec.version.attribute, {}).get("N")
         if version != str(getattr(old, spec.version.name)):

@@ -43,27 +43,31 @@ class Put(Write[E], Generic[E]):
     carried: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
 
+IfMissing: TypeAlias = Literal["refuse", "skip", "create"] | Callable[[], Entity]
+"""What an update does where there is no item; a function makes the whole item."""
+
+
 @dataclass(frozen=True)
 class Update(Write[T_co], Generic[T_co]):
     """Change one item.
 
-    `given` is the item as the caller saw it, `known` the same where its version guards it.
-    `counting` marks a maintainer's adjustment, which leaves version and timestamps alone. `upsert`
-    may create the item. Without it a missing item is an error; with `lenient` it is skipped; with
-    `otherwise` that whole item is written. If a `steady` field moved since planning, the commit
+    `given` is the item as the caller saw it. `counting` marks a maintainer's adjustment, which
+    leaves version and timestamps alone. If a `steady` field moved since planning, the commit
     restarts.
     """
 
     ref: Ref[Any]
     changes: Mapping[str, Change]
     condition: Condition | None = None
-    known: Entity | None = None
-    counting: bool = False
-    upsert: bool = False
-    lenient: bool = False
     given: Entity | None = None
+    counting: bool = False
+    if_missing: IfMissing = "refuse"
     steady: frozenset[str] = frozenset()
-    otherwise: Callable[[], Entity] | None = None
+
+    @property
+    def known(self) -> Entity | None:
+        """The item as the caller saw it, where its version guards it."""
+        return None if self.ref.entity.__spec__.version is None else self.given
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,17 @@ from keyfold.errors import NotFound, PlanError
 from keyfold.runtime import changes as change
 from keyfold.runtime.changes import Change
 from keyfold.runtime.context import Context
-from keyfold.runtime.intent import Check, Delete, Derived, Intent, Maintainer, Marker, Put, Update
+from keyfold.runtime.intent import (
+    Check,
+    Delete,
+    Derived,
+    IfMissing,
+    Intent,
+    Maintainer,
+    Marker,
+    Put,
+    Update,
+)
 from keyfold.runtime.write_requests import (
     WireWrite,
     check_write,
@@ -37,17 +47,19 @@ class Step:
     """The stored form of `new`, if known."""
 
     def render(self, context: Context, stored: dict[str, Any] | None) -> WireWrite:
-        intent = self.intent
-        if isinstance(intent, Put):
-            return put_write(context, intent, self.wire)
-        if isinstance(intent, Update):
-            return update_write(context, intent, self.old, self.new, stored, self.wire)
-        if isinstance(intent, Delete):
-            return delete_write(context, intent, self.old, stored)
-        if isinstance(intent, Check):
-            return check_write(context, intent)
-        assert isinstance(intent, Marker), "what is derived was made an update"
-        return marker_write(context, intent)
+        match self.intent:
+            case Put() as put:
+                return put_write(context, put, self.wire)
+            case Update() as update:
+                return update_write(context, update, self.old, self.new, stored, self.wire)
+            case Delete() as delete:
+                return delete_write(context, delete, self.old, stored)
+            case Check() as check:
+                return check_write(context, check)
+            case Marker() as marker:
+                return marker_write(context, marker)
+            case Derived():
+                raise AssertionError("what is derived was made an update")
 
 
 @dataclass
@@ -98,48 +110,48 @@ class Plan:
 
 def _join(first: Step, second: Step) -> Step | None:
     """Two writes to one item combined: DynamoDB accepts an item once per transaction."""
-    if isinstance(first.intent, Check):
-        return _with_check(second, first.intent)
-    if isinstance(second.intent, Check):
-        return _with_check(first, second.intent)
-    if isinstance(first.intent, Delete) and isinstance(second.intent, Delete):
-        condition = all_of(first.intent.condition, second.intent.condition)
-        must_exist = first.intent.must_exist or second.intent.must_exist
-        return replace(
-            first, intent=replace(first.intent, condition=condition, must_exist=must_exist)
-        )
-    if isinstance(first.intent, Delete) and isinstance(second.intent, Update):
-        return first
-    if isinstance(first.intent, Update) and isinstance(second.intent, Delete):
-        condition = all_of(first.intent.condition, second.intent.condition)
-        return Step(replace(second.intent, condition=condition), first.old or second.old)
-    if isinstance(first.intent, Update) and isinstance(second.intent, Update):
-        merged = dict(first.intent.changes)
-        for name, one in second.intent.changes.items():
-            merged[name] = _combine(merged.get(name), one)
-        base = second.intent if first.intent.counting else first.intent
-        both = first.intent, second.intent
-        demanded = any(not (one.upsert or one.lenient or one.otherwise) for one in both)
-        joined = replace(
-            base,
-            changes=merged,
-            condition=all_of(first.intent.condition, second.intent.condition),
-            upsert=not demanded and any(one.upsert for one in both),
-            lenient=all(one.lenient for one in both),
-            steady=first.intent.steady | second.intent.steady,
-            otherwise=second.intent.otherwise or first.intent.otherwise,
-        )
-        return Step(joined, first.old or second.old, second.new, second.wire)
-    if isinstance(first.intent, Put) and isinstance(second.intent, Update):
-        assert second.new is not None
-        return Step(replace(first.intent, new=second.new), first.old, second.new)
-    if isinstance(first.intent, Marker) and isinstance(second.intent, Marker):
-        if _is_undone(first.intent, second.intent):
-            return None
-        return Step(_joined_markers(first.intent, second.intent))
-    raise PlanError(
-        f"one transaction writes {_subject(first.intent)} twice; DynamoDB allows one write per "
-        "item, so combine them"
+    old = second.old if first.old is None else first.old
+    match first.intent, second.intent:
+        case Check() as check, _:
+            return _with_check(second, check)
+        case _, Check() as check:
+            return _with_check(first, check)
+        case Delete() as one, Delete() as other:
+            both = all_of(one.condition, other.condition)
+            must_exist = one.must_exist or other.must_exist
+            return replace(first, intent=replace(one, condition=both, must_exist=must_exist))
+        case Delete(), Update():
+            return first
+        case Update() as one, Delete() as other:
+            both = all_of(one.condition, other.condition)
+            return Step(replace(other, condition=both), old)
+        case Update() as one, Update() as other:
+            return Step(_joined_updates(one, other), old, second.new, second.wire)
+        case Put() as one, Update():
+            assert second.new is not None
+            return Step(replace(one, new=second.new), first.old, second.new)
+        case Marker() as one, Marker() as other:
+            return None if _is_undone(one, other) else Step(_joined_markers(one, other))
+        case _:
+            raise PlanError(
+                f"one transaction writes {_subject(first.intent)} twice; DynamoDB allows one "
+                "write per item, so combine them"
+            )
+
+
+def _joined_updates(first: Update, second: Update) -> Update:
+    changes = dict(first.changes)
+    for name, one in second.changes.items():
+        changes[name] = _combine(changes.get(name), one)
+    given = second.if_missing, first.if_missing
+    made: list[IfMissing] = [one for one in given if callable(one)]
+    stated: list[IfMissing] = [one for one in ("refuse", "create") if one in given]
+    return replace(
+        second if first.counting else first,
+        changes=changes,
+        condition=all_of(first.condition, second.condition),
+        if_missing=[*made, *stated, "skip"][0],
+        steady=first.steady | second.steady,
     )
 
 
@@ -189,7 +201,7 @@ def _with_check(step: Step, check: Check) -> Step:
             )
         intent = replace(intent, must_exist=True)
     elif isinstance(intent, Update):
-        intent = replace(intent, upsert=False, lenient=False, otherwise=None)
+        intent = replace(intent, if_missing="refuse")
     elif isinstance(intent, Check):
         intent = replace(intent, lasting=intent.lasting or check.lasting)
     both = all_of(intent.condition, check.condition)

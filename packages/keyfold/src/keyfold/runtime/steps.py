@@ -18,7 +18,7 @@ from keyfold.runtime.intent import Update
 
 def _state_changes(spec: EntitySpec, intent: Update) -> Iterator[tuple[str, States[Any], Any]]:
     """The state fields that an update sets, with their new values."""
-    if intent.counting or intent.upsert:
+    if intent.counting or intent.if_missing == "create":
         return
     for name, states in spec.states.items():
         one = intent.changes.get(name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 from keyfold.design.address import Ref
 from keyfold.design.entity import Entity
@@ -22,7 +22,7 @@ from keyfold.runtime.guard import (
     CopiesMissing,
     Lingering,
 )
-from keyfold.runtime.intent import Delete, Put, Update
+from keyfold.runtime.intent import Delete, Intent, Put, Update
 from keyfold.runtime.plan import Plan
 from keyfold.runtime.walk import PASSING
 from keyfold.runtime.write_requests import (
@@ -77,7 +77,7 @@ def _send_single(plan: Plan, write: WireWrite) -> Flow[list[Entity | None]]:
     try:
         answer = yield Call(_SINGLE[write.action], request)
     except ConditionFailed as failed:
-        if failed.item is None and isinstance(write.intent, Update) and write.intent.otherwise:
+        if failed.item is None and _makes_item(write.intent):
             raise CopiesMissing([write.intent.ref]) from failed
         raise _refusal(write, failed.item) from failed
     # Deleting a missing item returns nothing.
@@ -90,6 +90,10 @@ def _send_single(plan: Plan, write: WireWrite) -> Flow[list[Entity | None]]:
     return plan.results
 
 
+def _makes_item(intent: Intent) -> TypeGuard[Update]:
+    return isinstance(intent, Update) and callable(intent.if_missing)
+
+
 def _refusal(write: WireWrite, item: dict[str, Any] | None) -> Exception:
     """The error for a failed condition; retryable if only our own read was stale."""
     problem, intent = write.refusal(item), write.intent
@@ -97,7 +101,7 @@ def _refusal(write: WireWrite, item: dict[str, Any] | None) -> Exception:
         return problem
     raced = (
         (isinstance(problem, VersionConflict) and getattr(intent, "known", None) is None)
-        or (isinstance(problem, NotFound) and isinstance(intent, Update) and intent.lenient)
+        or (isinstance(problem, NotFound) and getattr(intent, "if_missing", None) == "skip")
         or (isinstance(problem, AlreadyExists) and isinstance(intent, Put) and intent.unless_raced)
     )
     return TransactionConflict(str(problem)) if raced else problem
@@ -109,7 +113,7 @@ def _explain(cancelled: TransactionCanceled, writes: Sequence[WireWrite]) -> Exc
     for reason, write in zip(cancelled.reasons, writes, strict=False):
         if reason.code != "ConditionalCheckFailed":
             continue
-        if reason.item is None and isinstance(write.intent, Update) and write.intent.otherwise:
+        if reason.item is None and _makes_item(write.intent):
             missing.append(write.intent.ref)
         else:
             return _refusal(write, reason.item)

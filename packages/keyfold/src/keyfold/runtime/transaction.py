@@ -45,14 +45,13 @@ def update(target: Writable[P, T], /, *args: P.args, **changes: P.kwargs) -> Upd
     """Change an item; a versioned item passed itself must be unchanged since it was read."""
     given: dict[str, Any] = dict(changes)
     where = given.pop("where", None)
-    ref, known = _target(target)
+    ref = ref_of(target)
     given |= _changes_at(ref, args, given)
     refuse_copy(ref.entity, "update")
     return Update(
         ref,
         read_changes(ref.entity.__spec__, given),
         condition=_condition(ref.entity, where),
-        known=known,
         given=target if isinstance(target, Entity) else None,
     )
 
@@ -63,7 +62,7 @@ def upsert(target: Writable[P, T], /, *args: P.args, **changes: P.kwargs) -> Upd
     A condition applies only to an existing item.
     """
     intent: Update[T] = update(target, *args, **changes)
-    return replace(intent, otherwise=partial(first_item, intent))
+    return replace(intent, if_missing=partial(first_item, intent))
 
 
 def _changes_at(ref: Ref[Any], args: tuple[Any, ...], given: dict[str, Any]) -> dict[str, Any]:
@@ -101,9 +100,11 @@ def delete(
     returning: bool = False,
 ) -> Delete[Any]:
     """Delete an item; `returning=True` returns the old item, or None."""
-    ref, known = _target(target)
+    ref = ref_of(target)
     refuse_copy(ref.entity, "delete")
     must_exist = must_exist or where is not None
+    versioned = ref.entity.__spec__.version is not None
+    known = target if versioned and isinstance(target, Entity) else None
     return Delete(ref, _condition(ref.entity, where), known, must_exist, returning)
 
 
@@ -126,13 +127,6 @@ def _as_given(intent: Update) -> Any:
     if intent.given is None:
         return None
     return intent.given.model_copy(update=apply_changes(intent.changes, intent.given.__dict__))
-
-
-def _target(target: Any) -> tuple[Ref[Any], Any]:
-    """The address, and the caller's item where a version can guard it."""
-    ref = ref_of(target)
-    versioned = not isinstance(target, Ref) and ref.entity.__spec__.version is not None
-    return ref, target if versioned else None
 
 
 def _condition(entity: type[Entity], where: Callable[[Any], object] | None) -> Condition | None:

@@ -70,7 +70,7 @@ def apply_update(old: E, intent: Update) -> tuple[E, WireItem | None]:
 
 def looked_at(spec: EntitySpec, intent: Update | Delete) -> set[str]:
     """The fields whose stored values decide whether the changed item is valid."""
-    if isinstance(intent, Delete) or intent.counting or intent.upsert:
+    if isinstance(intent, Delete) or intent.counting or intent.if_missing == "create":
         return set()
     validators = spec.validators
     if validators.whole or validators.fields & intent.changes.keys():
@@ -96,7 +96,7 @@ def _needs_value(field: FieldSpec, one: Change) -> bool:
 
 def limits(expressions: Expressions, spec: EntitySpec, intent: Update) -> list[str]:
     """The conditions that keep operations within their fields' limits."""
-    if intent.counting or intent.upsert:
+    if intent.counting or intent.if_missing == "create":
         return []
     found: list[str] = []
     for name, one in intent.changes.items():

@@ -132,7 +132,7 @@ def update_write(
     expressions = Expressions()
     key = intent.ref.wire()
     conditions = []
-    if not intent.upsert:
+    if intent.if_missing != "create":
         conditions.append(f"attribute_exists({expressions.name(spec.table.schema.partition)})")
     if old is not None:
         conditions += unchanged_guards(expressions, spec, old, stored, intent)
@@ -152,7 +152,7 @@ def update_write(
         for attribute, value in _index_changes(spec, intent, new, key, wire).items():
             actions.attribute(attribute, value)
     type_attribute = spec.table.schema.type_attribute
-    if intent.upsert:
+    if intent.if_missing == "create":
         if type_attribute is not None:
             actions.default(type_attribute, {"S": spec.type_name})
         for field in spec.key.address:
@@ -266,7 +266,7 @@ def _index_changes(
     changed = (spec.fields[name] for name in intent.changes)
     own = {field.attribute for field in changed if field.reader is None}
     for placement in spec.placements.values():
-        touched = bool(placement.fields & set(intent.changes)) or intent.upsert
+        touched = bool(placement.fields & set(intent.changes)) or intent.if_missing == "create"
         if new is not None and placement.applies(values):
             kept |= {a.attribute for a in placement.attributes}
         if not touched:

@@ -108,8 +108,8 @@ class Summed(Reaction):
 def forgiving(intents: Sequence[Intent]) -> list[Intent]:
     """The same, but a missing holder is skipped."""
     return [
-        replace(intent, lenient=True)
-        if isinstance(intent, Update) and intent.counting and not intent.upsert
+        replace(intent, if_missing="skip")
+        if isinstance(intent, Update) and intent.counting and intent.if_missing == "refuse"
         else intent
         for intent in intents
     ]

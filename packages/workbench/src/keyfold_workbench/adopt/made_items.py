@@ -23,7 +23,6 @@ from keyfold.design.validation import complaints, in_one_line
 from keyfold.errors import KeyfoldError
 from keyfold.review.draft import names
 from keyfold.review.references import References
-from keyfold.runtime.guard import is_counted
 from keyfold_engine.values.size import item_size
 from keyfold_workbench.adopt.made_values import LONG, NOW, WORDS, ValueMaker
 
@@ -219,7 +218,7 @@ class ItemMaker:
     def _is_left_out(self, specced: FieldSpec) -> bool:
         """Fields that keyfold sets itself."""
         own = any(specced.mark(mark) is not None for mark in (Version, Created, Updated, Ttl))
-        return not specced.required and (own or is_counted(specced))
+        return not specced.required and (own or specced.is_kept)
 
     def _pick_skewed(self, among: list[Entity]) -> Entity:
         """A skewed choice: a few items get most of the references."""

@@ -15,7 +15,6 @@ from keyfold.design.entity_spec import EntitySpec
 from keyfold.design.fields import FieldSpec
 from keyfold.design.vector import Vector
 from keyfold.maintain import Copied
-from keyfold.runtime.guard import is_counted
 from keyfold_workbench.studio.notation import type_words
 from keyfold_workbench.studio.shape import Given, ValueShape, boxes, is_given, shape_of, value_in
 
@@ -126,7 +125,7 @@ def _limits(entity: type[Entity], name: str) -> str:
 
 
 def _why_read_only(spec: EntitySpec, field: FieldSpec, *, is_new: bool) -> str:
-    if is_counted(field):
+    if field.is_kept:
         return "counted, not edited"
     if (copied := field.mark(Copied)) is not None and not is_new:
         return f"copied from {copied.of}.{copied.field}"

@@ -123,7 +123,7 @@ class VolumeMaintainer(SummedStructure):
     def carry_over(self, gone: Entity) -> Iterator[Intent]:
         number = getattr(gone, self.field)
         if number:
-            yield Update(gone.ref(), {self.field: Add(number)}, counting=True, lenient=True)
+            yield Update(gone.ref(), {self.field: Add(number)}, counting=True, if_missing="skip")
 
     @property
     def follows(self) -> Follows:
