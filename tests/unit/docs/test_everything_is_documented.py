@@ -174,3 +174,10 @@ def test_a_constant_has_its_own_sentence(reference: ModuleType) -> None:
     assert reference.constant_doc("clear", keyfold.clear) == (
         "Removes the value of an optional field."
     )
+
+
+def test_the_changelog_says_everything_once() -> None:
+    lines = (ROOT / "CHANGELOG.md").read_text("utf-8").splitlines()
+    entries = [line for line in lines if line.startswith("- ")]
+    assert entries
+    assert [line for line in set(entries) if entries.count(line) > 1] == []
