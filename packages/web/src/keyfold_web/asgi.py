@@ -52,7 +52,7 @@ def address_of(scope: Scope) -> str:
     return client[0] if client else ""
 
 
-async def read_body(receive: Receive, most: int = BODY_BYTES) -> bytes:
+async def read_body(receive: Receive) -> bytes:
     """The body; refused if it exceeds the limit."""
     parts, size = [], 0
     while True:
@@ -61,8 +61,8 @@ async def read_body(receive: Receive, most: int = BODY_BYTES) -> bytes:
             raise ClientDisconnect
         part = message.get("body", b"")
         size += len(part)
-        if size > most:
-            raise BodyTooLarge(f"The body must not exceed {most} bytes.")
+        if size > BODY_BYTES:
+            raise BodyTooLarge(f"The body must not exceed {BODY_BYTES} bytes.")
         parts.append(part)
         if not message.get("more_body"):
             return part if len(parts) == 1 else b"".join(parts)

@@ -97,12 +97,11 @@ class JwksTokens:
         issuer: str,
         audience: str,
         admin_group: str = ADMIN_GROUP,
-        skew: int = SKEW_SECONDS,
         clock: Clock | None = None,
         fetch: Fetch | None = None,
     ) -> None:
         self._url, self._issuer, self._audience = url, issuer, audience
-        self._admin_group, self._skew = admin_group, skew
+        self._admin_group = admin_group
         self._clock, self._fetch = clock or SystemClock(), fetch or _fetch
         self._keys: dict[str, jwt.PyJWK] = {}
         self._fetched = float("-inf")
@@ -120,7 +119,7 @@ class JwksTokens:
             self._issuer,
             self._audience,
             self._clock,
-            self._skew,
+            SKEW_SECONDS,
         )
         identity = Identity.from_claims(claims, admin_group=self._admin_group)
         return self._verified.keep(token, identity)

@@ -48,11 +48,11 @@ class SigningKey:
 
 
 @lru_cache(maxsize=64)
-def signing_key(secret_key: str, date: str, region: str, service: str = SERVICE) -> SigningKey:
+def signing_key(secret_key: str, date: str, region: str) -> SigningKey:
     """The key for a day, region and service: four HMACs, worth caching."""
     key = hmac.digest(b"AWS4" + secret_key.encode(), date.encode(), "sha256")
     key = hmac.digest(key, region.encode(), "sha256")
-    key = hmac.digest(key, service.encode(), "sha256")
+    key = hmac.digest(key, SERVICE.encode(), "sha256")
     return SigningKey(hmac.digest(key, b"aws4_request", "sha256"))
 
 

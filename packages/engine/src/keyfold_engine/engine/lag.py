@@ -25,16 +25,15 @@ NEVER = float("inf")
 class Lag:
     """The delay of a change: seconds, a range, or until released."""
 
-    def __init__(self, setting: LagSetting, seed: int = 0) -> None:
+    def __init__(self, setting: LagSetting) -> None:
         self._setting = _valid_lag(setting)
-        self._seed = seed
 
     @cached_property
     def _random(self) -> Random:
         # Few engines use random delays.
         from random import Random
 
-        return Random(self._seed)
+        return Random(0)
 
     def delay(self) -> float:
         match self._setting:
@@ -51,9 +50,9 @@ class Lag:
 class IndexLag:
     """The items that global indexes still see in their old state."""
 
-    def __init__(self, setting: LagSetting, clock: Clock, seed: int = 0) -> None:
+    def __init__(self, setting: LagSetting, clock: Clock) -> None:
         self._setting = setting
-        self._lag = Lag(setting, seed)
+        self._lag = Lag(setting)
         self._clock = clock
         self._lock = Lock()
         # By table and place: when each change reaches the indexes, and the body before it.

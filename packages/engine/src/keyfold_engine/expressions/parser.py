@@ -82,8 +82,9 @@ def _stated_value(wire: object) -> AttributeValue:
 
 
 @lru_cache(_TEXTS_KEPT)
-def update(text: str, parameter: str = "UpdateExpression") -> UpdateActions:
+def update(text: str) -> UpdateActions:
     """The actions of an update expression."""
+    parameter = "UpdateExpression"
     parser = _Parser(text, parameter)
     sections = parser.sections()
     parser.expect_end()
@@ -92,8 +93,9 @@ def update(text: str, parameter: str = "UpdateExpression") -> UpdateActions:
 
 
 @lru_cache(_TEXTS_KEPT)
-def projection(text: str, parameter: str = "ProjectionExpression") -> Projection:
+def projection(text: str) -> Projection:
     """The paths of a projection expression."""
+    parameter = "ProjectionExpression"
     parser = _Parser(text, parameter)
     paths = parser.paths()
     parser.expect_end()

@@ -48,12 +48,11 @@ class Server:
         settings: ServerSettings,
         *,
         metrics: Metrics | None = None,
-        clock: Clock | None = None,
         sweeps: bool = True,
     ) -> None:
         self._engine, self._settings = engine, settings
         self._metrics = metrics or Metrics()
-        clock = clock or SystemClock()
+        clock = SystemClock()
         self._sweeps = sweeps
         self._sweeper: Sweeper | None = None
         self._logs = _request_logs(settings, clock)

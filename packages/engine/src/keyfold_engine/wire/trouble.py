@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -17,13 +16,12 @@ _QUIET_SECONDS = 10.0
 class TroubleLog:
     """Logs each kind of error at once, then at most every ten seconds."""
 
-    def __init__(self, now: Callable[[], float] = monotonic) -> None:
-        self._now = now
+    def __init__(self) -> None:
         self._told: dict[type[StorageError], float] = {}
         self._untold = 0
 
     def note(self, request_id: str, error: StorageError) -> None:
-        now, kind = self._now(), type(error)
+        now, kind = monotonic(), type(error)
         if now - self._told.get(kind, -_QUIET_SECONDS) < _QUIET_SECONDS:
             self._untold += 1
             return

@@ -11,7 +11,7 @@ from typing import Final
 
 from keyfold.errors import VerifyFailed
 from keyfold.maintain.drift import Drift, DriftReport
-from keyfold.maintain.repair import LEFT, OVERTAKEN, OnFix, fix
+from keyfold.maintain.repair import LEFT, OVERTAKEN, fix
 from keyfold.maintain.survey import Progress, Structures
 from keyfold.maintain.verify import Settle, examine, structures_of, verify
 from keyfold.runtime.arguments import several
@@ -34,7 +34,6 @@ def rebuild(
     settle: Settle | None = None,
     per_second: float | None = None,
     progress: Progress | None = None,
-    on_fix: OnFix | None = None,
 ) -> DriftReport:
     """Rebuild all structures, or those with these labels; returns what is left.
 
@@ -48,7 +47,7 @@ def rebuild(
     doubtful: set[tuple[int, bytes]] | None = None
     late: set[tuple[int, bytes]] = set()
     for _ in range(ROUNDS):
-        flow = _round(db.context, chosen, per_second, progress, on_fix, settle)
+        flow = _round(db.context, chosen, per_second, progress, settle)
         unsettled, left = db.run(flow, "rebuild")
         # A number that was right once only waits for the stream, until it is corrected.
         known = left.differing if doubtful is None else doubtful & left.differing
@@ -75,7 +74,6 @@ def _round(
     structures: Structures,
     per_second: float | None,
     progress: Progress | None,
-    on_fix: OnFix | None,
     settle: Settle | None,
 ) -> Flow[tuple[int, DriftReport]]:
     """Repair whatever differs; returns how much to check again, because it was repaired or
@@ -85,7 +83,7 @@ def _round(
 
     def on_drift(drift: Drift) -> Flow[None]:
         nonlocal unsettled
-        outcome = yield from fix(context, drift, per_second, on_fix)
+        outcome = yield from fix(context, drift, per_second)
         if outcome.startswith(LEFT):
             left.add(drift)
         unsettled += outcome == OVERTAKEN or not outcome.startswith(LEFT)

@@ -52,13 +52,13 @@ class Consumer(Following):
         self._following = StreamWorker(db, options or ConsumerOptions(), sinks)
         self._alarm = WakeUp()
 
-    def run_once(self, threads: ThreadPoolExecutor | None = None) -> Outcome:
+    def run_once(self) -> Outcome:
         """Read one batch of every shard that this worker holds."""
-        total = self._read(threads)
+        total = self._read()
         self.db.run(self._following.deliver(), "streams")
         return total
 
-    def _read(self, threads: ThreadPoolExecutor | None) -> Outcome:
+    def _read(self, threads: ThreadPoolExecutor | None = None) -> Outcome:
         total = Outcome()
         readers = self.db.run(self._following.assignment(), "streams")
         polled = (threads.map if threads is not None else map)(self._poll, readers)
@@ -97,7 +97,7 @@ class Consumer(Following):
         self._following.greedy = True
         try:
             while left:
-                outcome = self._read(None)
+                outcome = self._read()
                 outcome.unresolved = []
                 total += outcome
                 left = self.db.run(self._following.left_from(started), "streams")

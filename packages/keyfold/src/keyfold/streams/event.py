@@ -94,7 +94,7 @@ class Delivery:
         """Run a read; for processors in sync and async consumers."""
         return await _answer(self.db.read(wanted, cursor=cursor))
 
-    def emit(self, name: str, payload: Mapping[str, Any], *, key: str = "") -> Event:
+    def emit(self, name: str, payload: Mapping[str, Any]) -> Event:
         """Send a domain event, in the same transaction as the writes of this delivery."""
         if not name or not isinstance(payload, Mapping):
             raise ProcessorFailed(
@@ -106,7 +106,7 @@ class Delivery:
             name=name,
             payload=dict(payload),
             at=self.record.at,
-            key=key or self.record.address,
+            key=self.record.address,
             order=f"{self.record.sequence:>040}-{len(self.events):03d}",
             source=self.db.context.design.name,
         )

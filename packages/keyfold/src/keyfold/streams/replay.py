@@ -15,10 +15,10 @@ from keyfold.streams.record import parse
 from keyfold.streams.record_batch import process
 
 
-def replay(db: Db | AsyncDb, letter: DeadLetter, policy: Policy | None = None) -> Flow[None]:
+def replay(db: Db | AsyncDb, letter: DeadLetter) -> Flow[None]:
     """Apply the effect and delete the letter in one transaction. On failure the letter stays."""
     context = db.context
-    run = ReactionContext(context, db, policy or Policy())
+    run = ReactionContext(context, db, Policy())
     effects = Effects(context.design)
     table: Table | None = context.design.tables.get(letter.table)
     if letter.record is None or table is None:

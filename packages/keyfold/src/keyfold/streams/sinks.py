@@ -15,6 +15,7 @@ from keyfold.streams.event import Event, read_event
 
 SIGNATURE_HEADER: Final = "X-Keyfold-Signature"
 EVENT_HEADER: Final = "X-Keyfold-Event"
+TIMEOUT_SECONDS: Final = 10.0
 
 
 class Sink(Protocol):
@@ -54,10 +55,10 @@ class Queue:
 class Webhook:
     """Posts each event as JSON, signed with HMAC-SHA256 of the body."""
 
-    def __init__(self, url: str, secret: str, *, name: str = "", seconds: float = 10.0) -> None:
+    def __init__(self, url: str, secret: str, *, seconds: float = TIMEOUT_SECONDS) -> None:
         if not url.startswith(("http://", "https://")):
             raise KeyfoldError(f"a webhook URL must start with http:// or https://, not {url!r}")
-        self.url, self.name, self.seconds = url, name or url, seconds
+        self.url, self.name, self.seconds = url, url, seconds
         self._secret = secret.encode()
 
     def signature(self, body: bytes) -> str:
@@ -85,12 +86,12 @@ class Webhook:
 class EventBridge:
     """Puts events on an EventBridge bus; needs botocore and AWS credentials."""
 
-    def __init__(self, bus: str, source: str, *, client: Any = None, seconds: float = 10.0) -> None:
-        self.bus, self.source, self.name, self.seconds = bus, source, f"bus {bus}", seconds
+    def __init__(self, bus: str, source: str, *, client: Any = None) -> None:
+        self.bus, self.source, self.name = bus, source, f"bus {bus}"
         self._client = client or _aws_client("events")
 
     def deliver(self, context: Context, event: Event) -> Flow[None]:  # noqa: ARG002
-        yield Invoke(lambda: self._put(event), self.seconds, self.name)
+        yield Invoke(lambda: self._put(event), TIMEOUT_SECONDS, self.name)
 
     def _put(self, event: Event) -> None:
         entry = {
@@ -109,12 +110,12 @@ class EventBridge:
 class Sqs:
     """Sends events to an SQS queue; a FIFO queue keeps the order per key."""
 
-    def __init__(self, url: str, *, client: Any = None, seconds: float = 10.0) -> None:
-        self.url, self.name, self.seconds = url, f"queue {url}", seconds
+    def __init__(self, url: str, *, client: Any = None) -> None:
+        self.url, self.name = url, f"queue {url}"
         self._client = client or _aws_client("sqs")
 
     def deliver(self, context: Context, event: Event) -> Flow[None]:  # noqa: ARG002
-        yield Invoke(lambda: self._send(event), self.seconds, self.name)
+        yield Invoke(lambda: self._send(event), TIMEOUT_SECONDS, self.name)
 
     def _send(self, event: Event) -> None:
         request: dict[str, Any] = {"QueueUrl": self.url, "MessageBody": event.body().decode()}

@@ -21,6 +21,7 @@ from keyfold.streams.record_batch import Outcome
 from keyfold.streams.shard import Shard, ShardRecords, shards
 
 BATCH: Final = 500
+POLL_SECONDS: Final = 0.5
 LOOK_SECONDS: Final = 10.0
 """How often new shards are looked for."""
 logger = logging.getLogger("keyfold.streams")
@@ -30,18 +31,11 @@ Tell = Callable[[Change[Any]], None]
 class Tail:
     """Reports each change of some entities, from `start` until `stop`."""
 
-    def __init__(
-        self,
-        db: AsyncDb,
-        entities: Iterable[type[Entity]],
-        tell: Tell,
-        *,
-        poll_seconds: float = 0.5,
-    ) -> None:
+    def __init__(self, db: AsyncDb, entities: Iterable[type[Entity]], tell: Tell) -> None:
         self._db, self._tell = db, tell
         self._entities = tuple(entities)
         self._tables = list(dict.fromkeys(one.__table__ for one in self._entities))
-        self._pace = Pace(poll_seconds, BATCH)
+        self._pace = Pace(POLL_SECONDS, BATCH)
         self._alarm = AsyncAlarm()
         self._reading: dict[str, tuple[Shard, ShardRecords]] = {}
         self._known: set[str] = set()

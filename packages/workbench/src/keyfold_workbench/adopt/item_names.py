@@ -171,9 +171,9 @@ def singular(word: str) -> str:
 class SlotNames:
     """Names for values stored only in keys: one name per value of an entity."""
 
-    def __init__(self, attributes: Iterable[str], reserved: Iterable[str] = ()) -> None:
+    def __init__(self, attributes: Iterable[str]) -> None:
         found = list(attributes)
-        self._taken = {*found, *reserved}
+        self._taken = set(found)
         self._style = _style([name for name in found if not is_synthetic(name)])
         self._known: dict[tuple[str, ...], str] = {}
         self.asked: list[str] = []

@@ -24,13 +24,11 @@ class Bar:
         return sum(part for part, _ in self.parts)
 
 
-def bars(
-    title: str, rows: Sequence[Bar], legend: Sequence[tuple[str, str]] = (), most: float = 0.0
-) -> str:
+def bars(title: str, rows: Sequence[Bar], legend: Sequence[tuple[str, str]] = ()) -> str:
     """A bar chart; colours are `slot`, `warm`, `green` and `violet`."""
     drawing = Drawing(title)
     longest = max((row.length for row in rows), default=0.0) or 1.0
-    scale = WIDTH / max(longest, most)
+    scale = WIDTH / longest
     left = max((sans_width(row.label) for row in rows), default=0.0) + 10
     top = 0.0
     for name, colour in legend:

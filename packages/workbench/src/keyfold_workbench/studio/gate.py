@@ -41,8 +41,6 @@ class Gate:
 
     token: str = field(default_factory=lambda: secrets.token_urlsafe(24), repr=False)
     password: str = field(default="", repr=False)
-    secure: bool = False
-    """Behind TLS: the cookie is never sent without it."""
     _secret: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
     _sessions: OrderedDict[str, None] = field(default_factory=OrderedDict, repr=False)
     _wrong: list[float] = field(default_factory=list, repr=False)
@@ -104,7 +102,6 @@ class Gate:
             path=path,
             httponly=True,
             samesite="strict",
-            secure=self.secure,
         )
         return response
 

@@ -72,18 +72,18 @@ class LagSamples:
             self._kept.append(LagSample(time.time(), seconds))
 
 
-def lag_panel(title: str, samples: Sequence[LagSample], limit: float | None = None) -> Html:
-    """The last minutes as a line; `limit` is the goal."""
+def lag_panel(title: str, samples: Sequence[LagSample]) -> Html:
+    """The last minutes as a line."""
     if not samples:
         says = "It is measured while a stream is followed."
         return panel(title, empty("Nothing to measure yet", says), note="last 5 minutes")
     most = max(one.seconds for one in samples)
     note = f"last 5 minutes, at most {most:.1f} s"
-    return panel(title, el("div", _chart(samples, most, limit), class_="pad"), note=note)
+    return panel(title, el("div", _chart(samples, most), class_="pad"), note=note)
 
 
-def _chart(samples: Sequence[LagSample], most: float, limit: float | None) -> Html:
-    top = next((one for one in TOPS if one >= max(most, limit or 0)), most)
+def _chart(samples: Sequence[LagSample], most: float) -> Html:
+    top = next((one for one in TOPS if one >= most), most)
     now = time.time()
 
     def across(at: float) -> float:
@@ -105,16 +105,12 @@ def _chart(samples: Sequence[LagSample], most: float, limit: float | None) -> Ht
         )
         for value in (0, top / 2, top)
     ]
-    bound = None
-    if limit is not None:
-        bound = el("path", class_="limit", d=f"M{LEFT:.0f} {down(limit):.1f}H{RIGHT:.0f}")
     last = samples[-1].seconds
     says = f"Seconds behind in the last five minutes: at most {most:.1f}, {last:.1f} now"
     return el(
         "svg",
         ticks,
         lines,
-        bound,
         el("text", "5 min ago", x=LEFT, y=146),
         el("text", "now", x=RIGHT, y=146, text_anchor="end"),
         class_="chart",

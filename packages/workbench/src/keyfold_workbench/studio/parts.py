@@ -20,9 +20,8 @@ def panel(
     note: Child = None,
     footer: Child = None,
     label: str | None = None,
-    hide_title: bool = False,
 ) -> Html:
-    head = el("h2", title, class_="hide" if hide_title else None)
+    head = el("h2", title)
     said = el("span", note, class_="small muted") if isinstance(note, str) else note
     if note is not None and isinstance(note, Html):
         said = note

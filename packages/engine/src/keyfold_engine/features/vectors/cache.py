@@ -23,8 +23,7 @@ class VectorPartitions:
     cached one is current, also when other processes write.
     """
 
-    def __init__(self, most_bytes: int = _MOST_BYTES) -> None:
-        self._most_bytes = most_bytes
+    def __init__(self) -> None:
         self._kept: OrderedDict[tuple[int, int, bytes], VectorPartition] = OrderedDict()
         self._lock = Lock()
 
@@ -37,7 +36,7 @@ class VectorPartitions:
                 found = VectorPartition(index.function, matrix(index.dimensions))
             self._kept[key] = found
             total = sum(each.bytes for each in self._kept.values())
-            while total > self._most_bytes and len(self._kept) > 1:
+            while total > _MOST_BYTES and len(self._kept) > 1:
                 total -= self._kept.popitem(last=False)[1].bytes
         return found
 

@@ -19,7 +19,7 @@ from keyfold.design.schema import (
 from keyfold.design.template import Literal, Template
 from keyfold.review.check.key_sets import Appearance
 from keyfold.review.check.reach import Reach, example
-from keyfold.review.check.sample import item_name, key_of, sort_of, text_of
+from keyfold.review.check.sample import item_name, key_of, text_of
 from keyfold.review.keyspace import witness
 
 Row = tuple[str, str]
@@ -114,7 +114,7 @@ def returned_key(facts: Reach, pattern: PatternSchema, appearance: Appearance) -
     if key.sort is None:
         return text_of(key.partition, entity)
     asked = pattern.condition.template
-    texts = [sort_of(key, entity)]
+    texts = [text_of(key.sort, entity)]
     if asked is not None:
         texts.append(f"{text_of(asked, None)}1")
         for space in facts.spaces(key.sort, entity):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 
 from keyfold.design.formats import NAMED, PLAIN, ShardNumber
@@ -14,51 +13,25 @@ from keyfold.review.draft.names import words
 _FIRST = datetime(2026, 3, 1, 9, tzinfo=UTC)
 _TIMED = ("timestamp", "date")
 _NUMBERS = ("number", "decimal", "duration")
-_NONE: Mapping[str, str] = {}
 
 
-def text_of(
-    template: Template, entity: EntitySchema | None, n: int = 1, given: Mapping[str, str] = _NONE
-) -> str:
-    """The key of the n-th item; `given` are known field texts."""
+def text_of(template: Template, entity: EntitySchema | None, n: int = 1) -> str:
+    """The key of the n-th item."""
     return "".join(
-        given.get(part.field) or value_of(entity, part, n) if isinstance(part, Slot) else part.text
+        value_of(entity, part, n) if isinstance(part, Slot) else part.text
         for part in template.parts
     )
 
 
-def key_of(
-    key: KeyTemplates, entity: EntitySchema, n: int = 1, given: Mapping[str, str] = _NONE
-) -> str:
-    """The key of the n-th item of one partition, as it is shown."""
-    if key.sort is None:
-        return f"`{text_of(key.partition, entity, n, given)}`"
-    return f"`{text_of(key.partition, entity, 1, given)}` / `{sort_of(key, entity, n, given)}`"
+def key_of(key: KeyTemplates, entity: EntitySchema) -> str:
+    """The key of an item, as it is shown."""
+    partition = f"`{text_of(key.partition, entity)}`"
+    return partition if key.sort is None else f"{partition} / `{text_of(key.sort, entity)}`"
 
 
-def item_key(
-    key: KeyTemplates, entity: EntitySchema, n: int = 1, given: Mapping[str, str] = _NONE
-) -> str:
-    """The key of the n-th item, each in its own partition."""
-    partition = f"`{text_of(key.partition, entity, n, given)}`"
-    return f"{partition} / `{text_of(key.sort, entity, n, given)}`" if key.sort else partition
-
-
-def item_name(entity: EntitySchema, n: int = 1) -> str:
-    """The n-th item of an entity, by its key if that is known."""
-    return (
-        f"{entity.name} {item_key(entity.key, entity, n)}" if entity.key else f"{entity.name} {n}"
-    )
-
-
-def sort_of(
-    key: KeyTemplates, entity: EntitySchema, n: int = 1, given: Mapping[str, str] = _NONE
-) -> str:
-    """The sort key of the n-th item of one partition."""
-    assert key.sort is not None, f"{key} has no sort key"
-    exact = {*key.partition.fields} - key.partition.buckets
-    known = {s.field: value_of(entity, s) for s in key.slots if s.field in exact}
-    return text_of(key.sort, entity, n, known | dict(given))
+def item_name(entity: EntitySchema) -> str:
+    """An item of an entity, by its key if that is known."""
+    return f"{entity.name} {key_of(entity.key, entity)}" if entity.key else f"{entity.name} 1"
 
 
 def value_of(entity: EntitySchema | None, slot: Slot, n: int = 1) -> str:

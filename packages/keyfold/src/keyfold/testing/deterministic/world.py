@@ -45,12 +45,12 @@ class SimulatedProcess:
 class World:
     """Processes, a clock, and randomness."""
 
-    def __init__(self, seed: int, *, start: float = 1_700_000_000.0, most: int = 20_000) -> None:
+    def __init__(self, seed: int, *, most: int = 20_000) -> None:
         self.seed, self.random = seed, random.Random(seed)
         self.processes: list[SimulatedProcess] = []
         self.steps = 0
         self.trace: list[str] = []
-        self._now, self._most = start, most
+        self._now, self._most = 1_700_000_000.0, most
         self._queue: list[tuple[float, float, int, SimulatedProcess]] = []
         self._count = 0
         self._back = threading.Semaphore(0)

@@ -81,11 +81,9 @@ class Prediction:
         return self.load.model.users
 
 
-def predict(
-    load: DesignLoad, days: float = 30.0, assumptions: Assumptions | None = None
-) -> Prediction:
+def predict(load: DesignLoad, days: float = 30.0) -> Prediction:
     """Run a design under its load."""
-    taken = assumptions or Assumptions()
+    taken = Assumptions()
     outcome = Run(load.model, load.schedule, taken).go(days * DAY)
     return prediction_of(load, outcome, taken)
 
