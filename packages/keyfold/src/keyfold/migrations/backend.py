@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -48,6 +49,8 @@ class Backend:
     attempts: int = 10
     _keys: dict[str, tuple[str, ...]] = field(default_factory=dict, compare=False)
     """Key names of tables that were described: a table's key never changes."""
+    _described: list[dict[str, dict[str, Any] | None]] = field(default_factory=list, compare=False)
+    """What tables were when they were last described, inside of `describing_once`."""
 
     def physical(self, table: str) -> str:
         """The physical name of a design's table."""
@@ -67,6 +70,9 @@ class Backend:
         state first.
         """
         lost: Exception | None = None
+        if operation in _OF_TABLES:
+            for known in self._described:
+                known.clear()
         for attempt in range(self.attempts - 1):
             try:
                 return self.client.call(operation, request)
@@ -88,24 +94,37 @@ class Backend:
     def delete(self, table: str, key: Item) -> None:
         self.call("DeleteItem", {"TableName": self.physical(table), "Key": key})
 
-    def describe(self, table: str) -> dict[str, Any] | None:
-        """DescribeTable's answer, or None if the table is missing."""
-        try:
-            answer = self.call("DescribeTable", {"TableName": self.physical(table)})
-        except TableNotFound:
-            return None
-        description: dict[str, Any] = answer["Table"]
-        return description
+    def describe(self, table: str, *, now: bool = False) -> dict[str, Any] | None:
+        """DescribeTable's answer, or None if the table is missing; `now` looks again."""
+        known = self._described[-1] if self._described else {}
+        if now or table not in known:
+            try:
+                answer = self.call("DescribeTable", {"TableName": self.physical(table)})
+            except TableNotFound:
+                answer = {"Table": None}
+            known[table] = answer["Table"]
+        return known[table]
 
-    def live(self, table: str) -> TableSchema | None:
-        """The live table, as a design declares it."""
+    @contextmanager
+    def describing_once(self) -> Iterator[None]:
+        """Inside, a table is described once, until this backend changes one."""
+        self._described.append({})
+        try:
+            yield
+        finally:
+            self._described.pop()
+
+    def live(self, table: str, *, ttl: bool = True) -> TableSchema | None:
+        """The live table, as a design declares it; expiry takes a request of its own."""
         found = self.describe(table)
         if found is None:
             return None
-        answer = self.call("DescribeTimeToLive", {"TableName": self.physical(table)})
-        ttl = answer["TimeToLiveDescription"]
-        enabled = ttl.get("TimeToLiveStatus") in ("ENABLED", "ENABLING")
-        return _read(table, found, ttl.get("AttributeName") if enabled else None)
+        told: dict[str, Any] = {}
+        if ttl:
+            answer = self.call("DescribeTimeToLive", {"TableName": self.physical(table)})
+            told = answer["TimeToLiveDescription"]
+        enabled = told.get("TimeToLiveStatus") in ("ENABLED", "ENABLING")
+        return _read(table, found, told.get("AttributeName") if enabled else None)
 
     def billing(self, table: str) -> str:
         """The table's billing mode, which DynamoDB reports only if it is not provisioned."""
@@ -133,7 +152,7 @@ class Backend:
         """Wait until the table and all its indexes are active."""
         pause = 0.005
         while True:
-            found = self.describe(table)
+            found = self.describe(table, now=True)
             if found is None:
                 raise TableNotFound(f"the table {self.physical(table)} was not found")
             states = [found["TableStatus"]]
@@ -147,7 +166,7 @@ class Backend:
     def wait_until_gone(self, table: str) -> None:
         self._keys.pop(table, None)
         pause = 0.005
-        while self.describe(table) is not None:
+        while self.describe(table, now=True) is not None:
             time.sleep(pause)
             pause = min(pause * 2, 2.0)
 

@@ -14,6 +14,8 @@ from keyfold.runtime.flow import run_by
 from keyfold.streams.shard import ShardRecords, shards_of
 
 FINISHED: Final = "finished"
+_LOOK_EVERY: Final = 50
+"""After how many rounds new shards are looked for; children of a shard are found as it ends."""
 
 
 @dataclass(frozen=True)
@@ -50,39 +52,59 @@ class ChangeReader:
 
     def __init__(self, backend: Backend, store: StateStore, towards: Side, table: str) -> None:
         self.backend, self.store, self.towards, self.table = backend, store, towards, table
+        self._shards: dict[str, str | None] = {}
         self._readers: dict[str, ShardRecords] = {}
         self._finished: set[str] = set()
         self._arn: str | None = None
+        self._rounds = 0
 
     def batches(self) -> Iterator[tuple[str, list[ItemChange]]]:
-        """One read of every readable shard; the caller confirms with `done`."""
-        stream = self._stream()
-        for shard in self._ready(stream):
-            # An unconfirmed batch is read again from the stored position.
-            reader = self._readers.pop(shard, None) or ShardRecords(
-                stream, shard, self.store.position(self.towards, self.table, shard)
-            )
-            yield shard, self._read(reader)
-            if reader.ended:
-                self._finished.add(shard)
-                self.store.set_position(self.towards, self.table, shard, FINISHED)
-            else:
-                self._readers[shard] = reader
+        """One read of every shard, after its parent; the caller confirms with `done`.
+
+        A shard whose parent ends in this round is read in it, too: what it has may be as old.
+        """
+        if self._rounds % _LOOK_EVERY == 0:
+            self._look()
+        self._rounds += 1
+        read = set[str]()
+        while ready := [shard for shard in self._ready() if shard not in read]:
+            read.update(ready)
+            for shard in ready:
+                reader = self._reader(shard)
+                if reader is None:
+                    continue
+                yield shard, self._read(reader)
+                if reader.ended:
+                    self._finished.add(shard)
+                    self.store.set_position(self.towards, self.table, shard, FINISHED)
+                    self._look()
+                else:
+                    self._readers[shard] = reader
 
     def done(self, shard: str, record: ItemChange) -> None:
         self.store.set_position(self.towards, self.table, shard, record.sequence)
 
-    def _ready(self, stream: str) -> list[str]:
+    def _look(self) -> None:
+        self._shards = run_by(self.backend.call, shards_of(self._stream()))
+
+    def _ready(self) -> list[str]:
         """Open shards whose parent has been read."""
-        shards = run_by(self.backend.call, shards_of(stream))
-        for shard in shards.keys() - self._finished - self._readers.keys():
-            if self.store.position(self.towards, self.table, shard) == FINISHED:
-                self._finished.add(shard)
         return [
             shard
-            for shard, parent in shards.items()
+            for shard, parent in self._shards.items()
             if shard not in self._finished and (parent is None or parent in self._finished)
         ]
+
+    def _reader(self, shard: str) -> ShardRecords | None:
+        """What reads on; an unconfirmed batch is read again from the stored position."""
+        found = self._readers.pop(shard, None)
+        if found is not None:
+            return found
+        position = self.store.position(self.towards, self.table, shard)
+        if position == FINISHED:
+            self._finished.add(shard)
+            return None
+        return ShardRecords(self._stream(), shard, position)
 
     def _stream(self) -> str:
         if self._arn is None:

@@ -50,7 +50,6 @@ class Copier:
         self._noted_foreign = float("-inf")
         self._reached = 0.0
         """Every change before this moment has been copied."""
-        self._troubled = {(p.table, key_text(p.key)) for p in store.problems()}
         self._spent: dict[str, float] = {}
         self._spending = threading.Lock()
 
@@ -213,7 +212,7 @@ class Copier:
             outcome = [REFUSED]
         if outcome is None:
             for record, _ in batch:
-                self._untrouble(record.table, record.key)
+                self.store.clear_problem(record.table, record.key)
             self._note_foreign([record for record, _ in batch])
         elif len(batch) > 1:
             for one in batch:
@@ -271,7 +270,7 @@ class Copier:
             check = self.writes.marker_check(table, key, marker)
             outcome = self._transact(table, [*actions, check])
             if outcome is None:
-                self._untrouble(table, key)
+                self.store.clear_problem(table, key)
                 return
             if outcome[-1] != REFUSED and not self.writes.is_race(outcome, actions):
                 self._trouble(table, key, refusal(outcome, actions))
@@ -351,7 +350,7 @@ class Copier:
             )
             outcome = self._transact(record.table, [*actions, update])
             if outcome is None:
-                self._untrouble(record.table, record.key)
+                self.store.clear_problem(record.table, record.key)
                 if foreign:
                     self._note_foreign([record])
                 return
@@ -385,10 +384,4 @@ class Copier:
 
     def _trouble(self, table: str, key: Item, reason: str) -> Tally:
         self.store.add_problem(CopyFailure(table, key, reason))
-        self._troubled.add((table, key_text(key)))
         return Tally(problems=1)
-
-    def _untrouble(self, table: str, key: Item) -> None:
-        if (table, key_text(key)) in self._troubled:
-            self.store.clear_problem(table, key)
-            self._troubled.discard((table, key_text(key)))

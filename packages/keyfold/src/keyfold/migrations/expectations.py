@@ -12,7 +12,7 @@ from keyfold.migrations.snapshot import fingerprint
 def refuse_other_tables(migration: Migration, backend: Backend) -> None:
     """Raise Drifted if a table is missing, different, or in the way."""
     for table, expected in migration.expects.items():
-        found = backend.live(table)
+        found = backend.live(table, ttl=False)
         if found is None or fingerprint(found) != expected:
             what = "does not exist" if found is None else "is not as the plan expects"
             raise Drifted(
@@ -22,7 +22,7 @@ def refuse_other_tables(migration: Migration, backend: Backend) -> None:
     for step in migration.changes:
         if not step.makes_table or not isinstance(step.part, TableSchema):
             continue
-        found = backend.live(step.table)
+        found = backend.live(step.table, ttl=False)
         if found is not None and found.key_attributes != step.part.key_attributes:
             raise Drifted(
                 f"{migration.name}: a table {step.table} already exists, with the key "

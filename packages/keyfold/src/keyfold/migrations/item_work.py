@@ -50,7 +50,7 @@ class ItemWork:
             routes,
             self.migration.rewrites("backfill"),
             self.log,
-            early=not reached(self.store.load().phase, "verify"),
+            early=not reached(self.store.known.phase, "verify"),
             created=frozenset(self.migration.created),
         )
 

@@ -118,6 +118,7 @@ class RoutedClient:
         return drive(self._routed.call(operation, request), self._call)
 
     def close(self) -> None:
+        drive(self._routed.routing.leave(), self._call)
         self._client.close()
 
     def _call(self, one: Call) -> Answer:
@@ -140,6 +141,7 @@ class AsyncRoutedClient:
         return await drive_async(self._routed.call(operation, request), self._call)
 
     async def close(self) -> None:
+        await drive_async(self._routed.routing.leave(), self._call)
         await self._client.close()
 
     async def _call(self, one: Call) -> Answer:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import uuid
+from contextlib import suppress
 from typing import Any, Final
 
-from keyfold.errors import TableNotFound, Unavailable
+from keyfold.errors import KeyfoldError, TableNotFound, Unavailable
 from keyfold.migrations.applications import ROUTER_LEASE, ROUTER_REFRESH
 from keyfold.migrations.state import CAUGHT_UP, SUPPORT, State, part_key
 from keyfold.runtime.flow import Answer, Call, Flow, Pause
@@ -90,9 +91,20 @@ class Routing:
         if epoch == self._acknowledged and now < self._lease_until - ROUTER_LEASE / 2:
             return
         item = {
-            **part_key(self.name, self._id),
+            **self._key,
             "epoch": {"N": str(epoch)},
             "until": {"N": repr(now + ROUTER_LEASE)},
         }
         yield Call("PutItem", {"TableName": self._table, "Item": item})
         self._acknowledged, self._lease_until = epoch, now + ROUTER_LEASE
+
+    def leave(self) -> Flow[None]:
+        """Take the report back: nobody has to wait for a process that has ended."""
+        if self._acknowledged >= 0:
+            with suppress(KeyfoldError):  # A report that stays expires.
+                yield Call("DeleteItem", {"TableName": self._table, "Key": self._key})
+            self._acknowledged = -1
+
+    @property
+    def _key(self) -> dict[str, Any]:
+        return part_key(self.name, self._id)

@@ -112,9 +112,11 @@ class Migrator:
             if phase == "switch-writes" and not self._is_followed(wait):
                 return self._state
             self.say(f"{self.migration.name}: {phase}")
-            self.say(f"{self.migration.name}: {DOES[phase]}{self._size_of(phase)}")
-            steps[phase]()
-            self._change(phase=phase, plan=self.migration.fingerprint)
+            with self.backend.describing_once():
+                self.say(f"{self.migration.name}: {DOES[phase]}{self._size_of(phase)}")
+                steps[phase]()
+            if self._state.phase != phase:
+                self._change(phase=phase, plan=self.migration.fingerprint)
         return self._state
 
     @cached_property
@@ -175,8 +177,9 @@ class Migrator:
 
     def _take_back(self) -> None:
         self._shaping.take_back()
-        if self._state != State(epoch=self._state.epoch):
-            self._change(**{n: v for n, v in vars(State()).items() if n != "epoch"})
+        kept = {"epoch": self._state.epoch, "history": self._state.history}
+        if self._state != State(**kept):
+            self._change(**{n: v for n, v in vars(State()).items() if n not in kept})
         self.store.forget()
 
     def follow(self, until: Callable[[], bool]) -> None:
@@ -227,10 +230,7 @@ class Migrator:
         return MigrationStatus.read(self.store)
 
     def _change(self, **changes: object) -> None:
-        before = self._state
-        self._state = self.store.change(before, **changes)
-        if self._state.phase != before.phase:
-            self.store.note_phase(self._state)
+        self._state = self.store.change(self._state, **changes)
 
     def _notice_absence(self) -> bool:
         """Compare the sides again after an absence longer than the streams' retention."""

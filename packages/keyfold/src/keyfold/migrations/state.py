@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any, Final, cast
+from typing import Any, Final
 from zlib import crc32
 
 import orjson
@@ -20,13 +20,13 @@ import orjson
 from keyfold.errors import ConditionFailed, MigrationError, TableInUse, TableNotFound
 from keyfold.migrations.backend import Backend, Item
 from keyfold.migrations.migration import Phase, Side
+from keyfold.runtime.flow import run_by
 from keyfold.runtime.tables import DROPPED, MIGRATIONS, create_request
-from keyfold.runtime.walk import Walk, pages
+from keyfold.runtime.walk import Walk, pages, write_batches
 
 SUPPORT: Final = MIGRATIONS
 MARKER_PARTITIONS: Final = 16
 CAUGHT_UP: Final = "caught-up"
-_HISTORY: Final = "history:"
 _LONGEST: Final = 900
 """The byte limit of a text in a sort key, which allows 1024."""
 
@@ -49,6 +49,8 @@ class State:
     """The new side is being removed."""
     doubled: bool = False
     """Writes also go to the old side, before they return to it."""
+    history: tuple[tuple[Phase, float], ...] = ()
+    """The phases that it reached, and when."""
 
     @property
     def active(self) -> bool:
@@ -58,7 +60,8 @@ class State:
     def read(cls, item: Item | None) -> State:
         if item is None:
             return cls()
-        return cls(**orjson.loads(item["state"]["S"]))
+        told = orjson.loads(item["state"]["S"])
+        return cls(**{**told, "history": tuple((phase, at) for phase, at in told["history"])})
 
 
 @dataclass(frozen=True)
@@ -162,6 +165,10 @@ class StateStore:
     def __init__(self, backend: Backend, name: str) -> None:
         self.backend, self.name = backend, name
         self.table = backend.physical(SUPPORT.name)
+        self.known = State()
+        """The state that was read or written last."""
+        self._problems: set[str] | None = None
+        """Where problems are listed, as far as known."""
 
     def prepare(self) -> None:
         try:
@@ -173,14 +180,18 @@ class StateStore:
             self.backend.wait_until_active(SUPPORT.name)
 
     def exists(self) -> bool:
-        return self.backend.describe(SUPPORT.name) is not None
+        return self.backend.describe(SUPPORT.name, now=True) is not None
 
     def load(self) -> State:
-        return State.read(self._get("state"))
+        self.known = State.read(self._get("state"))
+        return self.known
 
     def change(self, before: State, **changes: Any) -> State:
         """The next state; refused if another process changed it."""
         after = replace(before, epoch=before.epoch + 1, **changes)
+        if after.phase != before.phase:
+            reached = (after.phase, self.backend.clock.now())
+            after = replace(after, history=(*before.history, reached))
         request: Item = {
             "TableName": self.table,
             "Item": {**self._key("state"), **state_attributes(after)},
@@ -191,23 +202,16 @@ class StateStore:
             self.backend.call("PutItem", request)
         except ConditionFailed:
             if self.load() == after:
-                return after  # It was written; only the answer was lost.
+                return self.known  # It was written; only the answer was lost.
             raise Overtaken(
                 f"the migration {self.name} was changed by another process in the meantime; "
                 "check its status and try again"
             ) from None
+        self.known = after
         return after
 
-    def note_phase(self, state: State) -> None:
-        """Record when the migration reached a phase; kept after completion."""
-        at = {"N": repr(self.backend.clock.now())}
-        self._put(f"{_HISTORY}{state.epoch:08d}", {"phase": {"S": state.phase}, "at": at})
-
     def history(self) -> list[PhaseChange]:
-        return [
-            PhaseChange(cast("Phase", item["phase"]["S"]), float(item["at"]["N"]))
-            for item in self.all_of(self.name, _HISTORY)
-        ]
+        return [PhaseChange(phase, at) for phase, at in self.load().history]
 
     def caught_up(self, moment: float) -> None:
         """Record that every change before this moment is copied; no new epoch."""
@@ -273,15 +277,24 @@ class StateStore:
     def add_problem(self, problem: CopyFailure) -> None:
         part = part_text(f"problem:{problem.table}:", key_text(problem.key))
         self._put(part, {"reason": {"S": problem.reason[:2000]}, "key": {"M": problem.key}})
+        if self._problems is not None:
+            self._problems.add(part)
 
     def clear_problem(self, table: str, key: Item) -> None:
+        """An item is copied now, whether or not it was listed."""
+        if self._problems is None:
+            self.problems()
         part = part_text(f"problem:{table}:", key_text(key))
-        self.backend.delete(SUPPORT.name, self._key(part))
+        if self._problems and part in self._problems:
+            self.backend.delete(SUPPORT.name, self._key(part))
+            self._problems.discard(part)
 
     def problems(self) -> list[CopyFailure]:
+        items = list(self.all_of(self.name, "problem:"))
+        self._problems = {item["part"]["S"] for item in items}
         return [
             CopyFailure(item["part"]["S"].split(":", 2)[1], item["key"]["M"], item["reason"]["S"])
-            for item in self.all_of(self.name, "problem:")
+            for item in items
         ]
 
     def routers(self, now: float) -> list[Reporter]:
@@ -311,13 +324,12 @@ class StateStore:
 
     def forget(self) -> None:
         """Remove what only a running migration needs."""
-        kept = ("state", _HISTORY)
-        own = (
-            item for item in self.all_of(self.name, "") if not item["part"]["S"].startswith(kept)
+        own = (item for item in self.all_of(self.name, "") if item["part"]["S"] != "state")
+        deletes = (
+            (self.table, {"DeleteRequest": {"Key": {n: item[n] for n in SUPPORT.key_attributes}}})
+            for item in [*own, *self.spread_items()]
         )
-        for item in [*own, *self.spread_items()]:
-            key = {name: item[name] for name in SUPPORT.key_attributes}
-            self.backend.delete(SUPPORT.name, key)
+        run_by(self.backend.call, write_batches(deletes))
 
     def spread_items(self, kind: str = "") -> Iterator[Item]:
         """Markers and undo records of all partitions, by one scan."""

@@ -73,7 +73,7 @@ class TableChange:
         """Whether the tables already have it."""
         if isinstance(self.part, TableSchema):
             return (backend.describe(self.table) is not None) == self.adds
-        found = backend.live(self.table)
+        found = backend.live(self.table, ttl=isinstance(self.part, TimeToLive))
         there = found is not None and _KINDS[type(self.part)].is_in(found, self.part, self.adds)
         return there == self.adds
 
@@ -204,7 +204,7 @@ _KINDS: Final[dict[type, _Kind]] = {
 
 def _definitions(backend: Backend, name: str, more: Mapping[str, str]) -> list[dict[str, str]]:
     """The types of all attributes in keys: some servers treat the list as complete, so it is."""
-    table = backend.live(name)
+    table = backend.live(name, ttl=False)
     if table is None:
         raise TableNotFound(f"the table {backend.physical(name)} was not found")
     types: dict[str, str] = {**table.key_types}
@@ -222,7 +222,6 @@ def _searched(vector: VectorSchema) -> dict[str, str]:
 
 def _update(backend: Backend, table: str, **members: Any) -> None:
     """One UpdateTable, once the table is ready, until it is done."""
-    backend.wait_until_active(table)
     try:
         backend.call("UpdateTable", {"TableName": backend.physical(table), **members})
     except TableInUse:

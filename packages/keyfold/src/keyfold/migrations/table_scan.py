@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from math import inf
+from typing import TypeAlias
 
 from keyfold.errors import MigrationError
 from keyfold.migrations.backend import Item
@@ -15,6 +16,8 @@ from keyfold.migrations.state import StateStore
 from keyfold.runtime.walk import Walk, pages
 
 PAGE = 200
+Page: TypeAlias = tuple[list[Item], Item | None, float]
+"""Items, where the next page begins, and the read units."""
 
 
 @dataclass(frozen=True)
@@ -51,11 +54,21 @@ class Scan:
         self._lock = threading.Lock()
 
     def run(self, handle: Callable[[list[Item]], float], *, resume: bool = True) -> int:
-        """Pass every page to `handle`, which returns the write units it used."""
-        with ThreadPoolExecutor(self.pace.segments) as pool:
+        """Pass every page to `handle`, which returns the write units it used.
+
+        A table of one page is read by one request.
+        """
+        begun = self.store.segment(self.job, 0) if resume else None
+        segments = begun["segments"] if begun else self.pace.segments
+        if begun is None and segments > 1:
+            first = next(self._pages(0, 1, None))
+            if first[1] is None:
+                self._segment(0, 1, handle, resume, iter([first]))
+                return self.progress.done
+        with ThreadPoolExecutor(segments) as pool:
             jobs = [
-                pool.submit(self._segment, number, handle, resume)
-                for number in range(self.pace.segments)
+                pool.submit(self._segment, number, segments, handle, resume)
+                for number in range(segments)
             ]
             for job in jobs:
                 job.result()
@@ -71,16 +84,22 @@ class Scan:
 
         self.run(handle_page, resume=resume)
 
-    def _segment(self, number: int, handle: Callable[[list[Item]], float], resume: bool) -> None:
-        stored = self.store.segment(self.job, number) if resume else None
-        if stored and stored["segments"] != self.pace.segments:
-            stored = None
+    def _segment(
+        self,
+        number: int,
+        segments: int,
+        handle: Callable[[list[Item]], float],
+        resume: bool,
+        pages: Iterator[Page] | None = None,
+    ) -> None:
+        stored = self.store.segment(self.job, number) if resume and pages is None else None
         done = stored["done"] if stored else 0
         read, written = stored.get("units", (0.0, 0.0)) if stored else (0.0, 0.0)
         self._advance(done, read, written)
         if stored and stored["finished"]:
             return
-        for items, following, units in self._pages(number, stored["next"] if stored else None):
+        pages = pages or self._pages(number, segments, stored["next"] if stored else None)
+        for items, following, units in pages:
             self._limit.wait(len(items))
             used = handle(items)
             done, read, written = done + len(items), read + units, written + used
@@ -89,7 +108,7 @@ class Scan:
                     self.job,
                     number,
                     {
-                        "segments": self.pace.segments,
+                        "segments": segments,
                         "next": following,
                         "done": done,
                         "units": (read, written),
@@ -98,13 +117,11 @@ class Scan:
                 )
             self._advance(len(items), units, used)
 
-    def _pages(
-        self, number: int, start: Item | None
-    ) -> Iterator[tuple[list[Item], Item | None, float]]:
+    def _pages(self, number: int, segments: int, start: Item | None) -> Iterator[Page]:
         request = {
             "TableName": self.store.backend.physical(self.table),
             "Segment": number,
-            "TotalSegments": self.pace.segments,
+            "TotalSegments": segments,
             "Limit": self.pace.page,
             "ConsistentRead": True,
             "ReturnConsumedCapacity": "TOTAL",

@@ -31,7 +31,7 @@ class Shaping:
     def expand(self) -> None:
         """Create what is new, and enable the streams for copying."""
         begun = self._store.begun()
-        if not self._has_begun:
+        if not begun and not self._store.opened():
             try:
                 refuse_other_tables(self._migration, self._backend)
             except Drifted:
@@ -72,7 +72,7 @@ class Shaping:
             self._carry_out(remove(Stream(), table))
 
     def _open_stream(self, table: str) -> None:
-        found = self._backend.live(table)
+        found = self._backend.live(table, ttl=False)
         view = found.stream if found is not None else None
         if view == VIEW:
             return

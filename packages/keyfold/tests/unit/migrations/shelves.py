@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
@@ -62,6 +63,19 @@ def shelves(item_key: tuple[str, ...], sync: Sync = "transaction", name: str = "
     return Shelves(design, Shelf, Item, ItemOfShelf)
 
 
+class Lent:
+    """A client that whoever uses it leaves open for its owner."""
+
+    def __init__(self, client: Client) -> None:
+        self.client = client
+
+    def call(self, operation: str, request: Mapping[str, Any]) -> dict[str, Any]:
+        return self.client.call(operation, request)
+
+    def close(self) -> None:
+        """Its owner does."""
+
+
 class Rekeyed:
     """Ten items on a shelf, whose key changes within their table."""
 
@@ -79,13 +93,18 @@ class Rekeyed:
             self.before.create(self.old.item(item_id=f"{number:02}", shelf="a"))
         steps: list[Step] = [move(self.old.item, self.new.item), recount(self.new.design)]
         self.migration = Migration("rekey", steps, between=(self.old.design, self.new.design))
+        self.following: list[Db] = []
 
     def migrator(self) -> Migrator:
+        """A migrator that waits for no application: those of before have ended."""
+        while self.following:
+            self.following.pop().close()
         pace = ScanPace(segments=2, page=7)
         return Migrator(self.migration, Backend(self.client), pace=pace, without_routers=True)
 
     def after(self) -> Db:
-        return self.new.design.open(self.client, migration=self.migration)
+        self.following.append(self.new.design.open(Lent(self.client), migration=self.migration))
+        return self.following[-1]
 
     def raw(self) -> dict[tuple[str, str], dict[str, Any]]:
         found = self.client.call("Scan", {"TableName": "shop"})["Items"]

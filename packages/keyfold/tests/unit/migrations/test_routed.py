@@ -23,6 +23,7 @@ from keyfold.migrations.double_write import OutOfStep
 from keyfold_engine.clock import ManualClock
 
 from .conftest import OldOrder, Order, OrderById, Shop, after, before, old_season, season
+from .shelves import Lent
 
 SECRET = b"a secret of sixteen bytes or more"
 
@@ -389,3 +390,13 @@ def test_what_was_written_before_a_way_back_is_no_write_of_another_application(
     shop.old_order("o1", total=9)
     shop.migrator().items.copier("new").catch_up()
     assert shop.migrator().store.foreign() != before_that
+
+
+def test_a_migrator_does_not_wait_for_an_application_that_was_closed(shop: Shop) -> None:
+    shop.migrator().apply("verify")
+    store = shop.migrator().store
+    new = after.open(Lent(shop.backend.client), migration=shop.migration)
+    new.find(Order.key(season_id="s1", order_id="o1"))
+    assert len(store.routers(shop.backend.clock.now())) == 1
+    new.close()
+    assert not store.routers(shop.backend.clock.now())
