@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cached_property
 from math import inf
 from typing import Final, Literal
@@ -177,9 +178,10 @@ class Migrator:
 
     def _take_back(self) -> None:
         self._shaping.take_back()
-        kept = {"epoch": self._state.epoch, "history": self._state.history}
-        if self._state != State(**kept):
-            self._change(**{n: v for n, v in vars(State()).items() if n not in kept})
+        begun = replace(State(), epoch=self._state.epoch, history=self._state.history)
+        if self._state != begun:
+            kept = ("epoch", "history")
+            self._change(**{n: v for n, v in vars(begun).items() if n not in kept})
         self.store.forget()
 
     def follow(self, until: Callable[[], bool]) -> None:
