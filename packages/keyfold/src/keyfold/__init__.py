@@ -157,6 +157,7 @@ MODULES = {
         "size",
     ],
     "keyfold.feeds": ["Feed", "Flag", "Threshold"],
+    "keyfold.fields": ["Codec", "ReadsAlso", "one_spelling"],
     "keyfold.structures": [
         "Average",
         "Cascade",

@@ -29,6 +29,7 @@ from keyfold import (
     Version,
 )
 from keyfold.feeds import Feed, Flag, Threshold
+from keyfold.fields import one_spelling
 
 design = Design("gg_core", description="Goals, groups, quests, chat and a hybrid feed.")
 
@@ -69,7 +70,7 @@ Difficulty = Literal["easy", "medium", "hard"]
 KEPT = "the document: written once, the single source of truth"
 ORDERED = "the document lists what a user owns by time, in GSI1"
 SHORTER = "the document's FeedItem has no tags; the one record is the activity"
-SPELLING = "the service stores new ones in lower case; older ones stay as they are"
+SPELLING = "the service stores new ones in one spelling; older ones stay as they are"
 
 
 class User(Entity, table=table, silence=(("K13", SPELLING), ("X11", ORDERED))):
@@ -90,8 +91,8 @@ class User(Entity, table=table, silence=(("K13", SPELLING), ("X11", ORDERED))):
     by_owner = On("GSI1", "USER#{user_id}", "ENTITY#User#{created_at:iso_ms}")
     by_nickname = On("GSI2", "NICK#{nickname}", "PROFILE#{user_id}")
     by_email = On("GSI3", "EMAIL#{email}", "PROFILE#{user_id}")
-    one_nickname = Unique("nickname")
-    one_email = Unique("email")
+    one_nickname = Unique("nickname", normalise=one_spelling)
+    one_email = Unique("email", normalise=one_spelling)
 
 
 class Follow(Entity, table=table):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import Field, StringConstraints
+from pydantic import BeforeValidator, Field, StringConstraints
 
 from keyfold import Timestamp
+from keyfold.fields import one_spelling
 from keyfold_systems.gg_core.entities import (
     MOST_IN_A_ROOM,
     Difficulty,
@@ -24,7 +25,9 @@ from keyfold_systems.gg_core.entities import (
 from keyfold_web import Payload, cleared, unchanged
 
 V = TypeVar("V", bound=Payload)
-Lower = StringConstraints(to_lower=True)
+OneSpelling = BeforeValidator(
+    lambda given: one_spelling(given) if isinstance(given, str) else given
+)
 Stated = Annotated[Text, StringConstraints(strip_whitespace=True)]
 """Text that somebody types: what is around it is not meant, and blanks alone say nothing."""
 Said = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=4000)]
@@ -35,8 +38,8 @@ AnyId = Annotated[str, Field(min_length=1, max_length=100)]
 class NewUser(Payload):
     """A profile."""
 
-    nickname: Annotated[Nickname, Lower]
-    email: Annotated[Email, Lower]
+    nickname: Annotated[Nickname, OneSpelling]
+    email: Annotated[Email, OneSpelling]
     full_name: Stated
     language: Annotated[str, Field(max_length=10)] = "en"
     tags: Tags = []
@@ -45,8 +48,8 @@ class NewUser(Payload):
 class UserChange(Payload):
     """What changes in a profile."""
 
-    nickname: Annotated[Nickname, Lower] = unchanged()
-    email: Annotated[Email, Lower] = unchanged()
+    nickname: Annotated[Nickname, OneSpelling] = unchanged()
+    email: Annotated[Email, OneSpelling] = unchanged()
     full_name: Stated = unchanged()
     language: Annotated[str, Field(max_length=10)] | None = cleared("en")
     tags: Tags | None = cleared([])

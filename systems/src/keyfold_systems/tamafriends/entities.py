@@ -30,6 +30,7 @@ from keyfold import (
     Version,
     new_ulid,
 )
+from keyfold.fields import one_spelling
 
 design = Design("tamafriends", description="Pets, their people, and what they post.")
 
@@ -56,7 +57,7 @@ Scene = Literal["meadow", "sofa", "rain", "night", "bath"]
 WHOLE = "post_sk is a whole sort key and begins with POST#: its pattern says so"
 PROCESSORS = "the document's stream processors read GSI2PK; its readers read GSI1"
 KEPT = "the document lets nothing expire"
-SPELLING = "the service stores new ones in lower case; older ones stay as they are"
+SPELLING = "the service stores new ones in one spelling; older ones stay as they are"
 
 
 class Pet(BaseModel):
@@ -91,9 +92,9 @@ class UserProfile(Entity, table=table, type_name="USER_PROFILE", silence=(("K13"
     by_email = On("GSI1", "EMAIL#{email}", "USER#{user_id}")
     by_username = On("GSI2", "USERNAME#{username}", "USER#{user_id}")
     by_handle = On("GSI3", "HANDLE#{handle}", "USER#{user_id}")
-    one_email = Unique("email")
-    one_username = Unique("username")
-    one_handle = Unique("handle")
+    one_email = Unique("email", normalise=one_spelling)
+    one_username = Unique("username", normalise=one_spelling)
+    one_handle = Unique("handle", normalise=one_spelling)
 
 
 class Post(Entity, table=table, type_name="POST", silence=(("K4", WHOLE),)):

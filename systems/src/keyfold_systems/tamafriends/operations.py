@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from keyfold import Page, check, create
 from keyfold.errors import AlreadyExists
+from keyfold.fields import one_spelling
 from keyfold.runtime import Intent
 from keyfold_systems.tamafriends import patterns
 from keyfold_systems.tamafriends.entities import Comment, Follow, Like, Post, UserProfile
@@ -88,19 +89,22 @@ class Operations(Service):
         """A profile by its @handle."""
         name = handle.removeprefix("@")
         found = await patterns.profile_by_handle(self.db, name)
-        if found is None and name != name.lower():
-            found = await patterns.profile_by_handle(self.db, name.lower())
+        found = found or await patterns.profile_by_handle(self.db, one_spelling(name))
         return self._profile(found, handle)
 
     @query("/logins/email/{email}", allow=admin)
     async def login_by_email(self, email: str) -> Account:
         """Which user signs in with this email; for the service that issues tokens."""
-        return self._login(await patterns.profile_by_email(self.db, email), email)
+        found = await patterns.profile_by_email(self.db, email)
+        found = found or await patterns.profile_by_email(self.db, one_spelling(email))
+        return self._login(found, email)
 
     @query("/logins/username/{username}", allow=admin)
     async def login_by_username(self, username: str) -> Account:
         """Which user signs in with this user name; for the service that issues tokens."""
-        return self._login(await patterns.profile_by_username(self.db, username), username)
+        found = await patterns.profile_by_username(self.db, username)
+        found = found or await patterns.profile_by_username(self.db, one_spelling(username))
+        return self._login(found, username)
 
     # Posts
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Annotated, Any, TypeVar
 
-from pydantic import Field, StringConstraints
+from pydantic import BeforeValidator, Field, StringConstraints
 
 from keyfold import AsyncDb, Ref, Timestamp
+from keyfold.fields import one_spelling
 from keyfold_systems.tamafriends.entities import (
     Comment,
     Email,
@@ -22,7 +23,9 @@ from keyfold_systems.tamafriends.entities import (
 from keyfold_web import Payload, cleared, unchanged
 
 V = TypeVar("V", bound=Payload)
-Lower = StringConstraints(to_lower=True)
+OneSpelling = BeforeValidator(
+    lambda given: one_spelling(given) if isinstance(given, str) else given
+)
 DisplayName = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=80)]
 PostText = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=2000)]
 Said = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=1000)]
@@ -32,9 +35,9 @@ Bio = Annotated[str, Field(max_length=300)]
 class NewProfile(Payload):
     """A new profile."""
 
-    email: Annotated[Email, Lower]
-    username: Annotated[Username, Lower]
-    handle: Annotated[Handle, Lower]
+    email: Annotated[Email, OneSpelling]
+    username: Annotated[Username, OneSpelling]
+    handle: Annotated[Handle, OneSpelling]
     display_name: DisplayName
     bio: Bio = ""
     pet: Pet | None = None
@@ -43,9 +46,9 @@ class NewProfile(Payload):
 class ProfileChange(Payload):
     """What changes in a profile; null removes the bio or the pet."""
 
-    email: Annotated[Email, Lower] = unchanged()
-    username: Annotated[Username, Lower] = unchanged()
-    handle: Annotated[Handle, Lower] = unchanged()
+    email: Annotated[Email, OneSpelling] = unchanged()
+    username: Annotated[Username, OneSpelling] = unchanged()
+    handle: Annotated[Handle, OneSpelling] = unchanged()
     display_name: DisplayName = unchanged()
     bio: Bio | None = cleared("")
     pet: Pet | None = None

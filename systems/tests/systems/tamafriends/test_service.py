@@ -38,13 +38,17 @@ async def test_a_comment_is_deleted_by_its_author_or_that_of_the_post(
 
 async def test_a_taken_name_is_refused_in_any_spelling(world: World) -> None:
     await world.join("ana")
-    for field, name in {
-        "email": "ANA@example.com",
-        "username": "Ana.Name",
-        "handle": "ANA",
-    }.items():
+    for field, name in (
+        ("email", "ANA@example.com"),
+        ("email", "a\u200bna@example.com"),
+        ("username", "Ana.Name"),
+        ("username", "ana.nam\uff45"),
+        ("handle", "ANA"),
+        ("handle", "an\u00ada"),
+    ):
         answer = await world.call("dora", "POST", "/profiles", account("dora") | {field: name})
         assert (answer.status_code, answer.json()["code"]) == (409, "TAKEN"), field
+    assert (await world.do("", "GET", "/handles/@A\u200bNA"))["userId"] == "ana"
     again = await world.call("ana", "POST", "/profiles", account("other"))
     assert (again.status_code, again.json()["code"]) == (409, "PROFILE_EXISTS")
 

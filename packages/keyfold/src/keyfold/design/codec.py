@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import uuid
 from collections.abc import Callable, Collection, Hashable, Mapping
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from enum import Enum
@@ -149,6 +150,9 @@ def read_document(value: dict[str, Any]) -> Any:
 
 def encoder(spec: FieldSpec) -> Encoder:
     """Encodes one non-None value of a field as a wire value."""
+    if spec.codec is not None:
+        write, inner = spec.codec.write, encoder(replace(spec, kind=spec.codec.kind, codec=None))
+        return lambda v: inner(write(v))
     kind = spec.kind
     if kind in ("string", "uuid"):
         return lambda v: {"S": v if type(v) is str else _text(v)}
@@ -203,6 +207,7 @@ _DECODERS: dict[str, str] = {
     "float": 'float(w["N"])',
     "decimal": 'Decimal(w["N"])',
     "duration": 'from_duration(w["N"])',
+    "number_text": 'w["N"]',
     "boolean": 'w["BOOL"]',
     "binary": 'b64decode(w["B"])',
     "timestamp": "time",
@@ -229,7 +234,41 @@ def _decoding(spec: FieldSpec) -> str:
         return 'from_seconds(w["N"])'
     if spec.stored == "epoch_ms":
         return 'from_milliseconds(w["N"])'
-    return _DECODERS.get(spec.kind, "read_document(w)")
+    kind = spec.kind if spec.codec is None else spec.codec.kind
+    return _DECODERS.get(kind, "read_document(w)")
+
+
+_WIRE_TYPES = {
+    **dict.fromkeys(("string", "uuid", "date", "timestamp"), "S"),
+    **dict.fromkeys(("integer", "float", "decimal", "duration"), "N"),
+    "boolean": "BOOL",
+    "binary": "B",
+    "list": "L",
+    "map": "M",
+    "string_set": "SS",
+    "number_set": "NS",
+    "binary_set": "BS",
+}
+
+
+def _several_forms(spec: FieldSpec) -> Callable[[WireItem], dict[str, Any]]:
+    """Reads a field by the type that its attribute has in an item."""
+    own = replace(spec, marks=())
+    as_text = spec.kind == "string"  # Pydantic makes no text of a number.
+    decoders = {}
+    for form in spec.others:
+        wire = "N" if form.stored.startswith("epoch") else _WIRE_TYPES[form.kind]
+        kind = "number_text" if as_text and wire == "N" else form.kind
+        decoders[wire] = compile_decoder([replace(form, marks=(), kind=kind)])
+    usual = compile_decoder([own])
+    kind = spec.kind if spec.codec is None else spec.codec.kind
+    decoders["N" if spec.stored.startswith("epoch") else _WIRE_TYPES[kind]] = usual
+
+    def decode(item: WireItem) -> dict[str, Any]:
+        found = next(iter(item.get(spec.attribute, ())), "")
+        return decoders.get(found, usual)(item)
+
+    return decode
 
 
 def compile_decoder(specs: list[FieldSpec]) -> Callable[[WireItem], dict[str, Any]]:
@@ -241,10 +280,18 @@ def compile_decoder(specs: list[FieldSpec]) -> Callable[[WireItem], dict[str, An
             namespace[f"k{position}"] = spec.reader
             lines.append(f"    values[{spec.name!r}] = k{position}(item)")
             continue
+        if spec.others:
+            namespace[f"k{position}"] = _several_forms(spec)
+            lines.append(f"    values.update(k{position}(item))")
+            continue
+        if spec.codec is not None:
+            namespace[f"c{position}"] = spec.codec.read
         lines.append(f"    w = get({spec.attribute!r})")
         lines.append('    if w is not None and "NULL" not in w:')
         lines += _TIME_LINES if _decoding(spec) == "time" else ()
-        lines.append(f"        values[{spec.name!r}] = {_decoding(spec)}")
+        found = _decoding(spec)
+        found = f"c{position}({found})" if spec.codec is not None else found
+        lines.append(f"        values[{spec.name!r}] = {found}")
         if spec.kind.endswith("_set") and not spec.optional:
             # DynamoDB has no empty set. Pass one for an absent attribute, since Pydantic would
             # deep-copy the default.

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, get_type_hints
 
 from pydantic import BaseModel
 
-from keyfold.design.fields import FieldSpec, read_kind, unwrap
+from keyfold.design.field_kind import read_kind, unwrap
+from keyfold.design.fields import FieldSpec
 from keyfold.design.template import Slot
 from keyfold.errors import DeclarationError
 

@@ -14,7 +14,7 @@ from keyfold.design.address import Ref
 from keyfold.design.declaration import Declared
 from keyfold.design.entity_spec import EntitySpec
 from keyfold.design.keys import Silences
-from keyfold.design.markers import FieldMarker, StructureMarker
+from keyfold.design.markers import FieldMarker, Stored, StructureMarker
 from keyfold.design.path_change import PathChange
 from keyfold.design.place import caller
 from keyfold.design.placement import On
@@ -173,7 +173,7 @@ def _refuse_serializers(cls: type[Entity]) -> None:
             codes.TYPE_UNSUPPORTED,
             f"{found} has a serializer, which is not used when an item is stored.",
             place=f"{caller()} {cls.__name__}",
-            suggestion="Remove it, and convert the value before you write it.",
+            suggestion="Say how it is stored: Annotated[..., Stored(Codec(...))].",
         )
 
 
@@ -188,6 +188,8 @@ def _serialized(given: Any, where: str, seen: set[type[BaseModel]]) -> Iterator[
         for one in declared.field_serializers.values():
             yield from (f"{where}.{name}" for name in one.info.fields)
         for name, info in given.model_fields.items():
+            if any(isinstance(one, Stored) for one in info.metadata):
+                continue  # The codec says how it is stored.
             marked = any(isinstance(one, _SERIALIZERS) for one in info.metadata)
             yield from (f"{where}.{name}" for _ in range(marked))
             yield from _serialized(info.annotation, f"{where}.{name}", seen)

@@ -20,6 +20,7 @@ from keyfold.design.codec import (
     compile_encoder,
     encoder,
 )
+from keyfold.design.field_codec import CodecFailed
 from keyfold.design.fields import FieldSpec, read_fields
 from keyfold.design.home import Home
 from keyfold.design.key_values import place_in_key
@@ -276,7 +277,9 @@ class EntitySpec:
         for field in self.fields.values():
             try:
                 compile_decoder([field])(item)
-            except (KeyError, ValueError, TypeError, ArithmeticError):
+            except (KeyError, ValueError, TypeError, ArithmeticError) as wrong:
+                if isinstance(wrong, CodecFailed):
+                    return {field.name: str(wrong)}
                 wire = item[field.attribute]
                 return {field.name: f"the attribute {field.attribute} is {wire}, not {field.kind}"}
         return {"": str(problem)}

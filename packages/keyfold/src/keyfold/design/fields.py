@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import types
-import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from dataclasses import field as dataclass_field
-from datetime import date, datetime, timedelta
-from decimal import Decimal
 from enum import Enum
 from functools import cached_property
-from typing import Annotated, Any, ForwardRef, Literal, Union, get_args, get_origin
+from typing import Any, get_args
 
 from pydantic import BaseModel
 from pydantic.alias_generators import to_camel
@@ -19,24 +15,13 @@ from pydantic.fields import FieldInfo
 
 from keyfold.design import codes, markers
 from keyfold.design.declaration import Declared
+from keyfold.design.field_codec import CODED, READABLE, SAME_TYPE, Codec
+from keyfold.design.field_kind import read_kind, unwrap
 from keyfold.design.schema import AttributeSchema, StepSchema
 from keyfold.design.states import States
 from keyfold.design.vector import Vector
 from keyfold.errors import DeclarationError
 
-_SCALARS: dict[type, str] = {
-    str: "string",
-    bool: "boolean",
-    int: "integer",
-    float: "float",
-    Decimal: "decimal",
-    bytes: "binary",
-    datetime: "timestamp",
-    date: "date",
-    uuid.UUID: "uuid",
-    timedelta: "duration",
-}
-_SETS = {"string": "string_set", "integer": "number_set", "decimal": "number_set"}
 _DOCUMENTED = {"integer": "number", "float": "number", "decimal": "number", "uuid": "string"}
 
 
@@ -58,6 +43,26 @@ class FieldSpec:
     """Reads it from an item's key, if it is stored only there."""
     label: str = ""
     """The name in documents for a field without its own attribute."""
+    codec: Codec[Any, Any] | None = None
+    """Stores its values, if its kind is coded."""
+
+    @cached_property
+    def others(self) -> list[FieldSpec]:
+        """The field as items of others may store it."""
+        marks = (mark.stored for mark in self.marks if isinstance(mark, markers.ReadsAlso))
+        given = replace(self, codec=None)
+        return [
+            replace(given, stored=one)
+            if isinstance(one, str)
+            else replace(given, kind=kind, stored="")
+            for one in marks
+            for kind in ((one,) if isinstance(one, str) else READABLE[one])
+        ]
+
+    @property
+    def compared_kind(self) -> str:
+        """The kind of what keys and conditions compare."""
+        return self.codec.kind if self.codec is not None and self.codec.comparable else self.kind
 
     def placed(self, attribute: str, reader: Callable[[dict[str, Any]], Any]) -> FieldSpec:
         """The same field, stored only in a key attribute."""
@@ -90,7 +95,7 @@ class FieldSpec:
     @property
     def sorts_as_number(self) -> bool:
         numbers = ("integer", "float", "decimal", "duration")
-        return self.kind in numbers or self.stored.startswith("epoch")
+        return self.compared_kind in numbers or self.stored.startswith("epoch")
 
     @property
     def is_id(self) -> bool:
@@ -100,10 +105,12 @@ class FieldSpec:
         limit, vector = self.mark(markers.AtMost), self.mark(Vector)
         normalised = self.mark(markers.Normalised)
         spread = (mark for mark in self._markers if mark.spreads)
+        held = self.kind if self.codec is None else self.codec.kind
         return AttributeSchema(
             name=self.label or self.attribute,
             field=self.name,
-            type="id" if self.is_id else _DOCUMENTED.get(self.kind, self.kind),
+            type="id" if self.is_id else _documented(held),
+            reads=tuple(mark.form for mark in self._markers if isinstance(mark, markers.ReadsAlso)),
             optional=self.optional,
             mutable=self.mark(markers.Created) is None and self.mark(markers.Fixed) is None,
             values=self.values,
@@ -119,6 +126,28 @@ class FieldSpec:
             in_key=self.reader is not None,
             description=self.description,
         )
+
+
+def _documented(kind: str) -> str:
+    return _DOCUMENTED.get(kind, kind)
+
+
+def check_copy(copy: FieldSpec, origin: FieldSpec, place: str) -> None:
+    """A copy is compared as it is stored, so both need one codec that stores equal values equal."""
+    codec = copy.codec or origin.codec
+    if codec is None or (copy.codec == origin.codec and codec.comparable):
+        return
+    raise DeclarationError(
+        codes.MARKER_MISUSED,
+        f"{copy.name} cannot be a copy of {origin.name}: "
+        + (
+            f"the codec {codec.name} may store equal values differently."
+            if copy.codec == origin.codec
+            else f"only one of them is stored by the codec {codec.name}."
+        ),
+        place=place,
+        suggestion="Give both the same codec with comparable=True, or do not copy the field.",
+    )
 
 
 def _states(mark: States[Any] | None) -> tuple[StepSchema, ...]:
@@ -163,8 +192,10 @@ def reads_none_otherwise(info: FieldInfo) -> bool:
 def _read(name: str, info: FieldInfo, *, camel: bool, ttl: str | None, place: str) -> FieldSpec:
     annotation, marks, optional = unwrap(info.annotation)
     marks = (*info.metadata, *marks)
-    kind, values, enum = read_kind(annotation, place)
-    _check_marks(marks, kind, place)
+    stored = next((m.format for m in marks if isinstance(m, markers.Stored)), "")
+    codec = stored if isinstance(stored, Codec) else None
+    kind, values, enum = (CODED, (), None) if codec else read_kind(annotation, place)
+    _check_marks(marks, kind, stored, place)
     _check_default(info.default, name, place)
     if optional and reads_none_otherwise(info) and not info.is_required():
         raise DeclarationError(
@@ -174,7 +205,6 @@ def _read(name: str, info: FieldInfo, *, camel: bool, ttl: str | None, place: st
             suggestion="Make None the default, or do not allow None.",
         )
     named = next((m for m in marks if isinstance(m, markers.Name)), None)
-    stored = next((m.format for m in marks if isinstance(m, markers.Stored)), "")
     if any(isinstance(m, markers.Ttl) for m in marks):
         if kind != "timestamp":
             raise DeclarationError(
@@ -208,7 +238,8 @@ def _read(name: str, info: FieldInfo, *, camel: bool, ttl: str | None, place: st
         kind=kind,
         optional=optional,
         marks=marks,
-        stored=stored,
+        stored=stored.name if isinstance(stored, Codec) else stored,
+        codec=codec,
         values=values,
         enum=enum,
         required=info.is_required(),
@@ -217,10 +248,29 @@ def _read(name: str, info: FieldInfo, *, camel: bool, ttl: str | None, place: st
 
 
 _COLLECTIONS = ("list", "map", "string_set", "number_set", "binary_set")
+_ALSO: dict[str, tuple[type, ...]] = {
+    "string": (int, bytes),
+    "integer": (str,),
+    "float": (str,),
+    "decimal": (str,),
+    "duration": (str,),
+    "boolean": (str, int),
+    "binary": (str,),
+    "string_set": (list,),
+    "number_set": (list,),
+    "binary_set": (list,),
+    "list": (set,),
+}
+"""What a field of a kind can read besides its own type."""
+_EPOCHS = ("epoch", "epoch_ms")
 _IDS = ("string", "uuid", "integer", "list", "string_set", "number_set")
 _KINDS_OF_MARKERS: dict[type, tuple[tuple[str, ...], str]] = {
     markers.Version: (("integer",), "Declare it as Annotated[int, Version()] = 0."),
-    markers.Stored: (("timestamp",), "Stored is for datetime fields."),
+    markers.Stored: (
+        ("timestamp", CODED),
+        "A format is for datetime fields; give other types a codec, as "
+        'Stored(Codec("time", str, time.isoformat)).',
+    ),
     markers.Created: (("timestamp",), "Created is for datetime fields."),
     markers.Updated: (("timestamp",), "Updated is for datetime fields."),
     markers.AtMost: (_COLLECTIONS, "AtMost is for sets, lists and dicts."),
@@ -231,7 +281,9 @@ _KINDS_OF_MARKERS: dict[type, tuple[tuple[str, ...], str]] = {
 }
 
 
-def _check_marks(marks: tuple[object, ...], kind: str, place: str) -> None:
+def _check_marks(
+    marks: tuple[object, ...], kind: str, stored: str | Codec[Any, Any], place: str
+) -> None:
     for mark in marks:
         if isinstance(mark, type) and mark.__module__.startswith("keyfold."):
             raise DeclarationError(
@@ -252,6 +304,8 @@ def _check_marks(marks: tuple[object, ...], kind: str, place: str) -> None:
                 if isinstance(mark, Declared)
                 else "",
             )
+        if isinstance(mark, markers.ReadsAlso):
+            _check_other_form(mark.stored, kind, stored, place)
         kinds, suggestion = _KINDS_OF_MARKERS.get(type(mark), ((kind,), ""))
         if kind not in kinds:
             raise DeclarationError(
@@ -260,6 +314,27 @@ def _check_marks(marks: tuple[object, ...], kind: str, place: str) -> None:
                 place=place,
                 suggestion=suggestion,
             )
+
+
+def _check_other_form(
+    other: type | str, kind: str, stored: str | Codec[Any, Any], place: str
+) -> None:
+    """The other form must be one that the field can read, and have another type."""
+    if isinstance(stored, Codec):
+        readable = [one for one in READABLE if not {*READABLE[one]} & {*SAME_TYPE[stored.kind]}]
+    else:
+        readable = list(_ALSO.get(kind, ()))
+    names = [one.__name__ for one in readable]
+    if kind == "timestamp":
+        number = stored in _EPOCHS
+        names = [one for one in get_args(markers.TimeFormat) if (one in _EPOCHS) != number]
+    if (other if isinstance(other, str) else other.__name__) not in names:
+        raise DeclarationError(
+            codes.MARKER_MISUSED,
+            f"a field of kind {kind} cannot read {getattr(other, '__name__', other)} as well.",
+            place=place,
+            suggestion=f"It can read: {', '.join(names)}." if names else "Remove ReadsAlso.",
+        )
 
 
 def _check_default(default: object, name: str, place: str) -> None:
@@ -288,106 +363,3 @@ def _check_expiry(spec: FieldSpec, fields: Mapping[str, FieldSpec], place: str) 
         place=place,
         suggestion=f"Its times are: {times}.",
     )
-
-
-def unwrap(annotation: Any) -> tuple[Any, tuple[object, ...], bool]:
-    """The type without `Annotated` and `| None`."""
-    marks: tuple[object, ...] = ()
-    optional = False
-    while True:
-        origin = get_origin(annotation)
-        if origin is Annotated:
-            annotation, *more = get_args(annotation)
-            marks += tuple(more)
-        elif origin in (Union, types.UnionType):
-            members = [a for a in get_args(annotation) if a is not type(None)]
-            if len(members) != 1:
-                return annotation, marks, optional or len(members) < len(get_args(annotation))
-            optional = True
-            annotation = members[0]
-        elif origin is Literal and None in get_args(annotation):
-            optional = True
-            annotation = Literal[tuple(c for c in get_args(annotation) if c is not None)]
-        elif hasattr(annotation, "__supertype__"):  # NewType
-            annotation = annotation.__supertype__
-        elif type(annotation).__name__ == "TypeAliasType":  # From typing or typing_extensions.
-            annotation = annotation.__value__
-        else:
-            return annotation, marks, optional
-
-
-def read_kind(annotation: Any, place: str) -> tuple[str, tuple[str, ...], type[Enum] | None]:
-    origin = get_origin(annotation)
-    if origin is Literal:
-        choices = [c.value if isinstance(c, Enum) else c for c in get_args(annotation)]
-        return _kind_of_values(choices) or "any", tuple(map(str, choices)), None
-    if origin in (set, frozenset):
-        return _set_kind(annotation, place), (), None
-    if origin in (list, tuple, Sequence):
-        return "list", (), None
-    if origin in (dict, Mapping):
-        return "map", (), None
-    if annotation in (Any, object) or origin in (Union, types.UnionType):
-        return "any", (), None
-    if isinstance(annotation, type):
-        if issubclass(annotation, Enum):
-            members = [member.value for member in annotation]
-            inner = _kind_of_values(members)
-            if inner is None or inner == "boolean":
-                raise DeclarationError(
-                    codes.TYPE_UNSUPPORTED,
-                    f"{annotation.__name__} mixes text and number members.",
-                    place=place,
-                    suggestion="Give them values of one kind, as a StrEnum or an IntEnum has.",
-                )
-            return inner, tuple(str(v) for v in members), annotation
-        for scalar, kind in _SCALARS.items():
-            if annotation is scalar or (scalar is not int and issubclass(annotation, scalar)):
-                return kind, (), None
-        if issubclass(annotation, BaseModel):
-            return "model", (), None
-        if annotation in (list, tuple):
-            return "list", (), None
-        if annotation is dict:
-            return "map", (), None
-        if hasattr(annotation, "__required_keys__"):
-            return "map", (), None
-    if isinstance(annotation, ForwardRef):
-        raise DeclarationError(
-            codes.TYPE_UNSUPPORTED,
-            f"the type {annotation.__forward_arg__!r} is not known where the entity is declared.",
-            place=place,
-            suggestion="Declare or import it above the entity, at the level of the module.",
-        )
-    raise DeclarationError(
-        codes.TYPE_UNSUPPORTED,
-        f"the type {annotation!r} cannot be stored.",
-        place=place,
-        suggestion="Use str, int, Decimal, bool, bytes, datetime, date, timedelta, an Enum, "
-        "a set, a list, a dict or a Pydantic model.",
-    )
-
-
-def _kind_of_values(values: list[object]) -> str | None:
-    """The kind that all of these values share, if any."""
-    if all(isinstance(value, str) for value in values):
-        return "string"
-    if all(isinstance(value, bool) for value in values):
-        return "boolean"
-    if all(isinstance(value, int) and not isinstance(value, bool) for value in values):
-        return "integer"
-    return None
-
-
-def _set_kind(annotation: Any, place: str) -> str:
-    arguments = get_args(annotation)
-    inner, _, _ = read_kind(unwrap(arguments[0])[0], place) if arguments else ("string", (), None)
-    kind = "binary_set" if inner == "binary" else _SETS.get(inner)
-    if kind is None:
-        raise DeclarationError(
-            codes.TYPE_UNSUPPORTED,
-            f"a set of {inner} values cannot be stored.",
-            place=place,
-            suggestion="DynamoDB has sets of strings, numbers and binary values; use a list.",
-        )
-    return kind

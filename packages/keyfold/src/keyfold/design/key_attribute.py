@@ -9,6 +9,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from keyfold.design import schema
+from keyfold.design.field_codec import CODED
 from keyfold.design.formats import as_stored, of_kind
 from keyfold.design.markers import Normalised
 from keyfold.design.template import Part, Slot, Template
@@ -18,7 +19,7 @@ from keyfold_engine.values.number import normalise
 if TYPE_CHECKING:
     from keyfold.design.fields import FieldSpec
 
-_NOT_IN_KEYS = ("list", "map", "model", "any", "boolean", "binary")
+_NOT_IN_KEYS = ("list", "map", "model", "any", "boolean", "binary", CODED)
 
 
 @dataclass(frozen=True)
@@ -78,6 +79,8 @@ def normalising(fields: Mapping[str, FieldSpec], template: Template) -> Template
         mark = None if field is None else field.mark(Normalised)
         if isinstance(part, Slot) and mark is not None:
             part = replace(part, format=part.format.after(mark.function))
+        elif isinstance(part, Slot) and field is not None and field.codec is not None:
+            part = replace(part, format=part.format.after(field.codec.write))
         elif isinstance(part, Slot) and field is not None and field.stored:
             stored = partial(as_stored, stored=field.stored)
             part = replace(part, format=part.format.after(stored))
@@ -91,7 +94,7 @@ def is_whole(fields: Mapping[str, FieldSpec], template: Template) -> bool:
     """Whether the key is a single integer."""
     part = template.parts[0] if template.is_bare_field else None
     return isinstance(part, Slot) and (
-        part.format.numeric or fields[part.field].kind in ("integer", "timestamp")
+        part.format.numeric or fields[part.field].compared_kind in ("integer", "timestamp")
     )
 
 
@@ -99,7 +102,7 @@ def check_type(fields: Mapping[str, FieldSpec], attribute: KeyAttribute, place: 
     template = attribute.template
     slots = [part for part in template.parts if isinstance(part, Slot)]
     for slot in slots:
-        kind, accepted = fields[slot.field].kind, slot.format.kinds
+        kind, accepted = fields[slot.field].compared_kind, slot.format.kinds
         if accepted and kind not in accepted:
             raise DeclarationError(
                 "K8",
@@ -130,22 +133,22 @@ def check_type(fields: Mapping[str, FieldSpec], attribute: KeyAttribute, place: 
             )
         return
     for slot in slots:
-        spec = fields[slot.field]
+        kind = fields[slot.field].compared_kind
         in_order = slot.format.sortable or slot.format.coarse or slot.format.name == "d"
-        if spec.kind in ("integer", "decimal", "float", "duration") and not in_order:
-            padded = f"{{{slot.field}:{'012d' if spec.kind == 'integer' else '012.2f'}}}"
+        if kind in ("integer", "decimal", "float", "duration") and not in_order:
+            padded = f"{{{slot.field}:{'012d' if kind == 'integer' else '012.2f'}}}"
             raise DeclarationError(
                 "K8",
                 f"{slot.field} is a number without padding in the text key {template.text!r}, "
                 "so 10 sorts before 9.",
                 place=place,
                 suggestion=f"Pad it, as {padded}.",
-                fix=(slot.text, padded) if spec.kind == "integer" else None,
+                fix=(slot.text, padded) if kind == "integer" else None,
             )
-        if spec.kind in _NOT_IN_KEYS or spec.kind.endswith("_set"):
+        if kind in _NOT_IN_KEYS or kind.endswith("_set"):
             raise DeclarationError(
                 "K12",
-                f"{slot.field} is a {spec.kind}, which cannot be part of a text key.",
+                f"{slot.field} is a {kind}, which cannot be part of a text key.",
                 place=place,
                 suggestion="Text keys hold text, numbers and times; bytes need a key attribute "
                 "of type B of their own.",

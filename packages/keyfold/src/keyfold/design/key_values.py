@@ -33,6 +33,13 @@ _READERS: dict[str, Callable[[str], Any]] = {
 def place_in_key(spec: EntitySpec, field: FieldSpec) -> FieldSpec:
     """The field with the key attribute that stores it and its reader."""
     place = f"{spec.place} {spec.name}.{field.name}"
+    if field.codec is not None:
+        raise DeclarationError(
+            codes.MARKER_MISUSED,
+            f"{field.name} is stored by the codec {field.codec.name}, and is marked InKey.",
+            place=place,
+            suggestion="Remove InKey, so that it has its own attribute.",
+        )
     found = _holder(spec, field.name)
     if found is None:
         raise DeclarationError(

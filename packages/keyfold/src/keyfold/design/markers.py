@@ -6,13 +6,15 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_args
 
 from pydantic import AfterValidator
 from pydantic_core import PydanticCustomError
 
 from keyfold.design import codes
+from keyfold.design.field_codec import FORMS, READABLE, Codec
 from keyfold.design.place import caller
+from keyfold.design.schema import OtherForm
 from keyfold.errors import DeclarationError
 
 if TYPE_CHECKING:
@@ -124,13 +126,39 @@ class Name(FieldMarker):
 
 @dataclass(frozen=True, slots=True)
 class Stored(FieldMarker):
-    """A time's stored format; a number in epoch formats, otherwise fixed ISO text."""
+    """How a field is stored: the format of a time, or a codec for any other type.
 
-    format: TimeFormat
+    A time is a number in epoch formats, otherwise ISO text of fixed width.
+    """
+
+    format: TimeFormat | Codec[Any, Any]
 
     def __post_init__(self) -> None:
         known = get_args(TimeFormat)
-        self._demand(self.format in known, f"Formats are: {', '.join(known)}.")
+        self._demand(
+            isinstance(self.format, Codec) or self.format in known,
+            f"Give a Codec, or a time's format: {', '.join(known)}.",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ReadsAlso(FieldMarker):
+    """Items may store the field in another type, or a time in another format, as well.
+
+    They are read, and written as declared: `ReadsAlso(str)` on an `int`.
+    """
+
+    stored: type | TimeFormat
+
+    def __post_init__(self) -> None:
+        known = (*READABLE, *get_args(TimeFormat))
+        names = ", ".join(getattr(one, "__name__", one) for one in known)
+        self._demand(self.stored in known, f"Give one of: {names}.")
+
+    @property
+    def form(self) -> OtherForm:
+        """What it reads, as in design files."""
+        return self.stored if isinstance(self.stored, str) else FORMS[self.stored]
 
 
 @dataclass(frozen=True, slots=True)

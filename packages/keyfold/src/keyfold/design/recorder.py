@@ -6,21 +6,19 @@ sees data. Use `&`, `|` and `not_`; `and`, `or` and `not` cannot be recorded.
 
 from __future__ import annotations
 
-import types
-from collections.abc import Callable, Mapping, Sequence
-from enum import Enum
-from functools import lru_cache
+from collections.abc import Callable
 from inspect import signature
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, Union, cast, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast
 
-from pydantic import BaseModel, TypeAdapter
-from pydantic import ValidationError as Invalid
+from pydantic import BaseModel
 
 from keyfold.design import codes
 from keyfold.design.codec import document, is_absent
 from keyfold.design.condition import Condition, combined, operand, operand_of, presence
+from keyfold.design.field_codec import Codec
 from keyfold.design.parameter import Param
 from keyfold.design.path_change import FieldPath
+from keyfold.design.path_types import element_type, is_of, is_open, models_of, value_types
 from keyfold.errors import DeclarationError, KeyfoldError
 from keyfold_engine.expressions.ast import (
     And,
@@ -39,8 +37,6 @@ if TYPE_CHECKING:
     from keyfold.design.entity_spec import EntitySpec
 
 E = TypeVar("E", bound="Entity")
-_OPEN = (dict, Mapping, list, tuple, Sequence, Any, object)
-_HOLDERS = (dict, Mapping, list, tuple, set, frozenset, Sequence)
 _FUNCTIONS = (
     "Compare it, or use exists, missing, begins_with, contains, one_of, between or not_ of keyfold."
 )
@@ -149,8 +145,8 @@ def record_path(
     annotation: Any = entity.model_fields[found._path.field].annotation
     walked = _Field(entity.__spec__, FieldPath((found._path.field,)), annotation)
     for name in found._path.names[1:]:
-        models += _models(walked._type)
-        is_field = isinstance(name, str) and _models(walked._type)
+        models += models_of(walked._type)
+        is_field = isinstance(name, str) and models_of(walked._type)
         walked = getattr(walked, str(name)) if is_field else walked[name]
     return found._path, found._type, tuple(models)
 
@@ -189,8 +185,13 @@ class _Field(Recorded):
     def _subject(self) -> Operand:
         return Function("size", (self._path.operand,)) if self._sized else self._path.operand
 
+    @property
+    def _codec(self) -> Codec[Any, Any] | None:
+        return self._spec.fields[self._path.field].codec
+
     def __getattr__(self, name: str) -> _Field:
-        models = _models(self._type)
+        self._refuse_looking_inside()
+        models = models_of(self._type)
         for model in models:
             info = model.model_fields.get(name)
             if info is not None:
@@ -205,14 +206,22 @@ class _Field(Recorded):
                 f"a condition names {self._path}.{name}, which is not declared.",
                 suggestion=f"Declared: {known}.",
             )
-        if _is_open(self._type):
+        if is_open(self._type):
             return self._inside(name, name, Any)
         raise self._refusal(f"looks at {name!r} of {self._path}", _FUNCTIONS)
 
+    def _refuse_looking_inside(self) -> None:
+        if self._codec is not None:
+            raise self._refusal(
+                f"looks into {self._path}, which is stored by the codec {self._codec.name}",
+                "Compare the whole field, if its codec is comparable.",
+            )
+
     def __getitem__(self, key: str | int) -> _Field:
-        if not isinstance(key, str | int) or not _is_open(self._type):
+        self._refuse_looking_inside()
+        if not isinstance(key, str | int) or not is_open(self._type):
             raise self._refusal(f"looks into {self._path} with [{key!r}]", _FUNCTIONS)
-        return self._inside(key, key, _element(self._type))
+        return self._inside(key, key, element_type(self._type))
 
     def _inside(self, name: str | int, stored: str | int, annotation: Any) -> _Field:
         path = FieldPath((*self._path.names, name), (*self._path.stored, stored))
@@ -258,16 +267,31 @@ class _Field(Recorded):
 
         `element`: it may be stored as an element of the field; `held`: it is of their type.
         """
+        if self._codec is not None and not self._codec.comparable:
+            raise self._refusal(
+                f"compares {self._path}, which the codec {self._codec.name} may store in several "
+                "forms",
+                "Say comparable=True if equal values are always stored equal.",
+            )
         if isinstance(value, _Field):
+            self._refuse_other_codec(value)
             return value._subject
         if not isinstance(value, Param):
             self._check(value, element=held)
         return operand_of(self._subject, value, self._spec, element=element)
 
+    def _refuse_other_codec(self, other: _Field) -> None:
+        if self._codec != other._codec:
+            raise self._refusal(
+                f"compares {self._path} with {other._path}, which are stored differently",
+                "Give both fields the same codec.",
+            )
+
     def _check(self, value: object, *, element: bool) -> None:
         try:
-            document(value)
-            fits = any(_is_of(kind, value) for kind in _kinds(self._type, element=element))
+            if self._codec is None:
+                document(value)
+            fits = any(is_of(kind, value) for kind in value_types(self._type, element=element))
         except (TypeError, ValueError, KeyfoldError):
             fits = False
         if not fits:
@@ -308,69 +332,6 @@ class _Field(Recorded):
         )
 
 
-def _kinds(annotation: Any, *, element: bool) -> list[Any]:
-    """The types a value may have: the field's, or its elements'."""
-    origin, inner = get_origin(annotation), get_args(annotation)
-    if origin is Annotated:
-        return _kinds(inner[0], element=element)
-    if origin in (Union, types.UnionType):
-        return [kind for member in inner for kind in _kinds(member, element=element)]
-    if element and (origin in _HOLDERS or annotation in _HOLDERS):
-        return [Any] if not inner or origin in (dict, Mapping) else _kinds(inner[0], element=False)
-    return [annotation]
-
-
-def _is_of(kind: Any, value: object) -> bool:
-    """Whether a value has this type, or is the text of an enum member."""
-    if kind in (Any, object):
-        return True
-    try:
-        found = _adapter(kind).validate_python(value)
-    except Invalid:
-        return False
-    return bool(found == value or (isinstance(found, Enum) and found.value == value))
-
-
-@lru_cache(maxsize=4096)
-def _adapter(kind: Any) -> TypeAdapter[Any]:
-    return TypeAdapter(kind)
-
-
-def _models(annotation: Any) -> list[type[BaseModel]]:
-    """The models that a value of this type may be."""
-    origin = get_origin(annotation)
-    if origin is Annotated:
-        return _models(get_args(annotation)[0])
-    if origin in (Union, types.UnionType):
-        return [model for member in get_args(annotation) for model in _models(member)]
-    is_model = isinstance(annotation, type) and issubclass(annotation, BaseModel)
-    return [annotation] if is_model else []
-
-
-def _is_open(annotation: Any) -> bool:
-    """Whether a value of this type can have undeclared parts."""
-    origin = get_origin(annotation)
-    if origin is Annotated:
-        return _is_open(get_args(annotation)[0])
-    if origin in (Union, types.UnionType):
-        return any(_is_open(member) for member in get_args(annotation))
-    named = hasattr(annotation, "__required_keys__")
-    return named or annotation in _OPEN or origin in _OPEN
-
-
-def _element(annotation: Any) -> Any:
-    """The element type of a list or map."""
-    origin, inner = get_origin(annotation), get_args(annotation)
-    if origin is Annotated:
-        return _element(inner[0])
-    if origin in (Union, types.UnionType):
-        held = [_element(one) for one in inner if one is not type(None)]
-        return held[0] if len(held) == 1 else Any
-    if origin in (dict, Mapping):
-        return inner[1]
-    return inner[0] if origin in (list, Sequence) else Any
-
-
 def _field(field: object) -> _Field:
     if isinstance(field, _Field):
         return field
@@ -383,6 +344,8 @@ def _field(field: object) -> _Field:
 
 def _operands(field: object, *given: object, held: bool = False) -> tuple[Operand, ...]:
     found = _field(field)
+    if held:
+        found._refuse_looking_inside()
     return (found._subject, *(found._operand(one, element=True, held=held) for one in given))
 
 
@@ -398,6 +361,7 @@ def missing(field: object) -> bool:
 
 def begins_with(field: str, prefix: str) -> bool:
     """The text begins with the prefix."""
+    _field(field)._refuse_looking_inside()
     return cast("bool", Recorded(Function("begins_with", _operands(field, prefix))))
 
 
@@ -426,6 +390,7 @@ def between(field: object, low: object, high: object) -> bool:
 def size(field: object) -> int:
     """The number of elements of a set, list or map, or the length of a text."""
     found = _field(field)
+    found._refuse_looking_inside()
     return cast("int", _Field(found._spec, found._path, int, sized=True))
 
 

@@ -37,6 +37,10 @@ from keyfold.design.template import Template
 from keyfold.design.vector_index import SearchSchema as SearchSchema
 from keyfold.design.vector_index import VectorSchema as VectorSchema
 
+OtherForm = Choice[
+    "string", "number", "binary", "list", "set", "map",
+    "iso", "iso_ms", "iso_s", "iso_offset", "epoch", "epoch_ms",
+]  # fmt: skip
 Role = Choice["canonical", "pointer", "edge", "counter", "feed_item", "support"]
 
 
@@ -69,7 +73,9 @@ class AttributeSchema:
     shards: int | None = None
     """A shard number out of this many: derived from the item's id, spreads items evenly."""
     stored: str = ""
-    """Its stored format: epoch, epoch_ms, iso ..."""
+    """Its stored format: epoch, epoch_ms, iso ..., or the name of its codec."""
+    reads: tuple[OtherForm, ...] = ()
+    """Other types, or formats of a time, in which items may store it."""
     max_items: int | None = None
     """The maximum number of elements of a list or set, or of characters of a text."""
     normalise: str = ""

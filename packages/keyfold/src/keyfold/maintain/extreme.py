@@ -21,6 +21,7 @@ from keyfold.design import codes
 from keyfold.design.address import Ref
 from keyfold.design.declaration import Declared
 from keyfold.design.entity import Entity
+from keyfold.design.fields import check_copy
 from keyfold.design.follows import Follows
 from keyfold.design.formats import plain
 from keyfold.design.markers import FieldMarker
@@ -173,6 +174,8 @@ class ExtremeMaintainer(KeptStructure, Reconciled):
                     f"{ours} is of kind {held}, and shows {theirs} of {self.source.__name__}, "
                     f"which is of kind {shown}.",
                 )
+            own, origin = target.__spec__.fields[ours], self.source.__spec__.fields[theirs]
+            check_copy(own, origin, str(declared.place))
 
     @property
     def fields(self) -> frozenset[str]:

@@ -11,7 +11,7 @@ from keyfold.design import codes, schema
 from keyfold.design.address import Ref
 from keyfold.design.condition import evaluator, fields_of
 from keyfold.design.entity import Entity
-from keyfold.design.fields import FieldSpec
+from keyfold.design.fields import FieldSpec, check_copy
 from keyfold.design.follows import COPIES_AT_ONCE, Follows
 from keyfold.design.markers import From, Normalised
 from keyfold.design.recorder import declare
@@ -158,6 +158,7 @@ class PointerMaintainer(KeptStructure, Reconciled):
                     place=f"{place}.{name}",
                     suggestion="Give both the same type.",
                 )
+            check_copy(ours, theirs, f"{place}.{name}")
         # Counters move while others edit the item, so their copies move by the same amounts.
         self._counted = frozenset(
             name for name, origin in self.origins.items() if canonical[origin].is_counted

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, Literal, TypeVar, cast
+from typing import Any, Generic, Literal, TypeVar
 
 import orjson
 
 from keyfold.design import codes, schema
 from keyfold.design.declaration import Declared
 from keyfold.design.entity import Entity
+from keyfold.design.field_codec import CODED
 from keyfold.design.follows import Follows
 from keyfold.design.formats import plain
 from keyfold.design.parameter import Param
@@ -43,7 +44,7 @@ from keyfold.runtime.writes import commit
 
 E = TypeVar("E", bound=Entity)
 _LOOKS = 3
-_MANY = ("list", "map", "model", "string_set", "number_set", "binary_set")
+_MANY = ("list", "map", "model", "string_set", "number_set", "binary_set", CODED)
 
 
 @dataclass(frozen=True)
@@ -134,7 +135,7 @@ class Unique(MarkedStructure, Reconciled, Declared):
                     place=f"{self.place} {entity.__name__}.{self.name}",
                     suggestion=f"Declared: {', '.join(entity.__spec__.fields)}.",
                 )
-            kind = entity.__spec__.fields[name].kind
+            kind = entity.__spec__.fields[name].compared_kind
             if kind in _MANY:
                 raise DeclarationError(
                     codes.MARKER_MISUSED,
@@ -199,7 +200,8 @@ class Unique(MarkedStructure, Reconciled, Declared):
             found = values[name]
             if found is None:
                 return None
-            text = plain(found)
+            codec = self.source.__spec__.fields[name].codec
+            text = plain(found if codec is None else codec.write(found))
             parts.append(self.normalise(text) if self.normalise else text)
         return DELIMITER.join(p.replace("%", "%25").replace(DELIMITER, "%23") for p in parts)
 
@@ -331,13 +333,13 @@ def _function_name(function: Callable[[str], str] | None) -> str:
 
 
 def _function_named(record: Follows) -> Callable[[str], str] | None:
-    """The `str` method that normalises a value, by its name."""
-    if not record.normalise:
-        return None
-    found = getattr(str, record.normalise, None)
-    if not callable(found):
+    """The function that normalises a value, by its name."""
+    from keyfold.design.spelling import normaliser
+
+    found = normaliser(record.normalise)
+    if found is None and record.normalise:
         raise MigrationError(
-            f"{record.name} is normalised by {record.normalise}, which is not a function of str, "
-            "so a plan cannot store it; use one, as str.casefold"
+            f"{record.name} is normalised by {record.normalise}, which a plan cannot store; use "
+            "one_spelling, or a function of str, as str.casefold"
         )
-    return cast("Callable[[str], str]", found)
+    return found

@@ -15,7 +15,8 @@ from typing_extensions import TypeVar
 from keyfold.design.codec import UNSTORABLE, document, read_document
 from keyfold.design.entity import Entity
 from keyfold.design.entity_spec import EntitySpec
-from keyfold.design.fields import FieldSpec, unwrap
+from keyfold.design.field_kind import unwrap
+from keyfold.design.fields import FieldSpec
 from keyfold.design.formats import as_stored
 from keyfold.design.markers import AtMost, Normalised
 from keyfold.design.path_change import FieldPath

@@ -10,7 +10,7 @@ from pydantic import ValidationError as Invalid
 
 from keyfold.design.codec import is_absent
 from keyfold.design.entity_spec import EntitySpec
-from keyfold.design.fields import unwrap
+from keyfold.design.field_kind import unwrap
 from keyfold.design.path_change import FieldPath, PathChange, Verb
 from keyfold.design.recorder import record_path
 from keyfold.design.validation import complaints, in_one_line, read_validators
@@ -96,6 +96,8 @@ def _value(spec: EntitySpec, one: PathChange[Any], path: FieldPath, annotation: 
         found, theirs, _ = record_path(source, spec.entity)
         if unwrap(theirs)[0] != unwrap(annotation)[0]:
             raise PlanError(f"{spec.name}.{path} is not of the type of {found}, its source")
+        if spec.fields[path.field].codec != spec.fields[found.field].codec:
+            raise PlanError(f"{spec.name}.{path} is not stored as {found}, its source")
         return FromField(found, plus)
     if len(path.names) == 1:
         return one.value  # The field itself is validated.

@@ -86,7 +86,7 @@ def test_a_marker_without_a_type_is_refused(marker: Any) -> None:
 @pytest.mark.parametrize(
     ("marker", "says"),
     [
-        (lambda: Stored("unix"), "Formats are: iso, "),  # type: ignore[arg-type]
+        (lambda: Stored("unix"), "time.s format: iso, "),  # type: ignore[arg-type]
         (lambda: AtMost(0), "at least 1"),
         (lambda: AtMost("3"), "at least 1"),  # type: ignore[arg-type]
         (lambda: Ttl(days=-3), "more than 0 days"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from keyfold import Page, check, create, new_ulid
 from keyfold.errors import AlreadyExists, ConditionFailed
+from keyfold.fields import one_spelling
 from keyfold.runtime import Intent
 from keyfold_systems.gg_core import patterns
 from keyfold_systems.gg_core.entities import (
@@ -81,7 +82,7 @@ class People(Part):
     async def user_by_nickname(self, nickname: str) -> Person:
         """A user by nickname."""
         found = await patterns.user_by_nickname(self.db, nickname)
-        found = found or await patterns.user_by_nickname(self.db, nickname.lower())
+        found = found or await patterns.user_by_nickname(self.db, one_spelling(nickname))
         if found is None:
             raise Missing.of("user", nickname)
         return view_of(Person, found)
@@ -90,6 +91,7 @@ class People(Part):
     async def user_by_email(self, email: str) -> User:
         """A user by email."""
         found = await patterns.user_by_email(self.db, email)
+        found = found or await patterns.user_by_email(self.db, one_spelling(email))
         if found is None:
             raise Missing.of("user", email)
         return found

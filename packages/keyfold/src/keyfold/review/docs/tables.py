@@ -187,5 +187,6 @@ def _attribute(attribute: AttributeSchema, entity: EntitySchema) -> tuple[str, .
     marks += ["never changes"] if not attribute.mutable else []
     marks += [f"of {attribute.refers}"] if attribute.refers else []
     marks += [f"at most {attribute.max_items}"] if attribute.max_items is not None else []
+    marks += [f"may be stored as {' or '.join(attribute.reads)}"] if attribute.reads else []
     marks += [f"normalised by {attribute.normalise}"] if attribute.normalise else []
     return f"`{attribute.name}`", kind, ", ".join(marks), attribute.description

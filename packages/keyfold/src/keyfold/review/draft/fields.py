@@ -8,7 +8,9 @@ from typing import Literal
 
 from pydantic.alias_generators import to_camel, to_snake
 
+from keyfold.design.field_codec import FORMS
 from keyfold.design.schema import AttributeSchema, CounterSchema, EntitySchema, Schema
+from keyfold.design.spelling import normaliser
 from keyfold.design.template import Slot, Template
 from keyfold.review.draft import conditions, names
 from keyfold.review.draft.searches import mark, vector_of
@@ -125,6 +127,8 @@ def _marks(
         yield f"Ttl({', '.join(word for word in (days, after) if word)})"
     elif attribute.stored and attribute.type == "timestamp":
         yield f"Stored({names.quoted(attribute.stored)})"
+    words = {word: f"ReadsAlso({kind.__name__})" for kind, word in FORMS.items()}
+    yield from (words.get(one, f"ReadsAlso({names.quoted(one)})") for one in attribute.reads)
     stored = python if naming == "snake" else to_camel(python)
     if stored != attribute.name and not attribute.in_key:
         yield f"Name({names.quoted(attribute.name)})"
@@ -146,12 +150,18 @@ def _marks(
     elif attribute.max_items is not None and attribute.type != "string":
         yield f"AtMost({attribute.max_items})"
     if attribute.normalise:
-        yield "Normalised(str.casefold)"
+        yield f"Normalised({normalising(attribute.normalise)})"
     if entity.version == attribute.field:
         yield "Version()"
     for counter in schema.counters:
         if (counter.target, counter.attribute) == (entity.name, attribute.field):
             yield from _counter(counter, entity, schema)
+
+
+def normalising(name: str) -> str:
+    """The function that a design names, or the usual one where Python has none of the name."""
+    found = normaliser(name)
+    return "str.casefold" if found is None else found.__qualname__
 
 
 def _leads_elsewhere(attribute: AttributeSchema, schema: Schema) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from keyfold.design.schema import EntitySchema, Index, Schema, TableSchema
+from keyfold.design.schema import EntitySchema, Index, Schema, TableSchema, UniqueSchema
 from keyfold.design.template import Literal, Template
 from keyfold.errors import KeyfoldError
 from keyfold.literals import docstring
@@ -202,12 +202,16 @@ def _entity(schema: Schema, entity: EntitySchema) -> str:
     naming = fields.naming(entity.table, schema)
     lines += [f"    {fields.line(attribute, entity, schema, naming)}" for attribute in held]
     lines += ["", *_keys(entity)]
-    lines += [
-        f"    one_{'_and_'.join(names.field(f) for f in unique.fields)} = Unique("
-        f"{', '.join(names.quoted(names.field(f)) for f in unique.fields)})"
-        for unique in entity.uniques
-    ]
+    lines += [_unique(unique) for unique in entity.uniques]
     return "\n".join([*lines, ""])
+
+
+def _unique(unique: UniqueSchema) -> str:
+    held = [names.field(field) for field in unique.fields]
+    arguments = [*map(names.quoted, held)]
+    if unique.normalise:
+        arguments.append(f"normalise={fields.normalising(unique.normalise)}")
+    return names.call(f"one_{'_and_'.join(held)} = Unique", arguments, indent=4)
 
 
 def _keys(entity: EntitySchema) -> Iterator[str]:
