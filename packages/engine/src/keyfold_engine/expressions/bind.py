@@ -34,8 +34,6 @@ from keyfold_engine.values.wire import check_name, check_value
 _LENGTH_WORTH_COUNTING = 1024
 _NAME = re.compile(r"#[A-Za-z0-9_]+").fullmatch
 _VALUE = re.compile(r":[A-Za-z0-9_]+").fullmatch
-# The check looks at more than the types of values: at bounds, or the name of a type.
-_LOOKS_INTO_VALUES = re.compile(r"between|attribute_type", re.IGNORECASE).search
 
 
 class Placeholders:

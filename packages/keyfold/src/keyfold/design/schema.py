@@ -332,7 +332,6 @@ class Schema:
     enforced: bool = False
     """keyfold runs the design: delimiters in values are refused, times have one format."""
     description: str = ""
-    delimiter: str = "#"
     place: Place = field(default=NOWHERE, compare=False)
     silences: tuple[Silence, ...] = ()
 

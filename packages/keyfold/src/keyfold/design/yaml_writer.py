@@ -59,7 +59,7 @@ def _plain_schema(schema: Schema) -> dict[str, Any]:
     skip = ("name", *named, "steps", "stated", "before", "observed")
     out: dict[str, Any] = {"design": schema.name} if schema.name else {}
     rest = records.plain(schema, skip=skip)
-    for word in ("description", "delimiter", "enforced"):
+    for word in ("description", "enforced"):
         if word in rest:
             out[word] = rest.pop(word)
     out["tables"] = {t.name: _plain_table(t) for t in schema.tables}

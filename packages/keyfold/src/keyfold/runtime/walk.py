@@ -182,12 +182,6 @@ def all_written() -> Answer:
     return {"UnprocessedItems": {}}
 
 
-def unprocessed_keys(answer: Answer, table: str) -> Sequence[Item]:
-    """The keys that a batch left unprocessed, for callers that continue without them."""
-    left: Sequence[Item] = answer.get("UnprocessedKeys", {}).get(table, {}).get("Keys", ())
-    return left
-
-
 def _key_projection(key: Sequence[str]) -> Item:
     names = {f"#{place}": name for place, name in enumerate(key)}
     return {"ProjectionExpression": ", ".join(names), "ExpressionAttributeNames": names}

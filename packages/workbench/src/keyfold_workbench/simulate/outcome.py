@@ -89,7 +89,6 @@ class ContentionOutcome:
     cancelled: float = 0.0
     """The largest share that was refused."""
     rate: float = 0.0
-    committed: float = 0.0
     lost: float = 0.0
     at: float = 0.0
 
@@ -118,7 +117,3 @@ class RunOutcome:
     def lost_share(self) -> float:
         total = sum(each.calls for each in self.calls.values())
         return self.lost / total if total else 0.0
-
-    @property
-    def refused_units(self) -> float:
-        return sum(each.refused_read + each.refused_write for each in self.stores.values())

@@ -346,4 +346,3 @@ class Run:
             seen.lost += rate * lost * seconds
             if share > seen.cancelled:
                 seen.cancelled, seen.rate, seen.at = share, rate, now
-                seen.committed = conflicts.commit_rate(sent, hold)

@@ -69,7 +69,6 @@ DELETES = Domain(
     ),
 )
 CONSUMERS = Domain("consumer", lambda facts: facts.schema.consumers)
-COUNTERS = Domain("counter", lambda facts: facts.schema.counters)
 FEEDS = Domain("feed", lambda facts: facts.schema.feeds)
 SEARCHES = Domain("search", lambda facts: facts.schema.searches)
 STEPS = Domain("step", lambda facts: facts.schema.steps)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from functools import cache
 
 _EXACT = 2_000
@@ -47,25 +46,3 @@ def shares(n: float, s: float, most: int, least: float = 0.0) -> tuple[float, ..
             break
         found.append(share)
     return tuple(found)
-
-
-def fit(counts: Sequence[int]) -> float:
-    """The maximum-likelihood exponent for counts by key."""
-    ranked = sorted((count for count in counts if count > 0), reverse=True)
-    if len(ranked) < 2:
-        return 0.0
-    total = sum(ranked)
-    weighted = math.fsum(c * math.log(k) for k, c in enumerate(ranked, start=1))
-
-    def unlikely(s: float) -> float:
-        return s * weighted + total * math.log(harmonic(len(ranked), s))
-
-    low, high = 0.0, 4.0
-    golden = (math.sqrt(5) - 1) / 2
-    for _ in range(60):
-        a, b = high - golden * (high - low), low + golden * (high - low)
-        if unlikely(a) < unlikely(b):
-            high = b
-        else:
-            low = a
-    return (low + high) / 2

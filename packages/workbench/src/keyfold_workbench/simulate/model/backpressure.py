@@ -33,7 +33,3 @@ class IndexBuffer:
             return 1.0
         self.waiting = self.room
         return (full_after + (seconds - full_after) * held) / seconds
-
-    @property
-    def is_full(self) -> bool:
-        return self.waiting >= self.room * (1 - 1e-9)

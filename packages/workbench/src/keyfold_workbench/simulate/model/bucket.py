@@ -31,10 +31,6 @@ class Bucket:
         self.tokens = min(self.depth, max(0.0, self.tokens + self.rate * seconds - granted))
         return granted
 
-    def seconds_for(self, units: float) -> float:
-        """How long these units take, asked for as fast as they are granted."""
-        return max(0.0, (units - self.tokens) / self.rate)
-
     def set_rate(self, rate: float) -> None:
         """Change the capacity; the stored burst stays, up to the new depth."""
         self.rate = rate

@@ -15,16 +15,6 @@ def cancelled_share(rate: float, hold_seconds: float) -> float:
     return r / (1 + r)
 
 
-def commit_rate(rate: float, hold_seconds: float) -> float:
-    """Commits per second."""
-    return rate / (1 + rate * hold_seconds)
-
-
-def ceiling(hold_seconds: float) -> float:
-    """The maximum transaction rate of one item."""
-    return 1 / hold_seconds
-
-
 def attempt_rate(rate: float, hold_seconds: float, attempts: int) -> tuple[float, float]:
     """Attempts per second, and the share of calls lost, if callers retry in place."""
     low, high = rate, rate * attempts

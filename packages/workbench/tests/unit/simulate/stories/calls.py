@@ -114,7 +114,11 @@ def _cancelled_percent(rate: float, assumptions: Assumptions) -> float:
 
 def _commits(workers: int, assumptions: Assumptions) -> float:
     """Commits per second of workers that retry at once: each holds the item or is refused."""
-    return conflicts.commit_rate(workers / assumptions.hold_seconds / 2, assumptions.hold_seconds)
+    return _committed(workers / assumptions.hold_seconds / 2, assumptions)
+
+
+def _committed(rate: float, assumptions: Assumptions) -> float:
+    return rate * (1 - conflicts.cancelled_share(rate, assumptions.hold_seconds))
 
 
 def _lost_events(assumptions: Assumptions) -> float:
@@ -147,7 +151,7 @@ COUNTER = Story(
             "100/s",
             99,
             101,
-            lambda a: conflicts.ceiling(a.hold_seconds),
+            lambda a: _committed(1e6, a),
         ),
         Claim(
             "ten times the workers, commits",
