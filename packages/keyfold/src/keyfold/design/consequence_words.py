@@ -78,6 +78,7 @@ def _unique(entity: EntitySchema, unique: UniqueSchema) -> Follows:
         fields=tuple(sorted(unique.fields)),
         writes=unique.fields,
         normalise=unique.normalise,
+        marker=unique.marker,
         place=unique.place,
     )
 

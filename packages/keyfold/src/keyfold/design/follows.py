@@ -13,6 +13,7 @@ from typing import Literal as Choice
 from pydantic import PlainSerializer, PlainValidator
 
 from keyfold.design.source import NOWHERE, Place
+from keyfold.design.template import Template
 from keyfold_engine.expressions import ast
 from keyfold_engine.expressions.parser import literal_condition
 from keyfold_engine.expressions.text import condition_text
@@ -74,6 +75,8 @@ class Follows:
     shows: tuple[tuple[str, str], ...] = ()
     """The target's field, and the candidate's field that it shows."""
     normalise: str = ""
+    marker: tuple[Template, ...] = ()
+    """The key templates of a claim's marker, if the design says them."""
     creates: bool = False
     """The first count creates the target."""
     shards: int = 1

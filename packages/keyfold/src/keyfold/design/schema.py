@@ -153,6 +153,8 @@ class UniqueSchema:
     fields: tuple[str, ...]
     normalise: str = ""
     by: Choice["marker", "index", "claim"] = "marker"
+    marker: tuple[Template, ...] = ()
+    """The key templates of the markers, if another program writes them as well."""
     place: Place = field(default=NOWHERE, compare=False)
 
 

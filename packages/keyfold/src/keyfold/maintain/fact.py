@@ -211,6 +211,8 @@ class ClaimFact(PlainFact):
     key: Mapping[str, Any]
     owner: Ref[Any]
     refusal: Callable[[Mapping[str, Any] | None], Exception] = field(compare=False)
+    shared: bool = False
+    """Another program writes such markers too, and names no holder in them."""
 
     @cached_property
     def identity(self) -> Hashable:
@@ -241,7 +243,10 @@ class ClaimFact(PlainFact):
         yield Marker(self.table, "Put", request, self.refusal)
 
     def withdraw(self) -> Iterator[Intent]:
-        yield Marker(self.table, "Delete", {"Key": dict(self.key), **self._condition(":former")})
+        condition = self._condition(":former")
+        if self.shared:
+            condition["ConditionExpression"] += " OR attribute_not_exists(#holder)"
+        yield Marker(self.table, "Delete", {"Key": dict(self.key), **condition})
 
     def change_from(self, before: ClaimFact) -> Iterator[Intent]:
         if self.owner.values != before.owner.values:

@@ -234,10 +234,9 @@ class SummedStructure(KeptStructure):
 class MarkedStructure(KeptStructure):
     """A structure with support items, which no entity declares."""
 
-    @property
     @abstractmethod
-    def marked_by(self) -> str:
-        """The prefix of their partition keys."""
+    def marks(self, item: Mapping[str, Any]) -> bool:
+        """Whether an item of no entity is one of them."""
 
     @abstractmethod
     def shows_marker(self, item: dict[str, Any]) -> tuple[bytes, bytes]:

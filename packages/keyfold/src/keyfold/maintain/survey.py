@@ -199,7 +199,7 @@ class FactSurvey:
     def _note_foreign(self, table: Table, item: WireItem) -> None:
         text = item[table.schema.partition].get("S", "")
         for place, structure in self._marked:
-            if structure.source.__table__ is table and text.startswith(structure.marked_by):
+            if structure.source.__table__ is table and structure.marks(item):
                 address, value = structure.shows_marker(item)
                 self.log.show(place, address, value, None)
                 return

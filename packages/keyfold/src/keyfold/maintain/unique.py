@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Generic, Literal, TypeVar
+from dataclasses import replace
+from typing import Any, Literal, TypeVar
 
 import orjson
 
@@ -13,18 +13,19 @@ from keyfold.design.declaration import Declared
 from keyfold.design.entity import Entity
 from keyfold.design.field_codec import CODED
 from keyfold.design.follows import Follows
-from keyfold.design.formats import plain
-from keyfold.design.parameter import Param
-from keyfold.design.template import DELIMITER
+from keyfold.design.formats import PLAIN, plain
+from keyfold.design.key_attribute import normalising
+from keyfold.design.template import DELIMITER, Part, Slot, Template, parse_template
+from keyfold.design.template import Literal as Text
 from keyfold.errors import (
     DeclarationError,
     MigrationError,
-    MissingKeyField,
     UniqueTaken,
 )
 from keyfold.maintain.address import WireRef, address_bytes, fetch, raw, wire_bytes
 from keyfold.maintain.drift import Drift
 from keyfold.maintain.fact import HOLDER, MARKERS, ClaimFact
+from keyfold.maintain.holder import UniqueOf
 from keyfold.maintain.reconcile import unchanged_check
 from keyfold.maintain.rows import Suspect
 from keyfold.maintain.structure import (
@@ -36,83 +37,38 @@ from keyfold.maintain.structure import (
     Shown,
 )
 from keyfold.runtime.context import Context
-from keyfold.runtime.flow import Call, Flow
+from keyfold.runtime.flow import Flow
 from keyfold.runtime.intent import Marker
-from keyfold.runtime.reads import SteppedRead
-from keyfold.runtime.recognition import is_expired
 from keyfold.runtime.writes import commit
 
 E = TypeVar("E", bound=Entity)
-_LOOKS = 3
+WireItem = dict[str, Any]
 _MANY = ("list", "map", "model", "string_set", "number_set", "binary_set", CODED)
-
-
-@dataclass(frozen=True)
-class Holder(SteppedRead["E | None"], Generic[E]):
-    """The item with a unique value: its marker and then the item, both read consistently."""
-
-    entity: type[E]
-    unique: Unique
-    values: Mapping[str, Any]
-
-    def steps(self, context: Context) -> Flow[E | None]:
-        table = context.physical(self.entity.__table__.schema)
-        wanted = self.unique.text(self.values)
-        if wanted is None:
-            return None
-        for _ in range(_LOOKS):
-            marker = yield from self._item(table, self.unique.key(wanted))
-            key = (marker or {}).get(HOLDER, {}).get("M")
-            item = None if key is None else (yield from self._item(table, key))
-            if key is None or item is None or is_expired(context, self.entity.__spec__, item):
-                return None
-            found: E = self.entity.__spec__.decode(item)
-            if self.unique.value(found) == wanted:
-                return found
-            # It released the value between the two reads, possibly to another item.
-        return None
-
-    def _item(self, table: str, key: Any) -> Flow[dict[str, Any] | None]:
-        request = {"TableName": table, "Key": key, "ConsistentRead": True}
-        answer = yield Call("GetItem", request)
-        found: dict[str, Any] | None = answer.get("Item")
-        return found
-
-
-@dataclass(frozen=True)
-class UniqueOf(Generic[E]):
-    """A unique value of an entity, which finds its holder."""
-
-    entity: type[E]
-    declared: Unique
-
-    def __call__(self, **values: Any) -> Holder[E]:
-        """The item with this value: `db.read(User.one_email(email="a@x"))`."""
-        place = f"{self.entity.__name__}.{self.declared.name}"
-        if set(values) != set(self.declared.names):
-            raise MissingKeyField(f"{place} needs {', '.join(self.declared.names)}")
-        if any(isinstance(value, Param) for value in values.values()):
-            raise DeclarationError(
-                codes.PATTERN_BRANCHES,
-                f"{place} takes two requests, so it cannot be an access pattern.",
-                suggestion="Read it with db.read, or declare an index for the pattern.",
-            )
-        return Holder(self.entity, self.declared, values)
 
 
 class Unique(MarkedStructure, Reconciled, Declared):
     """No two items share these fields: `one_email = Unique("email", normalise=str.casefold)`.
 
-    An item without a value in one of them is exempt.
+    An item without a value in one of them is exempt. The values are guarded by items of their own;
+    `marker=("TENANT#{tenant_id}#EMAIL#{email}", "EMAIL")` says the keys of those that another
+    program writes for the same values.
     """
 
     kind = "unique"
     sync: Literal["transaction"] = "transaction"
 
-    def __init__(self, *names: str, normalise: Callable[[str], str] | None = None) -> None:
+    def __init__(
+        self,
+        *names: str,
+        normalise: Callable[[str], str] | None = None,
+        marker: tuple[str, ...] = (),
+    ) -> None:
         super().__init__()
         self.names = names
         self.normalise = normalise
+        self.declared = tuple(parse_template(text, place=str(self.place)) for text in marker)
+        """The key templates of the marker, if they are declared."""
+        self.templates: tuple[Template, ...] = ()
         self.source: type[Entity]
         self.label = ""
 
@@ -154,12 +110,64 @@ class Unique(MarkedStructure, Reconciled, Declared):
             )
         self.source = entity
         self.label = f"unique {entity.__name__}.{'+'.join(self.names)}"
+        self._check_marker(entity)
+        self.templates = tuple(map(self._of_values, self.declared or self._own_marker()))
         entity.__spec__.uniques.append(
             schema.UniqueSchema(
-                self.names, _function_name(self.normalise), "marker", place=self.place
+                self.names,
+                _function_name(self.normalise),
+                "marker",
+                self.declared,
+                place=self.place,
             )
         )
         entity.__table__.design.maintain(self)
+
+    def _check_marker(self, entity: type[Entity]) -> None:
+        """A declared marker has each field once, and every key attribute of the table."""
+        if not self.declared:
+            return
+        table = entity.__table__.schema
+        used = sorted(name for one in self.declared for name in {*one.fields})
+        wanted = "a partition key and a sort key" if table.sort else "a partition key"
+        if len(self.declared) != len(table.key_attributes) or table.sort_type == "N":
+            problem = f"The keys of {table.name} are {wanted} of text; give a template for each."
+        elif {*used} != {*self.names}:
+            problem = f"Use its fields: {', '.join(self.names)}."
+        else:
+            return
+        raise DeclarationError(
+            codes.MARKER_MISUSED,
+            f"the marker {', '.join(one.text for one in self.declared)!r} cannot guard "
+            f"{' + '.join(self.names)}.",
+            place=f"{self.place} {entity.__name__}.{self.name}",
+            suggestion=problem,
+        )
+
+    def _own_marker(self) -> tuple[Template, ...]:
+        """The keys of keyfold's own markers."""
+        parts: list[Part] = [Text(marker_prefix(self.source.__name__, self.names))]
+        for name in self.names:
+            parts += [Slot(name, PLAIN), Text(DELIMITER)]
+        table = self.source.__table__.schema
+        held = (Template(tuple(parts[:-1]), escape=True),)
+        if table.sort is None:
+            return held
+        return (*held, Template((Text("UNIQUE" if table.sort_type == "S" else "0"),)))
+
+    def _of_values(self, template: Template) -> Template:
+        """The template, with each field as it is stored and normalised."""
+        stored = normalising(self.source.__spec__.fields, template)
+        if self.normalise is None:
+            return stored
+        normalise = self.normalise
+        parts = (
+            replace(part, format=part.format.after(lambda value: normalise(plain(value))))
+            if isinstance(part, Slot)
+            else part
+            for part in stored.parts
+        )
+        return replace(stored, parts=tuple(parts))
 
     @property
     def fields(self) -> frozenset[str]:
@@ -177,6 +185,7 @@ class Unique(MarkedStructure, Reconciled, Declared):
             fields=tuple(sorted(self.fields)),
             writes=self.names,
             normalise=_function_name(self.normalise),
+            marker=self.declared,
             expires=spec.ttl is not None,
             place=self.place,
         )
@@ -184,49 +193,52 @@ class Unique(MarkedStructure, Reconciled, Declared):
     @classmethod
     def restate(cls, record: Follows, when: Condition) -> Restatement:  # noqa: ARG003
         names = record.writes
+        unique = Unique(*names, normalise=_function_named(record))
+        unique.declared = record.marker
         return Restatement(
             record.source,
             frozenset((record.source, name) for name in names),
-            body={f"one_{'_'.join(names)}": Unique(*names, normalise=_function_named(record))},
+            body={f"one_{'_'.join(names)}": unique},
         )
 
-    def value(self, entity: Entity | None) -> str | None:
-        """The unique value as text; None if the item is exempt."""
-        return None if entity is None else self.text(entity.__dict__)
+    def key_of(self, entity: Entity | None) -> WireItem | None:
+        """The key of an item's marker; None if the item is exempt."""
+        return None if entity is None else self.key(entity.__dict__)
 
-    def text(self, values: Mapping[str, Any]) -> str | None:
-        parts = []
-        for name in self.names:
-            found = values[name]
-            if found is None:
-                return None
-            codec = self.source.__spec__.fields[name].codec
-            text = plain(found if codec is None else codec.write(found))
-            parts.append(self.normalise(text) if self.normalise else text)
-        return DELIMITER.join(p.replace("%", "%25").replace(DELIMITER, "%23") for p in parts)
-
-    def key(self, value: str) -> dict[str, Any]:
-        """The marker's key."""
+    def key(self, values: Mapping[str, Any]) -> WireItem | None:
+        """The key of the marker of these values."""
+        if any(values[name] is None for name in self.names):
+            return None
         table = self.source.__table__.schema
-        key: dict[str, Any] = {table.partition: {"S": f"{self.marked_by}{value}"}}
-        if table.sort is not None:
-            key[table.sort] = {"S": "UNIQUE"} if table.sort_type == "S" else {"N": "0"}
-        return key
+        texts = (one.render(values, owner=self.label) for one in self.templates)
+        types = (table.partition_type, table.sort_type)
+        return {
+            name: {kind: text}
+            for name, kind, text in zip(table.key_attributes, types, texts, strict=False)
+        }
+
+    def marks(self, item: Mapping[str, Any]) -> bool:
+        """Whether an item of no entity is one of the markers."""
+        names = self.source.__table__.schema.key_attributes
+        return all(
+            template.matches(next(iter(item[name].values())))
+            for name, template in zip(names, self.templates, strict=True)
+        )
 
     def facts(self, item: Entity) -> Iterator[ClaimFact]:
-        value = self.value(item)
-        if value is not None:
-            table = self.source.__table__
-            yield ClaimFact(table, self.key(value), item.ref(), self._refusal(item))
+        key = self.key_of(item)
+        if key is not None:
+            table, shared = self.source.__table__, bool(self.declared)
+            yield ClaimFact(table, key, item.ref(), self._refusal(item), shared)
 
     def reconcile(self, context: Context, old: Entity | None, new: Entity | None) -> Flow[None]:
         """Release the value that an item had, unless the item has it again."""
-        value = self.value(old)
-        if old is None or value is None or value == self.value(new):
+        key = self.key_of(old)
+        if old is None or key is None or key == self.key_of(new):
             return
         item = yield from raw(context, old.ref())
         present = None if item is None else old.__spec__.decode(item)
-        if self.value(present) == value:
+        if self.key_of(present) == key:
             return
         guard = unchanged_check(old.ref(), item, self.fields)
         yield from commit(context, [guard, *self.writes(old, None)])
@@ -235,10 +247,6 @@ class Unique(MarkedStructure, Reconciled, Declared):
 
     def shows(self, item: Entity, own: bytes) -> Iterator[Shown]:  # noqa: ARG002
         yield from ()
-
-    @property
-    def marked_by(self) -> str:
-        return marker_prefix(self.source.__name__, self.names)
 
     def shows_marker(self, item: dict[str, Any]) -> tuple[bytes, bytes]:
         names = self.source.__table__.schema.key_attributes
@@ -255,8 +263,7 @@ class Unique(MarkedStructure, Reconciled, Declared):
         owners = []
         for origin in holders:
             item = yield from fetch(context, context.design, origin)
-            value = self.value(item)
-            if item is not None and value is not None and self.key(value) == key:
+            if item is not None and self.key_of(item) == key:
                 owners.append(item.ref())
         table = self.source.__table__.name
         if len(owners) > 1:
@@ -293,21 +300,28 @@ class Unique(MarkedStructure, Reconciled, Declared):
         return next((fact.marker for fact in facts if fact.key == drift.key), None)
 
     def _replace(self, drift: Drift, right: dict[str, Any] | None) -> Marker:
-        """A write that makes the marker right, as long as it has the holder that was found."""
+        """A write that makes the marker right, as long as it has the holder that was found.
+
+        What another program has written into it stays.
+        """
         table = self.source.__table__
-        condition: dict[str, Any] = {
-            "ConditionExpression": "#holder = :holder",
+        request: dict[str, Any] = {
+            "Key": dict(drift.key),
+            "ConditionExpression": "#holder = :found",
             "ExpressionAttributeNames": {"#holder": HOLDER},
-            "ExpressionAttributeValues": {":holder": {"M": drift.found}},
+            "ExpressionAttributeValues": {":found": {"M": drift.found}},
         }
         if drift.found is None:
-            condition = {
-                "ConditionExpression": "attribute_not_exists(#key)",
-                "ExpressionAttributeNames": {"#key": table.schema.partition},
-            }
+            request["ConditionExpression"] = "attribute_not_exists(#holder)"
+            request["ExpressionAttributeValues"] = {}
         if right is None:
-            return Marker(table, "Delete", {"Key": dict(drift.key), **condition})
-        return Marker(table, "Put", {"Item": right, **condition})
+            return Marker(table, "Delete", request)
+        others = {name: value for name, value in right.items() if name not in drift.key}
+        for place, (name, value) in enumerate(others.items()):
+            request["ExpressionAttributeNames"][f"#n{place}"] = name
+            request["ExpressionAttributeValues"][f":v{place}"] = value
+        sets = ", ".join(f"#n{place} = :v{place}" for place in range(len(others)))
+        return Marker(table, "Update", request | {"UpdateExpression": f"SET {sets}"})
 
     def _refusal(self, new: Entity) -> Callable[[Mapping[str, Any] | None], Exception]:
         def refusal(item: Mapping[str, Any] | None) -> Exception:

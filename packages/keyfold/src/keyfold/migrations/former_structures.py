@@ -43,7 +43,7 @@ def removals(old: Design, new: Design) -> Iterator[Rewrite]:
         follows = maintainer.follows
         if follows.name in known:
             continue
-        if follows.fact == "claim":
+        if follows.fact == "claim" and not follows.marker:
             table = maintainer.source.__table__.schema
             yield remove_markers(table.name, table.partition, follows.source, *maintainer.names)
         elif follows.fact == "copy" and follows.target not in old.entities:

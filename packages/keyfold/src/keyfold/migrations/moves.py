@@ -15,6 +15,7 @@ from keyfold.design.entity_spec import EntitySpec
 from keyfold.design.schema import TableSchema
 from keyfold.errors import MigrationError
 from keyfold.maintain import rebuild as rebuild_structures
+from keyfold.maintain.structure import MarkedStructure
 from keyfold.migrations.backend import Backend, Item
 from keyfold.migrations.carried_items import Passage, by_name
 from keyfold.migrations.refusals import one_holder
@@ -274,13 +275,13 @@ def follow_test(spec: EntitySpec) -> Selects:
     """Whether an item of an entity's table is a copy or a claim that follows from the entity."""
     table = spec.table.schema
     structures = _structures(spec)
-    claims = [m.marked_by for m in structures if m.follows.fact == "claim"]
+    claims = [m for m in structures if isinstance(m, MarkedStructure)]
     targets = [m.follows.target for m in structures if m.follows.fact == "copy"]
     found = (spec.table.design.entities[name].__spec__ for name in targets)
     copies = [copy for copy in found if copy.table.name == table.name]
 
     def follows(item: Item) -> bool:
-        marked = any(item[table.partition].get("S", "").startswith(claim) for claim in claims)
+        marked = any(claim.marks(item) for claim in claims)
         return marked or any(copy.recognises(item) for copy in copies)
 
     return follows

@@ -110,8 +110,8 @@ class PlanSteps:
                 yield {"restore": new.name}
 
     def _removal_steps(self, old: Follows) -> Iterator[Step]:
-        """Steps that remove the markers of a dropped unique."""
-        if old.fact == "claim" and old.source in self.before.by_entity:
+        """Steps that remove the markers of a dropped unique, unless others write them too."""
+        if old.fact == "claim" and not old.marker and old.source in self.before.by_entity:
             yield {"remove markers": old.name.partition(".")[2].split("+"), "of": old.source}
 
     def _entity_step(self, change: SchemaChange) -> Iterator[Step]:

@@ -200,6 +200,7 @@ attributes = st.builds(
     mutable=st.booleans(),
     values=st.lists(st.text("ab, c#'\"", min_size=1, max_size=6), max_size=3).map(tuple),
     stored=st.sampled_from(["", "iso", "iso_ms", "epoch"]),
+    reads=st.lists(st.sampled_from(["string", "number", "set", "epoch_ms"]), max_size=2).map(tuple),
     max_items=st.none() | st.integers(0, 10**6),
     normalise=st.sampled_from(["", "casefold"]),
     refers=st.just("") | words,

@@ -11,6 +11,8 @@ from typing import Any
 from keyfold.design.entity_spec import EntitySpec
 from keyfold.design.table import Table
 from keyfold.errors import KeyfoldError, Undecodable
+from keyfold.maintain import Unique
+from keyfold.maintain.fact import HOLDER
 from keyfold.maintain.survey import Recognition
 from keyfold_workbench.adopt.item_groups import is_own, pieces
 from keyfold_workbench.adopt.key_parts import SIGNS
@@ -41,6 +43,10 @@ class Coverage:
     items: int = 0
     own: int = 0
     """keyfold's own markers."""
+    markers: int = 0
+    """Markers of unique values that the design declares."""
+    unheld: int = 0
+    """Those of them that name no holder, as another program writes them."""
     read: Counter[str] = field(default_factory=Counter)
     """Items of each entity that can be decoded."""
     unknown: dict[str, Case] = field(default_factory=dict)
@@ -55,7 +61,7 @@ class Coverage:
 
     @property
     def described(self) -> int:
-        return sum(self.read.values()) + self.own
+        return sum(self.read.values()) + self.own + self.markers
 
     @property
     def share(self) -> float:
@@ -67,6 +73,11 @@ def cover(design: Any, table: Table, items: Iterable[Any], *, name: str) -> Cove
     """Examine every item: its entity, whether it decodes, what a write would change."""
     design.complete()
     recognition, found = Recognition(table), Coverage(name)
+    claims = [
+        one
+        for one in design.maintainers
+        if isinstance(one, Unique) and one.declared and one.source.__table__ is table
+    ]
     for item in items:
         found.items += 1
         if is_own(table.schema, item):
@@ -74,6 +85,10 @@ def cover(design: Any, table: Table, items: Iterable[Any], *, name: str) -> Cove
             continue
         key = _shown_key(table, item)
         spec = recognition.of(item)
+        if spec is None and any(one.marks(item) for one in claims):
+            found.markers += 1
+            found.unheld += HOLDER not in item
+            continue
         if spec is None:
             _case(found.unknown, _shape(table, item)).add(key)
             continue
@@ -179,6 +194,13 @@ def summary(found: Coverage) -> str:
     lines = [f"{found.table}: {share} % of {found.items:,} items are described and can be read."]
     lines += [f"  {count:,} {name}" for name, count in found.read.most_common()]
     lines += [f"  {found.own:,} of keyfold's own"] if found.own else []
+    if found.markers:
+        lines.append(f"  {found.markers:,} markers of unique values")
+    if found.unheld:
+        lines.append(
+            f"{found.unheld:,} of these markers name no holder: keyfold verify compares them with "
+            "the items, and keyfold repair gives each its holder."
+        )
     if missed:
         lines.append(f"{missed:,} {'is' if missed == 1 else 'are'} not:")
         lines += _cases(found.unknown, "no entity has keys like {name}")
@@ -203,6 +225,7 @@ def as_data(found: Coverage) -> dict[str, Any]:
         for name in ("unknown", "ambiguous", "unreadable", "changes")
     }
     figures = {"table": found.table, "items": found.items, "own": found.own, "share": found.share}
+    figures |= {"markers": found.markers, "unheld": found.unheld}
     return {**figures, **counted, **cases}
 
 

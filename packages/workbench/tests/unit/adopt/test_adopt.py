@@ -137,3 +137,17 @@ def test_the_command_reads_all_items_or_a_sample(
     assert main([*base, "--units", "3"]) == 2
     assert main(["adopt", "--backend", backend]) == 2
     assert "name a design" in capsys.readouterr().err
+
+
+MARKED = f"""{DESIGN}\
+    uniques: [{{fields: [town], marker: ["TOWN#<town>", TAKEN]}}]
+"""
+
+
+def test_markers_of_unique_values_are_counted_with_those_that_name_no_holder() -> None:
+    made = declarations_of(loads(MARKED), "rooms.yaml")
+    markers = [{"PK": {"S": f"TOWN#{town}"}, "SK": {"S": "TAKEN"}} for town in ("Bonn", "Rome")]
+    markers[0]["holder"] = {"M": {}}
+    found = cover(made, made.tables["rooms"], [room(), *markers], name="rooms")
+    assert (found.markers, found.unheld, found.share) == (2, 1, 1.0)
+    assert "1 of these markers name no holder" in summary(found)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from keyfold.design.condition import condition_text
 from keyfold.design.follows import SUPPORT_TABLE
-from keyfold.design.schema import Follows, Schema
+from keyfold.design.schema import Follows, Schema, UniqueSchema
 from keyfold.review.docs.blocks import (
     Block,
     Picture,
@@ -79,12 +79,17 @@ def uniques(schema: Schema) -> Iterator[Block]:
         "index": "**an index lookup, which enforces nothing**",
     }
     rows = tuple(
-        (f"**{entity.name}**", ", ".join(u.fields), held[u.by], u.normalise or "–")
+        (f"**{entity.name}**", ", ".join(u.fields), held[u.by] + _at(u), u.normalise or "–")
         for entity in schema.entities
         for u in entity.uniques
     )
     if rows:
         yield Grid(("Entity", "Unique", "Held by", "Normalised"), rows)
+
+
+def _at(unique: UniqueSchema) -> str:
+    keys = " / ".join(f"`{template.text}`" for template in unique.marker)
+    return f", at {keys}" if keys else ""
 
 
 def writes(schema: Schema) -> Iterator[Block]:

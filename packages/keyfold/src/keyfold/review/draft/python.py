@@ -211,6 +211,9 @@ def _unique(unique: UniqueSchema) -> str:
     arguments = [*map(names.quoted, held)]
     if unique.normalise:
         arguments.append(f"normalise={fields.normalising(unique.normalise)}")
+    if unique.marker:
+        keys = _render(*unique.marker, *[None] * (2 - len(unique.marker)))
+        arguments.append(f"marker=({', '.join(keys)},)".replace(",)", ")" if keys[1:] else ",)"))
     return names.call(f"one_{'_and_'.join(held)} = Unique", arguments, indent=4)
 
 
