@@ -10,6 +10,7 @@ from typing import Literal
 from markdown_it import MarkdownIt
 
 from keyfold.errors import KeyfoldError
+from keyfold_workbench.adopt.document.notations import KEY_WORDS
 
 MAX_BYTES = 2_000_000
 _HALF_WIDTH = str.maketrans("\uff08\uff09\uff1a\uff0c\uff1d\uff0f\uff5c", "():,=/|")
@@ -73,6 +74,8 @@ def split(text: str) -> list[Block]:
         )
     # Only whole lines matter, so emphasis and links are not parsed: hostile ones cost nothing.
     text = text.translate(_HALF_WIDTH)
+    for words, english in KEY_WORDS:
+        text = words.sub(english, text)
     parser = MarkdownIt("commonmark").enable("table").disable("inline")
     found: list[Block] = []
     at = _Position()

@@ -16,12 +16,8 @@ from keyfold.design.schema import Schema
 from keyfold.errors import KeyfoldError
 from keyfold_workbench.adopt.document.attributes import add_attributes
 from keyfold_workbench.adopt.document.indexes import add_indexes
-from keyfold_workbench.adopt.document.model import (
-    DocumentEntity,
-    DocumentIndex,
-    DocumentModel,
-    DocumentTable,
-)
+from keyfold_workbench.adopt.document.items import DocumentEntity, DocumentIndex, DocumentTable
+from keyfold_workbench.adopt.document.model import DocumentModel
 from keyfold_workbench.adopt.document.pattern_match import FoundPattern, find_patterns
 from keyfold_workbench.adopt.document.reader import read_document
 from keyfold_workbench.adopt.document.statements import DocumentReading, KeyStatement

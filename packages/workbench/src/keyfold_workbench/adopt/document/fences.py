@@ -7,24 +7,32 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from keyfold_workbench.adopt.document.blocks import Block
+from keyfold_workbench.adopt.document.blocks import Block, CellRow
+from keyfold_workbench.adopt.document.code_reads import (
+    CALLS,
+    COMMENT,
+    read_conditions,
+    read_gets,
+)
 from keyfold_workbench.adopt.document.here import Here
+from keyfold_workbench.adopt.document.index_lines import tell_named_index
 from keyfold_workbench.adopt.document.key_clauses import KeyClause, key_clauses
 from keyfold_workbench.adopt.document.key_schemas import read_key_schemas
 from keyfold_workbench.adopt.document.key_side import key_side
 from keyfold_workbench.adopt.document.key_text import WrittenKey, key_text
 from keyfold_workbench.adopt.document.notations import READ_WORD, attribute_type
-from keyfold_workbench.adopt.document.prose import read_prose, tell_named_index
+from keyfold_workbench.adopt.document.property_rows import key_mark
+from keyfold_workbench.adopt.document.prose import read_prose
 from keyfold_workbench.adopt.document.reads import (
     clauses_of,
-    pattern_name,
     tell_read,
     tells_reads,
     title_of,
 )
 from keyfold_workbench.adopt.document.scope import entity_name
 from keyfold_workbench.adopt.document.statements import AttributeStatement, KeyStatement, Mark
-from keyfold_workbench.adopt.document.telling import tell_clauses
+from keyfold_workbench.adopt.document.tables import read_table
+from keyfold_workbench.adopt.document.telling import key_type, tell_attribute, tell_clauses
 
 _SKIPPED = re.compile(
     r"(?i)(?:mermaid|hcl|terraform|tf|ya?ml|toml|sql|graphql|xml|diff|makefile|dockerfile|csv)\b"
@@ -37,7 +45,6 @@ _PROGRAM = re.compile(
     r"\b(?:await|function|def |return|const \w+ =|import |new \w+Command|async|class |func "
     r"|fn |val |aws dynamodb)\b"
 )
-_COMMENT = re.compile(r"^\s*(?://|#+|--|\*)\s*(?P<comment>\S.*?)\s*$")
 _TITLE = re.compile(
     r"^\s{0,4}(?:#+|//|--|\*|-)?\s*(?P<title>[A-Z][\w ()/-]{1,50}?)\s*(?:\([^)]*\))?:?\s*$"
 )
@@ -46,6 +53,8 @@ _INLINE_TITLE = re.compile(
     r"\s-)\s*(?=[\"'`(]?(?:PK|pk)\b)"
 )
 _TYPED = re.compile(r"^\s{0,4}(?:-\s*)?(\w+)(\?)?:\s*([^#]+?)[;,]?$")
+_KIND = re.compile(r"(?i)(?:entity|item|record|object)?_?(?:type|kind)|_type|__typename|_et")
+"""Attributes that tell the kind of an item: their values are literals of its keys."""
 _MAX = 20_000
 
 
@@ -73,78 +82,51 @@ def read_fence(here: Here) -> None:
         or here.block.text.lstrip().startswith("erDiagram")
     ):
         return
-    calls = re.search(r"(?i)KeyCondition|\bkey\(\s*[\"']|key-condition", here.block.text)
+    calls = CALLS.search(here.block.text)
     if not calls and here.block.text.lstrip().startswith("{"):
         item = _item(here.block.text)
         if item is not None:
-            _read_item(here, item)
+            if any(key_side(name) for name in item):
+                _read_item(here, item)
+            else:
+                _tell_marked(here)
             return
+    rows = _rows(here.block) if here.at.section not in ("patterns", "examples") else ()
+    if rows:
+        read_table(replace(here, block=replace(here.block, kind="table", rows=rows)))
+        return
+    read_gets(here)
     if calls:
-        _read_code(here)
+        read_conditions(here)
     elif not _PROGRAM.search(here.block.text):
         _read_groups(here)
 
 
-def _read_code(here: Here) -> None:
-    """Each call with a key condition is a pattern, named by the comment above it."""
-    starts = [
-        number
-        for number, (_, text) in enumerate(here.block.lines)
-        if re.search(r"(?i)KeyCondition(?:Expression|s)?\b|key-condition-expression", text)
+def _tell_marked(here: Here) -> None:
+    """`"orderId": "o-17",  // Partition key`: a comment marks an attribute as a key."""
+    for line, text in here.block.lines:
+        found = re.match(r"\s*[\"']?(\w+)[\"']?\s*:\s*[^/#]*(?://|#)\s*(\S.*)$", text)
+        mark = key_mark(found[2]) if found else None
+        if found and mark and not key_side(found[1]):
+            kind = "N" if re.search(r":\s*[\d.]+\s*,?\s*/", text) else key_type(found[2])
+            tell_attribute(
+                here, line, here.at.entity, mark, found[1], kind, "an attribute marked as a key"
+            )
+
+
+def _rows(block: Block) -> tuple[CellRow, ...]:
+    """A table of words in columns, two spaces apart or between bars, below PK and SK."""
+    lines = [(line, text.strip()) for line, text in block.lines if re.search(r"\w", text)]
+    cells = [
+        CellRow(line, tuple(re.split(r"\s*[|\u2502]\s*|\s{2,}|\t+", text.strip("|\u2502 "))))
+        for line, text in lines
     ]
-    previous = 0
-    for position, start in enumerate(starts):
-        end = (
-            len(here.block.lines)
-            if position + 1 == len(starts)
-            else _boundary(here.block, start, starts[position + 1])
-        )
-        lines = here.block.lines[previous:end]
-        comments = [
-            note["comment"]
-            for _, text in lines[: start - previous]
-            if (note := _COMMENT.match(text))
-        ]
-        text = "\n".join(text for _, text in lines)
-        found = key_clauses(text, here.names, reads=True)
-        title = comments[-1] if comments and len(starts) > 1 else title_of(here.block)
-        index = re.search(r"(?i)index[-_]?name['\"]?\s*[=:(]?\s*['\"]?([\w.-]+)", text)
-        line = here.block.lines[start][0]
-        named = re.search(r"(?i)table[-_]?name['\"]?\s*[=:(]?\s*['\"]([\w.-]+)['\"]", text)
-        there = here.about(table=named[1]) if named and not here.at.table else here
-        told = bool(found) and tell_read(
-            there,
-            line,
-            title,
-            f"Query {_order(text)}",
-            found,
-            "a key condition in code",
-            index[1] if index else "",
-        )
-        if not found:
-            here.ask(line, f"{pattern_name(title)}: the key condition is not understood.")
-        for number, inner in lines:
-            if re.search(r"(?i)KeyCondition|key\(|IndexName|index_name|:\w+['\"]?\s*[:=]", inner):
-                here.reading.mark(number, "read" if told else "question")
-        previous = end
-
-
-def _order(text: str) -> str:
-    """What else a call says: order and limit."""
-    return " ".join(
-        re.findall(r"(?im)^.*(?:ScanIndexForward|scan-index|Limit|IndexName|index_name).*$", text)
-    )
-
-
-def _boundary(block: Block, start: int, following: int) -> int:
-    """Where the next call begins: at the last blank line or comment before its condition."""
-    for number in range(following, start, -1):
-        text = block.lines[number][1]
-        if not text.strip() or (
-            _COMMENT.match(text) and not _COMMENT.match(block.lines[number - 1][1])
-        ):
-            return number
-    return following
+    width = len(cells[0].cells) if cells else 0
+    sides = {side.side for head in cells[0].cells if (side := key_side(head))} if cells else set()
+    even = sum(len(row.cells) == width for row in cells)
+    if len(sides) < 2 or even < 2 or even * 3 < len(cells) * 2:
+        return ()
+    return tuple(row for row in cells if len(row.cells) == width)
 
 
 def _read_groups(here: Here) -> None:
@@ -186,7 +168,7 @@ def _groups(here: Here) -> list[_Group]:
     groups = [_Group()]
     title = ""
     for line, text in here.block.lines:
-        comment, heading = _COMMENT.match(text), _TITLE.match(text)
+        comment, heading = COMMENT.match(text), _TITLE.match(text)
         found = clauses_of(text, here.names) if reads else key_clauses(text, here.names)
         index = (
             "" if reads or any("#" in c.raw for c in found) else tell_named_index(here, line, text)
@@ -262,16 +244,14 @@ def _item(text: str) -> dict[str, Any] | None:
 
 def _read_item(here: Here, item: dict[str, Any]) -> None:
     """An example item: its attributes; its keys where their parts are values of attributes."""
-    if (
-        not here.at.entity
-        or not any(key_side(name) for name in item)
-        or READ_WORD.search(here.block.text)
-    ):
+    if not here.at.entity or READ_WORD.search(here.block.text):
         return
     values = {
         str(value): name
         for name, value in item.items()
-        if not key_side(name, here.names) and isinstance(value, str | int)
+        if not key_side(name, here.names)
+        and isinstance(value, str | int)
+        and not (_KIND.fullmatch(name) and str(value).isupper())
     }
     for line, text in here.block.lines:
         found = re.match(r"\s{1,4}[\"']?(\w+)[\"']?\s*:", text)

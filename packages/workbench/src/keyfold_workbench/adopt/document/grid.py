@@ -20,7 +20,9 @@ _KEYS = re.compile(
     r"(?: ?(?:schema|structure|attributes?|fields?|design|pattern|format)s?)?"
 )
 _MARKED = re.compile(r"(?i)^(?:pk|sk|hash|range|partition(?: key)?|sort(?: key)?)\s*[:=]\s*")
-_SAME = re.compile(r"(?i)(?:same(?: as (?:above|before))?|ditto|\u2033|\")")
+_SAME = re.compile(
+    r"(?i)(?:the )?same(?: as (?:above|before)| \w+| \w+ partition)?|ditto|\u2033|\"|c\u00f9ng item"
+)
 
 
 @dataclass
@@ -91,15 +93,10 @@ def grid_of(here: Here) -> DocumentGrid:
     inside = here.at.index if all(side is None or not side.index for side in sides) else ""
     if inside:
         sides = [side and KeySide(inside, side.side, "") for side in sides]
-    return DocumentGrid(
-        header,
-        sides,
-        [
-            _filled(row, rows, number)
-            for number, row in enumerate(rows)
-            if number and any(row.cells)
-        ],
-    )
+    filled = rows[:1]
+    for row in rows[1:]:
+        filled.append(_filled(row, filled[-1]))
+    return DocumentGrid(header, sides, [row for row in filled[1:] if any(row.cells)])
 
 
 def _without(row: CellRow, columns: list[int]) -> CellRow:
@@ -148,11 +145,10 @@ def _with_keys(row: CellRow, column: int, pair: list[str]) -> CellRow:
     return CellRow(row.line, (*row.cells[:column], *pair, *row.cells[column + 1 :]))
 
 
-def _filled(row: CellRow, rows: list[CellRow], number: int) -> CellRow:
+def _filled(row: CellRow, above: CellRow) -> CellRow:
     """A row with `same as above` replaced."""
-    above = rows[number - 1].cells
     cells = tuple(
-        above[at] if _SAME.fullmatch(plain(cell)) and at < len(above) else cell
+        above.cells[at] if at < len(above.cells) and _SAME.fullmatch(plain(cell)) else cell
         for at, cell in enumerate(row.cells)
     )
     return CellRow(row.line, cells)

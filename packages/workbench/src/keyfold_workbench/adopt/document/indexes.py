@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
+from keyfold_workbench.adopt.document.items import DocumentIndex, DocumentTable
 from keyfold_workbench.adopt.document.key_side import SIDES
-from keyfold_workbench.adopt.document.model import DocumentIndex, DocumentModel, DocumentTable
+from keyfold_workbench.adopt.document.model import DocumentModel
 from keyfold_workbench.adopt.document.statements import (
     AttributeStatement,
     IndexStatement,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, cast
 
 from keyfold_workbench.adopt.document.key_side import KeyNames, KeySide, key_side
-from keyfold_workbench.adopt.document.key_text import ABSENT, WrittenKey, key_text
+from keyfold_workbench.adopt.document.key_text import ABSENT, WrittenKey, key_text, open_text
 
 Operator = Literal["=", "<", "<=", ">", ">=", "begins_with", "between"]
 
@@ -125,7 +125,7 @@ def _clause(hit: re.Match[str], names: KeyNames) -> KeyClause | None:
         goes_on = re.match(r"\s+[^\W\d_A-Z]", hit.string[hit.end() :])
         if name in names.attributes or (goes_on and not bare.isupper()):
             return None  # a sentence about the attribute
-    texts = tuple(key_text(value) for value in values)
+    texts = tuple(key_text(value) or open_text(value) for value in values)
     return KeyClause(side, cast("Operator", operator), texts, raw, hit.start())
 
 

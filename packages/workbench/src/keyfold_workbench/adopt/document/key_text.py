@@ -46,6 +46,8 @@ class WrittenKey:
     """Why it may be meant otherwise."""
     example: bool = False
     """It holds a value, as ROOM#r-17, so it is an item's key and no template."""
+    open: bool = False
+    """The document leaves its end out: ROOM#…"""
 
     @cached_property
     def shape(self) -> str:
@@ -122,6 +124,15 @@ def key_text(text: str) -> WrittenKey | None:
     return WrittenKey("#".join(parts), "; ".join(doubts), example)
 
 
+def open_text(text: str) -> WrittenKey | None:
+    """A condition's value that is left out, or ends open: `?`, `ROOM#...`."""
+    text = text.strip("\"'")
+    if text == "?":
+        return WrittenKey("<value>")
+    found = re.fullmatch(r"([A-Z][\w-]*#)(?:\.{2,}|\u2026)", text)
+    return WrittenKey(f"{found[1]}<rest>", example=True, open=True) if found else None
+
+
 def cell_text(cell: str) -> WrittenKey | None:
     """The only template of a cell, whose other words explain it."""
     head = AND_EXAMPLE.sub("", cell)
@@ -148,6 +159,8 @@ def can_meet(asked: WrittenKey, stored: WrittenKey, operator: str = "=") -> bool
     """Whether a condition's value can be that of a stored key."""
     if stored.is_field or asked.is_field:
         return True
+    if asked.open:
+        return operator == "=" and stored.text.startswith(_head(asked.text))
     mine, theirs = asked.text.split("#"), stored.text.split("#")
     if operator == "=":
         return len(mine) == len(theirs) and all(map(_same, mine, theirs))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
+from keyfold_workbench.adopt.document.items import DocumentEntity, DocumentTable
 from keyfold_workbench.adopt.document.key_side import SIDES, Side
 from keyfold_workbench.adopt.document.key_text import WrittenKey, can_meet
 from keyfold_workbench.adopt.document.scope import camel, ordered_words, words_of
@@ -16,57 +17,6 @@ from keyfold_workbench.adopt.document.statements import (
     KeyStatement,
     TableStatement,
 )
-
-Keys = dict[Side, tuple[str, str]]
-"""Attribute and type of each side of a key."""
-
-
-@dataclass
-class DocumentIndex:
-    name: str
-    keys: Keys = field(default_factory=dict)
-    projection: str = ""
-    purpose: str = ""
-    line: int = 0
-
-
-@dataclass
-class DocumentTable:
-    title: str
-    name: str = ""
-    keys: Keys = field(default_factory=dict)
-    ttl: str = ""
-    stream: str = ""
-    assumed: bool = False
-    """The names of its key attributes were looked for in its items' keys."""
-    indexes: dict[str, DocumentIndex] = field(default_factory=dict)
-    """By number (GSI1), or by name."""
-
-    def index(self, number: str) -> DocumentIndex | None:
-        if number in self.indexes:
-            return self.indexes[number]
-        known = [
-            index
-            for index in self.indexes.values()
-            if index.name == number
-            or any(
-                re.fullmatch(rf"(?i){re.escape(number)}_?[ps]k", name)
-                for name, _ in index.keys.values()
-            )
-        ]
-        return known[0] if known else None
-
-
-@dataclass
-class DocumentEntity:
-    name: str
-    title: str
-    table: DocumentTable
-    keys: dict[tuple[str, Side], tuple[WrittenKey, int]] = field(default_factory=dict)
-    """Template and line by index (empty: the table) and side."""
-    attributes: dict[str, AttributeStatement] = field(default_factory=dict)
-    days: str = ""
-
 
 _GENERIC = re.compile(r"(?i)(?:[ps]k|(?:partition|sort|hash|range)_?key)")
 _HEAD = re.compile(
@@ -213,6 +163,13 @@ class DocumentModel:
         if named and s.side.side == "partition" and not s.side.index and s.key.fields:
             self._shared.setdefault(table, s)
             return ""
+        if any(
+            key.entity and (key.side.index, key.side.side, key.key.shape)
+            == (s.side.index, s.side.side, s.key.shape)
+            for key in self.said
+            if isinstance(key, KeyStatement)
+        ):  # fmt: skip
+            return ""  # told of an entity elsewhere
         at = " ".join(filter(None, (s.side.index * (not s.side.attribute),
                                     s.side.attribute or f"{s.side.side} key")))  # fmt: skip
         self.reading.ask(s.line, f"Which entity has {at} {s.key.text}?")
@@ -323,8 +280,23 @@ class DocumentModel:
         if ("", "partition") not in entity.keys and any(not index for index, _ in entity.keys):
             self.reading.ask(said[0].line, f"{entity.name}: the partition key is not understood.")
             entity.keys = {}
+        twin = self._twin(entity)
+        if twin:
+            question = f"{entity.name} has the key of {twin.name}; one kind of item or two?"
+            self.reading.ask(said[0].line, question)
+            same = all(entity.keys[at][0] == twin.keys.get(at, [None])[0] for at in entity.keys)
+            entity.keys = {} if same or mine[0].notation == "an example item" else entity.keys
         if entity.keys or not templates:
             self.entities.append(entity)
+
+    def _twin(self, entity: DocumentEntity) -> DocumentEntity | None:
+        """An entity of the same table whose items' keys are the same."""
+
+        def own(each: DocumentEntity) -> list[str]:
+            return [each.keys["", side][0].shape for side in SIDES if ("", side) in each.keys]
+
+        same = (e for e in self.entities if e.table is entity.table and own(e) == own(entity) != [])
+        return next(same, None)
 
     def _is_example_of_known(self, said: list[KeyStatement]) -> bool:
         """Items of an entity that the document describes elsewhere."""
@@ -366,17 +338,12 @@ class DocumentModel:
 
     def _add_bare_tables(self) -> None:
         """A table with key attributes and no item: its items are one entity."""
+        alone = not self._several and not self.entities
         for table in self.tables.values():
-            keys = [name for name, _ in table.keys.values()]
-            generic = any(re.fullmatch(r"(?i)[ps]k", name) for name in keys)
-            if (
-                self._several
-                and table.title
-                and keys
-                and not generic
-                and not any(e.table is table for e in self.entities)
-            ):
-                entity = DocumentEntity(self._free_name(table.title), table.title, table)
+            title = table.title or (table.name or "Item") * alone
+            own = "partition" in table.keys and not _GENERIC.fullmatch(table.keys["partition"][0])
+            if title and own and not any(e.table is table for e in self.entities):
+                entity = DocumentEntity(self._free_name(title), title, table)
                 entity.keys = {
                     ("", side): (WrittenKey(f"<{name}>"), 0)
                     for side, (name, _) in table.keys.items()
@@ -393,7 +360,8 @@ def _is_attribute(s: KeyStatement) -> bool:
 
 
 def _only_examples(said: list[KeyStatement]) -> bool:
-    return any(s.key.example for s in said) or all(s.notation == "an example item" for s in said)
+    told = [s for s in said if s.notation != "an example item"]
+    return not told or any(s.key.example for s in told)
 
 
 def _about(s: DocumentStatement) -> str:

@@ -29,7 +29,9 @@ _SECTION_WORDS: tuple[tuple[Section, str], ...] = (
     ("indexes", r"\b(?:gsis?|lsis?)\b|\bind(?:ex|exes|ices)\b|índices?"),
     ("attributes",
         r"\b(?:attributes?|fields?|payload|properties|columns?|atributos|campos|schema)\b"),
-    ("examples", r"\b(?:examples?|samples?|ejemplos?|exemplos?)\b"),
+    ("examples",
+        r"\b(?:examples?|samples?|ejemplos?|exemplos?|exemples?|esemp[io]+|beispiele?|"
+        r"ví dụ|пример\w*)\b|예시|例|サンプル"),
     ("ttl", r"\b(?:ttl|time to live|expir\w*|retention)\b"),
 )  # fmt: skip
 SECTIONS = tuple((kind, re.compile(f"(?i){words}")) for kind, words in _SECTION_WORDS)
@@ -106,6 +108,29 @@ COLUMNS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         ("sort order", r"sort|order|sorting"),
     )
 )  # fmt: skip
+
+KEY_WORDS = tuple(
+    (re.compile(f"(?i){words}"), english)
+    for english, words in (
+        (
+            "Partition key",
+            r"clave (?:de partición|hash)|chave (?:de partição|hash)|clé de partition|"
+            r"chiave di partizione|partitionsschlüssel|khóa phân vùng|"
+            r"パーティション\s?キー|파티션 ?키|分区键",
+        ),
+        (
+            "Sort key",
+            r"clave (?:de orden\w*|rango)|chave de (?:ordenação|classificação)|clé de tri|"
+            r"chiave di ordinamento|sortierschlüssel|ソート\s?キー|정렬 ?키|排序键|khóa sắp xếp",
+        ),
+        (
+            "Primary key",
+            r"clave primaria|chave primária|chiave primaria|clé primaire|primärschlüssel|"
+            r"主キー|기본 ?키|khóa chính",
+        ),
+    )
+)
+"""What other languages call keys and their sides."""
 
 READS = {"getitem": "get", "get_item": "get", "batchgetitem": "get", "batchget": "get",
          "transactgetitems": "get", "query": "query", "scan": "scan", "get": "get"}  # fmt: skip

@@ -5,15 +5,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
+from keyfold_workbench.adopt.document.items import DocumentEntity, DocumentIndex, DocumentTable
 from keyfold_workbench.adopt.document.key_clauses import KeyClause
-from keyfold_workbench.adopt.document.key_side import Side
+from keyfold_workbench.adopt.document.key_side import SIDES, Side, key_side
 from keyfold_workbench.adopt.document.key_text import WrittenKey, can_meet
-from keyfold_workbench.adopt.document.model import (
-    DocumentEntity,
-    DocumentIndex,
-    DocumentModel,
-    DocumentTable,
-)
+from keyfold_workbench.adopt.document.model import DocumentModel
 from keyfold_workbench.adopt.document.scope import words_of
 from keyfold_workbench.adopt.document.statements import PatternStatement
 
@@ -56,9 +52,33 @@ def _find(model: DocumentModel, said: PatternStatement) -> FoundPattern | None:
         return FoundPattern(said, name, "scan", (entity,), None, ())
     if said.given:
         return _by_arguments(model, said, name)
+    if not said.clauses:
+        return _by_home(model, said, name)
+    said = _with_attributes(model, said)
     if any(clause.side.index == "*" or _is_own(model, clause) for clause in said.clauses):
         return _by_attributes(model, said, name)
     return _by_templates(model, said, name)
+
+
+def _with_attributes(model: DocumentModel, said: PatternStatement) -> PatternStatement:
+    """`PK = userId` of a key whose attribute is userId asks for that attribute."""
+    keyed = {
+        attribute
+        for table, index in _homes_in(model, said)
+        for attribute, _ in (index.keys if index else table.keys).values()
+    }
+    clauses = tuple(
+        replace(clause, side=replace(clause.side, attribute=name, index="*"))
+        if clause.value
+        and (name := clause.value.text.strip("<>")) in keyed
+        and clause.operator == "="
+        and not key_side(name)
+        else clause
+        for clause in said.clauses
+    )
+    changed = [c.side.attribute for c in clauses if c.side.index == "*"]
+    whole = all(c.side.attribute in keyed for c in clauses)
+    return replace(said, clauses=clauses) if changed and whole else said
 
 
 def _is_own(model: DocumentModel, clause: KeyClause) -> bool:
@@ -174,6 +194,8 @@ def _homes(
             names = [attribute for attribute, _ in keys.values()]
             if names and names[0] in asked and asked <= {*names}:
                 found.append((table, index))
+    filled = {id(entity.table) for entity in model.entities}
+    found = [home for home in found if id(home[0]) in filled] or found
     base = [home for home in found if home[1] is None]
     return base if len(base) == 1 and len(found) > 1 and not said.index else found
 
@@ -199,6 +221,73 @@ def _by_arguments(model: DocumentModel, said: PatternStatement, name: str) -> Fo
     entities = tuple(other for other in model.entities if other.table is entity.table)
     name = re.sub(r"\(.*", "", name).strip("` ")
     return _pattern(model, said, name, entities, index, conditions, whole=len(used) == len(names))
+
+
+def _by_home(model: DocumentModel, said: PatternStatement, name: str) -> FoundPattern | None:
+    """`Query email-index`: a query reads one partition of its index; a get has the whole key."""
+    homes = _homes_in(model, said)
+    if len(homes) != 1:
+        model.reading.ask(said.line, f"{name}: by which key? No condition is given.")
+        return None
+    table, index = homes[0]
+    keys = index.keys if index else table.keys
+    entities = tuple(
+        entity
+        for entity in model.entities
+        if entity.table is table
+        and (not index or any((said.index, side) in entity.keys for side in SIDES))
+    )
+    own = not entities  # the attributes of the index are no templates
+    entities = entities or tuple(entity for entity in model.entities if entity.table is table)
+    named = [attribute for attribute, _ in keys.values() if _is_named(attribute, said.text)]
+    used = list(keys)[: 2 if said.operation == "get" else 1]
+    stored = {
+        side: {entity.keys[said.index, side][0].text for entity in entities}
+        if not own and all((said.index, side) in entity.keys for entity in entities)
+        else {f"<{keys[side][0]}>"}
+        for side in used
+    }
+    unclear = (
+        not entities
+        or (said.operation == "get" and (index is not None or len(entities) > 1))
+        or any(len(templates) != 1 for templates in stored.values())
+        or (said.operation != "get" and (_RANGE.search(said.text) or len(named) > 1))
+        or (said.operation != "get" and index is None and not named)
+    )
+    if unclear:
+        model.reading.ask(said.line, f"{name}: by which key? No condition is given.")
+        return None
+    conditions = tuple(f"{keys[side][0]} = {stored[side].pop()}" for side in used)
+    return _pattern(model, said, name, entities, index, conditions, whole=len(used) == len(keys))
+
+
+_RANGE = re.compile(
+    r"(?i)\b(?:range|between|begins?|starts|prefix|since|until|after|before|latest|last|recent|"
+    r"first|sort key|sk|filter\w*)\b|[<>]=?"
+)
+"""A read that has a condition on the sort key, or may have one."""
+
+
+def _is_named(attribute: str, text: str) -> bool:
+    return re.search(rf"(?<![\w-]){re.escape(attribute)}(?![\w-])", text) is not None
+
+
+def _homes_in(
+    model: DocumentModel, said: PatternStatement
+) -> list[tuple[DocumentTable, DocumentIndex | None]]:
+    """The table or the index that a read without conditions is of."""
+    entity = model.named(said.entity) if said.entity else None
+    tables = [model.table(said.table)] if said.table else [entity.table] if entity else []
+    named = [
+        table
+        for table in model.tables.values()
+        if any(each and _is_named(each, said.text) for each in (table.name, table.title))
+    ]
+    tables = tables or named or list(model.tables.values())
+    if said.index:
+        found = [(table, table.index(said.index)) for table in tables]
+        return [(table, index) for table, index in found if index is not None]
+    return [(table, None) for table in tables]
 
 
 def _pattern(
@@ -233,6 +322,8 @@ def _condition(clause: KeyClause, attribute: str, stored: WrittenKey | None = No
 
 def _of_field(value: WrittenKey, attribute: str) -> str:
     """A value of an attribute: an example, as 'Oslo', stands for any; ACTIVE is meant."""
+    if value.text == "<value>":
+        return f"<{attribute}>"
     constant = (
         "<" in value.text or value.text.isupper() or value.text in ("true", "false", "1", "0")
     )
@@ -246,8 +337,8 @@ def _facing(value: WrittenKey, stored: WrittenKey) -> str:
         f"<{part}>"
         if at < len(theirs)
         and re.fullmatch(r"<\w+>", theirs[at])
-        and len(part) <= 2
-        and part.islower()
+        and re.fullmatch(r"[a-z]+", part)
+        and (len(part) <= 2 or {*words_of(part)} <= {*words_of(theirs[at])})
         else part
         for at, part in enumerate(value.text.split("#"))
     ]

@@ -12,6 +12,7 @@ from keyfold_workbench.adopt.document.key_side import KeySide, key_side
 from keyfold_workbench.adopt.document.key_text import cell_text, is_absent, key_text
 from keyfold_workbench.adopt.document.notations import READ_WORD
 from keyfold_workbench.adopt.document.reads import clauses_of, tell_read, with_side
+from keyfold_workbench.adopt.document.scope import ordered_words
 
 
 def pattern_rows(here: Here, grid: DocumentGrid) -> None:
@@ -52,6 +53,8 @@ def pattern_rows(here: Here, grid: DocumentGrid) -> None:
             if not is_absent(cell) and not clauses_of(cell, here.names):
                 found += _side_cell(side, cell)
         named = plain(grid.cell(row, index))
+        owner = ordered_words(grid.cell(row, grid.column("table")))
+        table = next((t for t in here.names.tables if owner and ordered_words(t) == owner), "")
         number = here.names.index_in(named)
         if number:
             found = [
@@ -64,7 +67,9 @@ def pattern_rows(here: Here, grid: DocumentGrid) -> None:
             ]
         text = " | ".join([*rest, *(f"order {cell}" for cell in order)])
         told = tell_read(
-            here.about(index=number if found or number else here.at.index),
+            here.about(
+                index=number if found or number else here.at.index, table=table or here.at.table
+            ),
             row.line,
             name,
             text,

@@ -169,7 +169,7 @@ def _tell_attribute_row(here: Here, grid: DocumentGrid, row: CellRow, column: in
     name = (codes(cell) or [plain(cell)])[0]
     kind = grid.cell(row, grid.column("type"))
     rest = [inner for at, inner in enumerate(row.cells) if at != column]
-    mark = next(filter(None, map(_key_mark, [cell, *rest])), None)
+    mark = next(filter(None, map(key_mark, [cell, *rest])), None)
     name = re.sub(r"\s*\([^()]*\)$", "", name)
     if mark and re.fullmatch(r"[A-Za-z_]\w*", name):
         side = KeySide(mark.index, mark.side, name)
@@ -208,12 +208,15 @@ def _tell_attribute_row(here: Here, grid: DocumentGrid, row: CellRow, column: in
     )
 
 
-def _key_mark(cell: str) -> KeySide | None:
+def key_mark(cell: str) -> KeySide | None:
     """`PK`, `**Partition key**. …`, `String (sort key)`: the cell marks its attribute as a key."""
     text = plain(cell)
     inner = re.search(
         r"(?i)\((pk|sk|hash|range|partition key|sort key|hash key|range key)\)|"
-        r"^((?:partition|sort|hash|range) key)\b",
+        r"^((?:partition|sort|hash|range) key)\b|^([ps]k)\s*(?:[-\u2013\u2014,(]|$)|"
+        r"\((primary key)\)|^(primary key)$",
         text,
     )
-    return key_side(text) or (key_side(inner[1] or inner[2]) if inner else None)
+    if inner and (inner[4] or inner[5]):
+        return KeySide("", "partition")
+    return key_side(text) or (key_side(inner[1] or inner[2] or inner[3]) if inner else None)

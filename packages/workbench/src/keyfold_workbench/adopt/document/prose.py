@@ -7,13 +7,12 @@ from dataclasses import replace
 
 from keyfold_workbench.adopt.document.blocks import codes, plain
 from keyfold_workbench.adopt.document.here import Here
+from keyfold_workbench.adopt.document.index_lines import tell_named_index
 from keyfold_workbench.adopt.document.key_clauses import KeyClause, key_clauses
 from keyfold_workbench.adopt.document.key_side import (
     INDEX,
     SIDES,
     KeySide,
-    Side,
-    index_number,
     key_side,
 )
 from keyfold_workbench.adopt.document.key_text import AND_EXAMPLE, is_absent, key_text
@@ -23,7 +22,6 @@ from keyfold_workbench.adopt.document.reads import clauses_of, tell_read, tells_
 from keyfold_workbench.adopt.document.scope import entity_name
 from keyfold_workbench.adopt.document.statements import (
     AttributeStatement,
-    IndexStatement,
     TableStatement,
 )
 from keyfold_workbench.adopt.document.telling import (
@@ -45,16 +43,12 @@ _LABELLED = re.compile(
 )
 _KEY_WORD = (
     r"(?:(?:gsi|lsi)\d* )?(?:partition[ -]key|sort[ -]key|hash[ -]key|range[ -]key|pk|sk|"
-    r"hash|range)"
+    r"(?-i:HASH|RANGE)|(?<=\()primary key)"
 )
 _BARE_SIDE = re.compile(
     rf"(?i)\s*[-*]?\s*[`*]*(\w+)\b[`*]*\s*[(\u2014:\u2013,-]?\s*(?:string|number|s|"
     rf"n)?\W*({_KEY_WORD})\b"
 )
-_PAIR_INDEX = re.compile(
-    rf"(?i)\s*(?:[-*]\s*)?(?:({INDEX}):\s*)?([A-Za-z]\w*)\s*\+\s*(?:SK|sort key):?\s*(\w+)"
-)
-_INDEX_NAME = re.compile(r"[A-Za-z][\w.]*(?:[-_][\w.]+)*[-_]?(?:[Ii]ndex|gsi|GSI)\b|\bby[-_]\w+")
 _STRUCTURAL = re.compile(
     r"(?i)(?:keys?|primary(?: keys?)?|gsis?(?: keys)?|gsi\d.*|lsi\d.*|index.*|payload|"
     r"quer(?:y|ies)|dynamodb.*|access pattern|implementation|operation|condition|scan|"
@@ -131,6 +125,10 @@ def _name(text: str) -> str:
 
 def _tell_keys(here: Here, found: list[tuple[int, KeyClause]], name: str, text: str) -> None:
     """`- **Order**: PK=ORDER#<id>, SK=META`."""
+    if here.at.section == "examples" and not any(c.value and c.value.fields for _, c in found):
+        for line, _ in found:
+            here.mark_read(line)
+        return
     whole = any(clause.side.side == "partition" and not clause.side.index for _, clause in found)
     entity = (
         entity_name(name) or (name if whole and len(name.split()) < 5 else "") or here.at.entity
@@ -160,6 +158,8 @@ def _tell_fact(here: Here, line: int, text: str) -> bool:
     if labelled["sign"] in ":=" and tell_property(here, line, re.sub(r"\s*\(.*", "", label), value):
         return True
     side = key_side(label, here.names)
+    if side is None and _tell_headed(here, line, label, value):
+        return True
     if (
         side is None
         or here.at.section == "patterns"
@@ -180,6 +180,8 @@ def _tell_fact(here: Here, line: int, text: str) -> bool:
         and not re.search(r"[<{]", value)
         and (" " in first or re.fullmatch(r"(?i)s|n|b|string|number|binary", first) is not None)
     )
+    if described and label in here.names.attributes and not key_side(label):
+        return False  # an attribute in the words of another item
     if named and described:
         where = replace(side, index=side.index if side.index != "*" else here.at.index)
         tell_attribute(here, line, "", where, named, key_type(value), "a line of a key attribute")
@@ -210,6 +212,31 @@ def _tell_fact(here: Here, line: int, text: str) -> bool:
     return True
 
 
+def _tell_headed(here: Here, line: int, label: str, value: str) -> bool:
+    """`Attribute: `userId`` or `Format: `USER#<id>`` below the heading Partition Key (PK)."""
+    side = key_side(here.block.label) or (
+        key_side(here.block.path[-1]) if here.block.path else None
+    )
+    if side is None or here.block.parents:
+        return False
+    inner = re.search(r"\(`?(\w+)`?\)$", here.block.label or here.block.path[-1])
+    own = side.attribute or (inner[1] if inner else "")
+    side = replace(side, index=side.index or here.at.index, attribute=own)
+    entity = here.at.entity if not side.index else ""
+    if _ATTRIBUTE.fullmatch(label) and attribute_in(value):
+        name = attribute_in(value)
+        tell_attribute(here, line, entity, side, name, key_type(value), "a line of a key attribute")
+        return True
+    if _FORMAT.fullmatch(label) and codes(AND_EXAMPLE.sub("", value)):
+        tell_cell(here, line, here.at.entity, side, value, "a line of a key")
+        return True
+    return False
+
+
+_ATTRIBUTE = re.compile(r"(?i)(?:attribute|field|key|atributo|campo)?(?: ?name)?|nombre|nome")
+_FORMAT = re.compile(r"(?i)(?:key )?(?:format|pattern|value|template|structure|formato|valor)s?")
+
+
 def _tell_side(here: Here, line: int, text: str) -> bool:
     """`PK` (partition key, string): an attribute that is a side of the key."""
     found = _BARE_SIDE.match(text)
@@ -217,10 +244,12 @@ def _tell_side(here: Here, line: int, text: str) -> bool:
         return False
     if not (re.search(r"[`*]", text[: found.end(1) + 1]) or key_side(found[1])):
         return False
-    side = key_side(found[2])
+    side = key_side(found[2]) or (
+        KeySide("", "partition") if found[2].lower() == "primary key" else None
+    )
     if side and not side.index and re.search(r"(?i)\b(?:gsi|lsi|index)\b", text):
         return False
-    if side is None or key_side(found[2], None) == key_side(found[1]) or "#" in text or "=" in text:
+    if side is None or side == key_side(found[1]) or "#" in text or "=" in text:
         return False
     known = key_side(found[1])
     if known and known.side != side.side:
@@ -235,81 +264,6 @@ def _tell_side(here: Here, line: int, text: str) -> bool:
         "a line of a key attribute",
     )
     return True
-
-
-def tell_named_index(here: Here, line: int, text: str) -> str:
-    """The index that a line names, with its key: `email-index (email as PK)`."""
-    bare = re.sub(r"[*]", "", text)
-    if pair := _PAIR_INDEX.match(bare):
-        if not pair[1]:
-            here.ask(line, f"What is the name of the index by {pair[2]} and {pair[3]}?")
-            return pair[2]
-        keys = (("partition", pair[2], "S"), ("sort", pair[3], "S"))
-        number = index_number(pair[1])
-        here.say(IndexStatement, line, "a line of an index", name=number, number=number, keys=keys)
-        return number
-    numbered = re.match(
-        rf"(?i)\s*(?:[-*]\s*)?`?({INDEX})`?\s*[:(\u2014\u2013-]+\s*`?([A-Za-z][\w.-]+)`?\)?", bare
-    )
-    after = re.match(
-        rf"(?i)\s*(?:[-*]\s*)?`?([A-Za-z][\w.-]+)`?\s*[(\u2014\u2013-]+\s*({INDEX})\)?", bare
-    )
-    first = re.match(
-        r"\s*(?:[-*]\s*)?(?:(?:GSI|LSI|Index)(?: name)?\s*:?\s*)?`?([\w.-]+)`?", bare, re.I
-    )
-    number = name = ""
-    if numbered and numbered[1][-1].isdigit() and _INDEX_NAME.fullmatch(numbered[2]):
-        number, name = numbered[1], numbered[2]
-    elif (
-        after
-        and after[2][-1].isdigit()
-        and not key_side(after[1])
-        and _INDEX_NAME.fullmatch(after[1])
-    ):
-        number, name = after[2], after[1]
-    elif (
-        first
-        and _INDEX_NAME.fullmatch(first[1])
-        and not key_side(first[1])
-        and (here.at.section == "indexes" or re.match(r"(?i)\W*(?:gsi|lsi)", bare))
-    ):
-        name = first[1]
-    if not name or here.at.section == "patterns":
-        return ""
-    told = _named_keys(bare[bare.find(name) + len(name) :])
-    here.say(
-        IndexStatement,
-        line,
-        "a line of an index",
-        name=name,
-        number=index_number(number),
-        keys=told,
-    )
-    return index_number(number) or name
-
-
-def _named_keys(text: str) -> tuple[tuple[Side, str, str], ...]:
-    """Key attributes by name in a line about an index."""
-    found: dict[Side, tuple[Side, str, str]] = {}
-    text = text.replace("`", "")
-    sides: tuple[tuple[Side, str], ...] = (
-        ("partition", r"partition key|hash key|pk|hash"),
-        ("sort", r"sort key|range key|sk|range"),
-    )
-    for side, words in sides:
-        hit = re.search(rf"(?i)\b(\w+) (?:as|\() ?(?:{words})\b", text) or re.search(
-            rf"(?i)\b(?:{words})\b[\s:=]{{1,3}}(\w+)\b(?![#{{<])(?:\s*\((n|number)\))?", text
-        )
-        if (
-            hit
-            and attribute_in(hit[1])
-            and not re.fullmatch(r"(?i)is|the|and|for|on|string|number|key|status|s|n", hit[1])
-        ):
-            number = "N" if hit.re.groups > 1 and hit[2] else "S"
-            found[side] = side, hit[1], number
-    if not found and (pair := re.match(r"\W+(\w+)\s*(?:/|,|\+)\s*(\w+)\s*\)?\W*$", text)):
-        found = {"partition": ("partition", pair[1], "S"), "sort": ("sort", pair[2], "S")}
-    return tuple(found.values())
 
 
 def _tell_table(here: Here, line: int, text: str) -> bool:

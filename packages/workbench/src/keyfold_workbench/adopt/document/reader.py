@@ -20,7 +20,13 @@ from keyfold_workbench.adopt.document.key_side import (
 )
 from keyfold_workbench.adopt.document.prose import read_prose
 from keyfold_workbench.adopt.document.reads import clauses_of
-from keyfold_workbench.adopt.document.scope import DocumentFrame, scope, table_name, table_title
+from keyfold_workbench.adopt.document.scope import (
+    DocumentFrame,
+    entity_name,
+    scope,
+    table_name,
+    table_title,
+)
 from keyfold_workbench.adopt.document.statements import (
     DocumentReading,
     IndexStatement,
@@ -38,6 +44,11 @@ _NAMED_INDEX = re.compile(
 )
 
 
+_TABLES = re.compile(
+    r"(?i)[\d. ]*(?:dynamodb |core |the |all )?(?:tables|tablas|tabelas|tabelle)"
+    r"(?: (?:di |de )?dynamodb| definitions| schemas?| structures?| details)?"
+)
+"""A heading whose sections are tables."""
 _NAMES_TABLES = ("a row of tables", "a heading")
 
 
@@ -57,9 +68,15 @@ def _names(first: DocumentReading) -> KeyNames:
     """What the document calls its indexes and key attributes."""
     names = KeyNames(numbered=first.names.numbered)
     places: dict[str, set[KeySide]] = {}
-    titles = (
+    titles: tuple[str, ...] = tuple(
         s.table or getattr(s, "title", "") for s in first.statements if s.notation in _NAMES_TABLES
     )
+    named = {
+        s.owner: s.name
+        for s in first.statements
+        if isinstance(s, TableStatement) and s.name and s.notation == "a property"
+    }
+    titles = (*titles, *(named if len({*named.values()}) > 1 else ()))
     names.tables = tuple(dict.fromkeys(filter(None, titles)))
     for said in first.statements:
         keys: tuple[tuple[str, str, str], ...] = ()
@@ -193,6 +210,9 @@ def _read_heading(here: Here) -> None:
     """`## Table: `orders``, `### GSI1: StatusIndex`."""
     line, text = here.block.line, plain(here.block.text)
     name = table_name(here.block.text)
+    listed = entity_name(text) if here.block.path and _TABLES.fullmatch(here.block.path[-1]) else ""
+    if listed and not name and not here.at.aside and not here.at.index:
+        here.say(TableStatement, line, "a heading", table=listed, title=listed)
     if name and not here.at.aside:
         title = table_title(text)
         here.say(TableStatement, line, "a heading", table=title, title=title, name=name)

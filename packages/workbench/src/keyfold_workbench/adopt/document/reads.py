@@ -42,14 +42,14 @@ def clauses_of(text: str, names: KeyNames) -> list[KeyClause]:
     """The conditions of a read, also of calls by position: `GetItem(USER#<id>, PROFILE)`."""
     found = key_clauses(text, names, reads=True)
     if found:
-        return found
+        return [*_partition_beside(text, found), *found]
     if READ_WORD.search(text) and (alone := _templates(text)):
         return alone
     call = _CALL.search(text)
     given = [part.strip(" `") for part in call[1].split(",")] if call else []
     if not call:
-        pair = next((span for span in codes(text) if re.search(r"#.*\s+/\s+\S", span)), "")
-        given = [part.strip() for part in pair.split(" / ")] if pair else []
+        pair = next((span for span in codes(text) if re.fullmatch(r"[^/]*#[^/]*/[^/]+", span)), "")
+        given = [part.strip() for part in pair.split("/")] if pair else []
     values = [key_text(part) for part in given]
     if not 1 <= len(given) <= 2 or not values[0] or "#" not in given[0] or None in values:
         return []
@@ -59,9 +59,19 @@ def clauses_of(text: str, names: KeyNames) -> list[KeyClause]:
     ]
 
 
+def _partition_beside(text: str, found: list[KeyClause]) -> list[KeyClause]:
+    """`Query `USER#<id>` + `begins_with(SK, ORDER#)``: the partition is told without its name."""
+    if any(clause.side.side == "partition" for clause in found) or not READ_WORD.search(text):
+        return []
+    told = [span for span in codes(text) if "#" in span and not any(span in c.raw for c in found)]
+    key = key_text(told[0]) if len(told) == 1 and not re.search(r"[(=,/]", told[0]) else None
+    index = found[0].side.index
+    return [KeyClause(KeySide(index, "partition"), "=", (key,), told[0])] if key else []
+
+
 def _templates(text: str) -> list[KeyClause]:
     """`Query` with `USER#<id>` and prefix `ORDER#`: the key's values, without its names."""
-    spans = [span for span in codes(text) if "#" in span and not re.search(r"[(=,]|\s/\s", span)]
+    spans = [span for span in codes(text) if "#" in span and not re.search(r"[(=,/]", span)]
     values = [key_text(span.rstrip("*")) for span in spans]
     if not 1 <= len(spans) <= 2 or values[0] is None or values[-1] is None:
         return []
@@ -222,7 +232,20 @@ def _without_conditions(
             descending=bool(DESCENDING.search(text)),
         )
         return True
-    if name and (operation or index):
+    if name and (operation in ("get", "query") or index):
+        here.say(
+            PatternStatement,
+            line,
+            notation,
+            name=name,
+            operation=operation or "query",
+            index=index,
+            text=text,
+            entity=here.at.entity,
+            descending=bool(DESCENDING.search(text)),
+        )
+        return True
+    if name and operation:
         here.ask(line, f"{name}: by which key? No condition is given.")
     return False
 

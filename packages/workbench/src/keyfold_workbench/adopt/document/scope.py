@@ -41,6 +41,11 @@ _INDEX_LEAD = re.compile(
     r"(?:\s*(?:\(.*|[\u2014\u2013-]\s.*|:.*))?"
 )
 """A heading or an item that names an index: `GSI: OrdersByDate`, `email-index (optional)`."""
+_SENTENCE = re.compile(
+    r"(?i)(?:why|how|what|when|where|avoid\w*|add\w* the|creat\w+ (?:an?|the)|prevent\w*|regardless"
+    r"|the following|all items)\s|.*\?$"
+)
+"""What announces an explanation, and names nothing."""
 _STAGES = frozenset("table dev prod production staging stage test env environment the".split())  # noqa: SIM905
 
 
@@ -175,7 +180,7 @@ def entity_name(text: str) -> str:
         for word in re.findall(r"[^\W_]+", bare)
         if word.lower() not in STRUCTURE and not word.isdigit()
     ]
-    if not known or key_side(bare) or len(text) > 60 or "=" in text:
+    if not known or key_side(bare) or len(text) > 60 or "=" in text or _SENTENCE.match(text):
         return ""
     if re.search(r"(?:Index|[-_]index|GSI)$", bare.split(" - ")[0].split("(")[0].strip()):
         return ""
@@ -201,7 +206,9 @@ def table_title(heading: str) -> str:
     if not _TABLE_WORD.search(heading):
         return ""
     if re.search(
-        r"(?i)single[- ]table|table (?:design|structure|overview|schema|of|definition)", heading
+        r"(?i)single[- ]table|table (?:design|structure|overview|schema|of|definition)|"
+        r"\b(?:create|creating|cli)\b",
+        heading,
     ):
         return ""
     named = _TABLE_NAMED.search(heading)
@@ -214,7 +221,11 @@ def table_title(heading: str) -> str:
 
 def table_name(heading: str) -> str:
     """A table's own name in a heading: in code, or after `Table:`."""
-    spans = [span for span in codes(heading) if re.fullmatch(r"[\w.${}<>-]{3,}", span)]
+    spans = [
+        span
+        for span in codes(heading)
+        if re.fullmatch(r"[\w.${}<>-]{3,}", span) and not re.fullmatch(rf"(?i){INDEX}", span)
+    ]
     if spans and (
         _TABLE_WORD.search(heading) or re.fullmatch(r"\W*(?:\d+[.)]\s*)?`[^`]+`.*", heading)
     ):

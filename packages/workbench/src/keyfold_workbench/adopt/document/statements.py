@@ -106,6 +106,8 @@ class PatternStatement(DocumentStatement):
     clauses: tuple[KeyClause, ...] = ()
     given: tuple[str, ...] = ()
     """The arguments of a call, as getOrder(customerId, orderId), where no condition is written."""
+    text: str = ""
+    """What is said of a read without conditions and arguments: `Query email-index by email`."""
     entity: str = ""
     descending: bool = False
     limit: int = 0

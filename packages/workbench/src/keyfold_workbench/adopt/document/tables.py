@@ -17,7 +17,7 @@ from keyfold_workbench.adopt.document.key_side import (
     key_side,
     row_side,
 )
-from keyfold_workbench.adopt.document.key_text import cell_text, is_absent
+from keyfold_workbench.adopt.document.key_text import WrittenKey, cell_text, is_absent
 from keyfold_workbench.adopt.document.notations import PERHAPS, READ_WORD, WRITE_WORD, column_roles
 from keyfold_workbench.adopt.document.pattern_rows import pattern_rows
 from keyfold_workbench.adopt.document.property_rows import attribute_rows, property_rows
@@ -36,6 +36,7 @@ from keyfold_workbench.adopt.document.telling import (
     tell_attribute,
     tell_cell,
     tell_clauses,
+    tell_key,
 )
 
 _KEY_CELL = re.compile(rf"(?i)[`*]*(?:{NAME})[`*]*\s*[:=]")
@@ -75,7 +76,7 @@ def read_table(here: Here) -> None:
         or (grid.column("table") is None and here.at.section == "indexes")
     ):
         _index_rows(here, grid)
-    elif attributes and (grid.column("table") is not None or _names_tables(grid)):
+    elif attributes and not reads and (grid.column("table") is not None or _names_tables(grid)):
         _table_rows(here, grid)
     elif any(grid.sides) and (
         "entity" in first or "pattern" not in first or here.at.section == "keys"
@@ -131,6 +132,7 @@ def _key_rows(here: Here, grid: DocumentGrid) -> None:
     if naming is None and grid.sides[grid.first] is None:
         naming = grid.first
     indexes = {side.index for side in grid.sides if side}
+    values = _values(grid) if naming is None else set()
     if here.at.section == "examples":
         for row in grid.body:
             here.mark_read(row.line)
@@ -149,7 +151,11 @@ def _key_rows(here: Here, grid: DocumentGrid) -> None:
         elif naming is None:
             entity = here.at.entity if "" in indexes or not here.at.index else _populated(here)
         for side, cell in grid.key_cells(row):
-            tell_cell(here, row.line, entity, side, cell, "a row of keys")
+            if side in values and (word := cell_text(cell)) and word.is_name:
+                key = WrittenKey(word.text, f"Is {word.text} a value? It is read as one.")
+                tell_key(here, row.line, entity, side, key, cell, "a row of keys")
+            else:
+                tell_cell(here, row.line, entity, side, cell, "a row of keys")
         for column, cell in enumerate(row.cells):
             if grid.sides[column] is None and column != naming and not READ_WORD.search(cell):
                 found = [
@@ -170,6 +176,16 @@ def _key_rows(here: Here, grid: DocumentGrid) -> None:
                     tell_clauses(here, told, entity, "a row of keys")
         if len(indexes) == 1 and "" not in indexes and naming is not None:
             _tell_use(here, grid, row, entity)
+
+
+def _values(grid: DocumentGrid) -> set[KeySide]:
+    """Columns of PK or SK whose words differ, as `kpi` and `summary`: values, no attributes."""
+    found = set()
+    for at, side in enumerate(grid.sides):
+        told = {grid.cell(row, at) for row in grid.body}
+        if side and re.fullmatch(r"(?i)(?:gsi\d*)?[ps]k", side.attribute) and len(told) > 1:
+            found.add(side)
+    return found
 
 
 def _named_by_key(here: Here, grid: DocumentGrid, row: CellRow) -> str:

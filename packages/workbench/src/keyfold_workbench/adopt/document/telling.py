@@ -92,7 +92,7 @@ def tell_key(
             None, (side.index if not side.attribute else "", side.attribute or f"{side.side} key")
         )
     )
-    if key is None:
+    if key is None or key.open:
         here.ask(line, f"{label} of {entity or 'an item'}: what is {raw[:80]}?")
         return
     here.say(

@@ -84,6 +84,39 @@ SK: META
 | Line | `ORDER#<orderId>` | `LINE#<n>` |
 | Order | same as above | `META` |
 """,
+    "columns of words in a fence": """
+## Items
+```
+PK                 SK       entity
+ORDER#<orderId>    META     Order
+ORDER#<orderId>    LINE#<n> Line
+```
+""".replace("<n> Line", "<n>  Line"),
+    "the sides in another language": """
+### Order
+- **Clave de partici\u00f3n:** `ORDER#{orderId}`
+- **Clave de ordenamiento:** `META`
+""",
+    "a heading for each side": """
+### Order
+
+#### Partition key (PK)
+- **Format:** `ORDER#{orderId}`
+
+#### Sort key (SK)
+- **Format:** `META`
+""",
+    "a kind in capitals is a literal of an example": """
+## Order
+```json
+{
+  "PK": "ORDER#o-17",
+  "SK": "META",
+  "orderId": "o-17",
+  "entityType": "ORDER"
+}
+```
+""",
     "key patterns are keys": """
 ## Key Patterns
 
@@ -186,6 +219,28 @@ PATTERNS = {
         '"}}\'\n```\n',
         ("query", None, "ORDER#{id}", "begins_with"),
     ),
+    "an open end": (
+        "| Pattern | Operation | Key condition |\n|---|---|---|\n"
+        "| Lines | Query | `PK = ORDER#... AND begins_with(SK, LINE#)` |\n",
+        ("query", None, "ORDER#{orderId}", "begins_with"),
+    ),
+    "a partition beside a condition": (
+        "| Pattern | How |\n|---|---|\n| Lines | Query `ORDER#id` + `begins_with(SK, LINE#)` |\n",
+        ("query", None, "ORDER#{id}", "begins_with"),
+    ),
+    "both sides in one word": (
+        "| Pattern | How |\n|---|---|\n| Lines | GetItem `ORDER#id/META` |\n",
+        ("get", None, "ORDER#{id}", "eq"),
+    ),
+    "a get in code": (
+        "### Lines\n```ts\nawait db.send(new GetCommand({\n  TableName: 'shop',\n"
+        "  Key: { PK: `ORDER#${id}`, SK: 'META' },\n}));\n```\n",
+        ("get", None, "ORDER#{id}", "eq"),
+    ),
+    "a query of an index": (
+        "- **Lines**: Query on GSI1\n",
+        ("query", "GSI1", "CUSTOMER#{customerId}", "none"),
+    ),
     "a fence": (
         "1. Lines\n   ```\n   PK = ORDER#{id}\n   SK begins_with LINE#\n   ```\n",
         ("query", None, "ORDER#{id}", "begins_with"),
@@ -200,6 +255,84 @@ def test_a_read_is_read(text: str, expected: tuple[str, str | None, str, str]) -
     assert pattern.name == "Lines", found.questions
     read = (pattern.kind, pattern.index, str(pattern.partition), pattern.condition.operator)
     assert read == expected
+
+
+ORDERS = """# Orders
+
+## Table: `orders`
+
+### Keys
+- **Partition key:** `orderId` (String)
+
+| Index | Partition key | Sort key |
+|---|---|---|
+| `customer-index` | customerId | createdAt |
+
+## Access patterns
+
+"""
+INDEX_READ = ("query", "customer-index", "{customerId}")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("- **Read**: Query `customer-index`", INDEX_READ),
+        ("- **Read**: Query on customer-index with customerId", INDEX_READ),
+        ("- **Read**: GetItem with orderId", ("get", None, "{orderId}")),
+        ("- **Read**: GetItem `PK: orderId`", ("get", None, "{orderId}")),
+        ("- **Read**: Query customer-index, `PK = customerId`", INDEX_READ),
+        ("- **Read**: Query customer-index, `customerId = ?`", INDEX_READ),
+    ],
+)  # fmt: skip
+def test_a_read_by_names_of_attributes_is_read(
+    text: str, expected: tuple[str, str | None, str]
+) -> None:
+    found = design_of(ORDERS + text + "\n", "orders.md")
+    [pattern] = found.schema.patterns
+    assert (pattern.kind, pattern.index, str(pattern.partition)) == expected, found.questions
+
+
+def test_each_call_of_a_program_is_a_read_of_its_own() -> None:
+    text = (
+        ORDERS
+        + """### Calls
+```ts
+// One order
+const one = await db.get({
+  TableName: 'orders',
+  Key: { orderId: 'o-1' },
+}).promise()
+
+// Orders of a customer
+const many = await db.query({
+  TableName: 'orders',
+  IndexName: 'customer-index',
+  KeyConditionExpression: 'customerId = :c',
+  ExpressionAttributeValues: { ':c': 'c-1' },
+}).promise()
+```
+"""
+    )
+    read = [(p.name, p.kind, p.index) for p in design_of(text, "orders.md").schema.patterns]
+    assert read == [
+        ("One order", "get", None),
+        ("Orders of a customer", "query", "customer-index"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "### Partition Key (PK)\n- **Attribute:** `orderId`\n- **Type:** String\n",
+        '### Schema\n```json\n{\n  "orderId": "string",  // PK - the order\n}\n```\n',
+        "### Campi\n- **orderId** (chiave primaria): l'ordine\n",
+    ],
+    ids=["a heading", "a comment in JSON", "a mark in another language"],
+)
+def test_a_key_attribute_is_read(text: str) -> None:
+    schema = design_of("# Shop\n\n## Table: `orders`\n\n" + text, "orders.md").schema
+    assert [table.partition for table in schema.tables] == ["orderId"]
 
 
 def test_order_and_limit_are_read() -> None:

@@ -74,6 +74,36 @@ def test_a_drafted_design_is_accepted_by_check() -> None:
     assert not check(found.schema).fails("error")
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "**Examples:**\n- `PK=ORDER#17`, `SK=META`\n",
+        "### Fields\n- **PasswordHash**: hash of the password\n",
+        "### `GSI1` \u2014 by customer\n\nFor lists.\n",
+        "## Table: `orders`\n\n| Pattern | Operation | Key |\n|---|---|---|\n"
+        "| Create order | PutItem | PK: orderId |\n",
+        "### Why keys?\n- `PK = USER#{userId}`\n",
+    ],
+    ids=["examples", "a password's hash", "an index", "operations", "a question"],
+)
+def test_what_is_no_key_adds_no_entity(text: str) -> None:
+    known = "# Shop\n\n| Entity | PK | SK |\n|---|---|---|\n| Order | `ORDER#<id>` | META |\n\n"
+    assert [e.name for e in design_of(known + text, "shop.md").schema.entities] == ["Order"]
+
+
+def test_words_in_a_key_column_are_values_and_asked() -> None:
+    text = "# D\n\n| pk | sk |\n|---|---|\n| `SHOP#<id>` | kpi |\n| `SHOP#<id>` | summary |\n"
+    found = design_of(text, "d.md")
+    assert [str(e.key) for e in found.schema.entities] == ["SHOP#{id} / kpi", "SHOP#{id} / summary"]
+    assert any("Is kpi a value?" in question for question in found.questions)
+
+
+def test_two_items_with_one_key_are_asked() -> None:
+    text = "# D\n\n| Entity | PK |\n|---|---|\n| Order | `A#<id>` |\n\n## Bill\n- PK: `A#<id>`\n"
+    found = design_of(text, "d.md")
+    assert any("Bill has the key of Order" in question for question in found.questions)
+
+
 def test_an_item_without_its_sort_key_is_asked() -> None:
     found = design_of(DOCUMENT + "| Line | `ORDER#<orderId>` | - |\n", "shop.md")
     assert found.questions == ["line 6: Line: what is its SK?"]

@@ -1,0 +1,90 @@
+"""Lines that name an index, with its key: `email-index (email as PK)`."""
+
+from __future__ import annotations
+
+import re
+
+from keyfold_workbench.adopt.document.here import Here
+from keyfold_workbench.adopt.document.key_side import INDEX, Side, index_number, key_side
+from keyfold_workbench.adopt.document.statements import IndexStatement
+from keyfold_workbench.adopt.document.telling import attribute_in
+
+_PAIR_INDEX = re.compile(
+    rf"(?i)\s*(?:[-*]\s*)?(?:({INDEX}):\s*)?([A-Za-z]\w*)\s*\+\s*(?:SK|sort key):?\s*(\w+)"
+)
+_INDEX_NAME = re.compile(r"[A-Za-z][\w.]*(?:[-_][\w.]+)*[-_]?(?:[Ii]ndex|gsi|GSI)\b|\bby[-_]\w+")
+
+
+def tell_named_index(here: Here, line: int, text: str) -> str:
+    """The index that a line names, with its key: `email-index (email as PK)`."""
+    bare = re.sub(r"[*]", "", text)
+    if pair := _PAIR_INDEX.match(bare):
+        if not pair[1]:
+            here.ask(line, f"What is the name of the index by {pair[2]} and {pair[3]}?")
+            return pair[2]
+        keys = (("partition", pair[2], "S"), ("sort", pair[3], "S"))
+        number = index_number(pair[1])
+        here.say(IndexStatement, line, "a line of an index", name=number, number=number, keys=keys)
+        return number
+    numbered = re.match(
+        rf"(?i)\s*(?:[-*]\s*)?`?({INDEX})`?\s*[:(\u2014\u2013-]+\s*`?([A-Za-z][\w.-]+)`?\)?", bare
+    )
+    after = re.match(
+        rf"(?i)\s*(?:[-*]\s*)?`?([A-Za-z][\w.-]+)`?\s*[(\u2014\u2013-]+\s*({INDEX})\)?", bare
+    )
+    first = re.match(
+        r"\s*(?:[-*]\s*)?(?:(?:GSI|LSI|Index)(?: name)?\s*:?\s*)?`?([\w.-]+)`?", bare, re.I
+    )
+    number = name = ""
+    if numbered and numbered[1][-1].isdigit() and _INDEX_NAME.fullmatch(numbered[2]):
+        number, name = numbered[1], numbered[2]
+    elif (
+        after
+        and after[2][-1].isdigit()
+        and not key_side(after[1])
+        and _INDEX_NAME.fullmatch(after[1])
+    ):
+        number, name = after[2], after[1]
+    elif (
+        first
+        and _INDEX_NAME.fullmatch(first[1])
+        and not key_side(first[1])
+        and (here.at.section == "indexes" or re.match(r"(?i)\W*(?:gsi|lsi)", bare))
+    ):
+        name = first[1]
+    if not name or here.at.section == "patterns":
+        return ""
+    told = _named_keys(bare[bare.find(name) + len(name) :])
+    here.say(
+        IndexStatement,
+        line,
+        "a line of an index",
+        name=name,
+        number=index_number(number),
+        keys=told,
+    )
+    return index_number(number) or name
+
+
+def _named_keys(text: str) -> tuple[tuple[Side, str, str], ...]:
+    """Key attributes by name in a line about an index."""
+    found: dict[Side, tuple[Side, str, str]] = {}
+    text = text.replace("`", "")
+    sides: tuple[tuple[Side, str], ...] = (
+        ("partition", r"partition key|hash key|pk|hash"),
+        ("sort", r"sort key|range key|sk|range"),
+    )
+    for side, words in sides:
+        hit = re.search(rf"(?i)\b(\w+) (?:as|\() ?(?:{words})\b", text) or re.search(
+            rf"(?i)\b(?:{words})\b[\s:=]{{1,3}}(\w+)\b(?![#{{<])(?:\s*\((n|number)\))?", text
+        )
+        if (
+            hit
+            and attribute_in(hit[1])
+            and not re.fullmatch(r"(?i)is|the|and|for|on|string|number|key|status|s|n", hit[1])
+        ):
+            number = "N" if hit.re.groups > 1 and hit[2] else "S"
+            found[side] = side, hit[1], number
+    if not found and (pair := re.match(r"\W+(\w+)\s*(?:/|,|\+)\s*(\w+)\s*\)?\W*$", text)):
+        found = {"partition": ("partition", pair[1], "S"), "sort": ("sort", pair[2], "S")}
+    return tuple(found.values())
