@@ -22,7 +22,7 @@ import pytest
 import yaml
 from tests.deterministic.virtual_time import moved_into
 from tests.fault.migrated_world import GROUPS, OPEN, SHUT, Item, Record, Sided, World, wire
-from tests.unit.migrations.witness import contents, frozen_items, witness
+from tests.unit.migrations.witness import boto_client, contents, frozen_items, witness
 
 from keyfold.errors import (
     ConditionFailed,
@@ -36,12 +36,13 @@ from keyfold.migrations import Backend, Migrator, ScanPace, load
 from keyfold.migrations.plan import draft
 from keyfold.streams import Consumer
 from keyfold.testing.deterministic import World as Stage
+from keyfold_engine.clients import Client, connect
 from keyfold_engine.clients.embedded import EmbeddedClient
 from keyfold_engine.engine import Engine
 
 MANY = int(os.environ.get("MIGRATIONS", "20"))
 FIRST = int(os.environ.get("FIRST_MIGRATION", "0"))
-CASES = (2009, 2037, 2038, 2042, 2049, 2050, 2056, 2077, 2107, 2124)
+CASES = (2009, 2037, 2038, 2042, 2049, 2050, 2056, 2077, 2107, 2124, 10053)
 """Seeds that failed once."""
 BUSY = 60
 """How often applications write before they rest: copying may be slower than they are."""
@@ -59,7 +60,7 @@ class Killed(Exception):
 class Interrupted:
     """A client whose process dies after some requests, while others work."""
 
-    def __init__(self, client: EmbeddedClient, stage: Stage, latency: float) -> None:
+    def __init__(self, client: Client, stage: Stage, latency: float) -> None:
         self.client, self.stage, self.latency = client, stage, latency
         self.left = 1 << 60
 
@@ -80,13 +81,20 @@ class Interrupted:
 
 
 class Trial:
-    def __init__(self, seed: int, folder: Path) -> None:
+    """One seed, on an engine of its own or, with an `address`, on somebody else's server."""
+
+    def __init__(self, seed: int, folder: Path, address: str = "") -> None:
         self.chance = random.Random(seed)
         self.world = World(self.chance)
         self.stage = Stage(seed, most=200_000)
         shards = self.chance.choice([1, 3, 8])
         self.engine = Engine.open(":memory:", clock=self.stage, stream_shards=shards)
-        self.client = EmbeddedClient(self.engine)
+        self.client: Client = EmbeddedClient(self.engine)
+        self.address = address
+        if address:
+            self.client = connect(address)
+            for table in self.client.call("ListTables", {})["TableNames"]:
+                self.client.call("DeleteTable", {"TableName": table})
         self.designs = {side: self.declare(side) for side in ("old", "new")}
         self.designs["old"].open(self.client, clock=self.stage)
         made = draft("change", self.designs["old"].schema, self.designs["new"].schema)
@@ -217,12 +225,18 @@ class Trial:
         before, after = self.drawn("old")
         whole = self.chance.random() < 0.2
         if after is not None:
-            placed = before is None or (before.group, before.state) != (after.group, after.state)
-            if placed or whole:
+            if whole or before is None or self.is_placed(before, after):
                 after.left = self.world.index_keys(after, "old")
         self.note(before, after)
         actions = self.actions("old", before, after, whole=whole)
         self.boto.transact_write_items(TransactItems=[_for_boto(action) for action in actions])
+
+    def is_placed(self, before: Record, after: Record) -> bool:
+        """Whether the old application writes the keys of its index: they, or the item's, change."""
+        world = self.world
+        return world.key(before, "old") != world.key(after, "old") or (
+            world.index_keys(before, "old") != world.index_keys(after, "old")
+        )
 
     def write_new(self) -> None:
         before, after = self.drawn("new")
@@ -469,13 +483,15 @@ class Trial:
         return found
 
     def run(self) -> None:
-        with witness(self.engine) as self.boto, moved_into(self.stage):
+        seen = boto_client(self.address) if self.address else witness(self.engine)
+        with seen as self.boto, moved_into(self.stage):
             self.stage.spawn("old application", lambda: self.work("old"))
             self.stage.spawn("new application", lambda: self.work("new"))
             self.stage.spawn("readers", self.read_all_the_while)
             self.stage.spawn("consumer", self.consume)
             self.stage.spawn("operator", self.operate)
             self.stage.run()
+        self.client.close()
         self.engine.close()
 
     def operate(self) -> None:

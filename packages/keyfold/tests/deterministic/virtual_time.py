@@ -16,7 +16,7 @@ from keyfold.migrations import (
     applications,
     backend,
     copier,
-    item_work,
+    item_jobs,
     progress,
     routed_client,
     runner,
@@ -164,7 +164,7 @@ def moved_into(world: World) -> Iterator[None]:
         )
         for module in waiting:
             patch.setattr(module, "time", world)
-        threaded = (pace, item_work, copier, progress, routed_client, table_scan, verify)
+        threaded = (pace, item_jobs, copier, progress, routed_client, table_scan, verify)
         for module in threaded:
             patch.setattr(module, "threading", _Threading(world))
         patch.setattr(table_scan, "ThreadPoolExecutor", lambda _: _Pool(world))

@@ -3,6 +3,7 @@
 from keyfold.design.schema import Index, TableSchema, VectorSchema
 from keyfold.migrations.backend import Backend, backend_of
 from keyfold.migrations.diff import diff
+from keyfold.migrations.field_steps import derive, drop, rename
 from keyfold.migrations.migration import PHASES, Migration, Phase
 from keyfold.migrations.moves import (
     Derive,
@@ -33,7 +34,6 @@ from keyfold.migrations.schema_change import SchemaChange
 from keyfold.migrations.status import MigrationStatus
 from keyfold.migrations.table_change import Stream, TableChange, TimeToLive, add, remove
 from keyfold.migrations.table_scan import ScanPace
-from keyfold.migrations.words import derive, drop, rename
 
 __all__ = [
     "PHASES",

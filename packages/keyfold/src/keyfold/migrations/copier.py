@@ -10,17 +10,19 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import Final
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Final, TypeAlias
 
 from keyfold.migrations.backend import Item
 from keyfold.migrations.changes import ChangeReader, ItemChange
-from keyfold.migrations.copy_writes import REFUSED, CopyWrites, refusal
+from keyfold.migrations.copy_writes import REFUSED, CopyWrites, Outdated, refusal
+from keyfold.migrations.direction import Direction, Tally, Uncopyable
+from keyfold.migrations.in_place import InPlace
 from keyfold.migrations.migration import Side
 from keyfold.migrations.moves import Output
 from keyfold.migrations.ownership import Address
-from keyfold.migrations.sides import Sides, Tally, Uncopyable, rewrite_item
 from keyfold.migrations.state import CopyFailure, ForeignWrite, StateStore, key_text
 from keyfold_engine.limits import TRANSACTION_ITEMS
 
@@ -30,18 +32,41 @@ _TELL_EVERY: Final = 0.1
 _NOTE_EVERY: Final = 1.0
 
 
+@dataclass(frozen=True)
+class _Source:
+    """An item to copy, as it is stored; without a record it was scanned."""
+
+    table: str
+    key: Item
+    item: Item | None
+    record: ItemChange | None = None
+
+    @property
+    def address(self) -> Address:
+        return self.table, key_text(self.key)
+
+
+_Planned: TypeAlias = tuple[_Source, list[Item]]
+"""An item, and what its copy writes."""
+
+
 class Copier:
     """Copies towards one side."""
 
     def __init__(
-        self, store: StateStore, sides: Sides, towards: Side, back: Sides | None = None
+        self, store: StateStore, direction: Direction, towards: Side, back: Direction | None = None
     ) -> None:
-        self.backend, self.store, self.sides, self.towards = store.backend, store, sides, towards
-        self.back = back or Sides(store.backend, ())
+        self.backend, self.store, self.direction, self.towards = (
+            store.backend,
+            store,
+            direction,
+            towards,
+        )
+        self.back = back or Direction(store.backend, ())
         """The way back, which says where an item came from."""
-        self.writes = CopyWrites(store, sides, towards, self.back)
+        self.writes = CopyWrites(store, direction, towards, self.back)
         self._readers = [
-            ChangeReader(self.backend, store, towards, table) for table in sides.sources
+            ChangeReader(self.backend, store, towards, table) for table in direction.sources
         ]
         self._lock = threading.Lock()
         self._told = 0.0
@@ -120,157 +145,170 @@ class Copier:
         return found
 
     def copy_changes(self, records: Sequence[ItemChange], tries: int = _ATTEMPTS) -> None:
-        """Copy changes to the other side, once each, in order per item.
-
-        Changes of different items share a transaction. If one of them is refused, its transaction
-        is split.
-        """
-        batch: list[tuple[ItemChange, list[Item]]] = []
-        taken: set[tuple[str, str]] = set()
-        size = 0
+        """Copy changes to the other side, once each, in order per item."""
         current = self._current_of(records)
-        for record in records:
-            item = current.get((record.table, key_text(record.key)))
-            planned = self._plan_copy(record, item)
-            if planned is None:
-                continue
-            addresses, actions = planned
-            if size + len(actions) > TRANSACTION_ITEMS or addresses & taken:
-                self._copy_together(batch, tries)
-                batch, taken, size = [], set(), 0
-                # What it depends on may just have been written.
-                planned = self._plan_copy(record, item)
-                if planned is None:
-                    continue
-                addresses, actions = planned
-            batch.append((record, actions))
-            taken |= addresses
-            size += len(actions)
-        self._copy_together(batch, tries)
+        for table in dict.fromkeys(record.table for record in records):
+            tally = self._copy(
+                (
+                    _Source(table, one.key, current.get((table, key_text(one.key))), one)
+                    for one in records
+                    if one.table == table
+                ),
+                tries,
+            )
+            self._spend(table, tally)
 
-    def _current_of(self, records: Sequence[ItemChange]) -> dict[tuple[str, str], Item]:
+    def copy_scanned(self, table: str, items: Sequence[Item]) -> Tally:
+        """Copy scanned items, except those that changed since copying began."""
+        found = (_Source(table, self.direction.key_of(table, item), item) for item in items)
+        return self._copy(found, _ATTEMPTS)
+
+    def _current_of(self, records: Sequence[ItemChange]) -> dict[Address, Item]:
         """The changed items in their current state.
 
         Several items can map to one of the other side over time, and their changes arrive in any
         order: a deleted item must not be restored by an older change.
         """
-        routed = {route.source for route in self.sides.routes}
+        routed = {route.source for route in self.direction.routes}
         return self.writes.items_at(
             (one.table, key_text(one.key)) for one in records if one.table in routed
         )
 
-    def _plan_copy(
-        self, record: ItemChange, item: Item | None
-    ) -> tuple[set[tuple[str, str]], list[Item]] | None:
-        """What one change writes, its marker last; None if there is nothing to do.
+    def _copy(self, sources: Iterable[_Source], tries: int) -> Tally:
+        """Copy items, as many in one transaction as it takes and as do not touch each other."""
+        tally, batch, taken = Tally(), list[_Planned](), set[Address]()
+        for source in sources:
+            planned = self._plan(source, tally)
+            size = sum(len(actions) for _, actions in batch)
+            if planned is not None and (
+                size + len(planned[1]) > TRANSACTION_ITEMS or planned[0] & taken
+            ):
+                tally.add(self._write(batch, tries))
+                batch, taken = [], set()
+                # What it depends on may just have been written.
+                planned = self._plan(source, tally)
+            if planned is not None:
+                batch.append((source, planned[1]))
+                taken |= planned[0]
+        tally.add(self._write(batch, tries))
+        return tally
 
-        `item` is its current state.
-        """
+    def _plan(self, source: _Source, tally: Tally) -> tuple[set[Address], list[Item]] | None:
+        """What an item's copy touches, and writes, its marker last; None if there is nothing."""
+        table, record = source.table, source.record
+        left: dict[Address, Outdated] = {}
         try:
-            self._rewrite(record.table, record.new, record.old)
-            images = [image for image in (record.old, record.new) if image is not None]
-            if not any(self.sides.concerns(record.table, image) for image in images):
-                return None
-            after = self._outputs_after(record, item)
-            left = self.writes.outdated_by(record, after)
-            if self.clears:
-                after = {}
-            marker = (f"marker of {record.table}", key_text(record.key))
-            source = (record.table, key_text(record.key))
-            actions = [
-                *self.writes.actions(left, after, source, item),
-                self.writes.marker_update(record),
-            ]
-            return {*left, *after, marker, source}, actions
+            if record is None:
+                after = self.direction.outputs(table, source.item)
+                if not after:
+                    return None
+                marker = self.writes.marker_check(table, source.key, None)
+            else:
+                self._rewrite(table, record.new, record.old)
+                images = [image for image in (record.old, record.new) if image is not None]
+                if not any(self.direction.concerns(table, image) for image in images):
+                    return None
+                left, after = self._meaning(record, source.item)
+                marker = self.writes.marker_update(record)
+            actions = self.writes.actions(
+                left, after, source.address, source.item, scanned=record is None
+            )
         except Uncopyable as problem:
-            self._trouble(record.table, record.key, str(problem))
+            tally.add(self._trouble(table, source.key, str(problem)))
             return None
+        own = (f"marker of {table}", source.address[1])
+        return {*left, *after, own, source.address}, [*actions, marker]
 
-    def _outputs_after(self, record: ItemChange, item: Item | None) -> dict[Address, Output]:
-        """What a changed item maps to in its current state.
+    def _meaning(
+        self, record: ItemChange, item: Item | None
+    ) -> tuple[dict[Address, Outdated], dict[Address, Output]]:
+        """What a changed item no longer maps to, and what it maps to in its current state.
 
         If it was deleted and made again since, what is stored there is of the deleted one, and
         nothing of it stays but numbers, which are counted there.
         """
-        after = self.sides.outputs(record.table, item)
-        if record.new is not None:
-            return after
-        return {a: one if one.kept else replace(one, onto=None) for a, one in after.items()}
+        after = self.direction.outputs(record.table, item)
+        if record.new is None:
+            after = {a: one if one.kept else replace(one, onto=None) for a, one in after.items()}
+        left = self.writes.outdated_by(record, after)
+        return left, {} if self.clears else after
 
-    def _copy_together(self, batch: list[tuple[ItemChange, list[Item]]], tries: int) -> None:
-        if not batch:
-            return
-        try:
-            outcome = self._transact(
-                batch[0][0].table, [action for _, actions in batch for action in actions]
-            )
-        except Uncopyable as problem:
-            if len(batch) == 1:
-                record = batch[0][0]
-                self._trouble(record.table, record.key, str(problem))
-                return
-            outcome = [REFUSED]
-        if outcome is None:
-            for record, _ in batch:
-                self.store.clear_problem(record.table, record.key)
-            self._note_foreign([record for record, _ in batch])
-        elif len(batch) > 1:
-            for one in batch:
-                self._copy_together([one], tries)
-        elif outcome[-1] != REFUSED:
-            record, actions = batch[0]
-            if tries and self.writes.is_race(outcome, actions):
-                self.copy_changes([record], tries - 1)
-                return
-            self._trouble(record.table, record.key, refusal(outcome, actions))
-        else:
-            self._copy_touched(batch[0][0])
-
-    def copy_scanned(self, table: str, items: Sequence[Item]) -> Tally:
-        """Copy scanned items, except those that changed since copying began."""
+    def _write(self, batch: list[_Planned], tries: int) -> Tally:
+        """Write copies in one transaction, without those that are refused."""
         tally = Tally()
-        batch: list[tuple[Item, list[Item]]] = []
-        size, addresses = 0, set[tuple[str, str]]()
-        for item in items:
-            key = self.sides.key_of(table, item)
+        while batch:
             try:
-                outputs = self.sides.outputs(table, item)
-                if not outputs:
-                    continue
-                if addresses & outputs.keys():
-                    tally.add(self._copy_batch(table, batch))
-                    batch, size, addresses = [], 0, set()
-                source = (table, key_text(key))
-                actions = self.writes.actions({}, outputs, source, item, scanned=True)
+                outcome = self.writes.transact([one for _, mine in batch for one in mine], tally)
             except Uncopyable as problem:
-                tally.add(self._trouble(table, key, str(problem)))
-                continue
-            actions.append(self.writes.marker_check(table, key, None))
-            if size + len(actions) > TRANSACTION_ITEMS:
-                tally.add(self._copy_batch(table, batch))
-                batch, size, addresses = [], 0, set()
-            batch.append((key, actions))
-            size += len(actions)
-            addresses |= outputs.keys()
-        tally.add(self._copy_batch(table, batch))
+                if len(batch) == 1:
+                    source = batch[0][0]
+                    tally.add(self._trouble(source.table, source.key, str(problem)))
+                    return tally
+                for planned in batch:
+                    tally.add(self._write([planned], tries))
+                return tally
+            if outcome is None:
+                tally.copied += len(batch)
+                for source, _ in batch:
+                    self.store.clear_problem(source.table, source.key)
+                self._note_foreign([source.record for source, _ in batch if source.record])
+                return tally
+            codes, written = iter(outcome), list[_Planned]()
+            for source, actions in batch:
+                own = list(islice(codes, len(actions)))
+                if all(code == "None" for code in own):
+                    written.append((source, actions))
+                else:
+                    tally.add(self._settle(source, actions, own, tries))
+            batch = written
         return tally
 
-    def copy_again(self, table: str, key: Item) -> None:
-        """Copy an item in its current state, for repairs; a concurrent change restarts it."""
+    def _settle(self, source: _Source, actions: list[Item], codes: list[str], tries: int) -> Tally:
+        """Copy an item whose writes were refused in another way, or note that it cannot be."""
+        table, key, record = source.table, source.key, source.record
+        if codes[-1] == REFUSED:
+            if record is None:
+                return Tally(skipped=1)
+            self.copy_again(table, key, record)
+        elif not tries or not self.writes.is_race(codes, actions):
+            return self._trouble(table, key, refusal(codes, actions))
+        elif record is None:
+            self.copy_again(table, key)
+        else:
+            self.copy_changes([record], tries - 1)
+        return Tally()
+
+    def copy_again(self, table: str, key: Item, record: ItemChange | None = None) -> None:
+        """Copy an item in its current state: a concurrent change restarts it.
+
+        For repairs, and with its record where applications write it on both sides.
+        """
+        source = _Source(table, key, None)
         for _ in range(_ATTEMPTS):
             marker = self.store.marker(self.towards, table, key)
+            if record is not None and (
+                not marker.touches or (marker.sequence or "") >= record.order
+            ):
+                return
             item = self.backend.item(table, key)
             try:
-                self._rewrite(table, item)
-                outputs = self.sides.outputs(table, item)
-                actions = self.writes.actions({}, outputs, (table, key_text(key)), item)
+                if record is None:
+                    self._rewrite(table, item)
+                    left, after = dict[Address, Outdated](), self.direction.outputs(table, item)
+                    last = self.writes.marker_check(table, key, marker)
+                else:
+                    left, after = self._meaning(record, item)
+                    last = self.writes.marker_update(record, marker)
+                actions = self.writes.actions(left, after, source.address, item)
+                outcome = self._transact(table, [*actions, last])
             except Uncopyable as problem:
                 self._trouble(table, key, str(problem))
                 return
-            check = self.writes.marker_check(table, key, marker)
-            outcome = self._transact(table, [*actions, check])
             if outcome is None:
                 self.store.clear_problem(table, key)
+                # More changes than applications made on both sides come from another writer.
+                if record is not None and marker.followed >= marker.touches:
+                    self._note_foreign([record])
                 return
             if outcome[-1] != REFUSED and not self.writes.is_race(outcome, actions):
                 self._trouble(table, key, refusal(outcome, actions))
@@ -286,32 +324,10 @@ class Copier:
             check = self.writes.marker_check(source, source_key, marker)
             self._transact(source, [*deletes, check])
 
-    def _copy_batch(self, table: str, batch: list[tuple[Item, list[Item]]]) -> Tally:
-        """Items by key, each with its writes, marker last."""
-        tally = Tally()
-        while batch:
-            owners = [number for number, (_, mine) in enumerate(batch) for _ in mine]
-            outcome = self.writes.transact([action for _, mine in batch for action in mine], tally)
-            if outcome is None:
-                tally.copied += len(batch)
-                return tally
-            refused = {owners[n] for n, code in enumerate(outcome) if code != "None"}
-            for number in refused:
-                key, mine = batch[number]
-                codes = [code for n, code in enumerate(outcome) if owners[n] == number]
-                if codes[-1] == REFUSED:
-                    tally.skipped += 1
-                elif self.writes.is_race(codes, mine):
-                    self.copy_again(table, key)
-                else:
-                    tally.add(self._trouble(table, key, refusal(codes, mine)))
-            batch = [pair for number, pair in enumerate(batch) if number not in refused]
-        return tally
-
     def _rewrite(self, table: str, item: Item | None, image: Item | None = None) -> None:
         if item is not None:
             tally = Tally()
-            rewrite_item(self.sides, table, item, image, tally)
+            InPlace(self.direction, table).rewrite(item, image, tally)
             self._spend(table, tally)
 
     def _transact(self, table: str, actions: list[Item]) -> list[str] | None:
@@ -320,43 +336,6 @@ class Copier:
         outcome = self.writes.transact(actions, tally)
         self._spend(table, tally)
         return outcome
-
-    def _copy_touched(self, record: ItemChange) -> None:
-        """Copy the current state of an item that applications write on both sides."""
-        for _ in range(_ATTEMPTS):
-            marker = self.store.marker(self.towards, record.table, record.key)
-            if not marker.touches or (marker.sequence or "") >= record.order:
-                return
-            current = self.backend.item(record.table, record.key)
-            try:
-                after = self._outputs_after(record, current)
-                left = self.writes.outdated_by(record, after)
-                source = (record.table, key_text(record.key))
-                after = {} if self.clears else after
-                actions = self.writes.actions(left, after, source, current)
-            except Uncopyable as problem:
-                self._trouble(record.table, record.key, str(problem))
-                return
-            # More changes than applications made on both sides come from another writer.
-            foreign = marker.followed >= marker.touches
-            update = self.writes.marker_update(record)
-            values = update["Update"]["ExpressionAttributeValues"]
-            values[":t"] = {"N": str(marker.touches)}
-            if not foreign:
-                update["Update"]["UpdateExpression"] = "SET #s = :s ADD followed :one"
-                values[":one"] = {"N": "1"}
-            update["Update"]["ConditionExpression"] = (
-                "(attribute_not_exists(#s) OR #s < :s) AND touches = :t"
-            )
-            outcome = self._transact(record.table, [*actions, update])
-            if outcome is None:
-                self.store.clear_problem(record.table, record.key)
-                if foreign:
-                    self._note_foreign([record])
-                return
-            if outcome[-1] != REFUSED and not self.writes.is_race(outcome, actions):
-                self._trouble(record.table, record.key, refusal(outcome, actions))
-                return
 
     def _note_foreign(self, records: Sequence[ItemChange]) -> None:
         """Record a write to the old side alone, unless it was this migration's."""
@@ -374,10 +353,10 @@ class Copier:
 
     def _is_own(self, record: ItemChange) -> bool:
         """Whether a change is one of this migration's rewrites."""
-        log = self.sides.log
+        log = self.direction.log
         if log is None or record.old is None or record.new is None:
             return False
-        if not any(rewrite.table == record.table for rewrite in self.sides.rewrites):
+        if not any(rewrite.table == record.table for rewrite in self.direction.rewrites):
             return False
         noted = log.find(record.table, record.key)
         return noted is not None and noted.is_of(record.old, record.new)

@@ -15,22 +15,15 @@ from keyfold.errors import (
 )
 from keyfold.migrations.backend import Item
 from keyfold.migrations.changes import ItemChange
+from keyfold.migrations.direction import Direction, Tally, Uncopyable
+from keyfold.migrations.in_place import InPlace
 from keyfold.migrations.migration import Side
 from keyfold.migrations.moves import Output
 from keyfold.migrations.ownership import Ownership, address_text
-from keyfold.migrations.sides import (
-    ABSENT,
-    PRESENT,
-    Sides,
-    Tally,
-    Uncopyable,
-    absent,
-    apply_rewrites,
-    unchanged,
-)
-from keyfold.migrations.spelling import equal, same
 from keyfold.migrations.state import CopyMarker, StateStore, key_text
 from keyfold.migrations.undo import UndoRecord
+from keyfold.migrations.wire_equality import equal, same
+from keyfold.migrations.write_conditions import ABSENT, PRESENT, absent, unchanged
 from keyfold.runtime.flow import run_by
 from keyfold.runtime.walk import PASSING, get_batches, transact
 
@@ -43,10 +36,17 @@ Outdated: TypeAlias = tuple[Output, Item]
 class CopyWrites:
     """The parts of transactions that copy towards one side."""
 
-    def __init__(self, store: StateStore, sides: Sides, towards: Side, back: Sides) -> None:
-        self.backend, self.store, self.sides, self.towards = store.backend, store, sides, towards
+    def __init__(
+        self, store: StateStore, direction: Direction, towards: Side, back: Direction
+    ) -> None:
+        self.backend, self.store, self.direction, self.towards = (
+            store.backend,
+            store,
+            direction,
+            towards,
+        )
         self.back = back
-        self.ownership = Ownership(sides, back, self.items_at)
+        self.ownership = Ownership(direction, back, self.items_at)
         self._contested: set[tuple[str, str]] = set()
         """Markers of unique values whose holders nothing maps to now."""
 
@@ -57,7 +57,7 @@ class CopyWrites:
         keys = [(self.backend.physical(table), orjson.loads(text)) for table, text in wanted]
         found = run_by(self.backend.call, get_batches(keys))
         return {
-            (tables[name], key_text(self.sides.key_of(tables[name], item))): item
+            (tables[name], key_text(self.direction.key_of(tables[name], item))): item
             for name, item in found
         }
 
@@ -72,13 +72,13 @@ class CopyWrites:
         found: dict[tuple[str, str], Outdated] = {}
         for image in (record.old, record.new):
             try:
-                outputs = self.sides.outputs(record.table, image)
+                outputs = self.direction.outputs(record.table, image)
             except Uncopyable:
                 continue  # What could not be copied left nothing on the other side.
             for address in outputs.keys() - after.keys() - found.keys():
                 output = outputs[address]
                 there = self.backend.item(
-                    output.table, self.sides.key_of(output.table, output.item)
+                    output.table, self.direction.key_of(output.table, output.item)
                 )
                 if there is not None and output.stands(there):
                     found[address] = (output, there)
@@ -100,7 +100,7 @@ class CopyWrites:
         for address, output in after.items():
             actions += (
                 self._put_with_undo(output, address, source, scanned)
-                if self.sides.stays(output.table)
+                if self.direction.stays(output.table)
                 else [self._put(output, new=scanned)]
             )
         actions += [self.delete(output.table, there) for output, there in left.values()]
@@ -112,14 +112,16 @@ class CopyWrites:
         Otherwise a late copy would stay if they have just deleted both. Until `verify` they do not.
         """
         table, text = source
-        routes = [route for route in self.sides.routes if route.guards and route.source == table]
-        if self.sides.early or not routes:
+        routes = [
+            route for route in self.direction.routes if route.guards and route.source == table
+        ]
+        if self.direction.early or not routes:
             return []
         key = orjson.loads(text)
         condition = absent(key)
         if item is not None:
             # This migration may have rewritten it since.
-            kept = apply_rewrites(self.sides, table, item) or {}
+            kept = InPlace(self.direction, table).apply(item) or {}
             condition = unchanged({n: w for n, w in item.items() if same(w, kept.get(n))}, key)
         check = {"TableName": self.backend.physical(table), "Key": key, **condition}
         return [{"ConditionCheck": check}]
@@ -139,11 +141,13 @@ class CopyWrites:
         request = action.get("Put")
         if request is None:
             return False
-        tables = {self.backend.physical(route.target): route.target for route in self.sides.routes}
+        tables = {
+            self.backend.physical(route.target): route.target for route in self.direction.routes
+        }
         table = tables.get(request["TableName"])
         if table is None:
             return False
-        key = self.sides.key_of(table, request["Item"])
+        key = self.direction.key_of(table, request["Item"])
         there = self.backend.item(table, key)
         if there is not None and not self.ownership.is_left_behind(there, table):
             return False
@@ -162,9 +166,9 @@ class CopyWrites:
         self, output: Output, address: tuple[str, str], source: tuple[str, str], scanned: bool
     ) -> list[Item]:
         """A put into a table that stays, with its undo record."""
-        log, own = self.sides.log, address == source
+        log, own = self.direction.log, address == source
         assert log is not None
-        key = self.sides.key_of(output.table, output.item)
+        key = self.direction.key_of(output.table, output.item)
         record = log.find(output.table, key)
         if record is not None and record.kind == "made":
             return [self._put(output)]
@@ -210,7 +214,7 @@ class CopyWrites:
     def _put(self, output: Output, *, new: bool = False) -> Item:
         """A put; of a new item only if nothing is stored there."""
         name = self.backend.physical(output.table)
-        key = self.sides.key_of(output.table, output.item)
+        key = self.direction.key_of(output.table, output.item)
         item, there = output.item, None
         if output.onto is not None:
             there = self.backend.item(output.table, key)
@@ -222,19 +226,27 @@ class CopyWrites:
 
     def delete(self, table: str, there: Item) -> Item:
         """Delete an item if it is unchanged."""
-        name, key = self.backend.physical(table), self.sides.key_of(table, there)
+        name, key = self.backend.physical(table), self.direction.key_of(table, there)
         return {"Delete": {"TableName": name, "Key": key, **unchanged(there, key)}}
 
-    def marker_update(self, record: ItemChange) -> Item:
+    def marker_update(self, record: ItemChange, touched: CopyMarker | None = None) -> Item:
+        """Note a change as copied, unless a newer one is; `touched` is the marker of an item that
+        applications write on both sides.
+        """
+        expression, expected = "SET #s = :s", "attribute_not_exists(touches)"
+        values: Item = {":s": {"S": record.order}}
+        if touched is not None:
+            expected, values[":t"] = "touches = :t", {"N": str(touched.touches)}
+            if touched.followed < touched.touches:
+                expression, values[":one"] = f"{expression} ADD followed :one", {"N": "1"}
         return {
             "Update": {
                 "TableName": self.store.table,
                 "Key": self.store.marker_key(self.towards, record.table, record.key),
-                "UpdateExpression": "SET #s = :s",
-                "ConditionExpression": "(attribute_not_exists(#s) OR #s < :s) AND "
-                "attribute_not_exists(touches)",
+                "UpdateExpression": expression,
+                "ConditionExpression": f"(attribute_not_exists(#s) OR #s < :s) AND {expected}",
                 "ExpressionAttributeNames": {"#s": "sequence"},
-                "ExpressionAttributeValues": {":s": {"S": record.order}},
+                "ExpressionAttributeValues": values,
             }
         }
 

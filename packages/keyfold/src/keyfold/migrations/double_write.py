@@ -11,9 +11,9 @@ from keyfold.migrations.backend import Item
 from keyfold.migrations.moves import Output
 from keyfold.migrations.routed_migration import RoutedMigration, item_at
 from keyfold.migrations.routing import wait_for_copies
-from keyfold.migrations.sides import absent, difference, unchanged
-from keyfold.migrations.spelling import equal
 from keyfold.migrations.state import key_text
+from keyfold.migrations.wire_equality import equal
+from keyfold.migrations.write_conditions import absent, difference, unchanged
 from keyfold.migrations.write_request import (
     Images,
     actions_of,

@@ -12,7 +12,7 @@ from typing import Any
 from keyfold.migrations.backend import Item
 from keyfold.migrations.rewrites import Rewrite
 from keyfold.migrations.routed_migration import RoutedMigration, item_at
-from keyfold.migrations.spelling import same
+from keyfold.migrations.wire_equality import same
 from keyfold.migrations.write_request import Action, actions_of, item_after, with_attributes
 from keyfold.runtime.flow import Flow
 

@@ -9,13 +9,14 @@ from typing import Any, Final
 
 from keyfold.design.schema import Index
 from keyfold.migrations.backend import Backend, Item
+from keyfold.migrations.direction import Direction, Uncopyable
+from keyfold.migrations.in_place import InPlace
 from keyfold.migrations.migration import Migration
 from keyfold.migrations.ownership import address_text
 from keyfold.migrations.progress import Progress
-from keyfold.migrations.sides import Sides, Uncopyable, apply_rewrites
-from keyfold.migrations.spelling import equal
 from keyfold.migrations.state import key_text
 from keyfold.migrations.table_scan import PAGE
+from keyfold.migrations.wire_equality import equal
 from keyfold.prices import prices
 from keyfold_engine.limits import BATCH_GET_ITEMS, READ_UNIT_BYTES, TRANSACTION_ITEMS
 from keyfold_engine.values.size import item_size
@@ -86,28 +87,28 @@ def estimate(migration: Migration, backend: Backend) -> list[JobEstimate]:
     keys = {table.name: table.key_attributes for table in migration.tables}
     for table in (migration.followed.keys() - keys.keys()) & _there(known, migration.followed):
         keys[table] = known.key_attributes(table)
-    sides = Sides(
+    direction = Direction(
         known,
         migration.routes("new"),
         migration.rewrites("backfill"),
         created=frozenset(migration.created),
         _keys=keys,
     )
-    return [work for table in sides.sources for work in _work(migration, sides, table)]
+    return [work for table in direction.sources for work in _work(migration, direction, table)]
 
 
 def _there(backend: Backend, tables: Iterable[str]) -> set[str]:
     return {table for table in tables if backend.describe(table) is not None}
 
 
-def _work(migration: Migration, sides: Sides, table: str) -> Iterator[JobEstimate]:
-    described = sides.backend.describe(table)
+def _work(migration: Migration, direction: Direction, table: str) -> Iterator[JobEstimate]:
+    described = direction.backend.describe(table)
     if described is None:
         return
     items = int(described.get("ItemCount", 0))
     size = int(described.get("TableSizeBytes", 0))
-    request = {"TableName": sides.backend.physical(table), "Limit": LOOKED_AT}
-    looked = _look(migration, sides, table, sides.backend.call("Scan", request)["Items"])
+    request = {"TableName": direction.backend.physical(table), "Limit": LOOKED_AT}
+    looked = _look(migration, direction, table, direction.backend.call("Scan", request)["Items"])
     items = max(items, looked.items)
     size = max(size, looked.bytes)
     share = items / looked.items if looked.items else 0.0
@@ -140,10 +141,10 @@ def _work(migration: Migration, sides: Sides, table: str) -> Iterator[JobEstimat
     )
 
 
-def _look(migration: Migration, sides: Sides, table: str, items: list[Item]) -> _Looked:
+def _look(migration: Migration, direction: Direction, table: str, items: list[Item]) -> _Looked:
     found = _Looked(len(items), sum(map(item_size, items)))
     indexes = {one.name: one.indexes for one in migration.tables}
-    live = sides.backend.live(table)
+    live = direction.backend.live(table)
     here = [] if live is None else [*live.indexes]
     here += [
         each.part
@@ -153,11 +154,11 @@ def _look(migration: Migration, sides: Sides, table: str, items: list[Item]) -> 
     first: dict[tuple[str, str], tuple[str, str]] = {}
     for item in items:
         try:
-            changed = apply_rewrites(sides, table, item)
-            addressed = sides.outputs(table, item)
+            changed = InPlace(direction, table).apply(item)
+            addressed = direction.outputs(table, item)
         except Uncopyable:
             continue  # verify reports it.
-        outputs, source = addressed.values(), (table, key_text(sides.key_of(table, item)))
+        outputs, source = addressed.values(), (table, key_text(direction.key_of(table, item)))
         for address, output in addressed.items():
             other = source if output.claim else first.setdefault(address, source)
             if other != source and output.moved:
@@ -167,7 +168,7 @@ def _look(migration: Migration, sides: Sides, table: str, items: list[Item]) -> 
         if changed is None or not equal(changed, item):
             found.outputs += 1
             found.write_units += _TWICE * write_units(item_size(changed or item)) + _NOTE
-            key = sides.key_of(table, item)
+            key = direction.key_of(table, item)
             found.write_units += sum(_index_units(one, key, item, changed) for one in here)
             found.transacted += TRANSACTION_ITEMS  # Each is written alone.
         for output in outputs:

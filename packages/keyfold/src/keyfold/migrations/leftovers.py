@@ -7,24 +7,24 @@ from contextlib import suppress
 from functools import partial
 
 from keyfold.migrations.backend import Item
+from keyfold.migrations.direction import Direction, Uncopyable
 from keyfold.migrations.migration import Migration
 from keyfold.migrations.moves import Move
 from keyfold.migrations.progress import silent
-from keyfold.migrations.sides import Sides, Uncopyable
 from keyfold.migrations.state import StateStore, key_text
 from keyfold.migrations.table_scan import Scan, ScanPace
 from keyfold.migrations.undo import UndoLog, UndoRecord
 
 
-def find_unmoved(store: StateStore, sides: Sides, table: str, pace: ScanPace) -> list[Item]:
+def find_unmoved(store: StateStore, direction: Direction, table: str, pace: ScanPace) -> list[Item]:
     """The keys of a table's items that no route moves."""
     left: list[Item] = []
     if store.backend.describe(table) is None:
         return left
 
     def check(item: Item) -> None:
-        if not sides.accounts_for(table, item):
-            left.append(sides.key_of(table, item))
+        if not direction.accounts_for(table, item):
+            left.append(direction.key_of(table, item))
 
     Scan(store, f"check {table}", table, pace, silent).run_each(check, resume=False)
     return left
@@ -33,14 +33,14 @@ def find_unmoved(store: StateStore, sides: Sides, table: str, pace: ScanPace) ->
 def note_natives(migration: Migration, store: StateStore, log: UndoLog, pace: ScanPace) -> None:
     """Record what is already on the new side, if that table stays."""
     routes = [move.backward for move in migration.moves]
-    sides = Sides(store.backend, [r for r in routes if r.source not in migration.created])
+    direction = Direction(store.backend, [r for r in routes if r.source not in migration.created])
 
     def note(table: str, item: Item) -> None:
-        key = sides.key_of(table, item)
-        if sides.concerns(table, item) and log.find(table, key) is None:
+        key = direction.key_of(table, item)
+        if direction.concerns(table, item) and log.find(table, key) is None:
             log.note(UndoRecord("found", table, key))
 
-    for table in sides.sources:
+    for table in direction.sources:
         Scan(store, f"natives of {table}", table, pace, silent).run_each(partial(note, table))
 
 
@@ -51,16 +51,16 @@ def remove_moved(store: StateStore, moves: Sequence[Move], pace: ScanPace) -> in
     after the last comparison.
     """
     backend = store.backend
-    sides = Sides(backend, [move.forward for move in moves])
-    back = Sides(backend, [move.backward for move in moves])
+    direction = Direction(backend, [move.forward for move in moves])
+    back = Direction(backend, [move.backward for move in moves])
 
     def remove(table: str, item: Item) -> bool:
-        key = sides.key_of(table, item)
-        own, outputs = (table, key_text(key)), sides.outputs(table, item)
+        key = direction.key_of(table, item)
+        own, outputs = (table, key_text(key)), direction.outputs(table, item)
         if not outputs or own in outputs:
             return True
         made = next(iter(outputs.values()))
-        if backend.item(made.table, sides.key_of(made.table, made.item)) is None:
+        if backend.item(made.table, direction.key_of(made.table, made.item)) is None:
             return False
         # The item goes last: until then, another run finds what follows from it.
         formers = back.outputs(made.table, made.item)
@@ -82,7 +82,7 @@ def remove_moved(store: StateStore, moves: Sequence[Move], pace: ScanPace) -> in
             if not remove(table, item):
                 staying.append(item)
 
-    for table in sides.sources:
+    for table in direction.sources:
         scan = Scan(store, f"moved from {table}", table, pace, silent)
         scan.run_each(partial(handle, table), resume=False)
     return len(staying)

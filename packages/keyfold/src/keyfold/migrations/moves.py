@@ -17,10 +17,10 @@ from keyfold.errors import MigrationError
 from keyfold.maintain import rebuild as rebuild_structures
 from keyfold.maintain.structure import MarkedStructure
 from keyfold.migrations.backend import Backend, Item
-from keyfold.migrations.carried_items import Passage, by_name
+from keyfold.migrations.item_conversion import ItemConversion, by_name
 from keyfold.migrations.refusals import one_holder
 from keyfold.migrations.same_table import SharedTable
-from keyfold.migrations.spelling import equal
+from keyfold.migrations.wire_equality import equal
 from keyfold.runtime import Design
 from keyfold.runtime.intent import Marker, Put
 from keyfold.streams.pending_numbers import adding
@@ -207,7 +207,7 @@ def move(
         if twice := sorted(was & now):
             raise MigrationError(one_holder(target.name, twice[0].rpartition(".")[2]))
     back = {name: was for was, name in (rename or {}).items()}
-    passage = Passage(
+    conversion = ItemConversion(
         source,
         target,
         forward or by_name(new, rename, fill),
@@ -224,22 +224,22 @@ def move(
     held = [m for m in target.table.design.maintainers if m.follows.target == target.name]
     followed = tuple(dict.fromkeys(_amounts([*_structures(target), *held], "stream")))
     numbers = Restore(cast("Design", target.table.design), followed) if followed else None
-    return Move(name, *_routes(name, passage), counted, numbers, shared)
+    return Move(name, *_routes(name, conversion), counted, numbers, shared)
 
 
-def _routes(name: str, passage: Passage) -> tuple[Route, Route]:
-    source, target, back = passage.source, passage.target, passage.back
+def _routes(name: str, conversion: ItemConversion) -> tuple[Route, Route]:
+    source, target, back = conversion.source, conversion.target, conversion.back
 
     def forward(item: Item) -> Iterable[Output]:
-        made, carried = passage.carry(item)
+        made, carried = conversion.carry(item)
         first = Output(
             target.table.name,
             carried,
-            onto=(lambda there: passage.beside_kept(carried, there))
-            if passage.counted_here
+            onto=(lambda there: conversion.beside_kept(carried, there))
+            if conversion.counted_here
             else None,
             moved=True,
-            kept=passage.counted_here,
+            kept=conversion.counted_here,
         )
         return [first, *written_with(target, made)[1:]]
 

@@ -9,8 +9,8 @@ import orjson
 
 from keyfold.maintain.fact import HOLDER
 from keyfold.migrations.backend import Item
+from keyfold.migrations.direction import Direction, Uncopyable
 from keyfold.migrations.moves import Output
-from keyfold.migrations.sides import Sides, Uncopyable
 from keyfold.migrations.state import key_text
 
 Address: TypeAlias = tuple[str, str]
@@ -21,8 +21,8 @@ Found: TypeAlias = Callable[[Iterable[Address]], dict[Address, Item]]
 class Ownership:
     """Which items of one side map to those of the other; `back` is the reverse direction."""
 
-    def __init__(self, sides: Sides, back: Sides, found: Found) -> None:
-        self.sides, self.back, self._found = sides, back, found
+    def __init__(self, direction: Direction, back: Direction, found: Found) -> None:
+        self.direction, self.back, self._found = direction, back, found
 
     def is_left_behind(self, marker: Item, table: str) -> bool:
         """Whether a unique value is held by an item that nothing maps to now."""
@@ -77,7 +77,7 @@ class Ownership:
         """Those of these items that really map to their target."""
         for origin, item in self._found(former).items():
             try:
-                outputs = self.sides.outputs(origin[0], item)
+                outputs = self.direction.outputs(origin[0], item)
             except Uncopyable:
                 continue
             yield from ((origin, address) for address in former[origin] if address in outputs)

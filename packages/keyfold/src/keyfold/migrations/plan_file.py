@@ -21,6 +21,7 @@ from keyfold.design.target import FILES, importing, load_design
 from keyfold.design.yaml_text import DesignFileError
 from keyfold.errors import MigrationError
 from keyfold.migrations.diff import diff
+from keyfold.migrations.field_steps import derive, drop, rename
 from keyfold.migrations.frozen_design import FrozenDesign, design_of
 from keyfold.migrations.migration import Migration, Step
 from keyfold.migrations.moves import move, rebuild, recount, restore
@@ -29,7 +30,6 @@ from keyfold.migrations.rewrites import fill_indexes, remove_markers, transform_
 from keyfold.migrations.schema_change import restructures
 from keyfold.migrations.snapshot import load as load_snapshot
 from keyfold.migrations.table_change import Stream, TimeToLive, add, remove
-from keyfold.migrations.words import derive, drop, rename
 from keyfold.runtime import Design
 from keyfold.settings import nearest
 

@@ -9,16 +9,18 @@ from typing import Final
 
 from keyfold.errors import ConditionFailed
 from keyfold.migrations.backend import Item
+from keyfold.migrations.direction import Direction, Uncopyable
 from keyfold.migrations.former_structures import find_outdated, removals
+from keyfold.migrations.in_place import InPlace
 from keyfold.migrations.migration import Migration
 from keyfold.migrations.moves import Derive, Output, Restore, Route
 from keyfold.migrations.progress import Report
 from keyfold.migrations.rewrites import Rewrite, undo_rewrites
-from keyfold.migrations.sides import Sides, Uncopyable, absent, rewrite_item, write_over
-from keyfold.migrations.spelling import equal
 from keyfold.migrations.state import StateStore, key_text
 from keyfold.migrations.table_scan import Scan, ScanPace
 from keyfold.migrations.undo import UndoLog, UndoRecord
+from keyfold.migrations.wire_equality import equal
+from keyfold.migrations.write_conditions import absent
 from keyfold.runtime import Design
 
 _TRIES: Final = 8
@@ -32,7 +34,7 @@ class Restoring:
     ) -> None:
         self.migration, self.store, self.pace, self.report = migration, store, pace, report
         self.backend, self.log = store.backend, UndoLog(store)
-        self.sides = Sides(store.backend, ())
+        self.direction = Direction(store.backend, ())
 
     def run(self) -> None:
         """Each part is idempotent."""
@@ -73,33 +75,33 @@ class Restoring:
             Restore(old, labels).run(self.backend)
 
     def _remove(self, removal: Rewrite) -> None:
-        sides = Sides(self.backend, (), [removal])
+        direction = Direction(self.backend, (), [removal])
         scan = Scan(self.store, removal.name, removal.table, self.pace, self.report)
-        scan.run_each(lambda item: rewrite_item(sides, removal.table, item))
+        scan.run_each(InPlace(direction, removal.table).rewrite)
 
     def _restore_item(self, table: str, item: Item | None, rewrites: Sequence[Rewrite]) -> None:
         for _ in range(_TRIES):
             if item is None:
                 return
-            key = self.sides.key_of(table, item)
+            key = self.direction.key_of(table, item)
             record = self.log.find(table, key)
             known = record or UndoRecord("changed", table, key)
             wanted = known.restore(item, lambda now: undo_rewrites(rewrites, now))
-            if equal(wanted, item) or write_over(self.sides, table, item, wanted):
+            if equal(wanted, item) or InPlace(self.direction, table).write_over(item, wanted):
                 return
             item = self.backend.item(table, key)
 
     def _remove_new(self, routes: Sequence[Route], *, moved: bool) -> None:
         """Remove what the application created on the new side, with its consequences."""
         natives = frozenset(self.log.natives())
-        sides = Sides(self.backend, routes, natives=natives)
-        forward = Sides(self.backend, self.migration.routes("new"))
+        direction = Direction(self.backend, routes, natives=natives)
+        forward = Direction(self.backend, self.migration.routes("new"))
 
         def remove(table: str, item: Item) -> None:
             with suppress(Uncopyable):  # It was never moved.
-                self._remove_item(table, item, sides.outputs(table, item), forward, moved)
+                self._remove_item(table, item, direction.outputs(table, item), forward, moved)
 
-        for table in sides.sources:
+        for table in direction.sources:
             scan = Scan(self.store, f"new items of {table}", table, self.pace, self.report)
             scan.run_each(partial(remove, table), resume=False)
 
@@ -108,22 +110,22 @@ class Restoring:
         table: str,
         item: Item,
         outputs: Mapping[tuple[str, str], Output],
-        forward: Sides,
+        forward: Direction,
         moved: bool,
     ) -> None:
-        address = (table, key_text(self.sides.key_of(table, item)))
+        address = (table, key_text(self.direction.key_of(table, item)))
         if not outputs or address in outputs:
             return
         made = dict(outputs)
         if moved:
-            self.backend.delete(table, self.sides.key_of(table, item))
+            self.backend.delete(table, self.direction.key_of(table, item))
             made = {}
             for (source, _), original in outputs.items():
                 made.update(forward.outputs(source, original.item))
             # What follows from the original, too, is of both sides.
             made = {address: one for address, one in made.items() if address not in outputs}
         for (target, _), output in made.items():
-            key = self.sides.key_of(target, output.item)
+            key = self.direction.key_of(target, output.item)
             if not self._stays(target) or self.log.find(target, key) is not None:
                 continue
             if equal(self.backend.item(target, key), output.item):

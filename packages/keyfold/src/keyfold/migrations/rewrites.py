@@ -15,7 +15,7 @@ from keyfold.errors import MigrationError
 from keyfold.maintain.unique import marker_prefix
 from keyfold.migrations.backend import Item
 from keyfold.migrations.frozen_design import entity_of
-from keyfold.migrations.spelling import same
+from keyfold.migrations.wire_equality import same
 from keyfold_engine.expressions.evaluate import compile_condition
 from keyfold_engine.expressions.parser import literal_condition
 from keyfold_engine.values.codec import decode, encode

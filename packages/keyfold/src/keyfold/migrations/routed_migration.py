@@ -9,8 +9,8 @@ from keyfold.migrations.migration import Migration, Side
 from keyfold.migrations.moves import Output, Route
 from keyfold.migrations.rewrites import Rewrite
 from keyfold.migrations.routing import Routing
-from keyfold.migrations.spelling import equal
 from keyfold.migrations.state import SUPPORT, marker_key
+from keyfold.migrations.wire_equality import equal
 from keyfold.runtime.flow import Call, Flow
 from keyfold_engine.clock import Clock
 

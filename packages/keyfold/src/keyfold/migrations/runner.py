@@ -22,7 +22,7 @@ from keyfold.migrations.applications import (
 )
 from keyfold.migrations.backend import Backend
 from keyfold.migrations.copier import POLL_SECONDS
-from keyfold.migrations.item_work import ItemWork, list_words
+from keyfold.migrations.item_jobs import ItemJobs, list_words
 from keyfold.migrations.migration import DOES, PHASES, Migration, Phase, Side, reached
 from keyfold.migrations.progress import Progress, Report, silent
 from keyfold.migrations.restoration import Restoring
@@ -61,7 +61,7 @@ class Migrator:
         self.without_routers, self.quiet = without_routers, quiet
         self.say = say
         self.store = StateStore(self.backend, migration.name)
-        self.items = ItemWork(migration, self.store, self.pace, report, say)
+        self.items = ItemJobs(migration, self.store, self.pace, report, say)
         self._shaping = Shaping(migration, self.store, say)
         self._state = State()
         self.comparison: Comparison | None = None

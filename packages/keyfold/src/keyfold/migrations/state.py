@@ -165,8 +165,7 @@ class StateStore:
     def __init__(self, backend: Backend, name: str) -> None:
         self.backend, self.name = backend, name
         self.table = backend.physical(SUPPORT.name)
-        self.known = State()
-        """The state that was read or written last."""
+        self._known: State | None = None
         self._problems: set[str] | None = None
         """Where problems are listed, as far as known."""
 
@@ -183,8 +182,13 @@ class StateStore:
         return self.backend.describe(SUPPORT.name, now=True) is not None
 
     def load(self) -> State:
-        self.known = State.read(self._get("state"))
-        return self.known
+        self._known = State.read(self._get("state"))
+        return self._known
+
+    @property
+    def known(self) -> State:
+        """The state that was read or written last."""
+        return self._known or self.load()
 
     def change(self, before: State, **changes: Any) -> State:
         """The next state; refused if another process changed it."""
@@ -207,7 +211,7 @@ class StateStore:
                 f"the migration {self.name} was changed by another process in the meantime; "
                 "check its status and try again"
             ) from None
-        self.known = after
+        self._known = after
         return after
 
     def history(self) -> list[PhaseChange]:

@@ -17,7 +17,6 @@ import orjson
 
 from keyfold.errors import ConditionFailed
 from keyfold.migrations.backend import Item
-from keyfold.migrations.spelling import digest, same
 from keyfold.migrations.state import (
     SUPPORT,
     StateStore,
@@ -25,6 +24,7 @@ from keyfold.migrations.state import (
     part_text,
     spread,
 )
+from keyfold.migrations.wire_equality import digest, same
 
 _CHUNK: Final = 300_000
 

@@ -12,13 +12,14 @@ import orjson
 
 from keyfold.migrations.backend import Backend, Item
 from keyfold.migrations.copier import Copier
+from keyfold.migrations.direction import Direction, Uncopyable
+from keyfold.migrations.in_place import InPlace
 from keyfold.migrations.moves import Output
 from keyfold.migrations.ownership import Address, Ownership, address_text
 from keyfold.migrations.progress import Report, silent
-from keyfold.migrations.sides import Sides, Uncopyable, apply_rewrites
-from keyfold.migrations.spelling import checksum, equal
 from keyfold.migrations.state import StateStore, key_text
 from keyfold.migrations.table_scan import Scan, ScanPace
+from keyfold.migrations.wire_equality import checksum
 
 _LOOKS: Final = 6
 """How often a differing item is checked again: it may just be in flight."""
@@ -87,21 +88,26 @@ class MigrationVerifier:
         at_once: bool = False,
     ) -> None:
         self.backend: Backend = store.backend
-        self.store, self.copier, self.sides, self.back = store, copier, copier.sides, copier.back
+        self.store, self.copier, self.direction, self.back = (
+            store,
+            copier,
+            copier.direction,
+            copier.back,
+        )
         self.dropped = set(dropped)
         self.at_once = at_once
         """Nothing is on its way: what differs, differs."""
         self.result = Comparison()
         self._suspects: dict[Address, tuple[str, Item]] = {}
         self._extras: dict[Address, Difference] = {}
-        self._shared: dict[Address, tuple[Address, Sides]] = {}
+        self._shared: dict[Address, tuple[Address, Direction]] = {}
         """Items that may map to the target of another item, that item, and their routes."""
         self._lock = threading.Lock()
         self.mended: list[Difference] = []
         """What was copied again."""
 
     def run(self, pace: ScanPace, *, repair: bool = True, report: Report = silent) -> Comparison:
-        for table in self.sides.sources:
+        for table in self.direction.sources:
             scan = Scan(self.store, f"verify {table}", table, pace, report)
             scan.run(partial(self._compare, table), resume=False)
         for table in {route.source for route in self.back.routes}:
@@ -115,16 +121,16 @@ class MigrationVerifier:
     def _compare(self, table: str, items: Sequence[Item]) -> float:
         expected: list[tuple[Item, Item, dict[Address, Output]]] = []
         for item in items:
-            key = self.sides.key_of(table, item)
-            if table in self.dropped and not self.sides.accounts_for(table, item):
+            key = self.direction.key_of(table, item)
+            if table in self.dropped and not self.direction.accounts_for(table, item):
                 with self._lock:
                     self.result.drifts.append(Difference("unmoved", table, key, table, key))
                 continue
             try:
-                outputs = self.sides.outputs(table, item)
+                outputs = self.direction.outputs(table, item)
             except Uncopyable:
                 continue  # Listed among the problems.
-            if self._lacks(table, item):
+            if InPlace(self.direction, table).lacks(item):
                 with self._lock:
                     self._suspects[table, key_text(key)] = (table, key)
                     self.result.compared += 1
@@ -134,7 +140,7 @@ class MigrationVerifier:
             [address for _, _, outputs in expected for address in outputs]
         )
         self._note_shared(
-            self.sides, table, [(key, outputs) for _, key, outputs in expected], found
+            self.direction, table, [(key, outputs) for _, key, outputs in expected], found
         )
         with self._lock:
             for item, key, outputs in expected:
@@ -169,19 +175,19 @@ class MigrationVerifier:
 
     def _note_shared(
         self,
-        sides: Sides,
+        direction: Direction,
         table: str,
         expected: Sequence[tuple[Item, dict[Address, Output]]],
         there: Mapping[Address, Item],
     ) -> None:
         each = [((table, key_text(key)), outputs) for key, outputs in expected]
-        collisions = self._ownership(sides).collisions(each, there)
+        collisions = self._ownership(direction).collisions(each, there)
         with self._lock:
-            self._shared |= {address: (rival, sides) for address, rival in collisions.items()}
+            self._shared |= {address: (rival, direction) for address, rival in collisions.items()}
 
-    def _ownership(self, sides: Sides) -> Ownership:
-        other = self.back if sides is self.sides else self.sides
-        return Ownership(sides, other, self.copier.writes.items_at)
+    def _ownership(self, direction: Direction) -> Ownership:
+        other = self.back if direction is self.direction else self.direction
+        return Ownership(direction, other, self.copier.writes.items_at)
 
     def _extra(self, table: str, item: Item) -> Difference | None:
         """What an item of the other side is, if its original is gone."""
@@ -220,24 +226,26 @@ class MigrationVerifier:
                     self.result.drifts.append(extra)
 
     def _look_at_shared(self) -> None:
-        for address, (rival, sides) in list(self._shared.items()):
+        for address, (rival, direction) in list(self._shared.items()):
             there = self.copier.writes.items_at((address, rival))
-            both = [_outputs_of(sides, one[0], there.get(one)).keys() for one in (address, rival)]
+            both = [
+                _outputs_of(direction, one[0], there.get(one)).keys() for one in (address, rival)
+            ]
             if both[0].isdisjoint(both[1]):
                 del self._shared[address]
                 continue
-            place, other = ((table, orjson.loads(text)) for table, text in (address, rival))
-            self.result.drifts.append(Difference("shared", *place, *other))
+            place, second = ((table, orjson.loads(text)) for table, text in (address, rival))
+            self.result.drifts.append(Difference("shared", *place, *second))
 
     def _same(self, table: str, key: Item) -> bool:
         item = self.backend.item(table, key)
         try:
-            outputs = self.sides.outputs(table, item)
+            outputs = self.direction.outputs(table, item)
         except Uncopyable:
             return True  # listed among the problems
         found = self.copier.writes.items_at(outputs)
         same = True
-        if item is not None and self._lacks(table, item):
+        if item is not None and InPlace(self.direction, table).lacks(item):
             same = False
             self.result.drifts.append(Difference("lacking", table, key, table, key))
         for (target, text), output in outputs.items():
@@ -246,18 +254,12 @@ class MigrationVerifier:
                 continue
             same = False
             kind: Literal["missing", "different"] = "missing" if there is None else "different"
-            target_key = self.sides.key_of(target, output.item)
+            target_key = self.direction.key_of(target, output.item)
             self.result.drifts.append(Difference(kind, target, target_key, table, key))
         return same
 
     def _is_rewritten(self, table: str) -> bool:
-        return any(rewrite.table == table for rewrite in self.sides.rewrites)
-
-    def _lacks(self, table: str, item: Item) -> bool:
-        try:
-            return not equal(apply_rewrites(self.sides, table, item), item)
-        except Uncopyable:
-            return False  # listed among the problems
+        return any(rewrite.table == table for rewrite in self.direction.rewrites)
 
     def _repair(self) -> None:
         """Copy differing items again, then check again."""
@@ -284,15 +286,15 @@ class MigrationVerifier:
             return
         copies = {(extra.table, key_text(extra.key)): item}
         for (table, _), original in self.back.outputs(extra.table, item).items():
-            outputs = self.sides.outputs(table, original.item)
+            outputs = self.direction.outputs(table, original.item)
             found = self.copier.writes.items_at(outputs)
             copies |= {a: there for a, there in found.items() if outputs[a].stands(there)}
         self.copier.remove_extra(copies, extra.source, extra.source_key)
 
 
-def _outputs_of(sides: Sides, table: str, item: Item | None) -> dict[Address, Output]:
+def _outputs_of(direction: Direction, table: str, item: Item | None) -> dict[Address, Output]:
     """What an item maps to, if that is known."""
     try:
-        return sides.outputs(table, item)
+        return direction.outputs(table, item)
     except Uncopyable:
         return {}

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from keyfold.migrations import Backend, Migration, Migrator, ScanPace, add
 from keyfold.migrations.copier import Copier
-from keyfold.migrations.sides import Sides
+from keyfold.migrations.direction import Direction
 from keyfold_engine.clients.embedded import EmbeddedClient
 from keyfold_engine.engine import Engine
 
@@ -53,7 +53,7 @@ def test_any_history_ends_with_both_sides_equal(
         migrator.apply("follow")
 
         def fresh() -> Copier:
-            return Copier(migrator.store, Sides(shop.backend, [order_move().forward]), "new")
+            return Copier(migrator.store, Direction(shop.backend, [order_move().forward]), "new")
 
         copier = fresh()
         scanned = shop.backend.call("Scan", {"TableName": "Orders"})["Items"]

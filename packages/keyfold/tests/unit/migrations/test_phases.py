@@ -18,8 +18,8 @@ from keyfold.errors import (
 from keyfold.migrations import PHASES, Backend, Migration, Phase, ScanPace, add, remove, runner
 from keyfold.migrations.changes import ItemChange
 from keyfold.migrations.copier import Copier
+from keyfold.migrations.direction import Direction
 from keyfold.migrations.progress import silent
-from keyfold.migrations.sides import Sides
 from keyfold.migrations.table_scan import Scan
 from keyfold_engine.clients.embedded import EmbeddedClient
 from keyfold_engine.clock import ManualClock
@@ -205,7 +205,7 @@ def record(shop: Shop, sequence: int, old: OldOrder | None, new: OldOrder | None
 def copier(shop: Shop) -> Copier:
     migrator = shop.migrator()
     migrator.apply("expand")
-    return Copier(migrator.store, Sides(shop.backend, [order_move().forward]), "new")
+    return Copier(migrator.store, Direction(shop.backend, [order_move().forward]), "new")
 
 
 def order(total: int, season: str = "s1") -> OldOrder:

@@ -33,9 +33,10 @@ from keyfold.migrations import (
 )
 from keyfold.migrations.changes import ItemChange
 from keyfold.migrations.copier import Copier
+from keyfold.migrations.direction import Direction
+from keyfold.migrations.in_place import InPlace
 from keyfold.migrations.migration import Step
 from keyfold.migrations.restoration import Restoring
-from keyfold.migrations.sides import Sides, rewrite_item
 
 from .conftest import OldOrder, Shop
 
@@ -188,8 +189,8 @@ def test_a_change_frees_no_value_that_another_item_holds(shop: Shop, db: Db) -> 
     changed = {**item, "email": {"S": "e@f.org"}}
     db.client.call("PutItem", {"TableName": "People", "Item": changed})
     record = ItemChange("People", "9" * 40, problem.key, item, changed)
-    sides = Sides(shop.backend, migrator.migration.routes("new"))
-    Copier(migrator.store, sides, "new").copy_changes([record])
+    direction = Direction(shop.backend, migrator.migration.routes("new"))
+    Copier(migrator.store, direction, "new").copy_changes([record])
     held = {key for key in stored(shop.backend) if key.startswith("UNIQUE#")}
     assert {key.rpartition("#")[2] for key in held} == {"a@b.org", "e@f.org"}
 
@@ -221,7 +222,7 @@ def test_a_rewrite_never_overwrites_what_was_written_since_it_was_read(shop: Sho
     read = stored(shop.backend)["PERSON#1"]
     raw(shop.backend, name={"S": "bo"}, town={"S": "t"})
     rewrite = transform_attribute("People", "name", str.upper)
-    assert not rewrite_item(Sides(shop.backend, [], [rewrite]), "People", read)
+    assert not InPlace(Direction(shop.backend, [], [rewrite]), "People").rewrite(read)
     assert stored(shop.backend)["PERSON#1"]["name"] == {"S": "bo"}
 
 

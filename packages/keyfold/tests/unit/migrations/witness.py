@@ -20,10 +20,15 @@ _WIDE = Context(prec=60)
 @contextmanager
 def witness(engine: Engine) -> Iterator[Any]:
     """A boto3 client of an engine that is served over HTTP."""
-    with BackgroundServer(engine) as server:
-        client = boto3.client("dynamodb", endpoint_url=server.url, **KEYS)
+    with BackgroundServer(engine) as server, boto_client(server.url) as client:
         yield client
-        client.close()
+
+
+@contextmanager
+def boto_client(url: str) -> Iterator[Any]:
+    client = boto3.client("dynamodb", endpoint_url=url, **KEYS)
+    yield client
+    client.close()
 
 
 def contents(client: Any, *tables: str) -> set[Any]:

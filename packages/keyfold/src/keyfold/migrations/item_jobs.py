@@ -11,12 +11,13 @@ from keyfold.errors import Pending, VerifyFailed
 from keyfold.maintain.rebuild import Unsettled
 from keyfold.migrations.backend import Item
 from keyfold.migrations.copier import POLL_SECONDS, Copier
+from keyfold.migrations.direction import Direction, Tally, Uncopyable
+from keyfold.migrations.in_place import InPlace
 from keyfold.migrations.leftovers import find_unmoved, note_natives, remove_moved
 from keyfold.migrations.migration import Migration, Side, reached
 from keyfold.migrations.moves import Derive, Restore
 from keyfold.migrations.progress import Progress, Report
 from keyfold.migrations.rewrites import Rewrite
-from keyfold.migrations.sides import Sides, Tally, Uncopyable, rewrite_item
 from keyfold.migrations.state import CopyFailure, StateStore
 from keyfold.migrations.table_scan import Scan, ScanPace
 from keyfold.migrations.table_shape import Say
@@ -25,7 +26,7 @@ from keyfold.migrations.undo_client import NotingClient
 from keyfold.migrations.verify import Comparison, MigrationVerifier
 
 
-class ItemWork:
+class ItemJobs:
     """One migration's work on items, independent of phases and sides."""
 
     def __init__(
@@ -41,11 +42,11 @@ class ItemWork:
         self._job, self._uncounted = "backfill", dict[str, float]()
         """What scans are called, and what changes of tables cost before theirs began."""
 
-    def sides(self, towards: Side) -> Sides:
+    def direction(self, towards: Side) -> Direction:
         routes = self.migration.routes(towards)
         if towards == "old":
-            return Sides(self.backend, routes, natives=self._natives)
-        return Sides(
+            return Direction(self.backend, routes, natives=self._natives)
+        return Direction(
             self.backend,
             routes,
             self.migration.rewrites("backfill"),
@@ -60,12 +61,12 @@ class ItemWork:
         return frozenset(self.log.natives()) if staying else frozenset()
 
     def copier(self, towards: Side) -> Copier:
-        return Copier(self.store, self.sides(towards), towards, self._back(towards))
+        return Copier(self.store, self.direction(towards), towards, self._back(towards))
 
-    def _back(self, towards: Side) -> Sides:
+    def _back(self, towards: Side) -> Direction:
         moves = self.migration.moves
         routes = [move.backward if towards == "new" else move.forward for move in moves]
-        return Sides(self.backend, routes, natives=self._natives)
+        return Direction(self.backend, routes, natives=self._natives)
 
     @contextmanager
     def copying(self, towards: Side, job: str = "verify") -> Iterator[Copier]:
@@ -104,12 +105,12 @@ class ItemWork:
 
     def backfill(self) -> None:
         with self.copying("new", "backfill") as copier:
-            for table in copier.sides.sources:
+            for table in copier.direction.sources:
 
                 def handle(items: list[Item], table: str = table) -> float:
                     tally = Tally()
                     for item in items:
-                        self._rewrite(copier.sides, table, item, tally)
+                        self._rewrite(copier.direction, table, item, tally)
                     tally.add(copier.copy_scanned(table, items))
                     return tally.write_units
 
@@ -137,20 +138,20 @@ class ItemWork:
         there = {t for t in numbers.tables if self.backend.describe(t) is not None}
         return numbers.within(there)
 
-    def _rewrite(self, sides: Sides, table: str, item: Item, tally: Tally) -> None:
+    def _rewrite(self, direction: Direction, table: str, item: Item, tally: Tally) -> None:
         try:
-            rewrite_item(sides, table, item, tally=tally)
+            InPlace(direction, table).rewrite(item, tally=tally)
         except Uncopyable as refused:
-            key = sides.key_of(table, item)
+            key = direction.key_of(table, item)
             self.store.add_problem(CopyFailure(table, key, str(refused)))
 
     def rewrite_all(self, rewrite: Rewrite) -> None:
-        sides = Sides(self.backend, [], [rewrite])
+        direction = Direction(self.backend, [], [rewrite])
 
         def handle(items: list[Item]) -> float:
             tally = Tally()
             for item in items:
-                self._rewrite(sides, rewrite.table, item, tally)
+                self._rewrite(direction, rewrite.table, item, tally)
             return tally.write_units
 
         Scan(self.store, rewrite.name, rewrite.table, self.pace, self.report).run(handle)
@@ -181,7 +182,7 @@ class ItemWork:
         """Refuse to continue if data would be lost or not found."""
         with self.copying("old") as copier:
             result = self.compare(copier, repair=False)
-        new = self.sides("new")
+        new = self.direction("new")
         new.routes = [step.route for step in self.migration.steps if isinstance(step, Derive)]
         lacking = MigrationVerifier(self.store, Copier(self.store, new, "new"), at_once=True)
         found = lacking.run(self.pace, repair=True, report=self.report)
@@ -198,7 +199,7 @@ class ItemWork:
 
     def refuse_unmoved(self) -> None:
         for table in sorted(self.migration.emptied):
-            left = find_unmoved(self.store, self.sides("new"), table, self.pace)
+            left = find_unmoved(self.store, self.direction("new"), table, self.pace)
             if left:
                 raise Pending(
                     f"{self.migration.name}: {table} has {len(left)} items that no step moves "
@@ -233,7 +234,7 @@ class ItemWork:
 
     def _count(self, copier: Copier) -> None:
         """Copying is counted with the job over the same table."""
-        for table in copier.sides.sources:
+        for table in copier.direction.sources:
             units = self._uncounted.pop(table, 0.0) + copier.take_units(table)
             if (progress := self.done.get(f"{self._job} {table}")) is not None:
                 progress.follow(units)

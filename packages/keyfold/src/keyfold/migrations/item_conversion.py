@@ -16,13 +16,13 @@ from keyfold.design.entity import Entity
 from keyfold.design.entity_spec import EntitySpec
 from keyfold.errors import MigrationError
 from keyfold.migrations.backend import Item
-from keyfold.migrations.spelling import equal, same
+from keyfold.migrations.wire_equality import equal, same
 
 Transform = Callable[[Any], Any]
 
 
 @dataclass(frozen=True)
-class Passage:
+class ItemConversion:
     """One direction: from one entity's items to another's."""
 
     source: EntitySpec
@@ -37,10 +37,10 @@ class Passage:
     """Refuse an undeclared attribute that contradicts the transform, instead of omitting it."""
 
     @property
-    def back(self) -> Passage:
+    def back(self) -> ItemConversion:
         """The other direction, where a contradiction is a leftover of this one."""
         former = {new: old for old, new in self.renamed.items()}
-        return Passage(
+        return ItemConversion(
             self.target, self.source, self.reverse, self.change, self.drops, former, strict=False
         )
 
