@@ -224,9 +224,8 @@ class Trial:
     def write_old(self) -> None:
         before, after = self.drawn("old")
         whole = self.chance.random() < 0.2
-        if after is not None:
-            if whole or before is None or self.is_placed(before, after):
-                after.left = self.world.index_keys(after, "old")
+        if after is not None and (whole or before is None or self.is_placed(before, after)):
+            after.left = self.world.index_keys(after, "old")
         self.note(before, after)
         actions = self.actions("old", before, after, whole=whole)
         self.boto.transact_write_items(TransactItems=[_for_boto(action) for action in actions])

@@ -51,7 +51,7 @@ class ItemJobs:
             routes,
             self.migration.rewrites("backfill"),
             self.log,
-            early=not reached(self.store.known.phase, "verify"),
+            early=not reached(self.store.last.phase, "verify"),
             created=frozenset(self.migration.created),
         )
 

@@ -186,7 +186,7 @@ class StateStore:
         return self._known
 
     @property
-    def known(self) -> State:
+    def last(self) -> State:
         """The state that was read or written last."""
         return self._known or self.load()
 
@@ -206,7 +206,7 @@ class StateStore:
             self.backend.call("PutItem", request)
         except ConditionFailed:
             if self.load() == after:
-                return self.known  # It was written; only the answer was lost.
+                return self.last  # It was written; only the answer was lost.
             raise Overtaken(
                 f"the migration {self.name} was changed by another process in the meantime; "
                 "check its status and try again"
