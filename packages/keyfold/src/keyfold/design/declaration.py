@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
-from keyfold.design.place import caller
+from keyfold.design.source import caller
 
 if TYPE_CHECKING:
     from keyfold.design.entity import Entity

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
 
 from keyfold.design import codes, schema
 from keyfold.design.pattern import Pattern
-from keyfold.design.place import caller
 from keyfold.design.processor import KINDS, ChangeKind, Processor
 from keyfold.design.read import Read
 from keyfold.design.redeclaration import forget, is_interactive
+from keyfold.design.source import caller
 from keyfold.design.table import Table, check_table
 from keyfold.errors import DeclarationError
 

@@ -16,9 +16,9 @@ from keyfold.design.entity_spec import EntitySpec
 from keyfold.design.keys import Silences
 from keyfold.design.markers import FieldMarker, Stored, StructureMarker
 from keyfold.design.path_change import PathChange
-from keyfold.design.place import caller
 from keyfold.design.placement import On
 from keyfold.design.signatures import Changeable
+from keyfold.design.source import caller
 from keyfold.design.table import Table
 from keyfold.errors import DeclarationError
 

@@ -25,9 +25,9 @@ from keyfold.design.fields import FieldSpec, read_fields
 from keyfold.design.home import Home
 from keyfold.design.key_values import place_in_key
 from keyfold.design.keys import Key
-from keyfold.design.place import caller
 from keyfold.design.placement import On
 from keyfold.design.renderer import KeyRenderer
+from keyfold.design.source import caller
 from keyfold.design.states import States
 from keyfold.design.table import Table
 from keyfold.design.validation import Validators, complaints, in_one_line, read_validators

@@ -13,8 +13,8 @@ from pydantic_core import PydanticCustomError
 
 from keyfold.design import codes
 from keyfold.design.field_codec import FORMS, READABLE, Codec
-from keyfold.design.place import caller
 from keyfold.design.schema import OtherForm
+from keyfold.design.source import caller
 from keyfold.errors import DeclarationError
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from typing import Any, Generic, ParamSpec, Protocol, TypeVar, cast, overload
 from keyfold.design import codes, schema
 from keyfold.design.nearest import Nearest, describe_search
 from keyfold.design.parameter import Param
-from keyfold.design.place import caller
 from keyfold.design.read import Page, Read
 from keyfold.design.read_schema import check_readable, describe
+from keyfold.design.source import caller
 from keyfold.errors import DeclarationError, PlanError
 
 P = ParamSpec("P")

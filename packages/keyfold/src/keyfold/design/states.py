@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from keyfold.design import codes
 from keyfold.design.markers import FieldMarker
-from keyfold.design.place import caller
+from keyfold.design.source import caller
 from keyfold.errors import DeclarationError
 
 if TYPE_CHECKING:

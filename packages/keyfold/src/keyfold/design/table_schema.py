@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -153,6 +154,13 @@ class TableSchema(Keyed):
 
     def vector(self, name: str) -> VectorSchema | None:
         return next((vector for vector in self.vectors if vector.name == name), None)
+
+    def physical_name(self, prefix: str, names: Mapping[str, str]) -> str:
+        """The entry in `names`, the environment variable, or the table's name with the prefix."""
+        override = names.get(self.name)
+        if override is None and self.name_variable:
+            override = os.environ.get(self.name_variable)
+        return override or f"{prefix}{self.name}"
 
     def address(self, item: Mapping[str, Any]) -> tuple[str, str]:
         """Where a stored item or its key lies: two spellings of one key are one address."""

@@ -23,8 +23,8 @@ from keyfold.maintain.drift import Drift
 from keyfold.maintain.fact import NeedFact
 from keyfold.maintain.job import JobMaintainer, JobStep, Place, carry_out
 from keyfold.maintain.reconcile import unchanged_check
-from keyfold.maintain.relation import Related
-from keyfold.maintain.rows import FactComparison, Suspect
+from keyfold.maintain.related import Related
+from keyfold.maintain.row_log import FactComparison, Suspect
 from keyfold.maintain.structure import Causes, KeptStructure, Reconciled, Shown
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Flow

@@ -12,15 +12,15 @@ from keyfold.design.entity import Entity
 from keyfold.design.fields import check_copy
 from keyfold.design.follows import ITEMS_AT_ONCE, Follows
 from keyfold.design.markers import StructureMarker
-from keyfold.design.place import caller
+from keyfold.design.source import caller
 from keyfold.errors import ConditionFailed, DeclarationError, NotFound
 from keyfold.maintain.address import fetch, raw, value_digest
 from keyfold.maintain.drift import SET_IT, Drift
 from keyfold.maintain.fact import ShownFact
 from keyfold.maintain.job import JobMaintainer, JobStep, Place
 from keyfold.maintain.reconcile import unchanged_check
-from keyfold.maintain.relation import Related
-from keyfold.maintain.rows import FactComparison, Suspect
+from keyfold.maintain.related import Related
+from keyfold.maintain.row_log import FactComparison, Suspect
 from keyfold.maintain.structure import Causes, KeptStructure, Reconciled, Shown
 from keyfold.runtime.changes import Set, clear
 from keyfold.runtime.context import Context

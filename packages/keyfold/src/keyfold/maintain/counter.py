@@ -13,15 +13,15 @@ from keyfold.design.address import Ref
 from keyfold.design.entity import Entity
 from keyfold.design.follows import Follows
 from keyfold.design.markers import CountMarker
-from keyfold.design.place import caller
 from keyfold.design.recorder import declare
+from keyfold.design.source import caller
 from keyfold.errors import ConditionFailed, DeclarationError, PlanError, VersionConflict
 from keyfold.maintain.address import fetch, key_at
 from keyfold.maintain.drift import SET_IT, UNKNOWN, Drift
 from keyfold.maintain.fact import AmountFact
 from keyfold.maintain.recount import ATTEMPTS, CountedItems
-from keyfold.maintain.relation import Related, refuse_itself
-from keyfold.maintain.rows import FactComparison, Suspect
+from keyfold.maintain.related import Related, refuse_itself
+from keyfold.maintain.row_log import FactComparison, Suspect
 from keyfold.maintain.shards import AMOUNT, holder_text, shard_entity, total
 from keyfold.maintain.structure import (
     Causes,

@@ -29,8 +29,8 @@ from keyfold.errors import DeclarationError
 from keyfold.maintain.address import fetch, ref_bytes, value_digest, wire_bytes
 from keyfold.maintain.drift import SET_IT, UNKNOWN, Drift
 from keyfold.maintain.fact import ItemFact
-from keyfold.maintain.relation import PAGE, Related
-from keyfold.maintain.rows import FactComparison, Suspect
+from keyfold.maintain.related import PAGE, Related
+from keyfold.maintain.row_log import FactComparison, Suspect
 from keyfold.maintain.structure import Causes, KeptStructure, Reconciled, Shown, Sync
 from keyfold.runtime.changes import Change, Set, clear
 from keyfold.runtime.context import Context

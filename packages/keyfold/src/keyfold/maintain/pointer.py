@@ -22,7 +22,7 @@ from keyfold.maintain.address import WireRef, digest, fetch, key_at, raw, ref_by
 from keyfold.maintain.copy_fact import CopyFact
 from keyfold.maintain.drift import UNKNOWN, Drift, differences
 from keyfold.maintain.reconcile import reconcile, restore_copies, unchanged_check
-from keyfold.maintain.rows import Suspect
+from keyfold.maintain.row_log import Suspect
 from keyfold.maintain.structure import (
     Causes,
     Condition,

@@ -12,8 +12,8 @@ from typing import Final
 from keyfold.errors import VerifyFailed
 from keyfold.maintain.drift import Drift, DriftReport
 from keyfold.maintain.repair import LEFT, OVERTAKEN, fix
-from keyfold.maintain.survey import Progress, Structures
 from keyfold.maintain.verify import Settle, examine, structures_of, verify
+from keyfold.maintain.verify_scan import Progress, Structures
 from keyfold.runtime.arguments import several
 from keyfold.runtime.context import Context
 from keyfold.runtime.db import Db

@@ -22,7 +22,7 @@ import orjson
 from keyfold.design.address import Ref
 from keyfold.design.entity import Entity
 from keyfold.maintain.address import raw
-from keyfold.maintain.relation import Related
+from keyfold.maintain.related import Related
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Flow
 from keyfold.runtime.walk import again_after

@@ -22,7 +22,7 @@ from keyfold.errors import (
 from keyfold.maintain.address import WireRef, raw
 from keyfold.maintain.drift import Drift, DriftReport
 from keyfold.maintain.structure import Audited, KeptStructure
-from keyfold.maintain.survey import wrong_attributes
+from keyfold.maintain.verify_scan import wrong_attributes
 from keyfold.runtime.arguments import several
 from keyfold.runtime.context import Context
 from keyfold.runtime.db import Db

@@ -18,7 +18,7 @@ from keyfold.design.follows import Follows
 from keyfold.maintain.address import raw, ref_bytes
 from keyfold.maintain.drift import Drift
 from keyfold.maintain.fact import Fact, difference
-from keyfold.maintain.rows import FactComparison, Suspect
+from keyfold.maintain.row_log import FactComparison, Suspect
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Flow
 from keyfold.runtime.intent import Intent

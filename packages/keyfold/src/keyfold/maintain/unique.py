@@ -27,7 +27,7 @@ from keyfold.maintain.drift import Drift
 from keyfold.maintain.fact import HOLDER, MARKERS, ClaimFact
 from keyfold.maintain.holder import UniqueOf
 from keyfold.maintain.reconcile import unchanged_check
-from keyfold.maintain.rows import Suspect
+from keyfold.maintain.row_log import Suspect
 from keyfold.maintain.structure import (
     Causes,
     Condition,

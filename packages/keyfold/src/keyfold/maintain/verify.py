@@ -12,9 +12,9 @@ from typing import Any, Final
 from keyfold.errors import PlanError, Undecodable
 from keyfold.maintain.address import raw
 from keyfold.maintain.drift import Drift, DriftReport
-from keyfold.maintain.rows import RowLog, Suspect
+from keyfold.maintain.row_log import RowLog, Suspect
 from keyfold.maintain.structure import Causes
-from keyfold.maintain.survey import FactSurvey, OnDrift, Progress, Structures, wrong_attributes
+from keyfold.maintain.verify_scan import FactSurvey, OnDrift, Progress, Structures, wrong_attributes
 from keyfold.runtime.arguments import several
 from keyfold.runtime.context import Context
 from keyfold.runtime.db import Db

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from keyfold.design.schema import Index, TableSchema, VectorSchema
-from keyfold.design.table_name import physical_name
 from keyfold.errors import (
     InternalFailure,
     OperationError,
@@ -58,7 +57,7 @@ class Backend:
 
     def with_names_of(self, tables: Iterable[TableSchema]) -> Backend:
         """The backend with these tables' names from environment variables."""
-        found = {t.name: physical_name(t, self.prefix, self.names) for t in tables}
+        found = {t.name: t.physical_name(self.prefix, self.names) for t in tables}
         other = {name: given for name, given in found.items() if given != self.physical(name)}
         return replace(self, names={**other, **self.names}) if other else self
 
@@ -181,7 +180,7 @@ def backend_of(
 ) -> Backend:
     """A backend with the table naming of an open design."""
     given = dict(names or {})
-    declared = {table.name: physical_name(table, prefix, given) for table in tables}
+    declared = {table.name: table.physical_name(prefix, given) for table in tables}
     return Backend(client, prefix, {**given, **declared}, clock or SystemClock())
 
 

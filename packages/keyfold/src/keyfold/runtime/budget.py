@@ -10,7 +10,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from keyfold.design.place import caller
+from keyfold.design.source import caller
 from keyfold.errors import BudgetExceeded
 from keyfold.runtime.flow import Answer, Call
 

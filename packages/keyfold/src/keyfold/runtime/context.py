@@ -11,7 +11,6 @@ from typing import Any, Protocol
 
 from keyfold.design.design import Declarations
 from keyfold.design.schema import TableSchema
-from keyfold.design.table_name import physical_name
 from keyfold.runtime.cursor import CursorKey, cursor_key
 from keyfold.runtime.flow import Flow
 from keyfold.runtime.undecodable import OnUndecodable
@@ -51,7 +50,7 @@ class Context:
 
     def physical(self, table: TableSchema) -> str:
         """The table's physical name: override, environment variable, or prefix."""
-        return physical_name(table, self.table_prefix, self.table_names)
+        return table.physical_name(self.table_prefix, self.table_names)
 
     def now(self) -> datetime:
         return datetime.fromtimestamp(self.clock.now(), UTC)

@@ -13,7 +13,7 @@ from keyfold.design.table import Table
 from keyfold.errors import KeyfoldError, Undecodable
 from keyfold.maintain import Unique
 from keyfold.maintain.fact import HOLDER
-from keyfold.maintain.survey import Recognition
+from keyfold.maintain.verify_scan import Recognition
 from keyfold_workbench.adopt.item_groups import is_own, pieces
 from keyfold_workbench.adopt.key_parts import SIGNS
 

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from keyfold.design.schema import EntitySchema, Schema, TableSchema
-from keyfold.design.table_name import physical_name
 from keyfold.errors import KeyfoldError, TableNotFound
 from keyfold_engine.clients.protocol import Client
 from keyfold_workbench.adopt import item_sample
@@ -44,7 +43,7 @@ def observe_design(
     entities: list[EntitySchema] = []
     for table in schema.tables:
         try:
-            seen = observe(client, physical_name(table, prefix, known_as), sample=sample)
+            seen = observe(client, table.physical_name(prefix, known_as), sample=sample)
         except TableNotFound:
             continue
         tables += [replace(each, name=table.name) for each in seen.tables]

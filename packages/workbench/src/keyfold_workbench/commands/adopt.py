@@ -29,7 +29,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from keyfold.design.table_name import physical_name
     from keyfold.review.draft.declarations import design_of
     from keyfold_engine.clients import connect
     from keyfold_workbench.adopt.coverage import as_data, cover, summary
@@ -46,7 +45,7 @@ def run(args: argparse.Namespace) -> int:
     found = []
     try:
         for table in design.tables.values():
-            name = physical_name(table.schema, current.table_prefix, current.table_names)
+            name = table.schema.physical_name(current.table_prefix, current.table_names)
             if args.sample is None:
                 items = every(client, name, progress=counting("items looked at"))
             else:

@@ -94,12 +94,11 @@ def _record(args: argparse.Namespace, schema: Schema, current: settings.Settings
 
 
 def _items(schema: Schema, current: settings.Settings, sample: int) -> dict[str, EntityLoad]:
-    from keyfold.design.table_name import physical_name
     from keyfold_engine.clients import connect
     from keyfold_workbench.cost import observed_workload
 
     names = {
-        table.name: physical_name(table, current.table_prefix, current.table_names)
+        table.name: table.physical_name(current.table_prefix, current.table_names)
         for table in schema.tables
     }
     client = connect(existing(current.backend))

@@ -10,7 +10,6 @@ from functools import cached_property
 from typing import Any
 
 from keyfold.design.schema import EntitySchema, Schema, TableSchema
-from keyfold.design.table_name import physical_name
 from keyfold.migrations import Migration
 from keyfold.review.check import Review, check
 from keyfold.runtime import Db, Design
@@ -139,7 +138,7 @@ class StudioSystem:
         )
 
     def physical(self, table: TableSchema) -> str:
-        return physical_name(table, self.table_prefix, self.table_names)
+        return table.physical_name(self.table_prefix, self.table_names)
 
     def table(self, name: str) -> TableSchema | None:
         return self.schema.by_table.get(name)

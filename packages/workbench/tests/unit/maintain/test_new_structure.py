@@ -18,14 +18,14 @@ from keyfold.design.address import Ref
 from keyfold.design.entity import Entity
 from keyfold.design.follows import Follows
 from keyfold.design.markers import CountMarker
-from keyfold.design.place import caller
+from keyfold.design.source import caller
 from keyfold.errors import PlanError, VersionConflict
 from keyfold.maintain import plan, rebuild, repair, verify
 from keyfold.maintain.address import fetch, raw
 from keyfold.maintain.drift import SET_IT, Drift
 from keyfold.maintain.fact import AmountFact
-from keyfold.maintain.relation import Related
-from keyfold.maintain.rows import FactComparison, Suspect
+from keyfold.maintain.related import Related
+from keyfold.maintain.row_log import FactComparison, Suspect
 from keyfold.maintain.structure import Causes, Shown, SummedStructure, Sync
 from keyfold.migrations import Backend, Migrator, diff, load
 from keyfold.migrations.plan import draft

@@ -9,8 +9,8 @@ from typing import Any, Generic, TypeVar, overload
 from keyfold.design import codes
 from keyfold.design.entity import Entity
 from keyfold.design.keys import Key
-from keyfold.design.place import caller
 from keyfold.design.read import Page
+from keyfold.design.source import caller
 from keyfold.errors import DeclarationError
 from keyfold.maintain.feed import edges, jobs
 from keyfold.maintain.feed.flag import MARGIN, Flag

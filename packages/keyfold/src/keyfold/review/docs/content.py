@@ -10,15 +10,14 @@ from keyfold.review.check import SEVERITIES, Review, check
 from keyfold.review.docs.blocks import (
     Block,
     Document,
+    Grid,
     Paragraph,
     Picture,
     Section,
     anchor,
     count,
 )
-from keyfold.review.docs.blocks import Grid as Grid
 from keyfold.review.docs.entity_map import entity_map
-from keyfold.review.docs.findings import findings
 from keyfold.review.docs.key_map import key_map
 from keyfold.review.docs.patterns import patterns, requests
 from keyfold.review.docs.states import states
@@ -45,7 +44,7 @@ def document(schema: Schema, cost: str = "") -> Document:
         ("Feeds", feeds(schema)),
         ("Retention", _retention(schema)),
         ("Migration", _migration(schema)),
-        ("Findings", findings(review)),
+        ("Findings", _findings(review)),
         ("Requests", requests(schema)),
     )
     sections = [(title, tuple(blocks)) for title, blocks in made]
@@ -128,3 +127,25 @@ def _migration(schema: Schema) -> Iterator[Block]:
     )
     if rows:
         yield Grid(("", "Step", "What", "Table", "Indexes"), rows)
+
+
+def _findings(report: Review) -> Iterator[Block]:
+    if not report.findings:
+        yield Paragraph("The reviewer has nothing to report.")
+    else:
+        ordered = sorted(report.findings, key=lambda f: SEVERITIES.index(f.severity))
+        yield Grid(
+            ("Rule", "Severity", "Where", "What", "What to do"),
+            tuple(
+                (f.code, f.severity, f"**{f.subject}**", f.message, f.suggestion) for f in ordered
+            ),
+        )
+    if report.silenced:
+        yield Paragraph("Accepted on purpose:")
+        yield Grid(
+            ("Rule", "Where", "What", "Why it is accepted"),
+            tuple(
+                (s.finding.code, f"**{s.finding.subject}**", s.finding.message, s.reason)
+                for s in report.silenced
+            ),
+        )

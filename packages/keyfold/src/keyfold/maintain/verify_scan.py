@@ -15,7 +15,7 @@ from keyfold.errors import KeyfoldError
 from keyfold.maintain.address import address_bytes
 from keyfold.maintain.drift import SET_IT, Drift
 from keyfold.maintain.fact import MARKERS
-from keyfold.maintain.rows import FactComparison, RowLog
+from keyfold.maintain.row_log import FactComparison, RowLog
 from keyfold.maintain.structure import Audited, Causes, FeedAudit, KeptStructure, MarkedStructure
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Flow
