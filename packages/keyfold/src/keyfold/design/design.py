@@ -52,7 +52,8 @@ class Declarations:
         self.patterns: dict[str, Pattern[Any, Any]] = {}
         self.maintainers: list[Any] = []
         """Objects that keep secondary structures right, in order of declaration."""
-        self._joining: dict[type[Entity], list[Any]] = {}
+        self.worked_out: dict[Any, Any] = {}
+        """What follows from the declarations; emptied when a structure comes or goes."""
         self.processors: list[Processor] = []
         """User-written stream processors."""
         self.resolvers: list[Callable[[], None]] = []
@@ -211,21 +212,21 @@ class Declarations:
                 suggestion='Use "transaction" (with the item) or "stream" (by the consumer).',
             )
         self.maintainers.append(maintainer)
-        self._joining.clear()
+        self.worked_out.clear()
 
     def drop(self, maintainers: list[Any], resolvers: list[Callable[[], None]]) -> None:
         """Stop maintaining these structures."""
         self.maintainers = [one for one in self.maintainers if one not in maintainers]
         self.resolvers = [one for one in self.resolvers if one not in resolvers]
-        self._joining.clear()
+        self.worked_out.clear()
 
     def joining(self, entity: type[Entity]) -> list[Any]:
         """The maintainers that join the transactions of an entity."""
-        found = self._joining.get(entity)
-        if found is None:
-            found = self._joining[entity] = [
+        if entity not in self.worked_out:
+            self.worked_out[entity] = [
                 m for m in self.maintainers if m.source is entity and m.sync == "transaction"
             ]
+        found: list[Any] = self.worked_out[entity]
         return found
 
     def when_complete(self, resolver: Callable[[], None]) -> None:

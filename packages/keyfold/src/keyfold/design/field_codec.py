@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Any, Generic, TypeVar, cast
 
 from keyfold.design import codes
-from keyfold.design.place import caller
+from keyfold.design.source import caller
 from keyfold.design.schema import OtherForm
 from keyfold.errors import DeclarationError, ValueRefused
 

@@ -6,8 +6,9 @@ under another key without any other attribute, and without knowing of the migrat
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from keyfold.design.template import DELIMITER, Literal, Template
@@ -31,12 +32,17 @@ class KeyText:
         marks = "".join(texts).count(DELIMITER) if is_counted else None
         return cls(template.literal_prefix, marks)
 
-    def holds(self, value: str) -> bool:
+    def test(self, value: str) -> str:
+        """The expression that says whether a value is of this form."""
         if self.whole:
-            return value == self.start
-        return value.startswith(self.start) and (
-            self.delimiters is None or value.count(DELIMITER) == self.delimiters
-        )
+            return f"{value} == {self.start!r}"
+        counted = f" and {value}.count({DELIMITER!r}) == {self.delimiters}"
+        return f"{value}.startswith({self.start!r}){'' if self.delimiters is None else counted}"
+
+    @cached_property
+    def holds(self) -> Callable[[str], bool]:
+        found: Callable[[str], bool] = eval(f"lambda value: {self.test('value')}")
+        return found
 
     def is_apart_from(self, other: KeyText) -> bool:
         """Whether no value can be of both."""
@@ -65,9 +71,12 @@ class Home:
         found = ((name, KeyText.of(one, typed=typed)) for name, one in templates.items())
         return cls(tuple((n, t) for n, t in found if t.start or t.delimiters is not None))
 
-    def holds(self, item: Mapping[str, Any]) -> bool:
-        """Whether an item with its primary key is here."""
-        return all(text.holds(item[name].get("S", "")) for name, text in self.texts)
+    @cached_property
+    def holds(self) -> Callable[[Mapping[str, Any]], bool]:
+        """Whether an item with its primary key is here; compiled, for every item of a page."""
+        tests = (text.test(f'item[{name!r}].get("S", "")') for name, text in self.texts)
+        found: Callable[..., bool] = eval(f"lambda item: {' and '.join(tests) or True}")
+        return found
 
     @property
     def filter(self) -> str:

@@ -23,7 +23,7 @@ from keyfold.runtime import (
 from keyfold.runtime import (
     bulk as bulk_writes,
 )
-from keyfold.runtime.arguments import awaited
+from keyfold.runtime.arguments import awaited, ref_of
 from keyfold.runtime.budget import OnLoop
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Answer, Call, Flow, drive_async
@@ -175,8 +175,8 @@ class AsyncDb(Handle):
         **changes: P.kwargs,
     ) -> E:
         """Change fields; None or `clear` removes a value, other fields keep theirs."""
-        change: Write[E] = transaction.update(cast("Any", target), *args, **changes)
-        (written,) = await self.transact(change)
+        flow = transaction.change(self.context, target, args, changes)
+        written: E = await self.run(flow, f"update {ref_of(target).entity.__name__}")
         return written
 
     async def upsert(

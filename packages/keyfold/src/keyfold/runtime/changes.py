@@ -99,6 +99,7 @@ class Inside:
     changes: tuple[PlacedChange, ...]
 
 
+OPERATIONS = Clear, Add, Remove, Append, SetIfAbsent, FromField, Inside
 Change = Set | Clear | Add | Remove | Append | SetIfAbsent | FromField | Inside
 clear = Clear()
 """Removes the value of an optional field."""
@@ -220,7 +221,7 @@ def validate(entity: type[Entity], field: str, value: Any, *, part: bool = False
     only.
     """
     try:
-        return _check(entity, field, part)(value)
+        return validator(entity, field, part)(value)
     except Invalid as problem:
         text = in_one_line(complaints(problem))
         raise ValueRefused(
@@ -231,7 +232,7 @@ def validate(entity: type[Entity], field: str, value: Any, *, part: bool = False
 
 
 @lru_cache(maxsize=4096)
-def _check(entity: type[Entity], field: str, part: bool) -> Callable[[Any], Any]:
+def validator(entity: type[Entity], field: str, part: bool) -> Callable[[Any], Any]:
     info = entity.model_fields[field]
     annotation: Any = info.annotation
     if part:

@@ -161,4 +161,5 @@ def _xor_stream(key: bytes, tag: bytes, body: bytes) -> bytes:
         hmac.digest(key, block.to_bytes(4, "big") + b"cursor\0" + tag + bits, "sha256")
         for block in range(1, -(-len(body) // _DIGEST_BYTES) + 1)
     )
-    return bytes(one ^ other for one, other in zip(body, stream, strict=False))
+    mixed = int.from_bytes(body) ^ int.from_bytes(stream[: len(body)])
+    return mixed.to_bytes(len(body))

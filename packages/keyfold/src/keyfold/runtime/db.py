@@ -24,6 +24,7 @@ from keyfold.runtime import (
 from keyfold.runtime import (
     bulk as bulk_writes,
 )
+from keyfold.runtime.arguments import ref_of
 from keyfold.runtime.budget import OnLoop
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Answer, Call, Flow, drive
@@ -169,8 +170,8 @@ class Db(Handle):
         **changes: P.kwargs,
     ) -> E:
         """Change fields; None or `clear` removes a value, other fields keep theirs."""
-        change: Write[E] = transaction.update(cast("Any", target), *args, **changes)
-        (written,) = self.transact(change)
+        flow = transaction.change(self.context, target, args, changes)
+        written: E = self.run(flow, f"update {ref_of(target).entity.__name__}")
         return written
 
     def upsert(self, target: Ref[Changeable[P, E]], /, *args: P.args, **changes: P.kwargs) -> E:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Literal, ParamSpec, TypeVar, overload
@@ -12,7 +12,7 @@ from keyfold.design.condition import Condition
 from keyfold.design.entity import Entity
 from keyfold.design.recorder import record
 from keyfold.design.signatures import Writable
-from keyfold.errors import PlanError
+from keyfold.errors import PlanError, TransactionConflict
 from keyfold.runtime import writes
 from keyfold.runtime.arguments import checked_item, ref_of
 from keyfold.runtime.changes import apply_changes, read_changes
@@ -22,6 +22,7 @@ from keyfold.runtime.expansion import first_item
 from keyfold.runtime.flow import Flow
 from keyfold.runtime.inside import changes_by_field
 from keyfold.runtime.intent import Check, Delete, Intent, Put, Update
+from keyfold.runtime.plain_update import plain_update
 
 E = TypeVar("E", bound=Entity)
 Where = Callable[[E], object]
@@ -54,6 +55,20 @@ def update(target: Writable[P, T], /, *args: P.args, **changes: P.kwargs) -> Upd
         condition=_condition(ref.entity, where),
         given=target if isinstance(target, Entity) else None,
     )
+
+
+def change(
+    context: Context, target: Any, args: tuple[Any, ...], given: Mapping[str, Any]
+) -> Flow[Any]:
+    """An update that is a commit of its own."""
+    plain = None if args else plain_update(context, target, given)
+    if plain is not None:
+        try:
+            return (yield from plain)
+        except TransactionConflict:
+            pass  # The general way tries again.
+    (written,) = yield from commit(context, [update(target, *args, **given)], None)
+    return written
 
 
 def upsert(target: Writable[P, T], /, *args: P.args, **changes: P.kwargs) -> Update[T]:
