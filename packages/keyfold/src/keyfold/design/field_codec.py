@@ -8,8 +8,8 @@ from decimal import Decimal
 from typing import Any, Generic, TypeVar, cast
 
 from keyfold.design import codes
-from keyfold.design.source import caller
 from keyfold.design.schema import OtherForm
+from keyfold.design.source import caller
 from keyfold.errors import DeclarationError, ValueRefused
 
 T = TypeVar("T")
