@@ -6,6 +6,8 @@ reproducible and its step length is independent of the request rate.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 from keyfold_workbench.cost.part import Store
 from keyfold_workbench.simulate.assumptions import Assumptions
 from keyfold_workbench.simulate.grant import Grant
@@ -43,6 +45,20 @@ def run(
 ) -> RunOutcome:
     """Simulate a system over time."""
     return Run(model, schedule, assumptions or Assumptions()).go(seconds, step)
+
+
+@dataclass
+class Step:
+    """A time of constant load."""
+
+    now: float
+    seconds: float
+    factors: dict[str, float]
+    taken: dict[CallAt, float] = field(default_factory=dict)
+    """The share of each call that is accepted, where it is less than all."""
+
+    def take(self, at: CallAt, fraction: float) -> None:
+        self.taken[at] = min(self.taken.get(at, 1.0), fraction)
 
 
 class Run:
@@ -94,58 +110,39 @@ class Run:
         return self.outcome
 
     def step(self, now: float, seconds: float) -> None:
-        factors = self.schedule.factors(now)
-        taken: dict[CallAt, float] = {}
+        step = Step(now, seconds, self.schedule.factors(now))
         for table in self.tables:
-            self._table(table, factors, now, seconds, taken)
-        self._calls(factors, now, seconds, taken)
-        self._contend(factors, now, seconds)
+            self._table(table, step)
+        self._calls(step)
+        self._contend(step)
         for state in self.stores.values():
-            state.pass_time(now, seconds, factors)
+            state.pass_time(now, seconds, step.factors)
         self.outcome.steps += 1
 
     # One table with its indexes
 
-    def _table(
-        self,
-        table: Store,
-        factors: dict[str, float],
-        now: float,
-        seconds: float,
-        taken: dict[CallAt, float],
-    ) -> None:
+    def _table(self, table: Store, step: Step) -> None:
         state = self.stores[table]
-        reads = state.grant("read", factors, seconds)
-        writes = state.grant("write", factors, seconds)
-        self._note(table, "read", reads, factors, now, seconds, taken)
-        self._note(table, "write", writes, factors, now, seconds, taken)
+        self._note(table, "read", state.grant("read", step.factors, step.seconds), step)
+        writes = state.grant("write", step.factors, step.seconds)
+        self._note(table, "write", writes, step)
         held = 1.0
         for index in self.indexes[table]:
-            fraction = self._index(table, index, factors, now, seconds, taken, writes.fraction)
-            held = min(held, fraction)
+            held = min(held, self._index(table, index, step, writes.fraction))
         if held < 1.0:
             for line in state.demand.lines:
                 if line.kind == "write":
-                    taken[line.at] = min(taken.get(line.at, 1.0), held)
+                    step.take(line.at, held)
             seen = self.outcome.stores[table]
             # An index that accepted less is already counted with the table's own units.
-            seen.refused_write += writes.granted * (1 - held) * seconds
-            seen.write_units -= writes.granted * (1 - held) * seconds
-        self._stream(table, factors, seconds, writes.fraction * held, taken)
+            seen.refused_write += writes.granted * (1 - held) * step.seconds
+            seen.write_units -= writes.granted * (1 - held) * step.seconds
+        self._stream(table, step, writes.fraction * held)
 
-    def _index(
-        self,
-        table: Store,
-        index: Store,
-        factors: dict[str, float],
-        now: float,
-        seconds: float,
-        taken: dict[CallAt, float],
-        accepted: float,
-    ) -> float:
+    def _index(self, table: Store, index: Store, step: Step, accepted: float) -> float:
         state, buffer = self.stores[index], self.buffers[index]
-        reads = state.grant("read", factors, seconds)
-        self._note(index, "read", reads, factors, now, seconds, taken)
+        factors, seconds = step.factors, step.seconds
+        self._note(index, "read", state.grant("read", factors, seconds), step)
         if state.is_cool(factors) and "write" not in state.buckets and buffer.waiting <= 0:
             offered = state.demand.wanted("write", factors) * accepted
             self._count(index, "write", offered, 0.0, seconds)
@@ -159,13 +156,11 @@ class Run:
         seen.buffered = max(seen.buffered, buffer.waiting)
         self._count(index, "write", written, pressure.offered * (1 - fraction), seconds)
         if fraction < 1 - 1e-9:
-            self._first_of_index(table, index, factors, now, pressure.offered)
+            self._first_of_index(table, index, step, pressure.offered)
         return fraction
 
-    def _first_of_index(
-        self, table: Store, index: Store, factors: dict[str, float], now: float, wanted: float
-    ) -> None:
-        state = self.stores[index]
+    def _first_of_index(self, table: Store, index: Store, step: Step, wanted: float) -> None:
+        state, factors = self.stores[index], step.factors
         tightest = max(state.partitions, key=lambda p: state.demand.load(p, "write", factors))
         asked = state.demand.load(tightest, "write", factors)
         limit = state.limits["write"]
@@ -174,7 +169,7 @@ class Run:
             grant = Grant(wanted, bought.rate, "provisioned", None)
         else:
             grant = Grant(wanted, wanted, "key range", tightest)
-        self._remember(table, "write", grant, factors, now, through=index)
+        self._remember(table, "write", grant, step, through=index)
 
     # Recording
 
@@ -195,21 +190,11 @@ class Run:
             seen.peak_write = max(seen.peak_write, granted)
             seen.capacity_write += bought
 
-    def _note(
-        self,
-        store: Store,
-        kind: Kind,
-        grant: Grant,
-        factors: dict[str, float],
-        now: float,
-        seconds: float,
-        taken: dict[CallAt, float],
-    ) -> None:
-        self._count(store, kind, grant.granted, grant.refused, seconds)
+    def _note(self, store: Store, kind: Kind, grant: Grant, step: Step) -> None:
+        self._count(store, kind, grant.granted, grant.refused, step.seconds)
         if grant.fractions is None:
             return
-        state = self.stores[store]
-        seen = self.outcome.stores[store]
+        state, seen, factors = self.stores[store], self.outcome.stores[store], step.factors
         if grant.tightest is not None:
             hot = state.demand.load(grant.tightest, kind, factors) / state.limits[kind]
             if hot > seen.hottest:
@@ -224,9 +209,8 @@ class Run:
         ]
         for line in state.demand.lines:
             if line.kind == kind and factors[line.profile]:
-                fraction = self._fraction(state, line, tight)
-                taken[line.at] = min(taken.get(line.at, 1.0), fraction)
-        self._remember(store, kind, grant, factors, now)
+                step.take(line.at, self._fraction(state, line, tight))
+        self._remember(store, kind, grant, step)
 
     @staticmethod
     def _fraction(
@@ -244,15 +228,9 @@ class Run:
         return max(0.0, 1.0 - refused)
 
     def _remember(
-        self,
-        store: Store,
-        kind: Kind,
-        grant: Grant,
-        factors: dict[str, float],
-        now: float,
-        through: Store | None = None,
+        self, store: Store, kind: Kind, grant: Grant, step: Step, through: Store | None = None
     ) -> None:
-        place = through or store
+        place, factors = through or store, step.factors
         assert grant.reason is not None
         if (place, kind, grant.reason) in self._seen:
             return
@@ -277,46 +255,33 @@ class Run:
         calls = tuple(dict.fromkeys(line.call for line in hot[:3]))
         self.outcome.firsts.append(
             FirstThrottle(
-                now, store, kind, grant.reason, key, wanted, limit, state.count, through, calls
+                step.now, store, kind, grant.reason, key, wanted, limit, state.count, through, calls
             )
         )
 
     # Calls, streams, transactions
 
-    def _calls(
-        self,
-        factors: dict[str, float],
-        now: float,
-        seconds: float,
-        taken: dict[CallAt, float],
-    ) -> None:
+    def _calls(self, step: Step) -> None:
         for at, rate in self._rates.items():
             call, profile = at
             seen = self.outcome.calls[call]
-            made = rate * factors[profile] * seconds
+            made = rate * step.factors[profile] * step.seconds
             if not made:
                 continue
             seen.calls += made
-            fraction = taken.get(at, 1.0)
+            fraction = step.taken.get(at, 1.0)
             if fraction >= 1 - 1e-9:
                 seen.sends += made
                 continue
             answered = refusal(fraction)
             seen.sends += made * answered.sends
             seen.lost += made * (1 - fraction)
-            seen.throttled_seconds += seconds
+            seen.throttled_seconds += step.seconds
             if answered.refused > seen.worst:
-                seen.worst, seen.worst_at = answered.refused, now
+                seen.worst, seen.worst_at = answered.refused, step.now
 
-    def _stream(
-        self,
-        table: Store,
-        factors: dict[str, float],
-        seconds: float,
-        accepted: float,
-        taken: dict[CallAt, float],
-    ) -> None:
-        work = self.work.get(table.table)
+    def _stream(self, table: Store, step: Step, accepted: float) -> None:
+        work, factors, taken = self.work.get(table.table), step.factors, step.taken
         if work is None:
             return
         state, queue = self.stores[table], self.queues[table.table]
@@ -329,20 +294,20 @@ class Run:
         hottest = min(state.bound("write", factors), state.limits["write"])
         arriving = accepted * records * (hottest / units if units else 0.0)
         slowed = min((taken[at] for at in self._streamed & taken.keys()), default=1.0)
-        queue.pass_time(seconds, arriving, work.rate * slowed)
+        queue.pass_time(step.seconds, arriving, work.rate * slowed)
         seen = self.outcome.queues[table.table]
-        seen.records += records * accepted * seconds
+        seen.records += records * accepted * step.seconds
         seen.lag, seen.lost = queue.longest, queue.lost
 
-    def _contend(self, factors: dict[str, float], now: float, seconds: float) -> None:
+    def _contend(self, step: Step) -> None:
         for each in self.model.contentions:
-            rate = each.rate * factors[each.profile]
+            rate = each.rate * step.factors[each.profile]
             hold = self.assumptions.hold_seconds
             if rate * hold < NEGLIGIBLE:
                 continue
             sent, lost = conflicts.attempt_rate(rate, hold, each.attempts)
             share = conflicts.cancelled_share(sent, hold)
             seen = self.outcome.contentions.setdefault(each.call, ContentionOutcome(each.key))
-            seen.lost += rate * lost * seconds
+            seen.lost += rate * lost * step.seconds
             if share > seen.cancelled:
-                seen.cancelled, seen.rate, seen.at = share, rate, now
+                seen.cancelled, seen.rate, seen.at = share, rate, step.now
