@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
@@ -13,7 +14,11 @@ from tests.systems.conftest import ADDRESS
 from keyfold_engine.engine import Engine
 from keyfold_engine.wire import BackgroundServer
 
-KEYS = {"aws_access_key_id": "x", "aws_secret_access_key": "x", "region_name": "us-east-1"}
+KEYS = {
+    "aws_access_key_id": os.environ.get("AWS_ACCESS_KEY_ID", "x"),
+    "aws_secret_access_key": os.environ.get("AWS_SECRET_ACCESS_KEY", "x"),
+    "region_name": "us-east-1",
+}
 Item = dict[str, Any]
 
 

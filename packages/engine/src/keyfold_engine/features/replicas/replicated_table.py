@@ -32,6 +32,7 @@ def described(database: Database, table: TableDefinition) -> dict[str, Any]:
         creating = database.delays.phase("creating replica", replica.get("Since"))
         told = {
             "RegionName": region,
+            "ReplicaArn": table.arn.replace(f":{database.region}:", f":{region}:", 1),
             "ReplicaStatus": "CREATING" if creating else "ACTIVE",
             "GlobalTableSettingsReplicationMode": "ENABLED_WITH_OVERRIDES",
             **{name: value for name, value in overrides.items() if name != "TableClassOverride"},
