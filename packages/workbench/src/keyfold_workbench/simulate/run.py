@@ -48,7 +48,7 @@ def run(
 
 
 @dataclass
-class Step:
+class LoadStep:
     """A time of constant load."""
 
     now: float
@@ -110,7 +110,7 @@ class Run:
         return self.outcome
 
     def step(self, now: float, seconds: float) -> None:
-        step = Step(now, seconds, self.schedule.factors(now))
+        step = LoadStep(now, seconds, self.schedule.factors(now))
         for table in self.tables:
             self._table(table, step)
         self._calls(step)
@@ -121,7 +121,7 @@ class Run:
 
     # One table with its indexes
 
-    def _table(self, table: Store, step: Step) -> None:
+    def _table(self, table: Store, step: LoadStep) -> None:
         state = self.stores[table]
         self._note(table, "read", state.grant("read", step.factors, step.seconds), step)
         writes = state.grant("write", step.factors, step.seconds)
@@ -139,7 +139,7 @@ class Run:
             seen.write_units -= writes.granted * (1 - held) * step.seconds
         self._stream(table, step, writes.fraction * held)
 
-    def _index(self, table: Store, index: Store, step: Step, accepted: float) -> float:
+    def _index(self, table: Store, index: Store, step: LoadStep, accepted: float) -> float:
         state, buffer = self.stores[index], self.buffers[index]
         factors, seconds = step.factors, step.seconds
         self._note(index, "read", state.grant("read", factors, seconds), step)
@@ -159,7 +159,7 @@ class Run:
             self._first_of_index(table, index, step, pressure.offered)
         return fraction
 
-    def _first_of_index(self, table: Store, index: Store, step: Step, wanted: float) -> None:
+    def _first_of_index(self, table: Store, index: Store, step: LoadStep, wanted: float) -> None:
         state, factors = self.stores[index], step.factors
         tightest = max(state.partitions, key=lambda p: state.demand.load(p, "write", factors))
         asked = state.demand.load(tightest, "write", factors)
@@ -190,7 +190,7 @@ class Run:
             seen.peak_write = max(seen.peak_write, granted)
             seen.capacity_write += bought
 
-    def _note(self, store: Store, kind: Kind, grant: Grant, step: Step) -> None:
+    def _note(self, store: Store, kind: Kind, grant: Grant, step: LoadStep) -> None:
         self._count(store, kind, grant.granted, grant.refused, step.seconds)
         if grant.fractions is None:
             return
@@ -228,7 +228,7 @@ class Run:
         return max(0.0, 1.0 - refused)
 
     def _remember(
-        self, store: Store, kind: Kind, grant: Grant, step: Step, through: Store | None = None
+        self, store: Store, kind: Kind, grant: Grant, step: LoadStep, through: Store | None = None
     ) -> None:
         place, factors = through or store, step.factors
         assert grant.reason is not None
@@ -261,7 +261,7 @@ class Run:
 
     # Calls, streams, transactions
 
-    def _calls(self, step: Step) -> None:
+    def _calls(self, step: LoadStep) -> None:
         for at, rate in self._rates.items():
             call, profile = at
             seen = self.outcome.calls[call]
@@ -280,7 +280,7 @@ class Run:
             if answered.refused > seen.worst:
                 seen.worst, seen.worst_at = answered.refused, step.now
 
-    def _stream(self, table: Store, step: Step, accepted: float) -> None:
+    def _stream(self, table: Store, step: LoadStep, accepted: float) -> None:
         work, factors, taken = self.work.get(table.table), step.factors, step.taken
         if work is None:
             return
@@ -299,7 +299,7 @@ class Run:
         seen.records += records * accepted * step.seconds
         seen.lag, seen.lost = queue.longest, queue.lost
 
-    def _contend(self, step: Step) -> None:
+    def _contend(self, step: LoadStep) -> None:
         for each in self.model.contentions:
             rate = each.rate * step.factors[each.profile]
             hold = self.assumptions.hold_seconds
