@@ -21,7 +21,14 @@ SENT: Final = (
     "traceparent",
     "x-request-id",
 )
-SEEN: Final = ("etag", "link", "retry-after", "www-authenticate", "x-request-id")
+SEEN: Final = (
+    "etag",
+    "keyfold-left-out",
+    "link",
+    "retry-after",
+    "www-authenticate",
+    "x-request-id",
+)
 
 
 def cross_origin(origins: Sequence[str]) -> Middleware:

@@ -9,6 +9,7 @@ import re
 import time
 from collections import OrderedDict
 from collections.abc import AsyncGenerator, Callable, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
 KEPT_CALLERS: Final = 100_000
 Surface = Literal["rest", "graphql", "lambda"]
 log = logging.getLogger("keyfold_web")
+left_out: ContextVar[int] = ContextVar("left_out", default=0)
+"""How many items the last call left out, because they cannot be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -322,6 +325,7 @@ class Dispatch:
 
     def _count(self, work: Work) -> None:
         metrics, service, operation = self._metrics, self.service.name, work.name
+        left_out.set(work.undecodable)
         if work.undecodable:
             metrics.undecodable.add(work.undecodable, service, operation)
         for name, usage in work.usage.items():

@@ -16,7 +16,7 @@ from keyfold.design import Page
 from keyfold_engine.tracing import instance
 from keyfold_web.arguments import Texts, from_request
 from keyfold_web.auth import Tokens, authenticate
-from keyfold_web.dispatch import Caller, Dispatch, Surface
+from keyfold_web.dispatch import Caller, Dispatch, Surface, left_out
 from keyfold_web.identity import ANONYMOUS, Identity
 from keyfold_web.parameters import Operation
 from keyfold_web.problems import CHANGED, Problem, Refused, problem_for
@@ -91,6 +91,7 @@ async def _answer(
             nobody = Caller(ANONYMOUS, request.address)
             dispatch.note(operation, refused.code, nobody, surface, 0.0)
             raise
+    left_out.set(0)
     result = await dispatch.call(
         operation,
         lambda: _arguments(request),
@@ -100,7 +101,7 @@ async def _answer(
     if operation.result is type(None):
         return HttpAnswer(operation.status)
     if operation.item is not None:
-        return _page(operation, request, result)
+        return _with_gaps(_page(operation, request, result))
     body = dump(operation.answer, result)
     tag = _etag(result)
     if operation.kind == "query":
@@ -109,7 +110,14 @@ async def _answer(
         if tag is not None and _matches_tag(headers, tag):
             return HttpAnswer(304, headers={"etag": tag})
     sent = {"content-type": JSON} | ({"etag": tag} if tag is not None else {})
-    return HttpAnswer(operation.status, body, sent)
+    return _with_gaps(HttpAnswer(operation.status, body, sent))
+
+
+def _with_gaps(made: HttpAnswer) -> HttpAnswer:
+    """The answer, which says how many items cannot be read and are left out."""
+    if left_out.get():
+        made.headers["keyfold-left-out"] = str(left_out.get())
+    return made
 
 
 def dump(adapter: TypeAdapter[Any], value: Any) -> bytes:

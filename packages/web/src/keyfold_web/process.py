@@ -27,7 +27,6 @@ from starlette.types import Receive, Scope, Send
 from keyfold.errors import KeyfoldError
 from keyfold.migrations.plan_file import find
 from keyfold.runtime.cursor import VARIABLE
-from keyfold.runtime.undecodable import log_undecodable
 from keyfold.streams.effect import Effects
 from keyfold_engine.addresses import is_loopback
 from keyfold_engine.tracing import JsonLines, process_tracer, send_spans
@@ -223,7 +222,7 @@ class Application:
             table_names=options.table_names,
             create_tables=options.makes_tables or None,
             cursor_secret=options.cursor_secret,
-            on_undecodable=log_undecodable,
+            on_undecodable="log",
             migration=[find(plan) for plan in options.migrations],
         )
         self._open.push_async_callback(db.close)

@@ -10,16 +10,10 @@ from keyfold.errors import Undecodable
 from keyfold.runtime.budget import current_work
 
 T = TypeVar("T")
-OnUndecodable: TypeAlias = Literal["raise", "skip"] | Callable[[Undecodable], object]
-"""How to handle undecodable items: raise, skip, or call a function."""
+OnUndecodable: TypeAlias = Literal["raise", "skip", "log"] | Callable[[Undecodable], object]
+"""How to handle undecodable items: raise, leave them out, log them too, or call a function."""
 
 _log = logging.getLogger("keyfold.undecodable")
-
-
-def log_undecodable(problem: Undecodable) -> None:
-    """Skip the item and log its key, without its values."""
-    names = ", ".join(name for name in problem.fields if name) or "the item as a whole"
-    _log.error("%s %s cannot be read: %s", problem.entity, problem.key, names)
 
 
 def decode_all(
@@ -37,9 +31,17 @@ def decode_all(
                 work.undecodable += 1
             if on_undecodable == "raise":
                 wrong.append(problem)
+            elif on_undecodable == "log":
+                _log_key(problem)
             elif callable(on_undecodable):
                 on_undecodable(problem)
     return good, wrong
+
+
+def _log_key(problem: Undecodable) -> None:
+    """Log the key of an item that is left out, without its values."""
+    names = ", ".join(name for name in problem.fields if name) or "the item as a whole"
+    _log.error("%s %s cannot be read: %s", problem.entity, problem.key, names)
 
 
 def complain(wrong: list[Undecodable], good: list[Any], cursor: str | None = None) -> None:

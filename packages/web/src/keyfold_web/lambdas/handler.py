@@ -11,7 +11,6 @@ from urllib.parse import unquote
 
 from keyfold.errors import KeyfoldError
 from keyfold.runtime.cursor import VARIABLE
-from keyfold.runtime.undecodable import log_undecodable
 from keyfold_engine.tracing import new_instance
 from keyfold_web.auth import Tokens
 from keyfold_web.dispatch import Dispatch
@@ -170,9 +169,7 @@ def _check_secret(service: type[Service], backend: str, secret: str) -> None:
 
 def _opening(service: type[Service], backend: str, secret: str) -> Opening:
     async def open_service() -> Service:
-        db = await service.design.open_async(
-            backend, cursor_secret=secret, on_undecodable=log_undecodable
-        )
+        db = await service.design.open_async(backend, cursor_secret=secret, on_undecodable="log")
         opened: Service = cast("Any", service)(db)
         return opened
 

@@ -13,7 +13,6 @@ import pytest
 from keyfold import Design, Entity, Key, Page, Query
 from keyfold.errors import KeyfoldError
 from keyfold.runtime.cursor import VARIABLE
-from keyfold.runtime.undecodable import log_undecodable
 from keyfold_web import PageRequest, Service, authenticated, query
 from keyfold_web.development import DevelopmentTokens
 from keyfold_web.dispatch import Dispatch, OperationMetrics
@@ -122,11 +121,11 @@ def test_containers_open_each_others_cursors(tmp_path: Path) -> None:
     assert [entry["number"] for entry in asked(first["cursor"])["items"]] == [2, 3]
 
 
-async def test_a_served_page_logs_and_counts_an_item_that_cannot_be_read(
+async def test_a_served_page_says_logs_and_counts_an_item_that_cannot_be_read(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     registry, tokens = MetricRegistry(), DevelopmentTokens()
-    async with await design.open_async(":memory:", on_undecodable=log_undecodable) as db:
+    async with await design.open_async(":memory:", on_undecodable="log") as db:
         await db.put_many([Entry(list_id="a", number=n) for n in range(3)])
         broken = {**Entry.__spec__.encode(Entry(list_id="a", number=1)), "number": {"S": "x"}}
         await db.client.call("PutItem", {"TableName": "lists", "Item": broken})
@@ -135,7 +134,11 @@ async def test_a_served_page_logs_and_counts_an_item_that_cannot_be_read(
         async with httpx.AsyncClient(transport=transport, base_url="http://lists") as web:
             headers = {"authorization": f"Bearer {tokens.issue('mia')}"}
             answer = await web.get("/lists/a", params={"limit": "3"}, headers=headers)
+            await db.delete(Entry.key(list_id="a", number=1))
+            whole = await web.get("/lists/a", params={"limit": "3"}, headers=headers)
     assert answer.status_code == 200
+    assert answer.headers["keyfold-left-out"] == "1"
+    assert "keyfold-left-out" not in whole.headers
     assert [entry["number"] for entry in answer.json()["items"]] == [0, 2]
     assert "LIST#a" in caplog.text
     assert "number" in caplog.text

@@ -146,7 +146,9 @@ MARKED = f"""{DESIGN}\
 
 def test_markers_of_unique_values_are_counted_with_those_that_name_no_holder() -> None:
     made = declarations_of(loads(MARKED), "rooms.yaml")
-    markers = [{"PK": {"S": f"TOWN#{town}"}, "SK": {"S": "TAKEN"}} for town in ("Bonn", "Rome")]
+    markers: list[dict[str, Any]] = [
+        {"PK": {"S": f"TOWN#{town}"}, "SK": {"S": "TAKEN"}} for town in ("Bonn", "Rome")
+    ]
     markers[0]["holder"] = {"M": {}}
     found = cover(made, made.tables["rooms"], [room(), *markers], name="rooms")
     assert (found.markers, found.unheld, found.share) == (2, 1, 1.0)

@@ -49,10 +49,12 @@ entities:
       at: number
       author: {type: string, stored: ''}
       title: {type: string, name: heading, description: its title}
+      hint: {type: string, normalise: casefold, reads: [number]}
       tags: {type: string_set, optional: true}
       written: {type: timestamp, stored: iso_ms}
       version: number
     version: version
+    uniques: [{fields: [title], normalise: lower, marker: ["TITLE#<title>", "0"]}]
   Room:
     table: Notes
     key: {PK: "ROOM#<room>", SK: "0"}
