@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from keyfold import settings
-from keyfold.cli._target import existing
+from keyfold.cli._target import existing, existing_or_empty
 
 HELP = "Browse a design and its data."
 
@@ -17,7 +17,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add(
         "target",
         nargs="?",
-        help="package.module:design or FILE.yaml; default: drafted from the data",
+        help="package.module:design, FILE.yaml or DESIGN.md; default: drafted from the data",
     )
     settings.add_flags(parser, "design", "backend", "table_prefix", "table_names")
     add("--table", action="append", default=[], metavar="NAME", help="a table to draft from")
@@ -52,12 +52,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    from keyfold_workbench.adopt.sources.detection import DOCUMENTS
     from keyfold_workbench.studio.process import StudioOptions, run_studio
 
     current = settings.from_arguments(args)
+    reads_document = (args.target or current.design).endswith(DOCUMENTS)
     options = StudioOptions(
         target=args.target or current.design,
-        backend=existing(current.backend),
+        backend=(existing_or_empty if reads_document else existing)(current.backend),
         tables=args.table,
         workload=args.workload,
         migrations=args.migration,

@@ -18,6 +18,7 @@ from starlette.routing import Route
 from keyfold.errors import KeyfoldError, TableNotFound, TransportError
 from keyfold_workbench.studio import (
     data,
+    document,
     drift,
     edit,
     home,
@@ -76,6 +77,8 @@ class _Studio:
             ("/s/{system}/verify", drift.verify, "POST"),
             ("/s/{system}/repair", drift.repair_chosen, "POST"),
             ("/s/{system}/letters", streams.decide_letter, "POST"),
+            ("/s/{system}/document", document.document, "GET"),
+            ("/s/{system}/document", document.answer_line, "POST"),
             ("/s/{system}/review", review.review, "GET"),
             ("/s/{system}/rules/{code}", review.rule, "GET"),
             ("/s/{system}/migrations", migrations.migrations, "GET"),

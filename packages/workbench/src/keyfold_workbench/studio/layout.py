@@ -24,6 +24,7 @@ MOON = Html(
     'fill="currentColor"/></svg>'
 )
 PAGES = (
+    ("document", "Document", "o"),
     ("map", "Map", "m"),
     ("data", "Data", "d"),
     ("patterns", "Patterns", "p"),
@@ -36,7 +37,7 @@ KEYS = (
     (("↑", "↓", "k", "j"), "Move in a list"),
     (("Enter",), "Open; in a detail, follow the link"),
     (("←", "→"), "Between tabs"),
-    (("g", "h m d p r s i"), "Home, map, data, patterns, review, streams, migrations, …"),
+    (("g", "h o m d p r s i"), "Home, document, map, data, patterns, review, streams, …"),
     (("⌘", "Enter"), "Send what the plan shows"),
     (("t",), "Light or dark"),
     (("Esc",), "Close"),
@@ -201,6 +202,7 @@ def _pages(system: StudioSystem) -> list[tuple[str, str, str]]:
         for name, held in (
             ("patterns", system.schema.access_patterns),
             ("migrations", system.migrations),
+            ("document", system.document),
         )
         if not held
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
@@ -21,7 +21,10 @@ from keyfold_engine.clients import Client, ClientOptions, connect
 from keyfold_engine.clients.address import Embedded, parse
 from keyfold_engine.clients.retry import RetryPolicy
 from keyfold_web.connections import BoundedConnection
+from keyfold_workbench.adopt.document.design import design_of
 from keyfold_workbench.adopt.inspection import observe
+from keyfold_workbench.adopt.sources.detection import DOCUMENTS
+from keyfold_workbench.adopt.sources.text_files import read_text
 from keyfold_workbench.cost import known_workload
 from keyfold_workbench.studio.app import create_studio
 from keyfold_workbench.studio.gate import Gate
@@ -115,6 +118,10 @@ def open_systems(options: StudioOptions, client: Client) -> list[StudioSystem]:
     """The design of the options as a system; without one, each table drafted."""
     if not options.target:
         return [_of_file(options, client, one, DRAFTED) for one in _drafts(options, client)]
+    if options.target.endswith(DOCUMENTS):
+        path = Path(options.target)
+        system = _of_file(options, client, design_of(read_text(path), path.name).schema)
+        return [replace(system, document=path)]
     if not options.target.endswith(FILES):
         schema, design = load_schema(options.target), running_design(options.target)
         return [_system(options, client, schema, design)]

@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from keyfold.design.schema import EntitySchema, Schema, TableSchema
@@ -52,6 +53,8 @@ class StudioSystem:
     """Whether copies, counters and events wait for a consumer here."""
     workload: Workload | None = None
     as_written: Schema | None = None
+    document: Path | None = None
+    """The document that the design was read from."""
     page: str | None = None
     """The address of the system's own page for people, if it has one."""
     migrations: Sequence[Migration] = ()
