@@ -17,7 +17,7 @@ def place_of_key(table: TableDefinition, key: Item) -> bytes:
     """The place of the item with this key, which must match the table's schema exactly."""
     schema = table.schema
     if len(key) == len(schema.types):
-        place = schema.place_of_valid(key)
+        place = schema.plain_place(key)
         if place is not None:
             return place
     if len(key) != len(schema.types) or not schema.has(key):
@@ -31,7 +31,7 @@ def place_of_item(table: TableDefinition, item: Item, *, explains: bool = True) 
 
     A batch does not explain a missing key or one of another type.
     """
-    place = table.schema.place_of_valid(item)
+    place = table.schema.plain_place(item)
     if place is None:
         if not explains and not table.schema.has(item):
             raise ValidationError("The provided key element does not match the schema")

@@ -58,6 +58,11 @@ class IndexLag:
         # By table and place: when each change reaches the indexes, and the body before it.
         self._changes: dict[int, dict[bytes, deque[tuple[float, bytes | None]]]] = {}
 
+    @property
+    def is_set(self) -> bool:
+        """Whether indexes may lag."""
+        return self._setting is not None
+
     def note(self, table: TableDefinition, place: bytes, before: bytes | None) -> None:
         """Record a change that the indexes see later."""
         if self._setting is None or not (table.global_indexes or table.further_indexes):

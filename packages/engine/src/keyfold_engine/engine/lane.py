@@ -19,6 +19,8 @@ LOOP_LOCK_SECONDS: Final = 0.002
 """How long a loop waits for a lock that threads hold briefly."""
 LOOP_BYTES: Final = 64 * KB
 """Larger data is not parsed on a loop."""
+SHORT_BYTES: Final = 16 * KB
+"""Longer requests, and those about larger items, have no short way: it checks no time."""
 
 
 class WouldStall(Exception):

@@ -6,13 +6,13 @@ import re
 from base64 import b64decode, b64encode
 from datetime import UTC, datetime
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import orjson
 
 from keyfold_engine.engine.database import Database
 from keyfold_engine.engine.place_hash import shard_of
-from keyfold_engine.engine.storage import Session
+from keyfold_engine.engine.storage import Session, StoredItem
 from keyfold_engine.engine.tables import TableDefinition
 from keyfold_engine.errors import ExpiredIterator, TableNotFound, TrimmedData, ValidationError
 from keyfold_engine.limits import (
@@ -21,10 +21,8 @@ from keyfold_engine.limits import (
     STREAM_RECORDS_PER_READ,
     STREAM_RETENTION_SECONDS,
 )
+from keyfold_engine.values import Item
 from keyfold_engine.values.size import item_size
-
-if TYPE_CHECKING:
-    from keyfold_engine.engine.write import Prepared
 
 _NOT_FOUND = "Requested resource not found: Stream: {} not found"
 _INVALID = "One or more parameter values were invalid: "
@@ -136,27 +134,37 @@ def find(session: Session, arn: str) -> StreamDefinition:
     return StreamDefinition(row[0], orjson.loads(row[1]))
 
 
-def record(database: Database, session: Session, prepared: Prepared) -> None:
-    """Append the record of a change to the table's stream."""
-    table, old, new = prepared.write.table, prepared.old, prepared.new
+def record(
+    database: Database,
+    session: Session,
+    table: TableDefinition,
+    place: bytes,
+    item: Item,
+    stored: StoredItem | None,
+    new: tuple[int, bytes] | None,
+    identity: dict[str, str] | None = None,
+) -> None:
+    """Append the record of a change to the table's stream.
+
+    `item` has the keys, `new` is the size and body of the item after the change.
+    """
     assert table.stream is not None, "only tables with a stream record changes"
-    item = new.item if new is not None else old
-    assert item is not None, "a change has an item before or after"
-    body: dict[str, Any] = {"Keys": table.schema.key_of(item)}
-    size = item_size(body["Keys"])
+    keys = table.schema.key_of(item)
+    body: dict[str, Any] = {"Keys": keys}
+    size = item_size(keys)
     if new is not None and table.view in ("NEW_IMAGE", "NEW_AND_OLD_IMAGES"):
-        body["NewImage"] = orjson.Fragment(new.body)
-        size += new.size
-    if prepared.stored is not None and table.view in ("OLD_IMAGE", "NEW_AND_OLD_IMAGES"):
-        body["OldImage"] = orjson.Fragment(prepared.stored.body)
-        size += prepared.stored.size
+        body["NewImage"] = orjson.Fragment(new[1])
+        size += new[0]
+    if stored is not None and table.view in ("OLD_IMAGE", "NEW_AND_OLD_IMAGES"):
+        body["OldImage"] = orjson.Fragment(stored.body)
+        size += stored.size
     body["SizeBytes"] = size
-    event = "INSERT" if old is None else "REMOVE" if new is None else "MODIFY"
+    event = "INSERT" if stored is None else "REMOVE" if new is None else "MODIFY"
     entry: dict[str, Any] = {"eventName": event, "dynamodb": body}
-    if prepared.write.identity is not None:
-        entry["userIdentity"] = prepared.write.identity
+    if identity is not None:
+        entry["userIdentity"] = identity
     shards = table.definition["Stream"]["Shards"]
-    shard = shard_of(prepared.write.place, shards) if shards > 1 else 0
+    shard = shard_of(place, shards) if shards > 1 else 0
     session.append_record(table.stream, shard, database.moments.of(session), orjson.dumps(entry))
 
 

@@ -10,26 +10,30 @@ its item.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from keyfold_engine.engine import extensions
 from keyfold_engine.engine.place_hash import HASH_BYTES, partition_hash
+from keyfold_engine.engine.plain_places import END_OF_COMPONENT, place_function
 from keyfold_engine.limits import PARTITION_KEY_BYTES, SORT_KEY_BYTES
 from keyfold_engine.values import AttributeValue, Item
 from keyfold_engine.values.key_order import key_bytes
 from keyfold_engine.values.size import attribute_size
 
+if TYPE_CHECKING:
+    from keyfold_engine.engine.direct.table import DirectTable
+
 START = b""
-_END_OF_COMPONENT = b"\0\0"
 # Longer than the longest run of 0xff that a hash and a partition key can produce.
 END = b"\xff" * (HASH_BYTES + PARTITION_KEY_BYTES + 1)
 
 
 def component(value: AttributeValue) -> bytes:
     """One key attribute in a place."""
-    return key_bytes(value).replace(b"\0", b"\0\xff") + _END_OF_COMPONENT
+    return key_bytes(value).replace(b"\0", b"\0\xff") + END_OF_COMPONENT
 
 
 def component_prefix(value: AttributeValue) -> bytes:
@@ -45,7 +49,7 @@ def after(place: bytes) -> bytes:
 
 def partition_of(place: bytes) -> bytes:
     """The start of an item's place, if the partition key is a single attribute."""
-    return place[: place.index(_END_OF_COMPONENT, HASH_BYTES) + len(_END_OF_COMPONENT)]
+    return place[: place.index(END_OF_COMPONENT, HASH_BYTES) + len(END_OF_COMPONENT)]
 
 
 def segment(number: int, total: int) -> tuple[bytes, bytes]:
@@ -61,7 +65,7 @@ def segment(number: int, total: int) -> tuple[bytes, bytes]:
 class KeySchema:
     """The key attributes of a table or index, with their types."""
 
-    __slots__ = ("attributes", "partition", "roles", "sort", "types")
+    __slots__ = ("attributes", "partition", "plain_place", "roles", "sort", "types")
 
     def __init__(self, key_schema: Sequence[Mapping[str, str]], types: Mapping[str, str]) -> None:
         names = [(element["AttributeName"], element["KeyType"]) for element in key_schema]
@@ -74,6 +78,8 @@ class KeySchema:
             (name, types[name], PARTITION_KEY_BYTES if name in self.partition else SORT_KEY_BYTES)
             for name in self.attributes
         )
+        self.plain_place = place_function(self.roles, len(self.partition))
+        """The place of an item in normal form with plainly valid keys; None for others."""
 
     def has(self, item: Mapping[str, AttributeValue]) -> bool:
         """Whether the item has every key attribute with the right type."""
@@ -96,24 +102,6 @@ class KeySchema:
             if len(content) * 4 > limit and attribute_size(value) > limit:
                 return False
         return True
-
-    def place_of_valid(self, item: Mapping[str, AttributeValue]) -> bytes | None:
-        """The item's place; None if its keys are invalid.
-
-        The single-pass fast path of every request; on None, the slow path reports the error.
-        """
-        partition, keys = len(self.partition), []
-        for name, kind, limit in self.roles:
-            value = item.get(name)
-            if value is None or not (content := value.get(kind)):
-                return None
-            raw = content.encode() if kind == "S" else key_bytes(value)
-            if len(raw) > limit:
-                return None
-            keys.append(raw.replace(b"\0", b"\0\xff") + _END_OF_COMPONENT)
-        if partition == 1:
-            return partition_hash(keys[0]) + b"".join(keys)
-        return partition_hash(b"".join(keys[:partition])) + b"".join(keys)
 
     def place(self, item: Mapping[str, AttributeValue]) -> bytes:
         """The place of an item with these keys."""
@@ -170,30 +158,6 @@ class IndexDefinition:
 class TableDefinition:
     """One table by its definition. A change creates a new object."""
 
-    __slots__ = (
-        "after",
-        "arn",
-        "before",
-        "definition",
-        "describers",
-        "expiry_noted_to",
-        "extensions",
-        "further_indexes",
-        "global_indexes",
-        "id",
-        "indexes",
-        "indexes_by_name",
-        "local_indexes",
-        "name",
-        "observers",
-        "restored_from",
-        "schema",
-        "stream",
-        "tracks_changes",
-        "ttl",
-        "view",
-    )  # fmt: skip
-
     def __init__(self, id: int, definition: dict[str, Any]) -> None:
         self.id = id
         self.definition = definition
@@ -239,6 +203,13 @@ class TableDefinition:
             or self.after
             or self.further_indexes
         )
+
+    @cached_property
+    def direct(self) -> DirectTable:
+        """The table for the short way of common requests."""
+        from keyfold_engine.engine.direct.table import DirectTable
+
+        return DirectTable(self)
 
     @classmethod
     def load(cls, id: int, definition: bytes) -> TableDefinition:

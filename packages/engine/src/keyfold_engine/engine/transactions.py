@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from hashlib import sha256
 from typing import Any
 
@@ -121,13 +121,12 @@ def correct(database: Database, session: Session) -> None:
     session.correct_tokens(database.clock.now(), TRANSACTION_TOKEN_SECONDS)
 
 
-def replay_cost(done: Sequence[Prepared]) -> bytes:
-    """The cost of a repeated request, to be stored: transactional reads of the items."""
+def replay_cost(largest: Iterable[tuple[str, int]]) -> bytes:
+    """The cost of a repeated request, to be stored: transactional reads of the items, given as
+    their tables and the larger of their sizes before and after.
+    """
     units: dict[str, float] = {}
-    for prepared in done:
-        name = prepared.write.table.name
-        before = prepared.stored.size if prepared.stored is not None else 0
-        size = max(before, prepared.new.size if prepared.new is not None else 0)
+    for name, size in largest:
         units[name] = units.get(name, 0.0) + 2 * read_units(size, consistent=True)
     return orjson.dumps(list(units.items()))
 

@@ -129,6 +129,11 @@ class Prepared:
                 consumed.add_index(change.index, change.units())
         return consumed
 
+    def largest(self) -> tuple[str, int]:
+        """The table, and the larger of the sizes before and after."""
+        before = self.stored.size if self.stored else 0
+        return self.write.table.name, max(before, self.new.size if self.new else 0)
+
     def is_change(self) -> bool:
         if self.old is None or self.new is None:
             return self.old is not None or self.new is not None
@@ -201,7 +206,12 @@ def store(database: Database, session: Session, prepared: Prepared) -> None:
         database.lag.note(table, write.place, stored.body if stored else None)
     if (table.stream is not None or table.after) and prepared.is_change():
         if table.stream is not None:
-            streams.record(database, session, prepared)
+            item = prepared.old if new is None else new.item
+            assert item is not None, "a change has an item before or after"
+            image = None if new is None else (new.size, new.body)
+            streams.record(
+                database, session, table, write.place, item, stored, image, write.identity
+            )
         for follow in table.after:
             follow(database, session, prepared, row)
 

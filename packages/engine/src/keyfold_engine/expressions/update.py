@@ -32,6 +32,7 @@ from keyfold_engine.values import AttributeValue, Item, number
 from keyfold_engine.values.depth import levels
 from keyfold_engine.values.key_order import in_set_order
 from keyfold_engine.values.normal import NormalItem
+from keyfold_engine.values.size import attribute_size, text_size
 
 _SETS = frozenset(("SS", "NS", "BS"))
 
@@ -53,8 +54,8 @@ class UpdatePlan:
     """An update that can be applied to any item with any values of the types it was bound for."""
 
     __slots__ = (
-        "_nested", "_steps", "_type_mismatch", "actions", "charge", "only_takes_away", "paths",
-        "roots",
+        "_nested", "_steps", "_type_mismatch", "actions", "charge", "is_flat", "only_takes_away",
+        "paths", "roots",
     )  # fmt: skip
 
     def __init__(self, update: UpdateActions) -> None:
@@ -66,6 +67,8 @@ class UpdatePlan:
         )
         self._steps = [(action.path, _made_by(action)) for action in update.actions]
         self._nested = [path for path in self.paths if len(path.parts) > 1]
+        self.is_flat = not self._nested
+        """Whether it is about whole attributes only."""
         self._type_mismatch = update.type_mismatch
         self.charge = Charge(update.actions)
         """What its statement costs."""
@@ -100,6 +103,29 @@ class UpdatePlan:
             for path in removed_elements:
                 del _writable(new, path)[_index(path)]
         return new
+
+    def edit(self, item: Item, values: Values) -> int:
+        """Apply a flat plan to the item itself; returns by how many bytes it grows.
+
+        Raises, with the item unchanged, where `apply` would refuse.
+        """
+        growth = 0
+        for path, new in [(path, make(item, values)) for path, make in self._steps]:
+            root = path.root
+            old = item.get(root)
+            if old is not None:
+                growth -= attribute_size(old)
+                if new is None:
+                    growth -= text_size(root)
+                    del item[root]
+                    continue
+            elif new is None:
+                continue
+            else:
+                growth += text_size(root)
+            growth += attribute_size(new)
+            item[root] = new
+        return growth
 
     def _writes(self, item: Mapping[str, AttributeValue], values: Values) -> list[tuple[Path, Any]]:
         """The writes by path, or the error that DynamoDB reports first: types, paths, missing."""

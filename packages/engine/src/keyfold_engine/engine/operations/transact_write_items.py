@@ -34,7 +34,7 @@ def transact_write_items(database: Database, request: dict[str, Any]) -> dict[st
             database.catalog.get(session, name)
         done = transactions.execute(database, session, parts)
         if token:
-            kept = transactions.replay_cost(done)
+            kept = transactions.replay_cost([each.largest() for each in done])
             transactions.remember(database, session, token, digest, kept)
         return done
 

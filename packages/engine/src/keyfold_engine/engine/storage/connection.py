@@ -10,12 +10,13 @@ import apsw
 class Connected:
     """One connection, its transactions, and shortcuts for queries."""
 
-    __slots__ = ("_guarded", "connection", "execute", "moment")
+    __slots__ = ("_guarded", "_kept", "connection", "execute", "moment")
 
     def __init__(self, connection: apsw.Connection) -> None:
         self.connection = connection
         # Rows come untyped from SQLite; the signatures below give their types.
         self.execute: Any = connection.execute
+        self._kept: Any = connection.cursor().execute
         self._guarded = False
         self.moment: float | None = None
         """The time of the transaction, once it is asked for."""
@@ -27,6 +28,13 @@ class Connected:
     def one(self, sql: str, bindings: tuple[Any, ...] = ()) -> tuple[Any, ...] | None:
         row: tuple[Any, ...] | None = self.execute(sql, bindings).fetchone()
         return row
+
+    def row(self, sql: str, bindings: tuple[Any, ...]) -> Any:
+        """The only row, of several columns; None without one. Makes no cursor.
+
+        It reads to the end: a statement that stays open would lock the table.
+        """
+        return self._kept(sql, bindings).get
 
     def begin_write(self) -> None:
         self.moment = None

@@ -37,7 +37,7 @@ class Items(Connected):
     __slots__ = ()
 
     def find(self, table: int, place: bytes) -> StoredItem | None:
-        row = self.execute(statements.items(table).find, (place,)).fetchone()
+        row = self.row(statements.items(table).find, (place,))
         return None if row is None else _stored(row)
 
     def put(self, table: int, place: bytes, size: int, expires: int | None, body: bytes) -> None:

@@ -153,7 +153,7 @@ def _write_all(
         _check_reads(database, session, statements)
         done = transactions.execute(database, session, parts)
         if token:
-            cost = transactions.replay_cost(done)
+            cost = transactions.replay_cost([each.largest() for each in done])
             transactions.remember(database, session, token, digest, cost)
         return done
 
