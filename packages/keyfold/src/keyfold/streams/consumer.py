@@ -12,6 +12,7 @@ from threading import Thread
 from keyfold.errors import PlanError
 from keyfold.runtime.async_db import AsyncDb
 from keyfold.runtime.db import Db
+from keyfold.runtime.flow import Flow
 from keyfold.runtime.handle import checked_handle
 from keyfold.streams.outbox import Round
 from keyfold.streams.pace import AsyncAlarm, WakeUp
@@ -54,37 +55,11 @@ class Consumer(Following):
 
     def run_once(self) -> Outcome:
         """Read one batch of every shard that this worker holds."""
-        total = self._read()
-        self.db.run(self._following.deliver(), "streams")
-        return total
-
-    def _read(self, threads: ThreadPoolExecutor | None = None) -> Outcome:
-        total = Outcome()
-        readers = self.db.run(self._following.assignment(), "streams")
-        polled = (threads.map if threads is not None else map)(self._poll, readers)
-        for outcome in polled:
-            total += outcome
-        return total
-
-    def _poll(self, reader: ShardReader) -> Outcome:
-        return self.db.run(self._following.poll(reader), "streams")
+        return self.db.run(self._following.run_once(), "streams")
 
     def drain(self) -> Outcome:
         """Read until nothing is left, then release the shards; for tests and jobs."""
-        total = Outcome()
-        self._following.greedy = True
-        try:
-            while True:
-                outcome = self.run_once()
-                left, outcome.unresolved = outcome.unresolved, []
-                total += outcome
-                if outcome.records or left or self._following.turning:
-                    continue
-                if not self.db.run(self._following.others_behind(), "streams"):
-                    return total
-        finally:
-            self._following.greedy = False
-            self.close()
+        return self._to_its_end(self._following.drain())
 
     def catch_up(self) -> Outcome:
         """Wait until everything written before this call has been processed, here or by other
@@ -92,18 +67,12 @@ class Consumer(Following):
 
         `drain` needs a quiet moment to end; this ends under any traffic.
         """
-        total, left = Outcome(), True
-        started = self.db.context.clock.now()
-        self._following.greedy = True
+        return self._to_its_end(self._following.catch_up())
+
+    def _to_its_end(self, work: Flow[Outcome]) -> Outcome:
         try:
-            while left:
-                outcome = self._read()
-                outcome.unresolved = []
-                total += outcome
-                left = self.db.run(self._following.left_from(started), "streams")
-            return total
+            return self.db.run(work, "streams")
         finally:
-            self._following.greedy = False
             self.close()
 
     def run(self, *, threads: int = 1, on_progress: OnProgress | None = None) -> None:
@@ -121,7 +90,7 @@ class Consumer(Following):
                 while not alarm.stopped:
                     alarm.reset()
                     try:
-                        outcome = self._read(pool if threads > 1 else None)
+                        outcome = self._read(pool.map if threads > 1 else map)
                     except TRANSIENT as problem:
                         logger.warning("the backend failed; the consumer continues: %s", problem)
                         outcome = Outcome()
@@ -131,6 +100,17 @@ class Consumer(Following):
             finally:
                 self._following.halted = bool
                 self.close()
+
+    def _read(self, each: Callable[..., Iterator[Outcome]]) -> Outcome:
+        """`each` calls a function for each of some values, one after another or in threads."""
+        readers = self.db.run(self._following.assignment(), "streams")
+        total = Outcome()
+        for outcome in each(self._poll, readers):
+            total += outcome
+        return total
+
+    def _poll(self, reader: ShardReader) -> Outcome:
+        return self.db.run(self._following.poll(reader), "streams")
 
     @contextmanager
     def _courier(self) -> Iterator[None]:
@@ -191,53 +171,22 @@ class AsyncConsumer(Following):
 
     async def run_once(self) -> Outcome:
         """Read one batch of every shard that this worker holds."""
-        total = await self._read()
-        await self.db.run(self._following.deliver(), "streams")
-        return total
-
-    async def _read(self) -> Outcome:
-        following, total = self._following, Outcome()
-        readers = await self.db.run(following.assignment(), "streams")
-        polls = (self.db.run(following.poll(reader), "streams") for reader in readers)
-        for outcome in await asyncio.gather(*polls, return_exceptions=True):
-            if isinstance(outcome, BaseException):
-                raise outcome
-            total += outcome
-        return total
+        return await self.db.run(self._following.run_once(), "streams")
 
     async def drain(self) -> Outcome:
         """Read until nothing is left, then release the shards; for tests and jobs."""
-        total = Outcome()
-        self._following.greedy = True
-        try:
-            while True:
-                outcome = await self.run_once()
-                left, outcome.unresolved = outcome.unresolved, []
-                total += outcome
-                if outcome.records or left or self._following.turning:
-                    continue
-                if not await self.db.run(self._following.others_behind(), "streams"):
-                    return total
-        finally:
-            self._following.greedy = False
-            await self.close()
+        return await self._to_its_end(self._following.drain())
 
     async def catch_up(self) -> Outcome:
         """Wait until everything written before this call has been processed, here or by other
         workers.
         """
-        total, left = Outcome(), True
-        started = self.db.context.clock.now()
-        self._following.greedy = True
+        return await self._to_its_end(self._following.catch_up())
+
+    async def _to_its_end(self, work: Flow[Outcome]) -> Outcome:
         try:
-            while left:
-                outcome = await self._read()
-                outcome.unresolved = []
-                total += outcome
-                left = await self.db.run(self._following.left_from(started), "streams")
-            return total
+            return await self.db.run(work, "streams")
         finally:
-            self._following.greedy = False
             await self.close()
 
     async def run(self, *, on_progress: OnProgress | None = None) -> None:
@@ -263,6 +212,16 @@ class AsyncConsumer(Following):
         except TRANSIENT as problem:
             logger.warning("the backend failed; the consumer continues: %s", problem)
             return Outcome()
+
+    async def _read(self) -> Outcome:
+        following, total = self._following, Outcome()
+        readers = await self.db.run(following.assignment(), "streams")
+        polls = (self.db.run(following.poll(reader), "streams") for reader in readers)
+        for outcome in await asyncio.gather(*polls, return_exceptions=True):
+            if isinstance(outcome, BaseException):
+                raise outcome
+            total += outcome
+        return total
 
     @asynccontextmanager
     async def _courier(self) -> AsyncIterator[None]:

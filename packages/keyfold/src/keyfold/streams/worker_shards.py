@@ -164,6 +164,42 @@ class StreamWorker:
             self.turning = True
         return outcome
 
+    def read(self) -> Flow[Outcome]:
+        """One batch of every shard that this worker holds."""
+        total = Outcome()
+        for reader in (yield from self.assignment()):
+            total += yield from self.poll(reader)
+        return total
+
+    def run_once(self) -> Flow[Outcome]:
+        """One batch of every shard, and the events that wait for their sinks."""
+        total = yield from self.read()
+        yield from self.deliver()
+        return total
+
+    def drain(self) -> Flow[Outcome]:
+        """Read until nothing is left."""
+        total, self.greedy = Outcome(), True
+        while True:
+            outcome = yield from self.run_once()
+            left, outcome.unresolved = outcome.unresolved, []
+            total += outcome
+            if outcome.records or left or self.turning:
+                continue
+            if not (yield from self.others_behind()):
+                return total
+
+    def catch_up(self) -> Flow[Outcome]:
+        """Wait until everything written before this call has been processed, here or by others."""
+        started = self.context.clock.now()
+        total, left, self.greedy = Outcome(), True, True
+        while left:
+            outcome = yield from self.read()
+            outcome.unresolved = []
+            total += outcome
+            left = yield from self.left_from(started)
+        return total
+
     def deliver(self, halted: Callable[[], bool] = bool) -> Flow[Round]:
         """Deliver waiting events to the sinks."""
         if not self.sinks or not self._prepared:
@@ -225,6 +261,7 @@ class StreamWorker:
 
     def leave(self) -> Flow[None]:
         """Release the leases, so that others need not wait for them to end."""
+        self.greedy = False
         if not self._prepared:
             return
         yield from retry_transient(self.options.policy, self._leave)
