@@ -103,6 +103,10 @@ class TooManyWrites(PlanError):
     """More writes than one transaction allows."""
 
 
+class Unsupported(PlanError):
+    """The server lacks something that the design needs; said when the design is opened."""
+
+
 class MissingKeyField(PlanError):
     """A key cannot be rendered; the missing fields are named."""
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from keyfold.design.design import Declarations
+from keyfold.runtime.abilities import ONCE, is_asked, refuse_lacking
 from keyfold.runtime.async_db import AsyncDb
 from keyfold.runtime.budget import OnLoop
 from keyfold.runtime.context import Context, Followed
@@ -52,6 +53,9 @@ class Design(Declarations):
         context = self._context(
             clock, table_prefix, table_names, cursor_secret, backend, on_undecodable, followed
         )
+        if is_asked(backend):
+            with Db(context, connect(backend, ONCE)) as asked:
+                asked.run(refuse_lacking(self, backend))
         for one in followed:
             client = one.routed(client, context)
         db = Db(context, client, on_loop=on_loop)
@@ -85,6 +89,9 @@ class Design(Declarations):
         context = self._context(
             clock, table_prefix, table_names, cursor_secret, backend, on_undecodable, followed
         )
+        if is_asked(backend):
+            async with AsyncDb(context, connect_async(backend, ONCE)) as asked:
+                await asked.run(refuse_lacking(self, backend))
         for one in followed:
             client = one.routed_async(client, context)
         db = AsyncDb(context, client, on_loop=on_loop)

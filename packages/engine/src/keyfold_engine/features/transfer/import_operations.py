@@ -61,7 +61,9 @@ def import_table(database: Database, request: dict[str, Any]) -> dict[str, Any]:
         "ImportArn": arn,
         "ImportStatus": "FAILED" if failure else "COMPLETED",
         **failure,
-        **{name: request[name] for name in ("ClientToken", "InputFormatOptions") if name in request},
+        **{
+            name: request[name] for name in ("ClientToken", "InputFormatOptions") if name in request
+        },
         "TableArn": table["TableArn"],
         "TableId": table["TableId"],
         "S3BucketSource": source,
