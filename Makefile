@@ -97,7 +97,7 @@ browser: $(STAMP) ## the pages, in Chromium
 fault: $(STAMP) ## kills, lost power, faults, fuzzing: hundreds of rounds; ROUNDS=20 for fewer
 	@KILLS=$(ROUNDS) POWER_LOSSES=$(ROUNDS) FAULT_HISTORIES=$$(($(ROUNDS) / 20 + 1)) \
 	  MODEL_EXAMPLES=$(ROUNDS) FLIPS=$$((50 * $(ROUNDS))) DOCTOR_ROUNDS=$(ROUNDS) HISTORIES=$$(($(ROUNDS) / 10 + 1)) \
-	  MIGRATIONS=$(ROUNDS) EXAMPLES=$$((5 * $(ROUNDS))) SEEDS=$$((5 * $(ROUNDS))) REFERENCE_REQUESTS=$$((5000 * $(ROUNDS))) DIRECT_REQUESTS=$$((50000 * $(ROUNDS))) \
+	  MIGRATIONS=$$((5 * $(ROUNDS) / 2)) EXAMPLES=$$((5 * $(ROUNDS))) SEEDS=$$((5 * $(ROUNDS))) REFERENCE_REQUESTS=$$((5000 * $(ROUNDS))) DIRECT_REQUESTS=$$((50000 * $(ROUNDS))) \
 	  $(BIN)/pytest -q -n $(PYTEST_WORKERS) $(FAULT_TESTS)
 
 soak: $(STAMP) ## storms on a server for an hour, with curves; SOAK_SECONDS=60 for less

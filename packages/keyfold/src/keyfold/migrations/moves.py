@@ -21,9 +21,10 @@ from keyfold.migrations.item_conversion import ItemConversion, by_name
 from keyfold.migrations.refusals import one_holder
 from keyfold.migrations.same_table import SharedTable
 from keyfold.migrations.wire_equality import equal
-from keyfold.runtime import Design
+from keyfold.runtime import Db, Design
 from keyfold.runtime.intent import Marker, Put
 from keyfold.streams.pending_numbers import adding
+from keyfold.streams.status import status
 
 Old = TypeVar("Old", bound=Entity)
 New = TypeVar("New", bound=Entity)
@@ -146,14 +147,22 @@ class Restore:
 
     def run(self, backend: Backend) -> None:
         """Runs while traffic continues, and repeats until nothing differs."""
-        opened = self.design.open(
+        opened = self._opened(backend)
+        rebuild_structures(opened, self.labels, settle=adding(opened, self.labels))
+
+    def consumer_lag(self, backend: Backend) -> float:
+        """The age in seconds of the oldest record that the design's consumer has not read."""
+        opened = self._opened(backend)
+        return opened.run(status(opened.context), "streams").lag_seconds
+
+    def _opened(self, backend: Backend) -> Db:
+        return self.design.open(
             backend.client,
             clock=backend.clock,
             table_prefix=backend.prefix,
             table_names=backend.names,
             create_tables=False,
         )
-        rebuild_structures(opened, self.labels, settle=adding(opened, self.labels))
 
 
 def restore(design: Design, *labels: str) -> Restore:

@@ -35,6 +35,8 @@ from keyfold_engine.limits import STREAM_RETENTION_SECONDS
 
 _LOOK_SECONDS: Final = 0.5
 _SAY_SECONDS: Final = 5.0
+LATE_SECONDS: Final = 120.0
+"""From when on somebody has to know that a stream is read late."""
 QUIET_SECONDS: Final = 30.0
 """How long no foreign write may have occurred before a switch."""
 
@@ -115,6 +117,7 @@ class Migrator:
             self.say(f"{self.migration.name}: {phase}")
             with self.backend.describing_once():
                 self.say(f"{self.migration.name}: {DOES[phase]}{self._size_of(phase)}")
+                self._warn_of_backlog(phase)
                 steps[phase]()
             if self._state.phase != phase:
                 self._change(phase=phase, plan=self.migration.fingerprint)
@@ -134,6 +137,18 @@ class Migrator:
             return ""
         items, rate = self._items, self.pace.items_per_second
         return f" (about {items:,} items{f', {items / rate:,.0f} s' if rate else ''})"
+
+    def _warn_of_backlog(self, phase: Phase) -> None:
+        """Say that a phase has to read what a consumer has not read for minutes."""
+        counting = [*self.migration.restores, *self.migration.numbers]
+        for step in {one.design.name: one for one in counting}.values():
+            lag = step.consumer_lag(self.backend) if phase in ("backfill", "hold") else 0.0
+            if lag >= LATE_SECONDS:
+                self.say(
+                    f"{self.migration.name}: the consumer of {step.design.name} is "
+                    f"{lag / 60:.0f} minutes behind, and {phase} reads all that it has not read. "
+                    "To keep this phase short, let the consumer catch up first"
+                )
 
     def rollback(
         self, to: Literal["planned", "verify"] = "planned", *, keep: Side | None = None
@@ -238,7 +253,13 @@ class Migrator:
         """Compare the sides again after an absence longer than the streams' retention."""
         at = self.store.caught_up_at()
         away = self.backend.clock.now() - at
-        if not self._state.active or not at or away < STREAM_RETENTION_SECONDS:
+        if not self._state.active or not at or away < LATE_SECONDS:
+            return False
+        if away < STREAM_RETENTION_SECONDS:
+            self.say(
+                f"{self.migration.name}: copying has stood still for {away / 60:.0f} minutes; what "
+                "has changed since is copied first"
+            )
             return False
         self.say(
             f"{self.migration.name}: copying was stopped for {away / 3600:.0f} hours, longer than "

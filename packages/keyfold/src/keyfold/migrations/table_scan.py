@@ -120,12 +120,12 @@ class Scan:
     def _pages(self, number: int, segments: int, start: Item | None) -> Iterator[Page]:
         request = {
             "TableName": self.store.backend.physical(self.table),
-            "Segment": number,
-            "TotalSegments": segments,
             "Limit": self.pace.page,
             "ConsistentRead": True,
             "ReturnConsumedCapacity": "TOTAL",
         }
+        if segments > 1:
+            request |= {"Segment": number, "TotalSegments": segments}
         walk = Walk("Scan", request, start)
         for answer in pages(self.store.backend.call, walk):
             units = float(answer.get("ConsumedCapacity", {}).get("CapacityUnits", 0))

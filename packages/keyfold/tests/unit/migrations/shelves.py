@@ -10,6 +10,7 @@ from keyfold import Counter, Db, Design, Entity, Id, Index, Key, On, Pointer
 from keyfold.migrations import Backend, Migration, Migrator, ScanPace, move, recount
 from keyfold.migrations.migration import Step
 from keyfold_engine.clients import Client, connect
+from keyfold_engine.clock import Clock, SystemClock
 
 OLD = ("ITEM#{item_id}", "ITEM")
 NEW = ("ITEMS", "ITEM#{item_id}")
@@ -84,10 +85,12 @@ class Rekeyed:
         old_key: tuple[str, ...] = OLD,
         new_key: tuple[str, ...] = NEW,
         sync: Sync = "transaction",
+        clock: Clock | None = None,
     ) -> None:
+        self.clock = clock or SystemClock()
         self.old, self.new = shelves(old_key, sync), shelves(new_key, sync)
-        self.client: Client = connect(":memory:")
-        self.before: Db = self.old.design.open(self.client)
+        self.client: Client = connect(":memory:", clock=self.clock)
+        self.before: Db = self.old.design.open(self.client, clock=self.clock)
         self.before.create(self.old.shelf(shelf="a"))
         for number in range(10):
             self.before.create(self.old.item(item_id=f"{number:02}", shelf="a"))
@@ -95,12 +98,13 @@ class Rekeyed:
         self.migration = Migration("rekey", steps, between=(self.old.design, self.new.design))
         self.following: list[Db] = []
 
-    def migrator(self) -> Migrator:
+    def migrator(self, **options: Any) -> Migrator:
         """A migrator that waits for no application: those of before have ended."""
         while self.following:
             self.following.pop().close()
         pace = ScanPace(segments=2, page=7)
-        return Migrator(self.migration, Backend(self.client), pace=pace, without_routers=True)
+        backend = Backend(self.client, clock=self.clock)
+        return Migrator(self.migration, backend, pace=pace, without_routers=True, **options)
 
     def after(self) -> Db:
         self.following.append(self.new.design.open(Lent(self.client), migration=self.migration))

@@ -11,6 +11,7 @@ from keyfold.maintain import verify
 from keyfold.migrations import Backend, Migration, Migrator, add, move, recount, remove
 from keyfold.streams import Consumer
 from keyfold_engine.clients import Client, connect
+from keyfold_engine.clock import ManualClock
 
 from .shelves import Rekeyed
 
@@ -264,3 +265,24 @@ def test_a_number_between_two_tables_is_right_once_both_are_moved_in_either_orde
     assert after.get(Shelf.key(shelf="a")).items == 3
     run_consumer(after)
     assert after.get(Shelf.key(shelf="a")).items == 3
+
+
+def test_a_migrator_says_which_streams_are_read_late() -> None:
+    clock = ManualClock()
+    shop = Rekeyed(sync="stream", clock=clock)
+    run_consumer(shop.before)
+    shop.before.create(shop.old.item(item_id="late", shelf="a"))
+    clock.advance(600)
+    said: list[str] = []
+    shop.migrator(say=said.append).apply("backfill")
+    assert [words for words in said if "minutes behind" in words] == [
+        "rekey: the consumer of shop is 10 minutes behind, and backfill reads all that it has not "
+        "read. To keep this phase short, let the consumer catch up first"
+    ]
+    clock.advance(3600)
+    shop.migrator(say=said.append).apply("verify")
+    assert any("copying has stood still for 60 minutes" in words for words in said)
+    run_consumer(shop.before)
+    said.clear()
+    shop.migrator(say=said.append).apply("hold")
+    assert not any("minutes" in words for words in said)
