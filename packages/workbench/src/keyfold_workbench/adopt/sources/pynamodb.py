@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-from keyfold.design.schema import AttributeSchema, Index
+from keyfold.design.condition import there
+from keyfold.design.schema import (
+    AttributeSchema,
+    EntitySchema,
+    Index,
+    KeyType,
+    Placement,
+    TableSchema,
+    TtlSchema,
+)
 from keyfold.design.target import importing
+from keyfold.design.template import Template, template
 from keyfold.errors import KeyfoldError
+from keyfold_engine.expressions.ast import Condition
 from keyfold_workbench.adopt.sources.material import Imported
-from keyfold_workbench.adopt.sources.plain_models import add_model
 
 _TYPES = {
     "UnicodeAttribute": ("string", ""),
@@ -74,19 +85,70 @@ def _add(model: Any, found: Imported) -> None:
     partition = next((a.attr_name for _, a in stated if a.is_hash_key), None)
     if partition is None:
         raise KeyfoldError(f"{model.__module__}.{model.__name__} has no hash key")
-    add_model(
-        found,
-        model.__name__,
-        str(model.Meta.table_name),
-        [_attribute(name, attribute, model, found) for name, attribute in stated],
-        (partition, next((a.attr_name for _, a in stated if a.is_range_key), None)),
-        [_index(index, model) for index in model._indexes.values()],
+    name = str(model.Meta.table_name)
+    fields = [_attribute(name, attribute, model, found) for name, attribute in stated]
+    templates = {each.name: _template(each) for each in fields}
+    kinds = {each.name: _key_type(each) for each in fields}
+    indexes = tuple(_index(index, model) for index in model._indexes.values())
+    sort = next((a.attr_name for _, a in stated if a.is_range_key), None)
+    table = TableSchema(
+        name,
+        partition,
+        sort,
+        partition_type=kinds[partition],
+        sort_type=kinds[sort] if sort else "S",
+        indexes=indexes,
         ttl=next((a.attr_name for _, a in stated if type(a).__name__ == "TTLAttribute"), None),
-        version=next((n for n, a in stated if type(a).__name__ == "VersionAttribute"), None),
         type_attribute=marker.attr_name if marker else None,
-        type_name=_discriminator(model, marker),
-        description=(model.__doc__ or "").strip().splitlines()[0] if model.__doc__ else "",
     )
+    _add_table(table, found)
+    key = table.key_of(templates)
+    found.entities.append(
+        EntitySchema(
+            name=model.__name__,
+            table=name,
+            key=key,
+            attributes=tuple(replace(a, mutable=a.field not in key.fields) for a in fields),
+            placements=tuple(
+                Placement(each.name, each.name, each.key_of(templates), when=_when(each, fields))
+                for each in indexes
+            ),
+            ttl=TtlSchema(table.ttl) if table.ttl else None,
+            version=next((n for n, a in stated if type(a).__name__ == "VersionAttribute"), None),
+            type_name=_discriminator(model, marker),
+            description=(model.__doc__ or "").strip().partition("\n")[0],
+        )
+    )
+
+
+def _add_table(table: TableSchema, found: Imported) -> None:
+    """Models of one table name its indexes together."""
+    known = next((each for each in found.tables if each.name == table.name), None)
+    if known is None:
+        found.tables.append(table)
+        return
+    names = {index.name for index in known.indexes}
+    more = (index for index in table.indexes if index.name not in names)
+    joined = replace(known, indexes=(*known.indexes, *more))
+    found.tables[found.tables.index(known)] = joined
+
+
+def _template(attribute: AttributeSchema) -> Template:
+    """An attribute alone, as a key."""
+    format_ = f":{attribute.stored}" if attribute.stored.startswith("iso") else ""
+    return template(f"{{{attribute.field}{format_}}}")
+
+
+def _key_type(attribute: AttributeSchema) -> KeyType:
+    if attribute.type in ("number", "decimal") or attribute.stored.startswith("epoch"):
+        return "N"
+    return "B" if attribute.type == "binary" else "S"
+
+
+def _when(index: Index, fields: Sequence[AttributeSchema]) -> Condition | None:
+    """An item without one of the attributes is not in the index."""
+    optional = [a.field for a in fields if a.name in index.key_attributes and a.optional]
+    return there(*optional) if optional else None
 
 
 def _discriminator(model: Any, marker: Any) -> str:
