@@ -17,7 +17,7 @@ from keyfold_engine.clock import ManualClock
 from keyfold_engine.engine import Engine
 from keyfold_engine.engine.faults import Faults
 from keyfold_workbench.cost import load
-from keyfold_workbench.cost.part import Store
+from keyfold_workbench.cost.charge import Store
 from keyfold_workbench.cost.workload import BurstLoad
 from keyfold_workbench.simulate.load.design_load import design_load
 from keyfold_workbench.simulate.load.schedule import Schedule

@@ -13,8 +13,8 @@ from keyfold_engine.values.units import entry_units, read_units, write_units
 from keyfold_workbench.advise.demand import Demand, Shape, serves, shape_of
 from keyfold_workbench.advise.new_names import is_generic
 from keyfold_workbench.cost.figures import Figures
-from keyfold_workbench.cost.item import APPEARS
-from keyfold_workbench.cost.part import IN_TRANSACTION
+from keyfold_workbench.cost.ledger import IN_TRANSACTION
+from keyfold_workbench.cost.sample_run import APPEARS
 
 Kind = Literal["base", "global", "local", "lookup", "filter", "scan"]
 

@@ -9,8 +9,8 @@ from math import ceil
 
 from keyfold.design.schema import FeedSchema, PatternSchema, Schema
 from keyfold.prices import Prices
-from keyfold_workbench.cost.feeds import FeedPage
-from keyfold_workbench.cost.part import PricedWrite, Store, Why
+from keyfold_workbench.cost.charge import PricedWrite, Store, Why
+from keyfold_workbench.cost.feed_page import FeedPage
 from keyfold_workbench.cost.reads import PricedRead
 from keyfold_workbench.cost.workload import Rate
 

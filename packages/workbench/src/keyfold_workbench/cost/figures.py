@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from keyfold.design.consequence_words import with_follows
 from keyfold.design.flow import Action
@@ -13,10 +14,13 @@ from keyfold.design.schema import (
     EntitySchema,
     FeedSchema,
     Follows,
+    Index,
     PatternSchema,
     Schema,
     SearchSchema,
+    TableSchema,
 )
+from keyfold.maintain.shards import TYPE_NAME
 from keyfold.prices import SECONDS_A_MONTH, Prices, prices
 from keyfold.review.check.reach import Reach
 from keyfold_workbench.cost.holdings import Holdings
@@ -152,14 +156,50 @@ class Figures(Holdings):
         """The consequences of one kind for an entity's changes."""
         return [each for each in self._follows.get(entity.name, ()) if each.fact == fact]
 
-    def jobs(self, entity: EntitySchema, event: str) -> list[Follows]:
-        """The jobs of an entity's changes; feeds are priced separately."""
-        jobs = self.following(entity, "job")
-        return [each for each in jobs if each.found is not None and event in each.on]
+    def part_of(self, names: Iterable[str]) -> Schema:
+        """The part of the design that a write of these entities touches."""
+        known, reached = self.schema.by_entity, set[str]()
+        asked = waiting = set(names)
+        while waiting:
+            reached |= waiting
+            found = {each.target for n in waiting for each in self._follows.get(n, ())}
+            found |= {known[n].copy.of for n in waiting if known[n].copy}  # type: ignore[union-attr]
+            for feed in self._maintained_feeds:
+                if feed.post in reached:
+                    found |= {feed.item, feed.flag, *(feed.edges or (feed.edge,))}
+            waiting = (found & known.keys()) - reached
+        entities = tuple(
+            entity
+            for entity in self.schema.entities
+            if entity.name in reached and (entity.role != "support" or entity.name in asked)
+        )
+        tables = tuple(
+            replace(table, indexes=tuple(self._touched(table, reached)), vectors=())
+            for table in self.schema.tables
+            if any(entity.table == table.name for entity in entities)
+        )
+        follows = [one for n, several in self._follows.items() if n in reached for one in several]
+        feeds = tuple(feed for feed in self._maintained_feeds if feed.post in reached)
+        return Schema(
+            self.schema.name,
+            tables,
+            tuple(e for e in entities if e.type_name != TYPE_NAME),
+            follows=tuple(each for each in follows if each.sync != "none" and not _is_feed(each)),
+            feeds=feeds,
+            enforced=self.schema.enforced,
+        )
 
-    def joins(self, entity: EntitySchema) -> bool:
-        """Whether something joins the transactions that delete or replace its items."""
-        return any(each.joins for each in self._follows.get(entity.name, ()))
+    @property
+    def _maintained_feeds(self) -> list[FeedSchema]:
+        feeds = self.schema.feeds if self.schema.enforced else ()
+        return [feed for feed in feeds if feed.flag and feed.mode != "fan_in"]
+
+    def _touched(self, table: TableSchema, names: set[str]) -> Iterator[Index]:
+        """The indexes that items of these entities may be in."""
+        for index in table.indexes:
+            placed = {entity.name for entity, _ in self.schema.placed_on(table.name, index.name)}
+            if not placed or placed & names:
+                yield index
 
     def processors(self, entity: EntitySchema) -> list[ConsumerSchema]:
         """The consumers of an entity's changes that are not declared structures."""
@@ -223,6 +263,10 @@ class Figures(Holdings):
             return write.each
         self.assume(f"{write.name} writes {EACH:g} items for an effect with `each`")
         return EACH
+
+
+def _is_feed(each: Follows) -> bool:
+    return each.fact == "job" and each.found is None
 
 
 def _by_source(schema: Schema) -> dict[str, list[Follows]]:

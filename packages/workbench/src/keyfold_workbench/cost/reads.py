@@ -11,8 +11,8 @@ from keyfold.review.check.key_sets import Appearance
 from keyfold.review.check.reach import is_confined
 from keyfold_engine.limits import BATCH_GET_ITEMS, PAGE_BYTES
 from keyfold_engine.values.units import read_units
+from keyfold_workbench.cost.charge import Store
 from keyfold_workbench.cost.figures import Figures
-from keyfold_workbench.cost.part import Store
 
 
 @dataclass(frozen=True)

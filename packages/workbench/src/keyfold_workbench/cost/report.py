@@ -6,8 +6,8 @@ from keyfold.prices import SECONDS_A_MONTH
 from keyfold.review.docs.blocks import Block, Document, Grid, Paragraph, Picture, Section, Sentences
 from keyfold_workbench.cost.amounts import money, number, percent, volume
 from keyfold_workbench.cost.bill import WARM, Bill, HotKey, PathLine, PatternLine, WriteLine
+from keyfold_workbench.cost.charge import Why
 from keyfold_workbench.cost.charts import Bar, bars
-from keyfold_workbench.cost.part import Why
 
 SHOWN = 12
 

@@ -14,7 +14,7 @@ from keyfold_engine.limits import (
     PARTITION_WRITE_UNITS,
     STORAGE_OVERHEAD_BYTES,
 )
-from keyfold_workbench.cost import feeds, upkeep, views
+from keyfold_workbench.cost import feed_page, upkeep, views
 from keyfold_workbench.cost.bill import (
     Bill,
     FeedLine,
@@ -25,8 +25,8 @@ from keyfold_workbench.cost.bill import (
     ViewLine,
     WriteLine,
 )
+from keyfold_workbench.cost.charge import SUPPORT, Store, Why
 from keyfold_workbench.cost.figures import Figures
-from keyfold_workbench.cost.part import SUPPORT, Store, Why
 from keyfold_workbench.cost.reads import read
 from keyfold_workbench.cost.workload import HORIZON_MONTHS, Rate, Workload
 from keyfold_workbench.cost.writes import write
@@ -73,7 +73,7 @@ class _Counting:
         )
 
     def _feed(self, feed: FeedSchema) -> Iterator[FeedLine]:
-        page, rate = feeds.page(self.figures, feed), self.figures.feed_rate(feed)
+        page, rate = feed_page.page(self.figures, feed), self.figures.feed_rate(feed)
         if page is None:
             return
         for part in page.parts:

@@ -11,7 +11,7 @@ from keyfold_engine.limits import GB, STORAGE_OVERHEAD_BYTES
 from keyfold_workbench.cost import vectors
 from keyfold_workbench.cost.bill import PathLine, UpkeepLine, WriteLine
 from keyfold_workbench.cost.figures import Figures
-from keyfold_workbench.cost.part import IN_TRANSACTION
+from keyfold_workbench.cost.ledger import IN_TRANSACTION
 
 UNIQUE_BYTES, MARKER_BYTES, REQUEST_BYTES = 150, 130, 260
 """Approximate bytes of a unique marker, a processed marker and a request id."""

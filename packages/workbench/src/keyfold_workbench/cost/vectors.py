@@ -34,7 +34,7 @@ def _writes_line(
         part.items * line.rate.average * max(VECTOR_REQUEST_BYTES, entries[part.entity])
         for line in writes
         for part in line.write.parts
-        if part.entity in entries and part.effect is not None
+        if part.entity in entries
     )
     gigabytes = bytes_ * SECONDS_A_MONTH / GB
     amount = f"{gigabytes:,.2f} GB a month"

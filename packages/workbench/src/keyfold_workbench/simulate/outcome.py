@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from keyfold_workbench.cost.part import Store
+from keyfold_workbench.cost.charge import Store
 from keyfold_workbench.simulate.grant import Reason
 from keyfold_workbench.simulate.traffic import Kind
 

@@ -13,7 +13,7 @@ from itertools import accumulate
 from math import exp
 from zlib import crc32
 
-from keyfold_workbench.cost.part import Store
+from keyfold_workbench.cost.charge import Store
 from keyfold_workbench.simulate.assumptions import Assumptions
 from keyfold_workbench.simulate.load.schedule import Schedule
 from keyfold_workbench.simulate.load.zipf import exponent

@@ -8,7 +8,7 @@ import pytest
 from tests.unit.simulate.stories.retry_pool import RetryPool
 
 from keyfold_engine.limits import GB
-from keyfold_workbench.cost.part import Store
+from keyfold_workbench.cost.charge import Store
 from keyfold_workbench.simulate.load.schedule import Schedule
 from keyfold_workbench.simulate.load.zipf import exponent, harmonic, shares
 from keyfold_workbench.simulate.model import conflicts

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from keyfold.prices import SECONDS_A_MONTH
 from keyfold_engine.limits import GB
-from keyfold_workbench.cost.part import Store
+from keyfold_workbench.cost.charge import Store
 from keyfold_workbench.simulate.assumptions import Assumptions
 from keyfold_workbench.simulate.load.design_load import DesignLoad
 from keyfold_workbench.simulate.load.schedule import DAY

@@ -11,8 +11,9 @@ from keyfold.design.template import Slot
 from keyfold.prices import SECONDS_A_MONTH
 from keyfold_engine.limits import PARTITION_WRITE_UNITS
 from keyfold_workbench.cost import Bill, bill
+from keyfold_workbench.cost.charge import Part, Store
 from keyfold_workbench.cost.figures import Figures
-from keyfold_workbench.cost.part import IN_TRANSACTION, Part, Store
+from keyfold_workbench.cost.ledger import IN_TRANSACTION
 from keyfold_workbench.cost.workload import HORIZON_MONTHS, BurstLoad, Rate, Workload
 from keyfold_workbench.simulate.load.schedule import DAY, Burst, Day, Schedule
 from keyfold_workbench.simulate.load.zipf import exponent, harmonic, shares

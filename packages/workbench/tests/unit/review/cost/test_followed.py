@@ -37,7 +37,7 @@ from keyfold_engine.engine import Engine
 from keyfold_engine.values.size import item_size
 from keyfold_workbench.cost import EntityLoad, Workload, bill, upkeep
 from keyfold_workbench.cost import loads as workload
-from keyfold_workbench.cost.feeds import page
+from keyfold_workbench.cost.feed_page import page
 from keyfold_workbench.cost.figures import Figures
 from keyfold_workbench.cost.workload import FeedLoad
 from keyfold_workbench.cost.writes import write

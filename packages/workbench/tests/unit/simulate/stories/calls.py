@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.unit.simulate.stories.retry_pool import RetryPool
 from tests.unit.simulate.stories.story import Claim, Story
 
-from keyfold_workbench.cost.part import Store
+from keyfold_workbench.cost.charge import Store
 from keyfold_workbench.simulate.assumptions import Assumptions
 from keyfold_workbench.simulate.load.schedule import Burst, Schedule
 from keyfold_workbench.simulate.model import conflicts

@@ -7,7 +7,7 @@ import random
 from tests.unit.simulate.stories.ordered_writer import OrderedWriter
 from tests.unit.simulate.stories.story import Claim, Story
 
-from keyfold_workbench.cost.part import Store
+from keyfold_workbench.cost.charge import Store
 from keyfold_workbench.simulate.assumptions import Assumptions
 from keyfold_workbench.simulate.load.schedule import Burst, Schedule
 from keyfold_workbench.simulate.model.bucket import Bucket

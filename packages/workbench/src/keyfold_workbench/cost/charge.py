@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from keyfold.design.follows import SUPPORT_TABLE
-from keyfold.design.schema import Effect
 
 IN_TRANSACTION = 2
 """The cost factor of writes inside a transaction, except on global indexes."""
@@ -54,9 +53,8 @@ class Part:
     why: Why = "item"
     reading: bool = False
     """Read units: what a write must read first."""
-    effect: Effect | None = None
-    """The effect on the item, which the stream reports."""
     items: float = 0.0
+    """The items of the entity that are written."""
     streamed: bool = False
     """Whether a stream consumer does it, after the write was answered."""
 
@@ -88,10 +86,3 @@ def times(parts: Iterable[Part], count: float) -> Iterator[Part]:
 def for_purpose(parts: Iterable[Part], why: Why) -> Iterator[Part]:
     """The same for another purpose; index entries keep theirs."""
     return (part if part.why == "index" else replace(part, why=why) for part in parts)
-
-
-def in_transaction(parts: Iterable[Part]) -> Iterator[Part]:
-    """The cost inside one transaction: twice for tables, once for indexes."""
-    for part in parts:
-        doubled = not part.reading and part.path.index is None
-        yield replace(part, units=part.units * IN_TRANSACTION) if doubled else part
