@@ -176,9 +176,9 @@ def test_a_design_that_would_stop_serving_a_pattern_is_seen_through(sellers: Adv
 def test_keeping_every_choice_changes_nothing() -> None:
     schema, load_ = system("inviter")
     from keyfold_workbench.advise.search import Search
-    from keyfold_workbench.cost.figures import Figures
+    from keyfold_workbench.cost.design_numbers import DesignNumbers
 
-    search = Search(Figures(schema, load_))
+    search = Search(DesignNumbers(schema, load_))
     made = redesign(schema, {entity.name: search.today(entity.name) for entity in schema.entities})
     assert (made.tables, made.entities, made.patterns) == (
         schema.tables,

@@ -20,8 +20,8 @@ from keyfold_workbench.advise.search import STRATEGIES, Search, Strategy
 from keyfold_workbench.advise.shards import overloads, spread
 from keyfold_workbench.advise.suggestions import suggestions
 from keyfold_workbench.cost.bill import Bill
-from keyfold_workbench.cost.figures import Figures
-from keyfold_workbench.cost.tally import bill
+from keyfold_workbench.cost.billing import bill
+from keyfold_workbench.cost.design_numbers import DesignNumbers
 from keyfold_workbench.cost.workload import Workload
 
 LOST = 10.0
@@ -79,7 +79,7 @@ class Advice:
 
 def advise(schema: Schema, workload: Workload, step: Step | None = None) -> Advice:
     """Search for better designs and prove that they serve every pattern."""
-    figures = Figures(schema, workload)
+    figures = DesignNumbers(schema, workload)
     search, proof = Search(figures), Proof(schema)
     today = bill(schema, workload)
     kept = Alternative("as it is", "nothing changes", schema, today, {})

@@ -12,7 +12,7 @@ from keyfold_engine.limits import GB, ITEM_COLLECTION_BYTES, STORAGE_OVERHEAD_BY
 from keyfold_engine.values.units import entry_units, read_units, write_units
 from keyfold_workbench.advise.demand import Demand, Shape, serves, shape_of
 from keyfold_workbench.advise.new_names import is_generic
-from keyfold_workbench.cost.figures import Figures
+from keyfold_workbench.cost.design_numbers import DesignNumbers
 from keyfold_workbench.cost.ledger import IN_TRANSACTION
 from keyfold_workbench.cost.sample_run import APPEARS
 
@@ -72,7 +72,7 @@ class KeyChoice:
 class Pricing:
     """Prices of one entity's accesses and writes, each computed once."""
 
-    def __init__(self, figures: Figures, entity: EntitySchema, demands: list[Demand]) -> None:
+    def __init__(self, figures: DesignNumbers, entity: EntitySchema, demands: list[Demand]) -> None:
         self.figures, self.entity, self.demands = figures, entity, demands
         self.bytes = figures.item_bytes(entity)
         self.items = figures.items(entity)

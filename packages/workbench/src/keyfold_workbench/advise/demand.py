@@ -9,7 +9,7 @@ from keyfold.design.schema import EntitySchema, KeyTemplates, PatternSchema, Sch
 from keyfold.design.template import Slot, Template
 from keyfold.review.check.filters import equal_fields
 from keyfold.review.check.reach import is_confined
-from keyfold_workbench.cost.figures import Figures
+from keyfold_workbench.cost.design_numbers import DesignNumbers
 
 ORDERED = ("timestamp", "date", "number")
 FIXED_ROLES = ("pointer", "counter", "feed_item", "support")
@@ -93,7 +93,7 @@ def written_through(schema: Schema) -> Iterator[tuple[str, str | None]]:
 class Demands:
     """The demands of a design by entity, and which keys must stay."""
 
-    def __init__(self, figures: Figures) -> None:
+    def __init__(self, figures: DesignNumbers) -> None:
         self.figures, self.schema = figures, figures.schema
         self.by_entity: dict[str, list[Demand]] = {e.name: [] for e in self.schema.entities}
         self.pinned: dict[str, set[str | None]] = {e.name: set() for e in self.schema.entities}

@@ -17,7 +17,7 @@ from keyfold.design.schema import (
 from keyfold.design.template import Literal, Template
 from keyfold_workbench.advise import new_names
 from keyfold_workbench.advise.replacement import with_parts
-from keyfold_workbench.cost.tally import bill
+from keyfold_workbench.cost.billing import bill
 from keyfold_workbench.cost.workload import Workload
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from keyfold.design.schema import EntitySchema, Index, Schema
 from keyfold_engine.values.units import read_units, write_units
 from keyfold_workbench.cost.bill import Bill
-from keyfold_workbench.cost.figures import Figures
+from keyfold_workbench.cost.design_numbers import DesignNumbers
 from keyfold_workbench.cost.workload import Workload
 
 PAYS_WITHIN = 12.0
@@ -36,7 +36,7 @@ NOTHING = DataMove()
 
 def move(before: Bill, after: Bill, workload: Workload) -> DataMove:
     """Items with another key, table, index or copy are rewritten."""
-    figures = Figures(after.schema, workload)
+    figures = DesignNumbers(after.schema, workload)
     reads = writes = items = 0.0
     moved: list[str] = []
     for entity in after.schema.entities:

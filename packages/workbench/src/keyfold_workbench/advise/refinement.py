@@ -13,8 +13,8 @@ from keyfold.design.schema import (
 from keyfold_workbench.advise import new_names
 from keyfold_workbench.advise.demand import Demands, written_through
 from keyfold_workbench.advise.replacement import with_index, with_parts
-from keyfold_workbench.cost.figures import Figures
-from keyfold_workbench.cost.tally import bill
+from keyfold_workbench.cost.billing import bill
+from keyfold_workbench.cost.design_numbers import DesignNumbers
 from keyfold_workbench.cost.workload import Workload
 
 FEW = 10
@@ -46,7 +46,7 @@ def _narrow(
     if index.projection != "ALL" or index.local:
         return
     readers = [p for p in schema.patterns if (p.table, p.index) == (name, index.name)]
-    figures = Figures(schema, workload)
+    figures = DesignNumbers(schema, workload)
     needs = [_needs(figures, pattern) for pattern in readers]
     followed = {(schema.by_entity[e].table, i) for e, i in written_through(schema)}
     if not readers or any(need is None for need in needs) or (name, index.name) in followed:
@@ -75,7 +75,7 @@ def _narrow(
     yield with_parts(made, *read)
 
 
-def _needs(figures: Figures, pattern: PatternSchema) -> tuple[str, ...] | None:
+def _needs(figures: DesignNumbers, pattern: PatternSchema) -> tuple[str, ...] | None:
     """The fields that a pattern's caller uses; None if not stated."""
     if pattern.kind in ("count", "exists"):
         return ()
@@ -85,7 +85,7 @@ def _needs(figures: Figures, pattern: PatternSchema) -> tuple[str, ...] | None:
 
 def _sparse(schema: Schema, workload: Workload, name: str, index: Index) -> Iterator[Schema]:
     """The index with only the one value that is read, if its partition key has few values."""
-    figures = Figures(schema, workload)
+    figures = DesignNumbers(schema, workload)
     demands = Demands(figures)
     for entity, placement in schema.placed_on(name, index.name):
         fields = placement.key.partition.fields

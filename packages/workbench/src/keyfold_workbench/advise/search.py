@@ -9,7 +9,7 @@ from keyfold.design.schema import EntitySchema
 from keyfold_workbench.advise import new_names
 from keyfold_workbench.advise.choice import Access, Features, KeyChoice, Pricing
 from keyfold_workbench.advise.demand import Demand, Demands, serves, shape_of
-from keyfold_workbench.cost.figures import Figures
+from keyfold_workbench.cost.design_numbers import DesignNumbers
 
 BEAM = 10
 WORTH = 0.97
@@ -60,7 +60,7 @@ STRATEGIES = (
 class Search:
     """Choices for all entities of a design."""
 
-    def __init__(self, figures: Figures) -> None:
+    def __init__(self, figures: DesignNumbers) -> None:
         self.figures, self.schema = figures, figures.schema
         self.demands = Demands(figures)
         self._pricing = {

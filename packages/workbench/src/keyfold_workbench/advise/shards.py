@@ -22,8 +22,8 @@ from keyfold_workbench.advise import new_names
 from keyfold_workbench.advise.demand import Demands, written_through
 from keyfold_workbench.advise.replacement import with_index, with_parts
 from keyfold_workbench.cost.bill import WARM, Bill, HotKey
-from keyfold_workbench.cost.figures import Figures
-from keyfold_workbench.cost.tally import bill
+from keyfold_workbench.cost.billing import bill
+from keyfold_workbench.cost.design_numbers import DesignNumbers
 from keyfold_workbench.cost.workload import Workload
 
 SHARD = "shard"
@@ -62,7 +62,7 @@ def _entity_under(schema: Schema, workload: Workload, hot: HotKey) -> EntitySche
     if len(under) != 1 or not _takes_number(under[0]):
         return None
     entity = under[0]
-    pinned = Demands(Figures(schema, workload)).pinned[entity.name]
+    pinned = Demands(DesignNumbers(schema, workload)).pinned[entity.name]
     follows = with_follows(schema).follows
     hung_on = any(entity.name == each.source and each.fact in ("copy", "job") for each in follows)
     counted = any(entity.name in (e.source, e.target) for e in follows if e.fact == "amount")

@@ -10,7 +10,7 @@ from keyfold_engine.limits import ITEM_BYTES
 from keyfold_engine.values.units import write_units
 from keyfold_workbench.cost.amounts import money, number
 from keyfold_workbench.cost.bill import WARM, Bill
-from keyfold_workbench.cost.figures import Figures
+from keyfold_workbench.cost.design_numbers import DesignNumbers
 from keyfold_workbench.cost.workload import Workload
 
 ELEMENT = 40
@@ -19,7 +19,7 @@ ELEMENT = 40
 
 def suggestions(bill: Bill, workload: Workload) -> tuple[str, ...]:
     """Sentences, those with dollars in them first."""
-    figures = Figures(bill.schema, workload)
+    figures = DesignNumbers(bill.schema, workload)
     return (*_row_fetches(bill), *_lists(bill, figures), *_hot(bill))
 
 
@@ -36,7 +36,7 @@ def _row_fetches(bill: Bill) -> Iterator[str]:
         )
 
 
-def _lists(bill: Bill, figures: Figures) -> Iterator[str]:
+def _lists(bill: Bill, figures: DesignNumbers) -> Iterator[str]:
     """Lists and sets that grow without bound."""
     for entity in bill.schema.entities:
         for attribute in entity.attributes:

@@ -17,7 +17,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from keyfold_workbench.cost import bill, report
-    from keyfold_workbench.cost.plain import plain
+    from keyfold_workbench.cost.bill_json import as_json
 
     made = bill(*load_workload(args))
-    return write_report(report.document(made), plain(made), args)
+    return write_report(report.document(made), as_json(made), args)

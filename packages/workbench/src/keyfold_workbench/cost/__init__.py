@@ -13,8 +13,8 @@ from keyfold.review.docs.blocks import Document, Picture
 from keyfold.review.docs.html import html
 from keyfold.review.docs.markdown import markdown
 from keyfold_workbench.cost.bill import Bill
+from keyfold_workbench.cost.billing import bill
 from keyfold_workbench.cost.known_workload import known_workload
-from keyfold_workbench.cost.tally import bill
 from keyfold_workbench.cost.text import text
 from keyfold_workbench.cost.workload import EntityLoad, PatternLoad, Workload, WriteLoad
 from keyfold_workbench.cost.workload_file import load, loads

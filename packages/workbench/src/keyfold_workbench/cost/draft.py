@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from keyfold.design.schema import EntitySchema, PatternSchema, Schema
-from keyfold_workbench.cost.figures import PAGE, PEAK_FACTOR, Figures
-from keyfold_workbench.cost.holdings import ITEMS
+from keyfold_workbench.cost.design_numbers import PAGE, PEAK_FACTOR, DesignNumbers
+from keyfold_workbench.cost.item_numbers import ITEMS
 from keyfold_workbench.cost.workload import EntityLoad, Workload
 
 HEAD = """\
@@ -27,7 +27,7 @@ def observed_draft(schema: Schema, seen: Workload) -> str:
 
 
 def _lines(schema: Schema, seen: Workload | None) -> Iterator[str]:
-    figures = Figures(schema, Workload())
+    figures = DesignNumbers(schema, Workload())
     yield HEAD.rstrip()
     yield f"design: {schema.name or 'design'}"
     if seen is None:
@@ -86,7 +86,7 @@ def _size(stated: EntityLoad) -> str:
     return f"sizes: {{{pairs}}}"
 
 
-def _entity(figures: Figures, entity: EntitySchema) -> str:
+def _entity(figures: DesignNumbers, entity: EntitySchema) -> str:
     if entity.copy is not None:
         copies = f"copies: {figures.copies(entity):g}, " if entity.copy.each else ""
         return f"{copies}bytes: {figures.item_bytes(entity)}"

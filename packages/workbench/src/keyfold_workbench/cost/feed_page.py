@@ -10,7 +10,7 @@ from keyfold.maintain.feed.page import FIRST_READ
 from keyfold_engine.limits import BATCH_GET_ITEMS
 from keyfold_engine.values.units import read_units
 from keyfold_workbench.cost.charge import Part, Store
-from keyfold_workbench.cost.figures import Figures
+from keyfold_workbench.cost.design_numbers import DesignNumbers
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class FeedPage:
         return sum(part.units for part in self.parts)
 
 
-def page(figures: Figures, feed: FeedSchema) -> FeedPage | None:
+def page(figures: DesignNumbers, feed: FeedSchema) -> FeedPage | None:
     """The cost of a reader's page; None for a feed that the design does not maintain itself."""
     if not figures.schema.enforced:
         return None
@@ -58,7 +58,7 @@ def _read(entity: EntitySchema, units: float) -> Part:
 
 
 def _units(
-    figures: Figures, entity: EntitySchema, count: float, *, consistent: bool = False
+    figures: DesignNumbers, entity: EntitySchema, count: float, *, consistent: bool = False
 ) -> float:
     size = ceil(count * figures.item_bytes(entity) - 1e-6)
     return read_units(size, consistent=consistent)

@@ -10,7 +10,7 @@ from keyfold.design.schema import Schema
 from keyfold.design.target import FILES
 from keyfold.errors import KeyfoldError
 from keyfold_workbench.cost.amounts import money
-from keyfold_workbench.cost.tally import bill
+from keyfold_workbench.cost.billing import bill
 from keyfold_workbench.cost.workload import Workload
 from keyfold_workbench.cost.workload_file import load
 

@@ -41,7 +41,7 @@ class Touch:
     streamed: bool = False
 
 
-class Ledger(EmbeddedClient):
+class TouchLedger(EmbeddedClient):
     """An engine whose requests are noted while `notes` is a list."""
 
     def __init__(self, engine: Engine, tables: Mapping[str, TableSchema]) -> None:
@@ -122,20 +122,26 @@ class Ledger(EmbeddedClient):
         if operation == "GetItem":
             item = answer.get("Item")
             consistent = request.get("ConsistentRead", False)
-            yield self._seen(request["TableName"], None, [item] if item else [], consistent)
+            yield self._touch_of_read(
+                request["TableName"], None, [item] if item else [], consistent
+            )
         elif operation == "BatchGetItem":
             for table, asked in request["RequestItems"].items():
                 found = answer.get("Responses", {}).get(table, [])
                 lacking = len(asked["Keys"]) - len(found)
                 for items in (*([one] for one in found), *([] for _ in range(lacking))):
-                    yield self._seen(table, None, items, asked.get("ConsistentRead", False))
+                    yield self._touch_of_read(
+                        table, None, items, asked.get("ConsistentRead", False)
+                    )
         elif operation in ("Query", "Scan"):
             consistent = request.get("ConsistentRead", False)
-            yield self._seen(
+            yield self._touch_of_read(
                 request["TableName"], request.get("IndexName"), answer["Items"], consistent
             )
 
-    def _seen(self, table: str, index: str | None, items: list[Item], consistent: bool) -> Touch:
+    def _touch_of_read(
+        self, table: str, index: str | None, items: list[Item], consistent: bool
+    ) -> Touch:
         entities = tuple(self._entity(table, item) for item in items)
         name = self._tables[table].name
         return Touch("read", name, index, entities, consistent=consistent, streamed=self.streamed)

@@ -12,7 +12,7 @@ from keyfold.review.check.reach import is_confined
 from keyfold_engine.limits import BATCH_GET_ITEMS, PAGE_BYTES
 from keyfold_engine.values.units import read_units
 from keyfold_workbench.cost.charge import Store
-from keyfold_workbench.cost.figures import Figures
+from keyfold_workbench.cost.design_numbers import DesignNumbers
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class PricedRead:
         return self.units + self.fetched
 
 
-def read(figures: Figures, pattern: PatternSchema) -> PricedRead:
+def read(figures: DesignNumbers, pattern: PatternSchema) -> PricedRead:
     """The cost of one call."""
     table = figures.schema.by_table.get(pattern.table)
     index = table.index(pattern.index) if table and pattern.index else None
@@ -79,7 +79,7 @@ def read(figures: Figures, pattern: PatternSchema) -> PricedRead:
 
 
 def _matches(
-    figures: Figures, pattern: PatternSchema, appearance: Appearance, index: Index | None
+    figures: DesignNumbers, pattern: PatternSchema, appearance: Appearance, index: Index | None
 ) -> float:
     """The number of one entity's items in one call's key range."""
     entity, key = appearance.entity, appearance.key
@@ -96,7 +96,7 @@ def _matches(
     return figures.matched(entity, given) * share
 
 
-def _passing(figures: Figures, pattern: PatternSchema) -> float:
+def _passing(figures: DesignNumbers, pattern: PatternSchema) -> float:
     """The share of read items that a filter keeps."""
     entity = figures.schema.by_entity.get(pattern.entities[0]) if pattern.entities else None
     fields = [f for f in equal_fields(pattern.filter) if entity and f in entity.by_field]
@@ -107,7 +107,9 @@ def _passing(figures: Figures, pattern: PatternSchema) -> float:
     return share
 
 
-def _fetch_units(figures: Figures, pattern: PatternSchema, rows: float) -> tuple[float, float]:
+def _fetch_units(
+    figures: DesignNumbers, pattern: PatternSchema, rows: float
+) -> tuple[float, float]:
     """Units and requests for entities that a pattern returns but does not read."""
     units = requests = 0.0
     known = figures.schema.by_entity
@@ -129,14 +131,14 @@ def _fetch_units(figures: Figures, pattern: PatternSchema, rows: float) -> tuple
     return units, requests
 
 
-def _bytes(figures: Figures, appearance: Appearance, index: Index | None) -> int:
+def _bytes(figures: DesignNumbers, appearance: Appearance, index: Index | None) -> int:
     if index is None:
         return figures.item_bytes(appearance.entity)
     return figures.entry_bytes(appearance.entity, index)
 
 
 def _rows(
-    figures: Figures,
+    figures: DesignNumbers,
     pattern: PatternSchema,
     found: tuple[Appearance, ...],
     index: Index | None,

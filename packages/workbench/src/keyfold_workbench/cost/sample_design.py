@@ -40,7 +40,7 @@ from keyfold.maintain.copied_field import CopyMaintainer, OriginMaintainer
 from keyfold.maintain.extreme import Extreme, ExtremeMaintainer
 from keyfold.maintain.feed.declaration import Feed
 from keyfold.maintain.feed.flag import Flag
-from keyfold.maintain.relation import Related
+from keyfold.maintain.related import Related
 from keyfold.runtime import Design
 from keyfold_engine.expressions.ast import Path
 from keyfold_workbench.cost.ledger import TYPE

@@ -17,7 +17,7 @@ from keyfold.streams import stream_handler
 from keyfold.streams.record import TTL_PRINCIPAL
 from keyfold_engine.clock import ManualClock
 from keyfold_engine.engine import Engine
-from keyfold_workbench.cost.ledger import Ledger, Touch
+from keyfold_workbench.cost.ledger import Touch, TouchLedger
 from keyfold_workbench.cost.sample_design import (
     ENABLED,
     FLAG,
@@ -75,7 +75,7 @@ class _SampleRun:
             self._react(consumer)
         tables = {python_name(t.name): t for t in self.write.schema.tables}
         self.clock = ManualClock(START.timestamp())
-        self.ledger = Ledger(Engine.open(":memory:", clock=self.clock), tables)
+        self.ledger = TouchLedger(Engine.open(":memory:", clock=self.clock), tables)
         self.db = design.open(self.ledger, clock=self.clock, on_loop="log")
         self.places: dict[tuple[str, str], str] = {}
         streams = any(table.schema.stream for table in design.tables.values())
@@ -162,7 +162,7 @@ class _SampleRun:
 
     def _subject(self, effect: Effect) -> Entity:
         """The item that an effect writes, with all that must be there before."""
-        made = self._made(effect.entity, {})
+        made = self._sample_item(effect.entity, {})
         if effect.action in APPEARS:
             self.known.pop(_place(made))
             return made
@@ -172,11 +172,11 @@ class _SampleRun:
             counted = each.fact == "amount" and each.target == effect.entity
             if counted and self.counts.get(f"counted {each.source}"):
                 via = {python_name(own): getattr(made, python_name(name)) for name, own in each.via}
-                self._put(self._made(each.source, via))
+                self._put(self._sample_item(each.source, via))
         self._settle()
         return made
 
-    def _made(self, name: str, bound: Mapping[str, Any]) -> Entity:
+    def _sample_item(self, name: str, bound: Mapping[str, Any]) -> Entity:
         """An item with these values, and those above it; it is not stored itself."""
         entity = self.sample.design.entities[name]
         values = dict(bound)
@@ -186,10 +186,10 @@ class _SampleRun:
             elif one not in values and info.is_required():
                 values[one] = self._value(entity, one)
         for one, held in self._above(name, values).items():
-            self._put(self._made(one[0], held))
+            self._put(self._sample_item(one[0], held))
         for each in self.sample.follows:
             if each.source == name and each.fact == "shown":
-                values |= self._shown(each, values)
+                values |= self._copied_value(each, values)
         made = entity(**values)
         self.known[_place(made)] = made
         for feed in self.sample.feeds:
@@ -259,7 +259,7 @@ class _SampleRun:
     def _address(entity: type[Entity]) -> tuple[str, ...]:
         return tuple(entity.__spec__.key.address)
 
-    def _shown(self, each: Follows, values: Mapping[str, Any]) -> dict[str, Any]:
+    def _copied_value(self, each: Follows, values: Mapping[str, Any]) -> dict[str, Any]:
         """The value of a copied field: its origin's."""
         place, _, _ = self._place_above(each, values)
         for job in self.sample.follows:
@@ -289,7 +289,7 @@ class _SampleRun:
                 held = {
                     via.get(own, own): getattr(parent, own) for own in parent.__spec__.key.address
                 }
-                made = self._made(job.target, held)
+                made = self._sample_item(job.target, held)
                 self._put(made)
                 if deletes:
                     self._add_children(made, deletes=True)
@@ -304,7 +304,7 @@ class _SampleRun:
         self._put(flag)
         edge, ends = next(iter(feed.edges.items()))
         for _ in range(self.counts.get(f"followers {feed.name}", 0)):
-            self._put(self._made(edge.__name__, {ends.source: author}))
+            self._put(self._sample_item(edge.__name__, {ends.source: author}))
 
     # Intents
 

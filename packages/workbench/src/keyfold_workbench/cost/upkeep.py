@@ -10,7 +10,7 @@ from keyfold.streams.marker import KEPT_SECONDS
 from keyfold_engine.limits import GB, STORAGE_OVERHEAD_BYTES
 from keyfold_workbench.cost import vectors
 from keyfold_workbench.cost.bill import PathLine, UpkeepLine, WriteLine
-from keyfold_workbench.cost.figures import Figures
+from keyfold_workbench.cost.design_numbers import DesignNumbers
 from keyfold_workbench.cost.ledger import IN_TRANSACTION
 
 UNIQUE_BYTES, MARKER_BYTES, REQUEST_BYTES = 150, 130, 260
@@ -23,7 +23,7 @@ OUTBOX_QUERIES = 8
 """The partitions that a worker with sinks queries for events at each check."""
 
 
-def unique_bytes(figures: Figures, entity: EntitySchema) -> float:
+def unique_bytes(figures: DesignNumbers, entity: EntitySchema) -> float:
     """Bytes of one item's markers."""
     markers = len(figures.following(entity, "claim"))
     return float(markers * (UNIQUE_BYTES + STORAGE_OVERHEAD_BYTES))
@@ -35,14 +35,14 @@ def marker_bytes(units: float) -> float:
     return made * (MARKER_BYTES + STORAGE_OVERHEAD_BYTES)
 
 
-def request_bytes(figures: Figures) -> float:
+def request_bytes(figures: DesignNumbers) -> float:
     """Bytes of the request ids that are kept."""
     rate = sum(load.rate or 0.0 for load in figures.workload.writes if load.once)
     return rate * REQUEST_SECONDS * (REQUEST_BYTES + STORAGE_OVERHEAD_BYTES)
 
 
 def lines(
-    figures: Figures, paths: Sequence[PathLine], writes: Sequence[WriteLine]
+    figures: DesignNumbers, paths: Sequence[PathLine], writes: Sequence[WriteLine]
 ) -> Iterator[UpkeepLine]:
     yield from _backup_lines(figures, paths)
     yield from vectors.lines(figures, writes)
@@ -50,7 +50,7 @@ def lines(
     yield from _expiries(figures, writes)
 
 
-def _backup_lines(figures: Figures, paths: Sequence[PathLine]) -> Iterator[UpkeepLine]:
+def _backup_lines(figures: DesignNumbers, paths: Sequence[PathLine]) -> Iterator[UpkeepLine]:
     """Recovery and backups include local indexes, but not global ones."""
     tables = figures.schema.by_table
     held = 0.0
@@ -68,7 +68,7 @@ def _backup_lines(figures: Figures, paths: Sequence[PathLine]) -> Iterator[Upkee
         yield UpkeepLine(f"{kept:g} full backups", amount, kept * held / GB * asked.backup)
 
 
-def _streams(figures: Figures, writes: Sequence[WriteLine]) -> Iterator[UpkeepLine]:
+def _streams(figures: DesignNumbers, writes: Sequence[WriteLine]) -> Iterator[UpkeepLine]:
     streams = sum(1 for table in figures.schema.tables if table.stream)
     if not streams:
         return
@@ -86,7 +86,7 @@ def _streams(figures: Figures, writes: Sequence[WriteLine]) -> Iterator[UpkeepLi
         yield UpkeepLine("to look for events", f"{units:g} read units a second", asked)
 
 
-def _leases(figures: Figures, shards: float, writes: Sequence[WriteLine]) -> UpkeepLine:
+def _leases(figures: DesignNumbers, shards: float, writes: Sequence[WriteLine]) -> UpkeepLine:
     """Workers renew their leases, and save their progress after each batch."""
     load, asked = figures.workload.stream, figures.prices
     records = sum(part.items * line.rate.average for line in writes for part in line.write.parts)
@@ -97,7 +97,7 @@ def _leases(figures: Figures, shards: float, writes: Sequence[WriteLine]) -> Upk
     return UpkeepLine("leases of workers", f"{written:.3g} write units a second", dollars)
 
 
-def _expiries(figures: Figures, writes: Sequence[WriteLine]) -> Iterator[UpkeepLine]:
+def _expiries(figures: DesignNumbers, writes: Sequence[WriteLine]) -> Iterator[UpkeepLine]:
     names = {load.name for load in figures.writes if load.expired}
     rate = sum(line.rate.average for line in writes if line.write.name in names)
     if rate:

@@ -9,10 +9,10 @@ from keyfold.prices import SECONDS_A_MONTH
 from keyfold_engine.limits import GB, STORAGE_OVERHEAD_BYTES, VECTOR_REQUEST_BYTES
 from keyfold_workbench.cost import sizes
 from keyfold_workbench.cost.bill import UpkeepLine, WriteLine
-from keyfold_workbench.cost.figures import Figures
+from keyfold_workbench.cost.design_numbers import DesignNumbers
 
 
-def lines(figures: Figures, writes: Sequence[WriteLine]) -> Iterator[UpkeepLine]:
+def lines(figures: DesignNumbers, writes: Sequence[WriteLine]) -> Iterator[UpkeepLine]:
     """Writes and storage of each index, and each search."""
     for table in figures.schema.tables:
         for vector in table.vectors:
@@ -24,7 +24,7 @@ def lines(figures: Figures, writes: Sequence[WriteLine]) -> Iterator[UpkeepLine]
 
 
 def _writes_line(
-    figures: Figures,
+    figures: DesignNumbers,
     vector: VectorSchema,
     held: Sequence[EntitySchema],
     writes: Sequence[WriteLine],
@@ -42,7 +42,7 @@ def _writes_line(
 
 
 def _storage_line(
-    figures: Figures, vector: VectorSchema, held: Sequence[EntitySchema]
+    figures: DesignNumbers, vector: VectorSchema, held: Sequence[EntitySchema]
 ) -> UpkeepLine:
     gigabytes = (
         sum(figures.items(e) * (_entry(figures, e) + STORAGE_OVERHEAD_BYTES) for e in held) / GB
@@ -51,7 +51,7 @@ def _storage_line(
     return UpkeepLine(f"storage of {vector.name}", f"{gigabytes:,.2f} GB", dollars)
 
 
-def _search_lines(figures: Figures, search: SearchSchema) -> Iterator[UpkeepLine]:
+def _search_lines(figures: DesignNumbers, search: SearchSchema) -> Iterator[UpkeepLine]:
     """A search examines every entry of its scope."""
     vector = figures.schema.by_table[search.table].vector(search.index)
     entity = figures.schema.by_entity.get(search.entity)
@@ -65,6 +65,6 @@ def _search_lines(figures: Figures, search: SearchSchema) -> Iterator[UpkeepLine
     yield UpkeepLine(f"search {search.name}", amount, gigabytes * figures.prices.vector_search)
 
 
-def _entry(figures: Figures, entity: EntitySchema) -> int:
+def _entry(figures: DesignNumbers, entity: EntitySchema) -> int:
     """Bytes of an entry: the item, with four bytes for each number of a vector."""
     return figures.written_bytes(entity)

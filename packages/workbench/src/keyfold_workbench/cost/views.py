@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from keyfold_workbench.cost.figures import Figures
+from keyfold_workbench.cost.design_numbers import DesignNumbers
 from keyfold_workbench.cost.reads import PricedRead, read
 
 
-def reads(figures: Figures, name: str) -> Iterator[PricedRead]:
+def reads(figures: DesignNumbers, name: str) -> Iterator[PricedRead]:
     """What one view reads: a collection of its name where the design has one."""
     whole = figures.schema.by_pattern.get(name)
     if whole is not None:

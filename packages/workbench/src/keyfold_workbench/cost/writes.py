@@ -20,7 +20,7 @@ from keyfold.errors import KeyfoldError
 from keyfold.maintain.shards import TYPE_NAME
 from keyfold_engine.values.units import entry_units, read_units, write_units
 from keyfold_workbench.cost.charge import SUPPORT, Part, PricedWrite, Store, Why, for_purpose, times
-from keyfold_workbench.cost.figures import Figures
+from keyfold_workbench.cost.design_numbers import DesignNumbers
 from keyfold_workbench.cost.ledger import Touch
 from keyfold_workbench.cost.reads import read
 from keyfold_workbench.cost.sample_design import listed_in, pairs_of, python_name
@@ -37,7 +37,7 @@ FOLLOWERS = 25
 """Copies that a batch writes."""
 
 
-def write(figures: Figures, load: WriteLoad) -> PricedWrite:
+def write(figures: DesignNumbers, load: WriteLoad) -> PricedWrite:
     """The cost of one call."""
     effects = tuple(e for e in load.effects if e.entity in figures.schema.by_entity)
     together = load.atomic and not any(effect.each for effect in effects)
@@ -53,7 +53,12 @@ def write(figures: Figures, load: WriteLoad) -> PricedWrite:
 
 
 def _parts(
-    figures: Figures, name: str, effects: tuple[Effect, ...], *, joined: bool, expired: bool = False
+    figures: DesignNumbers,
+    name: str,
+    effects: tuple[Effect, ...],
+    *,
+    joined: bool,
+    expired: bool = False,
 ) -> list[Part]:
     if not effects:
         return []
@@ -69,7 +74,7 @@ def _parts(
     return [*found, *(part for effect in effects for part in _described(figures, effect))]
 
 
-def _priced(figures: Figures, sample: SampleWrite) -> Iterator[Part]:
+def _priced(figures: DesignNumbers, sample: SampleWrite) -> Iterator[Part]:
     """The touches of a write, each number being the workload's."""
     counts, others = _runs(figures, sample)
     purposes = _Purposes(figures, sample)
@@ -90,7 +95,7 @@ def _priced(figures: Figures, sample: SampleWrite) -> Iterator[Part]:
         yield from _stated(figures, consumer)
 
 
-def _stated(figures: Figures, consumer: ConsumerSchema) -> Iterator[Part]:
+def _stated(figures: DesignNumbers, consumer: ConsumerSchema) -> Iterator[Part]:
     """The reads of a processor; its sinks delete an event when they have it."""
     load = figures.consumer(consumer)
     for name in load.reads:
@@ -106,7 +111,7 @@ def _stated(figures: Figures, consumer: ConsumerSchema) -> Iterator[Part]:
 class _Purposes:
     """What a touch is for, and what it costs."""
 
-    figures: Figures
+    figures: DesignNumbers
     sample: SampleWrite
 
     def __post_init__(self) -> None:
@@ -198,7 +203,7 @@ class _Purposes:
 
 
 def _sample(
-    figures: Figures, effects: tuple[Effect, ...], *, joined: bool, expired: bool = False
+    figures: DesignNumbers, effects: tuple[Effect, ...], *, joined: bool, expired: bool = False
 ) -> SampleWrite:
     schema, changed = figures.schema, defaultdict[str, set[str]](set)
     consumers = []
@@ -265,7 +270,7 @@ Runs = list[tuple[dict[str, int], float]]
 """Counts that differ from the first run's, each with its weight."""
 
 
-def _runs(figures: Figures, sample: SampleWrite) -> tuple[dict[str, int], Runs]:
+def _runs(figures: DesignNumbers, sample: SampleWrite) -> tuple[dict[str, int], Runs]:
     """The counts of the first run, and the others that make up the workload's numbers."""
     first: dict[str, int] = {}
     others: Runs = []
@@ -316,13 +321,13 @@ def _runs(figures: Figures, sample: SampleWrite) -> tuple[dict[str, int], Runs]:
     return first, others
 
 
-def items_each(figures: Figures, job: Follows) -> float:
+def items_each(figures: DesignNumbers, job: Follows) -> float:
     """How many items a job finds per source item."""
     source, target = figures.schema.by_entity[job.source], figures.schema.by_entity[job.target]
     return figures.items(target) / max(figures.items(source), 1.0)
 
 
-def _described(figures: Figures, effect: Effect) -> Iterator[Part]:
+def _described(figures: DesignNumbers, effect: Effect) -> Iterator[Part]:
     """What the consumers and feeds of a described design do: they are not keyfold's."""
     schema = figures.schema
     entity = schema.by_entity[effect.entity]
@@ -347,7 +352,7 @@ def _afterwards(parts: Iterable[Part], count: float, why: Why) -> Iterator[Part]
     return (replace(part, streamed=True) for part in for_purpose(times(parts, count), why))
 
 
-def _own_effects(figures: Figures, consumer: ConsumerSchema) -> Iterator[Effect]:
+def _own_effects(figures: DesignNumbers, consumer: ConsumerSchema) -> Iterator[Effect]:
     """A consumer's stated effects, without those of declared structures."""
     kept = {each.target for each in figures.schema.follows if each.fact == "amount"}
     copies = (each for each in figures.schema.follows if each.fact == "copy")

@@ -19,7 +19,7 @@ from keyfold.review.check import check
 from keyfold.review.check.fixes import declaration_fixes, declaration_place
 from keyfold.review.check.report import Finding, Fix
 from keyfold_workbench.cost import Workload, bill, load
-from keyfold_workbench.cost.figures import Figures
+from keyfold_workbench.cost.design_numbers import DesignNumbers
 from keyfold_workbench.cost.reads import read
 
 WORKLOAD = "workload.yaml"
@@ -145,7 +145,7 @@ def _problem(finding: Finding) -> TextProblem:
 
 
 def _symbols(schema: Schema, workload: Workload | None) -> Iterator[Symbol]:
-    figures = Figures(schema, workload or Workload())
+    figures = DesignNumbers(schema, workload or Workload())
     lines = bill(schema, workload).patterns if workload is not None else ()
     dollars = {one.pattern.name: one for one in lines if one.rate.average}
     for table in schema.tables:

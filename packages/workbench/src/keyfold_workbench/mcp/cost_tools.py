@@ -6,7 +6,7 @@ from typing import Any
 
 from keyfold_workbench.advise import advise, report
 from keyfold_workbench.cost import Workload, bill, known_workload, loads, render_report
-from keyfold_workbench.cost.plain import plain
+from keyfold_workbench.cost.bill_json import as_json
 from keyfold_workbench.mcp.tool import Excerpt, excerpt, tool
 from keyfold_workbench.mcp.workspace import Workspace
 
@@ -20,7 +20,7 @@ class CostTools:
     @tool()
     def estimate_cost(self, workload: str = "") -> dict[str, Any]:
         """Dollars a month by pattern, write, table and index, and every assumption."""
-        return plain(bill(self._workspace.schema, self._workload(workload)))
+        return as_json(bill(self._workspace.schema, self._workload(workload)))
 
     @tool()
     def draft_workload(self) -> Excerpt:

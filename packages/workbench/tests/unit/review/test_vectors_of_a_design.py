@@ -14,7 +14,7 @@ from keyfold.review.docs.content import document
 from keyfold.review.docs.markdown import markdown
 from keyfold.review.draft.python import declaration
 from keyfold.runtime.tables import create_request
-from keyfold_workbench.cost.tally import bill
+from keyfold_workbench.cost.billing import bill
 from keyfold_workbench.cost.workload_file import loads as load_workload
 from keyfold_workbench.infra import cdk, cloudformation, iam, terraform
 

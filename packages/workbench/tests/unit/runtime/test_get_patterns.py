@@ -26,7 +26,7 @@ from keyfold.design.file import dumps, loads
 from keyfold.errors import DeclarationError, PlanError
 from keyfold.review.docs import files
 from keyfold.review.draft.python import declaration
-from keyfold_workbench.cost.figures import Figures
+from keyfold_workbench.cost.design_numbers import DesignNumbers
 from keyfold_workbench.cost.reads import read
 from keyfold_workbench.cost.workload import Workload
 
@@ -105,7 +105,7 @@ def test_documents_costs_and_design_files_know_them() -> None:
     text = next(iter(files(schema, Path("d.md")).values()))
     assert "BatchGetItem" in text
     assert "TransactGetItems" in text
-    figures = Figures(schema, Workload())
+    figures = DesignNumbers(schema, Workload())
     once = read(figures, together)
     assert (once.requests, once.items) == (1.0, 2.0)
     assert once.units == 4.0

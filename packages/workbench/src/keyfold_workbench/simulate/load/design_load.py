@@ -12,7 +12,7 @@ from keyfold.prices import SECONDS_A_MONTH
 from keyfold_engine.limits import PARTITION_WRITE_UNITS
 from keyfold_workbench.cost import Bill, bill
 from keyfold_workbench.cost.charge import Part, Store
-from keyfold_workbench.cost.figures import Figures
+from keyfold_workbench.cost.design_numbers import DesignNumbers
 from keyfold_workbench.cost.ledger import IN_TRANSACTION
 from keyfold_workbench.cost.workload import HORIZON_MONTHS, BurstLoad, Rate, Workload
 from keyfold_workbench.simulate.load.schedule import DAY, Burst, Day, Schedule
@@ -86,7 +86,7 @@ def design_load(schema: Schema, workload: Workload, setup: Setup | None = None) 
 class _Building:
     def __init__(self, schema: Schema, workload: Workload, setup: Setup) -> None:
         self.schema, self.workload, self.setup = schema, workload, setup
-        self.figures = Figures(schema, workload)
+        self.figures = DesignNumbers(schema, workload)
         self.bill = bill(schema, workload)
         self.lines: list[TrafficLine] = []
         self.spaces: dict[tuple[Store, str], list[tuple[float, float, float, bool]]] = defaultdict(

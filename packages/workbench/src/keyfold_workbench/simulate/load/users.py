@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from keyfold.design.schema import Schema
 from keyfold.errors import KeyfoldError
-from keyfold_workbench.cost.figures import Figures
+from keyfold_workbench.cost.design_numbers import DesignNumbers
 from keyfold_workbench.cost.workload import EntityLoad, Workload
 from keyfold_workbench.simulate.load.zipf import exponent, harmonic
 
@@ -21,7 +21,7 @@ def scale_users(schema: Schema, workload: Workload, users: float) -> Workload:
             "--users needs a workload that states its users: add `users: 50000` to the file"
         )
     by = users / workload.users
-    figures = Figures(schema, workload)
+    figures = DesignNumbers(schema, workload)
     # Defaults apply to the file's own number of users, and scale too.
     held = {
         entity.name: figures.items(entity)

@@ -37,8 +37,8 @@ from keyfold_engine.engine import Engine
 from keyfold_engine.values.size import item_size
 from keyfold_workbench.cost import EntityLoad, Workload, bill, upkeep
 from keyfold_workbench.cost import loads as workload
+from keyfold_workbench.cost.design_numbers import DesignNumbers
 from keyfold_workbench.cost.feed_page import page
-from keyfold_workbench.cost.figures import Figures
 from keyfold_workbench.cost.workload import FeedLoad
 from keyfold_workbench.cost.writes import write
 
@@ -200,7 +200,7 @@ class Town:
         """What the adviser says that a write costs."""
         schema = self.design.schema
         stated = workload(f"writes:\n  {words}: {{rate: 1}}\n{extra}", schema)
-        figures = Figures(
+        figures = DesignNumbers(
             schema, Workload(loads, {}, stated.writes, stated.consumers, stated.feeds)
         )
         reads: defaultdict[str, float] = defaultdict(float)
@@ -310,7 +310,7 @@ def test_a_request_id_is_claimed_and_holds_the_result(town: Town) -> None:
     schema = design.schema
     stated = workload("writes:\n  create Lamp: {rate: 1, once: true}\n", schema)
     loads = {"Lamp": EntityLoad(items=1, bytes=50)}
-    made = write(Figures(schema, Workload(loads, {}, stated.writes)), stated.writes[0])
+    made = write(DesignNumbers(schema, Workload(loads, {}, stated.writes)), stated.writes[0])
     modelled = sum(p.units for p in made.parts if p.why == "request id")
 
     def once() -> None:
@@ -444,7 +444,7 @@ def test_a_page_reads_follows_flags_copies_and_what_is_pulled(network: Town) -> 
     loads["Item"] = replace(loads["Item"], distinct={"reader_id": 3})
     loads["Post"] = replace(loads["Post"], distinct={"actor_id": 2})
     stated = Workload(loads, feeds={"home": FeedLoad(page=20, sources=2, pushed=0.5)})
-    found = page(Figures(social.schema, stated), social.schema.feeds[0])
+    found = page(DesignNumbers(social.schema, stated), social.schema.feeds[0])
     assert found is not None
     with network.db.work("page") as paid:
         home.page(network.db, "r1", limit=20)

@@ -13,7 +13,7 @@ from keyfold.maintain import Cascade
 from keyfold.structures import Average, Edge, Latest, Mirror
 from keyfold_engine.values.size import item_size
 from keyfold_workbench.cost import EntityLoad, Workload
-from keyfold_workbench.cost.figures import Figures
+from keyfold_workbench.cost.design_numbers import DesignNumbers
 from keyfold_workbench.cost.workload import WriteLoad
 from keyfold_workbench.cost.writes import write
 
@@ -148,7 +148,7 @@ def modelled(db: Any, name: str) -> float:
         if entity in design.schema.by_entity
     }
     load = WriteLoad(name, (found,), rate=1)
-    return write(Figures(design.schema, Workload(loads, {}, (load,))), load).units
+    return write(DesignNumbers(design.schema, Workload(loads, {}, (load,))), load).units
 
 
 def test_a_create_pays_for_its_item_index_entry_copies_and_marker(db: Any) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.samples.shop import design
 
-from keyfold_workbench.cost import bill, loads, plain
+from keyfold_workbench.cost import bill, bill_json, loads
 from keyfold_workbench.cost.bill import PathLine
 
 WORKLOAD = """
@@ -58,7 +58,7 @@ def test_the_bill_has_both_with_what_is_stored() -> None:
     assert made.provisioned_dollars == pytest.approx(9.49 + 11.388 + stored)
     scaled = ((15 + 36) * READ + (3 + 3) * WRITE) * HOURS
     assert made.scaled_dollars == pytest.approx(scaled + stored)
-    dollars = plain.plain(made)["dollars"]
+    dollars = bill_json.as_json(made)["dollars"]
     assert dollars["provisioned"] == pytest.approx(made.provisioned_dollars)
     assert dollars["provisioned_scaled"] == pytest.approx(made.scaled_dollars)
 

@@ -26,7 +26,7 @@ from keyfold.runtime.tables import create_request
 from keyfold_engine.engine import Engine
 from keyfold_engine.values.size import item_size
 from keyfold_workbench.cost import EntityLoad, PatternLoad, Workload
-from keyfold_workbench.cost.figures import Figures
+from keyfold_workbench.cost.design_numbers import DesignNumbers
 from keyfold_workbench.cost.reads import read
 from keyfold_workbench.cost.workload import WriteLoad
 from keyfold_workbench.cost.writes import write
@@ -114,7 +114,7 @@ def patterns() -> list[PatternSchema]:
 SCHEMA = Schema("things", (TABLE,), (THING,), tuple(patterns()))
 
 
-def figures(example: dict[str, Any], *writes: WriteLoad) -> Figures:
+def figures(example: dict[str, Any], *writes: WriteLoad) -> DesignNumbers:
     sizes = {name: item_size({name: value}) for name, value in example.items()}
     load = EntityLoad(
         items=PER_PARTITION,
@@ -130,7 +130,7 @@ def figures(example: dict[str, Any], *writes: WriteLoad) -> Figures:
         )
         for pattern in SCHEMA.patterns
     }
-    return Figures(SCHEMA, Workload({"Thing": load}, pages, writes))
+    return DesignNumbers(SCHEMA, Workload({"Thing": load}, pages, writes))
 
 
 @pytest.fixture(scope="module")
@@ -270,7 +270,7 @@ def test_rows_that_are_read_again_cost_what_a_batch_costs(
     load = replace(made.workload, patterns={"rows": PatternLoad(rate=1, page=PER_PARTITION)})
     load = replace(load, entities={**load.entities, "Other": load.entities[thing_.name]})
     schema = replace(SCHEMA, entities=(thing_, other), patterns=(*SCHEMA.patterns, rows))
-    assert units(answer) == {None: read(Figures(schema, load), rows).fetched}
+    assert units(answer) == {None: read(DesignNumbers(schema, load), rows).fetched}
 
 
 @settings(max_examples=6, deadline=None)

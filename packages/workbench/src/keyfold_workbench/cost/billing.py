@@ -26,7 +26,7 @@ from keyfold_workbench.cost.bill import (
     WriteLine,
 )
 from keyfold_workbench.cost.charge import SUPPORT, Store, Why
-from keyfold_workbench.cost.figures import Figures
+from keyfold_workbench.cost.design_numbers import DesignNumbers
 from keyfold_workbench.cost.reads import read
 from keyfold_workbench.cost.workload import HORIZON_MONTHS, Rate, Workload
 from keyfold_workbench.cost.writes import write
@@ -37,12 +37,12 @@ UTILISATION = 0.7
 
 def bill(schema: Schema, workload: Workload) -> Bill:
     """The cost of a design under a workload, most expensive first."""
-    figures = Figures(schema, workload)
+    figures = DesignNumbers(schema, workload)
     return _Counting(figures).bill()
 
 
 class _Counting:
-    def __init__(self, figures: Figures) -> None:
+    def __init__(self, figures: DesignNumbers) -> None:
         self.figures, self.schema = figures, figures.schema
         self.prices = figures.prices
         self.reads: dict[Store, list[tuple[float, Rate]]] = defaultdict(list)

@@ -7,7 +7,7 @@ from typing import Any
 from keyfold_workbench.cost.bill import Bill
 
 
-def plain(bill: Bill) -> dict[str, Any]:
+def as_json(bill: Bill) -> dict[str, Any]:
     return {
         "design": bill.schema.name,
         "region": bill.prices.region,

@@ -22,7 +22,7 @@ ALONE = ("email", "username", "handle", "slug")
 """Fields with about as many values as there are items, in most designs."""
 
 
-class Holdings:
+class ItemNumbers:
     """The items of a design; records every assumption."""
 
     def __init__(self, schema: Schema, workload: Workload) -> None:

@@ -23,7 +23,7 @@ from keyfold.design.schema import (
 from keyfold.maintain.shards import TYPE_NAME
 from keyfold.prices import SECONDS_A_MONTH, Prices, prices
 from keyfold.review.check.reach import Reach
-from keyfold_workbench.cost.holdings import Holdings
+from keyfold_workbench.cost.item_numbers import ItemNumbers
 from keyfold_workbench.cost.workload import (
     ConsumerLoad,
     FeedLoad,
@@ -43,7 +43,7 @@ PARTITIONS = 10.0
 EACH = 10.0
 
 
-class Figures(Holdings):
+class DesignNumbers(ItemNumbers):
     """A design with its workload: its contents, reads, writes and consequences."""
 
     def __init__(self, schema: Schema, workload: Workload) -> None:
