@@ -19,8 +19,21 @@ from bench.harness import Budget, Case, Outcome, Side, compare, summed_up
 ONE_WORKER = "keyfold, one worker"
 
 
-def _import(module: str) -> object:
-    return subprocess.run([sys.executable, "-c", f"import {module}"], check=True)
+FIRST_QUERY = """
+from keyfold import Design, Entity, Key
+design = Design("small")
+table = design.table("notes")
+class Note(Entity, table=table):
+    note_id: str
+    key = Key("NOTE#{note_id}", "NOTE")
+db = design.open(":memory:")
+db.create(Note(note_id="n"))
+db.read(Note.key.query(note_id="n"))
+"""
+
+
+def _python(program: str) -> object:
+    return subprocess.run([sys.executable, "-c", program], check=True)
 
 
 def run(_: ExitStack, budget: Budget) -> Iterator[Outcome]:
@@ -32,10 +45,11 @@ def run(_: ExitStack, budget: Budget) -> Iterator[Outcome]:
         "startup",
         "import",
         [
-            Side("keyfold", lambda: _import("keyfold")),
-            Side("pydantic", lambda: _import("pydantic, pydantic.main")),
-            Side("boto3", lambda: _import("boto3")),
-            Side("a bare interpreter", lambda: _import("sys")),
+            Side("keyfold", lambda: _python("from keyfold import Design, Entity")),
+            Side("keyfold, to a first query", lambda: _python(FIRST_QUERY)),
+            Side("pydantic", lambda: _python("import pydantic, pydantic.main")),
+            Side("boto3", lambda: _python("import boto3")),
+            Side("a bare interpreter", lambda: _python("import sys")),
         ],
         budget,
         reference="a bare interpreter",

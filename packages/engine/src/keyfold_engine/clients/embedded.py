@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
@@ -15,6 +14,9 @@ from keyfold_engine.engine.lane import WouldStall
 from keyfold_engine.engine.sweeper import Sweeper
 from keyfold_engine.errors import SerializationError
 from keyfold_engine.operations import OPERATIONS, STREAMS, WRITES, Runner
+
+if TYPE_CHECKING:
+    import asyncio
 
 _THREADS: Final = 4
 # Reading by key takes less time than switching to a thread and back.
@@ -60,6 +62,8 @@ class AsyncEmbeddedClient:
         plain = _plain(request)
         if operation in self._inline:
             return self.engine.call(operation, plain)
+        import asyncio
+
         loop = asyncio.get_running_loop()
         if operation in WRITES:
             return await self._write(loop, operation, plain)
@@ -95,6 +99,8 @@ class AsyncEmbeddedClient:
     async def close(self) -> None:
         if self._sweeper is not None:
             self._sweeper.stop()
+        import asyncio
+
         for threads in (self._threads, self._commits):
             await asyncio.to_thread(threads.shutdown)
         self.engine.close()

@@ -1,12 +1,12 @@
 """Flows: logic written once as generators that yield effects, driven by sync and async handles.
 
 A flow never does I/O. It yields what it needs (`Call`, `Parallel`, `Pause`, `Invoke`) and receives
-the answer. Only `drive` and `drive_async` talk to a backend.
+the answer. Only `drive` and `drive_async` talk to a backend. asyncio, which takes longer to import
+than the rest of a small program, is imported where it is used.
 """
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 import os
 import time
@@ -120,6 +120,8 @@ async def drive_async(flow: Flow[T], call: AsyncCaller) -> T:
 
 
 async def _perform_async(effect: Parallel | Pause | Invoke, call: AsyncCaller) -> Any:
+    import asyncio
+
     if isinstance(effect, Parallel):
         return await asyncio.gather(*(call(one) for one in effect.calls))
     if isinstance(effect, Invoke):
@@ -131,7 +133,11 @@ async def _perform_async(effect: Parallel | Pause | Invoke, call: AsyncCaller) -
 def _invoke(effect: Invoke) -> Any:
     def result() -> Any:
         given = effect.function()
-        return asyncio.run(given) if inspect.iscoroutine(given) else given
+        if not inspect.iscoroutine(given):
+            return given
+        import asyncio
+
+        return asyncio.run(given)
 
     outcome = _in_thread(result, effect.name)
     try:
@@ -143,6 +149,8 @@ def _invoke(effect: Invoke) -> Any:
 
 
 async def _invoke_async(effect: Invoke) -> Any:
+    import asyncio
+
     async def result() -> Any:
         given = await asyncio.wrap_future(_in_thread(effect.function, effect.name))
         return await given if inspect.iscoroutine(given) else given
