@@ -136,8 +136,8 @@ def _expand_update(
     if held is not None and (refused := step_refused(spec, intent, held)) is not None:
         raise refused
     old = read if held is None else held
-    if old is None and intent.known is not None:
-        old = yield from _with_present_counts(context, intent, intent.known)
+    if old is None and intent.read_before is not None:
+        old = yield from _with_present_counts(context, intent, intent.read_before)
     # A new item gets all its consequences.
     follows = concerned or (intent.if_missing == "create" and maintainers)
     if old is None and (
@@ -221,7 +221,7 @@ def _expand_delete(context: Context, plan: Plan, intent: Delete) -> Flow[Entity 
         if pending.new is not None:
             plan.entail(maintainers, pending.new, None)
         return pending.new if intent.returning else None
-    old = intent.known
+    old = intent.read_before
     alone = len(plan.results) == 1 and not plan.entailing
     if old is None and (maintainers or (intent.returning and not alone)):
         old = yield from find(context, intent.ref)

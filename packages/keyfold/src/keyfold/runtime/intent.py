@@ -65,7 +65,7 @@ class Update(Write[T_co], Generic[T_co]):
     steady: frozenset[str] = frozenset()
 
     @property
-    def known(self) -> Entity | None:
+    def read_before(self) -> Entity | None:
         """The item as the caller saw it, where its version guards it."""
         return None if self.ref.entity.__spec__.version is None else self.given
 
@@ -79,7 +79,7 @@ class Delete(Write[T_co], Generic[T_co]):
 
     ref: Ref[Any]
     condition: Condition | None = None
-    known: Entity | None = None
+    read_before: Entity | None = None
     must_exist: bool = False
     returning: bool = False
     carried: Mapping[str, Any] = field(default_factory=dict, hash=False)

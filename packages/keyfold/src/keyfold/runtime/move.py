@@ -46,6 +46,7 @@ def move(context: Context, target: Entity | Ref[Any], changes: Mapping[str, Any]
     if new.ref().wire() == ref.wire():
         raise PlanError(f"{ref} would not move: no key field changes")
     results = yield from commit(
-        context, [Delete(ref, known=old, carried=carried), Put(new, moved=True, carried=carried)]
+        context,
+        [Delete(ref, read_before=old, carried=carried), Put(new, moved=True, carried=carried)],
     )
     return results[1]

@@ -100,7 +100,7 @@ def _refusal(write: WireWrite, item: dict[str, Any] | None) -> Exception:
     if isinstance(problem, Lingering):
         return problem
     raced = (
-        (isinstance(problem, VersionConflict) and getattr(intent, "known", None) is None)
+        (isinstance(problem, VersionConflict) and getattr(intent, "read_before", None) is None)
         or (isinstance(problem, NotFound) and getattr(intent, "if_missing", None) == "skip")
         or (isinstance(problem, AlreadyExists) and isinstance(intent, Put) and intent.unless_raced)
     )

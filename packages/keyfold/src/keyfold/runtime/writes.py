@@ -95,6 +95,6 @@ def _delete_expired(context: Context, left: Lingering) -> Flow[None]:
     """Delete an expired item with everything derived from it, as time to live would."""
     expired = left.ref.entity.__spec__.decode(left.item)
     try:
-        yield from commit(context, [Delete(left.ref, known=expired)])
+        yield from commit(context, [Delete(left.ref, read_before=expired)])
     except (ConditionFailed, NotFound, VersionConflict):
         return  # Another process was faster.
