@@ -57,7 +57,7 @@ def _in_data(text: str) -> Iterator[dict[str, Any]]:
 
 def _in_commands(text: str) -> Iterator[dict[str, Any]]:
     """`aws dynamodb create-table --table-name … --key-schema …`."""
-    for command in re.split(r"aws dynamodb create-table", text)[1:]:
+    for command in re.split(r"aws dynamodb create-table", text.replace('\\"', '"'))[1:]:
         parts = _OPTION.split(command.split("aws dynamodb")[0])
         options = dict(zip(parts[1::2], parts[2::2], strict=False))
         name = options.get("table-name", "").split()
@@ -69,10 +69,22 @@ def _in_commands(text: str) -> Iterator[dict[str, Any]]:
             {"AttributeName": a, "AttributeType": t}
             for a, t in _PAIR.findall(options.get("attribute-definitions", ""))
         ]
-        given = re.search(r"'(\[.*\])'", options.get("global-secondary-indexes", ""), re.S)
-        indexes = yaml.safe_load(given[1]) if given else []
+        of_indexes = options.get("global-secondary-indexes", "")
+        given = re.search(r"['\"]\s*(\[\s*\{\s*\".*\])\s*['\"]", of_indexes, re.S)
+        indexes = yaml.safe_load(given[1]) if given else _short(of_indexes)
         yield {"TableName": name[0] if name else "", "KeySchema": keys,
                "AttributeDefinitions": types, "GlobalSecondaryIndexes": indexes}  # fmt: skip
+
+
+def _short(text: str) -> list[dict[str, Any]]:
+    """`IndexName=by-date,KeySchema=[{AttributeName=date,KeyType=HASH}]`."""
+    return [
+        {
+            "IndexName": name,
+            "KeySchema": [{"AttributeName": a, "KeyType": t} for a, t in _PAIR.findall(keys)],
+        }
+        for name, keys in re.findall(r"IndexName=([\w.-]+),\s*\\?\s*KeySchema=\[([^\]]*)\]", text)
+    ]
 
 
 def _tell(here: Here, table: dict[str, Any]) -> bool:

@@ -8,7 +8,8 @@ from typing import Literal
 Section = Literal["aside", "patterns", "keys", "indexes", "attributes", "examples", "ttl", ""]
 
 _SECTION_WORDS: tuple[tuple[Section, str], ...] = (
-    ("aside", r"\b(?:future|roadmap|planned|options? [a-z\d]\b|option:|rejected|"
+    ("aside", r"今後|将来|향후|tương lai|"
+              r"\b(?:future|futur[oa]s?|roadmap|planned|options? [a-z\d]\b|option:|rejected|"
               r"alternatives?(?=\s+(?:[a-z\d]\b|designs?|approach)|\s*$|:)|"
               r"considered|(?:re)?migrat\w+|backfill\w*|next steps?|extending|adding|"
               r"anti-?patterns?|"
@@ -127,6 +128,16 @@ KEY_WORDS = tuple(
             "Primary key",
             r"clave primaria|chave primária|chiave primaria|clé primaire|primärschlüssel|"
             r"主キー|기본 ?키|khóa chính",
+        ),
+        (
+            "Table name",
+            r"テーブル名|테이블 ?이름|테이블명|tên bảng|nombre de la tabla|nome da tabela|表名",
+        ),
+        ("Index name", r"インデックス名|인덱스 ?이름|인덱스명|nombre del índice|nome do índice"),
+        (
+            "Global secondary index",
+            r"グローバル・?セカンダリ・?インデックス|글로벌 ?보조 ?인덱스|"
+            r"índices? secund[aá]rios? globa\w+",
         ),
     )
 )

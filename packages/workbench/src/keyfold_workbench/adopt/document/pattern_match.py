@@ -45,7 +45,9 @@ def find_patterns(model: DocumentModel) -> list[FoundPattern]:
 def _find(model: DocumentModel, said: PatternStatement) -> FoundPattern | None:
     name = said.name or f"read of line {said.line}"
     if said.operation == "scan" and not said.clauses:
-        entity = model.named(said.entity) or model.only_of(said.table)
+        tables = [table for table, _ in _homes_in(model, said)]
+        held = [e for e in model.entities if any(e.table is table for table in tables)]
+        entity = model.named(said.entity) or (held[0] if len(held) == 1 else None)
         if entity is None:
             model.reading.ask(said.line, f"{name}: which entity does the scan read?")
             return None

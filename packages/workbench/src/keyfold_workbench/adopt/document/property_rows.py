@@ -97,6 +97,8 @@ def tell_property(here: Here, line: int, label: str, value: str) -> bool:
     first = (codes(value) or [re.sub(r"\s*\(.*", "", plain(value))])[0]
     if attribute_type(first)[0]:
         return False
+    if here.at.section == "patterns":
+        return False
     if re.fullmatch(r"(?i)(?:physical )?table(?: name)?|name|tabla|nome da tabela", label):
         if label.lower() == "name" and (here.at.index or here.at.section == "indexes"):
             number = here.at.index if re.fullmatch(rf"(?i){INDEX}", here.at.index) else ""

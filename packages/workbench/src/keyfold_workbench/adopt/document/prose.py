@@ -16,7 +16,12 @@ from keyfold_workbench.adopt.document.key_side import (
     key_side,
 )
 from keyfold_workbench.adopt.document.key_text import AND_EXAMPLE, is_absent, key_text
-from keyfold_workbench.adopt.document.notations import PERHAPS, READ_WORD, attribute_type
+from keyfold_workbench.adopt.document.notations import (
+    DESCENDING,
+    PERHAPS,
+    READ_WORD,
+    attribute_type,
+)
 from keyfold_workbench.adopt.document.property_rows import tell_index, tell_property
 from keyfold_workbench.adopt.document.reads import clauses_of, tell_read, tells_reads, title_of
 from keyfold_workbench.adopt.document.scope import entity_name
@@ -61,6 +66,10 @@ def read_prose(here: Here) -> None:
     """Tell what a paragraph or a list item says."""
     if re.match(r"\s*\[[ xX]\]", here.block.text) or len(here.block.text) > 20_000:
         return
+    parts = [line for line, text in here.block.lines if READ_PART.match(text)]
+    if len(parts) > 1 and here.at.section == "patterns" and READ_WORD.search(here.block.text):
+        _tell_parts(here, parts)
+        return
     name = _name(here.block.text)
     facts = {line for line, text in here.block.lines if _tell_fact(here, line, text)}
     lines = [(line, text) for line, text in here.block.lines if line not in facts]
@@ -103,6 +112,29 @@ def read_prose(here: Here) -> None:
         _tell_attributes(here, name)
 
 
+READ_PART = re.compile(
+    r"(?i)\W*(?:table|operation|method|index(?: used)?|gsi|keys?|(?:key )?conditions?|"
+    r"parameters?|sort(?:ing)?|order|limit|filter\w*|pk|sk|(?:partition|sort) key|use case|"
+    r"returns?|result)\W*:"
+)
+"""A line with one part of a read: `**Operation**: Query`."""
+
+
+_ORDER = re.compile(r"(?i)\W*(?:sort(?:ing)?|order)\W*:")
+
+
+def _tell_parts(here: Here, lines: list[int]) -> None:
+    """`**Table**: Orders`, `**Operation**: GetItem`, `**Key**: `orderId``: a read in parts."""
+    text = "\n".join(
+        "DESC" * bool(DESCENDING.search(text)) if _ORDER.match(text) else text
+        for _, text in here.block.lines
+    )
+    found = clauses_of(text, here.names)
+    if tell_read(here, lines[0], title_of(here.block), text, found, "lines of a pattern"):
+        for line in lines:
+            here.mark_read(line)
+
+
 def _pair(text: str) -> list[KeyClause]:
     """`ORDER#<id>` / `META`: the two sides of a key, in one line."""
     spans = codes(text)
@@ -131,7 +163,9 @@ def _tell_keys(here: Here, found: list[tuple[int, KeyClause]], name: str, text: 
         return
     whole = any(clause.side.side == "partition" and not clause.side.index for _, clause in found)
     entity = (
-        entity_name(name) or (name if whole and len(name.split()) < 5 else "") or here.at.entity
+        entity_name(name)
+        or (name if whole and len(name.split()) < 5 and " key" not in name.lower() else "")
+        or here.at.entity
     )
     if PERHAPS.search(text) and all(clause.side.index for _, clause in found):
         for line, clause in found:
@@ -214,6 +248,8 @@ def _tell_fact(here: Here, line: int, text: str) -> bool:
 
 def _tell_headed(here: Here, line: int, label: str, value: str) -> bool:
     """`Attribute: `userId`` or `Format: `USER#<id>`` below the heading Partition Key (PK)."""
+    if _tell_primary(here, line, label, value):
+        return True
     side = key_side(here.block.label) or (
         key_side(here.block.path[-1]) if here.block.path else None
     )
@@ -233,6 +269,29 @@ def _tell_headed(here: Here, line: int, label: str, value: str) -> bool:
     return False
 
 
+def _tell_primary(here: Here, line: int, label: str, value: str) -> bool:
+    """`- `orderId` (String): …` below Primary key is the partition key, the next the sort key."""
+    above = here.block.label or (here.block.path[-1] if here.block.path else "")
+    name = re.sub(r"\s*\(.*", "", label)
+    if not _PRIMARY.fullmatch(above) or here.block.kind != "item" or key_side(name):
+        return False
+    if not codes(here.block.text) or not re.fullmatch(r"[A-Za-z_]\w*", name) or "#" in value:
+        return False
+    before = [text for text in here.reading.text.splitlines()[: line - 1] if text.strip()][-2:]
+    first = bool(before) and _PRIMARY.fullmatch(plain(before[-1].lstrip("# ")).rstrip(":").strip())
+    second = len(before) > 1 and _PRIMARY.fullmatch(
+        plain(before[0].lstrip("# ")).rstrip(":").strip()
+    )
+    if not first and not second:
+        return False
+    side = KeySide("", "partition" if first else "sort")
+    tell_attribute(here, line, here.at.entity, side, name, key_type(label), "a line of a key")
+    if not first:
+        here.ask(line, f"Is {name} the sort key? It is read so.")
+    return True
+
+
+_PRIMARY = re.compile(r"(?i)primary keys?")
 _ATTRIBUTE = re.compile(r"(?i)(?:attribute|field|key|atributo|campo)?(?: ?name)?|nombre|nome")
 _FORMAT = re.compile(r"(?i)(?:key )?(?:format|pattern|value|template|structure|formato|valor)s?")
 

@@ -18,7 +18,7 @@ from keyfold_workbench.adopt.document.key_side import (
     index_number,
     key_side,
 )
-from keyfold_workbench.adopt.document.prose import read_prose
+from keyfold_workbench.adopt.document.prose import READ_PART, read_prose
 from keyfold_workbench.adopt.document.reads import clauses_of
 from keyfold_workbench.adopt.document.scope import (
     DocumentFrame,
@@ -227,7 +227,7 @@ def _read_heading(here: Here) -> None:
 def _join_conditions(
     blocks: list[Block], reading: DocumentReading, frame: DocumentFrame
 ) -> list[Block]:
-    """Items with one condition each, as `PK` = … and `SK` = …, are one read."""
+    """Items with a part of a read each, as `PK` = … and `SK` = …, are one read."""
     found: list[Block] = []
     for block in blocks:
         last = found[-1] if found else None
@@ -236,8 +236,10 @@ def _join_conditions(
             and block.kind == last.kind == "item"
             and (block.parents, block.path, block.label) == (last.parents, last.path, last.label)
             and block.line - last.line - last.text.count("\n") <= 2
-            and _lone(block, reading, "sort")
-            and _lone(last, reading, "partition")
+            and (
+                (_lone(block, reading, "sort") and _lone(last, reading, "partition"))
+                or (READ_PART.match(block.text) and READ_PART.match(last.text))
+            )
             and scope(block, reading.names, frame).section == "patterns"
         ):
             gap = "\n" * (block.line - last.line - last.text.count("\n"))

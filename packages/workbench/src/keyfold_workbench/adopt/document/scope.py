@@ -42,8 +42,8 @@ _INDEX_LEAD = re.compile(
 )
 """A heading or an item that names an index: `GSI: OrdersByDate`, `email-index (optional)`."""
 _SENTENCE = re.compile(
-    r"(?i)(?:why|how|what|when|where|avoid\w*|add\w* the|creat\w+ (?:an?|the)|prevent\w*|regardless"
-    r"|the following|all items)\s|.*\?$"
+    r"(?i)(?:(?:why|how|what|when|where)\s|avoid\w*\s|add\w* the|creat\w+ (?:an?|the)|prevent\w*"
+    r"|regardless|the following|all items|current state)\b.*|.*[?.]$"
 )
 """What announces an explanation, and names nothing."""
 _STAGES = frozenset("table dev prod production staging stage test env environment the".split())  # noqa: SIM905
@@ -181,6 +181,8 @@ def entity_name(text: str) -> str:
         if word.lower() not in STRUCTURE and not word.isdigit()
     ]
     if not known or key_side(bare) or len(text) > 60 or "=" in text or _SENTENCE.match(text):
+        return ""
+    if re.search(r"(?i)\b(?:partition|sort|primary|hash|range)[ _-]keys?\b", bare):
         return ""
     if re.search(r"(?:Index|[-_]index|GSI)$", bare.split(" - ")[0].split("(")[0].strip()):
         return ""

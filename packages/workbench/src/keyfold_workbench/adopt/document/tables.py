@@ -150,6 +150,10 @@ def _key_rows(here: Here, grid: DocumentGrid) -> None:
             entity = _named_by_key(here, grid, row)
         elif naming is None:
             entity = here.at.entity if "" in indexes or not here.at.index else _populated(here)
+        number = re.match(rf"(?i){INDEX}(?=\b)", entity) if naming is not None else None
+        if number and number[0][-1].isdigit() and "" in indexes:
+            _tell_index_row(here, grid, row, index_number(number[0]))
+            continue
         for side, cell in grid.key_cells(row):
             if side in values and (word := cell_text(cell)) and word.is_name:
                 key = WrittenKey(word.text, f"Is {word.text} a value? It is read as one.")
@@ -176,6 +180,22 @@ def _key_rows(here: Here, grid: DocumentGrid) -> None:
                     tell_clauses(here, told, entity, "a row of keys")
         if len(indexes) == 1 and "" not in indexes and naming is not None:
             _tell_use(here, grid, row, entity)
+
+
+def _tell_index_row(here: Here, grid: DocumentGrid, row: CellRow, number: str) -> None:
+    """`GSI1 open tasks | SITE#<siteId> | <createdAt> | tasks`: the keys of an index's items."""
+    at = next((at for at, head in enumerate(grid.header) if _ITEMS.fullmatch(head)), None)
+    entity = entity_name(grid.cell(row, at))
+    here.say(IndexStatement, row.line, "a row of indexes", name=number, number=number)
+    for side, cell in grid.key_cells(row):
+        side = KeySide(number, side.side, "")
+        tell_cell(here.about(index=number), row.line, entity, side, cell, "a row of keys")
+
+
+_ITEMS = re.compile(
+    r"(?i)entit(?:y|ies)|items?(?: types?)?|sparse(?: on)?|(?:used|populated|set) (?:by|on)|"
+    r"applies to"
+)
 
 
 def _values(grid: DocumentGrid) -> set[KeySide]:

@@ -280,6 +280,12 @@ INDEX_READ = ("query", "customer-index", "{customerId}")
         ("- **Read**: Query `customer-index`", INDEX_READ),
         ("- **Read**: Query on customer-index with customerId", INDEX_READ),
         ("- **Read**: GetItem with orderId", ("get", None, "{orderId}")),
+        (
+            "### Read\n- **Operation**: Query\n- **Index**: `customer-index`\n"
+            "- **Key**: `customerId`\n- **Sort**: `createdAt` (descending)",
+            INDEX_READ,
+        ),
+        ("### Read\n- **Operation**: GetItem\n- **Key**: `orderId`", ("get", None, "{orderId}")),
         ("- **Read**: GetItem `PK: orderId`", ("get", None, "{orderId}")),
         ("- **Read**: Query customer-index, `PK = customerId`", INDEX_READ),
         ("- **Read**: Query customer-index, `customerId = ?`", INDEX_READ),
@@ -326,9 +332,10 @@ const many = await db.query({
     [
         "### Partition Key (PK)\n- **Attribute:** `orderId`\n- **Type:** String\n",
         '### Schema\n```json\n{\n  "orderId": "string",  // PK - the order\n}\n```\n',
+        "### Primary Key\n- `orderId` (String): the order\n",
         "### Campi\n- **orderId** (chiave primaria): l'ordine\n",
     ],
-    ids=["a heading", "a comment in JSON", "a mark in another language"],
+    ids=["a heading", "a comment in JSON", "below Primary Key", "a mark in another language"],
 )
 def test_a_key_attribute_is_read(text: str) -> None:
     schema = design_of("# Shop\n\n## Table: `orders`\n\n" + text, "orders.md").schema
@@ -361,6 +368,48 @@ def test_indexes_are_read_from_rows_and_bullets_with_their_attributes() -> None:
         ("customer-index", "customerId", "ALL"),
     ]
     assert table.key_text == "orderId"
+
+
+def test_the_keys_of_an_indexs_items_are_read_from_rows_about_indexes() -> None:
+    text = """# Shop
+
+| Entity | PK | SK |
+|---|---|---|
+| Order | `SHOP#<shopId>` | `ORDER#<orderId>` |
+
+| GSI | Partition | Sort | Sparse on |
+|---|---|---|---|
+| **GSI1** open orders | `OPEN#<shopId>` | `<date>` | orders |
+"""
+    [order] = design_of(text, "shop.md").schema.entities
+    assert str(order.key) == "SHOP#{shopId} / ORDER#{orderId}"
+    assert [(p.index, str(p.key)) for p in order.placements] == [("GSI1", "OPEN#{shopId} / {date}")]
+
+
+@pytest.mark.parametrize("heading", ["## {}", "## 1. {}"])
+def test_the_sections_of_tables_are_tables(heading: str) -> None:
+    text = "# Shop\n\n" + "".join(
+        f"{heading.format(name)}\n\n**Table Name**: `shop-{name.lower()}`\n\n"
+        f"- PK: `{name.upper()}#<id>`\n\n"
+        for name in ("Orders", "Bills")
+    )
+    schema = design_of(text, "shop.md").schema
+    assert [table.name for table in schema.tables] == ["shop-orders", "shop-bills"]
+    assert [entity.table for entity in schema.entities] == ["shop-orders", "shop-bills"]
+
+
+def test_commands_that_create_tables_are_read() -> None:
+    text = """# Orders
+```bash
+aws dynamodb create-table --table-name orders \\
+  --attribute-definitions AttributeName=id,AttributeType=S \\
+  --key-schema AttributeName=id,KeyType=HASH \\
+  --global-secondary-indexes \\
+    "IndexName=by-day,KeySchema=[{AttributeName=day,KeyType=HASH}],Projection={ProjectionType=ALL}"
+```
+"""
+    [table] = design_of(text, "orders.md").schema.tables
+    assert [(index.name, index.key_text) for index in table.indexes] == [("by-day", "day")]
 
 
 def test_several_tables_have_their_own_keys_indexes_and_reads() -> None:
