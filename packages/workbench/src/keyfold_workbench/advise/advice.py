@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 from keyfold.design.schema import Schema
 from keyfold.prices import SECONDS_A_MONTH
-from keyfold_engine.values.units import read_units
 from keyfold_workbench.advise.choice import KeyChoice
 from keyfold_workbench.advise.differences import differences, lost_reads
 from keyfold_workbench.advise.index_merge import merge_indexes
@@ -192,7 +191,8 @@ def _lookup_dollars(search: Search, choices: Mapping[str, KeyChoice]) -> float:
             continue
         pricing = search.pricing(name)
         rate = sum(r for effect, r in pricing.effects if effect.action not in ("create", "put"))
-        units = read_units(pricing.bytes, consistent=choice.located_by.fresh)
+        fresh = choice.located_by.fresh
+        units = pricing.figures.read_units(pricing.entity, consistent=fresh)
         dollars += rate * units * pricing.per_read
     return dollars
 

@@ -5,16 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from keyfold.design.follows import FactKind
 from keyfold.design.schema import Effect, EntitySchema, Placement
 from keyfold.prices import SECONDS_A_MONTH
 from keyfold_engine.limits import GB, ITEM_COLLECTION_BYTES, STORAGE_OVERHEAD_BYTES
-from keyfold_engine.values.units import entry_units, read_units, write_units
 from keyfold_workbench.advise.demand import Demand, Shape, serves, shape_of
 from keyfold_workbench.advise.new_names import is_generic
 from keyfold_workbench.cost.design_numbers import DesignNumbers
 from keyfold_workbench.cost.ledger import IN_TRANSACTION
 from keyfold_workbench.cost.sample_run import APPEARS
+from keyfold_workbench.cost.writes import write
 
 Kind = Literal["base", "global", "local", "lookup", "filter", "scan"]
 
@@ -84,27 +83,31 @@ class Pricing:
         self.per_read = asked.read * SECONDS_A_MONTH / 1e6
         self.per_write = asked.write * SECONDS_A_MONTH / 1e6
         self.per_byte = asked.storage / GB
-        self.joined = bool(self._together()) or any(
-            write.atomic and any(effect.entity == entity.name for effect in write.effects)
-            for write in figures.writes
-        )
+        self.alone = figures.write_units(entity) * sum(rate for _, rate in self.effects)
+        self.written = self._written()
+        """Write units of its items a second, as its writes are made today."""
 
     def _effects(self) -> list[tuple[Effect, float]]:
         found: list[tuple[Effect, float]] = []
-        for write in self.figures.writes:
-            if write.expired:
+        for load in self.figures.writes:
+            if load.expired:
                 continue
-            rate = self.figures.write_rate(write).average
-            for effect in write.effects:
+            rate = self.figures.write_rate(load).average
+            for effect in load.effects:
                 if effect.entity == self.entity.name:
-                    times = self.figures.each(write) if effect.each else 1.0
+                    times = self.figures.each(load) if effect.each else 1.0
                     found.append((effect, rate * times))
         return found
 
-    def _together(self) -> list[str]:
-        facts: tuple[FactKind, ...] = ("copy", "amount", "claim")
-        found = (each for fact in facts for each in self.figures.following(self.entity, fact))
-        return [each.name for each in found if each.joins]
+    def _written(self) -> float:
+        return sum(
+            part.units * self.figures.write_rate(load).average
+            for load in self.figures.writes
+            if not load.expired
+            and any(effect.entity == self.entity.name for effect in load.effects)
+            for part in write(self.figures, load).parts
+            if part.entity == self.entity.name and part.why == "item" and not part.reading
+        )
 
     def read(self, demand: Demand, kind: Kind) -> float:
         """Units of one call."""
@@ -115,17 +118,17 @@ class Pricing:
 
     def _read(self, demand: Demand, kind: Kind) -> float:
         if kind == "scan":
-            return read_units(int(self.items * self.bytes), consistent=False)
+            return self.figures.many_read_units(self.entity, self.items, consistent=False)
         if kind == "filter":
             return self._filter_units(demand)
         consistent = demand.consistent and kind != "global"
         if demand.single:
-            return read_units(self.bytes, consistent=consistent)
+            return self.figures.read_units(self.entity, consistent=consistent)
         matched = self.figures.matched(self.entity, demand.given)
         taken = matched
         if demand.pattern.kind != "count":
             taken = min(matched, self.figures.page(demand.pattern))
-        return read_units(int(taken * self.bytes), consistent=consistent)
+        return self.figures.many_read_units(self.entity, taken, consistent=consistent)
 
     def _filter_units(self, demand: Demand) -> float:
         """Units of a read whose filter discards items."""
@@ -133,7 +136,7 @@ class Pricing:
         found = self.figures.matched(self.entity, asked)
         share = self.figures.matched(self.entity, demand.given) / found if found else 1.0
         taken = min(found, self.figures.page(demand.pattern) / max(share, 1e-9))
-        return read_units(int(taken * self.bytes), consistent=demand.consistent)
+        return self.figures.many_read_units(self.entity, taken, consistent=demand.consistent)
 
     def entry(self, access: Access) -> float:
         """Write units per second of one further path, outside a transaction."""
@@ -145,13 +148,9 @@ class Pricing:
 
     def _entry_of(self, access: Access, effect: Effect) -> float:
         if access.kind == "lookup":
-            return write_units(self.bytes)
-        if effect.action in ("create", "put"):
-            return entry_units(None, self.bytes, moved=True, changed=True)
-        if effect.action == "delete":
-            return entry_units(self.bytes, None, moved=True, changed=True)
-        moved = bool(set(effect.fields) & set(access.shape.fields))
-        return entry_units(self.bytes, self.bytes, moved=moved, changed=True)
+            return self.figures.write_units(self.entity)
+        moved = effect.action != "update" or bool({*effect.fields} & {*access.shape.fields})
+        return self.figures.entry_units(self.entity, None, effect.action, moved=moved, changed=True)
 
     def features(
         self, paths: tuple[tuple[Demand, Access], ...], located_by: Access | None
@@ -170,15 +169,17 @@ class Pricing:
                     lost += max(rate, SELDOM)
                     traded += rate * (self.read(demand, "base") - units)
         extra = dict.fromkeys(a for _, a in paths if a.kind in ("global", "local", "lookup"))
-        written = sum(rate * write_units(self.bytes) for _, rate in self.effects)
-        written += sum(self.entry(access) for access in extra if access.kind != "global")
-        if self.joined or any(access.kind == "lookup" for access in extra):
-            written *= IN_TRANSACTION
+        written = self.written
+        if any(access.kind == "lookup" for access in extra):
+            # The copy by another key joins its transaction.
+            written = max(written, IN_TRANSACTION * self.alone)
+        factor = written / self.alone if self.alone else 1.0
+        written += sum(self.entry(access) * factor for access in extra if access.kind != "global")
         written += sum(self.entry(access) for access in extra if access.kind == "global")
         if located_by is not None:
             found = sum(rate for effect, rate in self.effects if effect.action not in APPEARS)
             fresh = located_by.fresh
-            reads += found * read_units(self.bytes, consistent=fresh)
+            reads += found * self.figures.read_units(self.entity, consistent=fresh)
             stale += 0.0 if fresh else found
         stored = self.items * (self.bytes + STORAGE_OVERHEAD_BYTES) * (1 + len(extra))
         dollars = reads * self.per_read + written * self.per_write + stored * self.per_byte

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from keyfold.design.schema import EntitySchema, Index, Schema
-from keyfold_engine.values.units import read_units, write_units
 from keyfold_workbench.cost.bill import Bill
 from keyfold_workbench.cost.design_numbers import DesignNumbers
 from keyfold_workbench.cost.workload import Workload
@@ -42,16 +41,19 @@ def move(before: Bill, after: Bill, workload: Workload) -> DataMove:
     for entity in after.schema.entities:
         old = before.schema.by_entity.get(entity.name)
         count = figures.items(entity)
-        size = figures.item_bytes(entity)
+        written = figures.write_units(entity)
         entries = _new_entries(before.schema, old, entity)
         if old is None or (old.table, old.key) != (entity.table, entity.key):
-            reads += count * read_units(size, consistent=False)
-            writes += count * write_units(size) * (1 + len(entity.placements))
+            reads += count * figures.read_units(entity, consistent=False)
+            writes += count * written * (1 + len(entity.placements))
         elif entries:
             # DynamoDB fills a new index by itself, and charges the writes.
-            writes += count * sum(write_units(figures.entry_bytes(entity, i)) for i in entries)
+            writes += count * sum(
+                figures.entry_units(entity, index, "create", moved=True, changed=True)
+                for index in entries
+            )
             composed = any(not p.key.partition.is_bare_field for p in entity.placements)
-            writes += count * write_units(size) if composed else 0.0
+            writes += count * written if composed else 0.0
         else:
             continue
         items += count

@@ -8,7 +8,6 @@ from math import ceil
 from keyfold.design.schema import EntitySchema, FeedSchema
 from keyfold.maintain.feed.page import FIRST_READ
 from keyfold_engine.limits import BATCH_GET_ITEMS
-from keyfold_engine.values.units import read_units
 from keyfold_workbench.cost.charge import Part, Store
 from keyfold_workbench.cost.design_numbers import DesignNumbers
 
@@ -35,7 +34,7 @@ def page(figures: DesignNumbers, feed: FeedSchema) -> FeedPage | None:
     pushed = (load.pushed or 0.0) if feed.flag else 0.0
     followed = [figures.schema.by_entity[name] for name in feed.edges or (feed.edge,)]
     parts = [
-        _read(edge, _units(figures, edge, 0.0 if place else sources, consistent=True))
+        _read(edge, figures.many_read_units(edge, 0.0 if place else sources, consistent=True))
         for place, edge in enumerate(followed)
     ]
     requests = float(len(parts))
@@ -45,23 +44,17 @@ def page(figures: DesignNumbers, feed: FeedSchema) -> FeedPage | None:
         requests += ceil(sources / BATCH_GET_ITEMS)
     if pushed:
         copied = min(load.page + 1, figures.matched(item, _partition(item)))
-        parts.append(_read(item, _units(figures, item, copied)))
+        parts.append(_read(item, figures.many_read_units(item, copied, consistent=False)))
         requests += 1
     pulled = sources * (1 - pushed)
     taken = min(FIRST_READ, load.page, figures.matched(post, _partition(post)))
-    parts.append(_read(post, pulled * _units(figures, post, taken)))
+    each = figures.many_read_units(post, taken, consistent=False)
+    parts.append(_read(post, pulled * each))
     return FeedPage(tuple(part for part in parts if part.units), requests + pulled)
 
 
 def _read(entity: EntitySchema, units: float) -> Part:
     return Part(Store(entity.table), entity.name, units, "feed", reading=True)
-
-
-def _units(
-    figures: DesignNumbers, entity: EntitySchema, count: float, *, consistent: bool = False
-) -> float:
-    size = ceil(count * figures.item_bytes(entity) - 1e-6)
-    return read_units(size, consistent=consistent)
 
 
 def _partition(entity: EntitySchema) -> tuple[str, ...]:

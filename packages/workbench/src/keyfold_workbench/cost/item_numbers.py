@@ -10,7 +10,7 @@ from statistics import fmean
 
 from keyfold.design.schema import EntitySchema, Index, Placement, Schema
 from keyfold.design.template import Template
-from keyfold_engine.values.units import read_units, write_units
+from keyfold_engine.values.units import entry_units, read_units, write_units
 from keyfold_workbench.cost import sizes
 from keyfold_workbench.cost.workload import EntityLoad, Workload
 
@@ -110,6 +110,26 @@ class ItemNumbers:
         """Units of writing one item, on average."""
         saving = self.item_bytes(entity) - self.written_bytes(entity)
         return fmean(write_units(max(1, size - saving)) for size in self.item_sizes(entity))
+
+    def many_read_units(self, entity: EntitySchema, count: float, *, consistent: bool) -> float:
+        """Units of reading several items by one request."""
+        size = ceil(count * self.item_bytes(entity) - 1e-6)
+        return read_units(size, consistent=consistent)
+
+    def entry_units(
+        self, entity: EntitySchema, index: Index | None, action: str, *, moved: bool, changed: bool
+    ) -> float:
+        """Units of an index entry's change, on average; without an index, of a whole item."""
+        sizes = self.entry_sizes(entity, index) if index else self.item_sizes(entity)
+        return fmean(
+            entry_units(
+                None if action in ("create", "put") else size,
+                None if action == "delete" else size,
+                moved=moved,
+                changed=changed,
+            )
+            for size in sizes
+        )
 
     def entry_sizes(self, entity: EntitySchema, index: Index) -> tuple[int, ...]:
         """Sizes of index entries: one, or one per equal part of all items."""

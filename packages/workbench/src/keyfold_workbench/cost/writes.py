@@ -18,7 +18,7 @@ from keyfold.design.schema import ConsumerSchema, Effect, EntitySchema, Follows,
 from keyfold.design.template import Slot
 from keyfold.errors import KeyfoldError
 from keyfold.maintain.shards import TYPE_NAME
-from keyfold_engine.values.units import entry_units, read_units, write_units
+from keyfold_engine.values.units import read_units, write_units
 from keyfold_workbench.cost.charge import SUPPORT, Part, PricedWrite, Store, Why, for_purpose, times
 from keyfold_workbench.cost.design_numbers import DesignNumbers
 from keyfold_workbench.cost.ledger import Touch
@@ -166,15 +166,8 @@ class _Purposes:
         table = figures.schema.by_table[touch.table]
         index = table.index(touch.index or "")
         assert index is not None, "the ledger knows the table's indexes"
-        there, gone = touch.action != "put", touch.action != "delete"
-        units = fmean(
-            entry_units(
-                size if there else None,
-                size if gone else None,
-                moved=touch.moved,
-                changed=touch.changed,
-            )
-            for size in figures.entry_sizes(entity, index)
+        units = figures.entry_units(
+            entity, index, touch.action, moved=touch.moved, changed=touch.changed
         )
         placed = entity.placement(index.name)
         shares = [figures.share(entity, one) for one in placed]
