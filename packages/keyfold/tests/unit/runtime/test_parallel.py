@@ -53,6 +53,9 @@ class Meeting(EmbeddedClient):
             self._all_there.wait()
         return super().call(operation, request)
 
+    def close(self) -> None:
+        """The engine stays open for the next client of it."""
+
 
 class AsyncMeeting(AsyncEmbeddedClient):
     """The same on an event loop; it also knows how many were there at most."""

@@ -57,7 +57,7 @@ def import_table(database: Database, request: dict[str, Any]) -> dict[str, Any]:
             break
         database.write(partial(_store, database, table["TableName"], batch, counts))
     arn = f"{table['TableArn']}/import/{exports.export_id(started, uuid4().hex[:8])}"
-    document = {
+    document: dict[str, Any] = {
         "ImportArn": arn,
         "ImportStatus": "FAILED" if failure else "COMPLETED",
         **failure,
