@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
@@ -21,10 +21,9 @@ from keyfold_engine.errors import StorageError
 
 if TYPE_CHECKING:
     from keyfold_engine.engine.database import Database
+    from keyfold_engine.engine.index_fill import IndexFill
 
 _ITEMS_PER_COMMIT = 500
-# Items may be large, so a step holds few of them in memory.
-_ITEMS_PER_READ = 20
 
 
 def advance(
@@ -40,20 +39,18 @@ def advance(
     if table is None or index is None:
         return None
     # Few processes fill an index, so this is not imported at start.
-    from keyfold_engine.engine import indexes
+    from keyfold_engine.engine import index_fill
 
-    for _ in range(0, _ITEMS_PER_COMMIT, _ITEMS_PER_READ):
-        items = session.items_after(table.id, after_row, _ITEMS_PER_READ)
-        for row, place, size, body in items:
-            after_row = row
-            item = orjson.loads(body)
-            if not isinstance(index, IndexDefinition):
-                index.fill(session, table.id, row, item)
-                continue
-            entry = indexes.entry(index, place, item, size)
-            if entry is not None:
-                session.insert_entry(table.id, index.number, entry.place, entry.noted_size, row)
-        if len(items) < _ITEMS_PER_READ:
+    for _ in range(0, _ITEMS_PER_COMMIT, index_fill.ITEMS_PER_READ):
+        items = session.items_after(table.id, after_row, index_fill.ITEMS_PER_READ)
+        if isinstance(index, IndexDefinition):
+            entries = index_fill.entries_of(index, items)
+            session.insert_entries(table.id, index.number, entries)
+        else:
+            for row, _, _, body in items:
+                index.fill(session, table.id, row, orjson.loads(body))
+        after_row = items[-1][0] if items else after_row
+        if len(items) < index_fill.ITEMS_PER_READ:
             _activate(database, session, table, index)
             return None
     return after_row
@@ -98,18 +95,48 @@ class Backfills:
         self._database = database
         self._stopping = threading.Event()
         self._threads: list[threading.Thread] = []
+        self._fills: dict[int, list[IndexFill]] = {}
+        """The indexes that are being filled, by table."""
 
-    def start(self, table: str, index: str, after_row: int = 0) -> None:
+    def start(self, table: TableDefinition, index: str, after_row: int = 0) -> None:
         """Continue filling an index in the background."""
         database, row = self._database, after_row
 
-        def step() -> bool:
+        def in_row_order() -> Callable[[], Any] | None:
             nonlocal row
-            further = database.write(partial(advance, database, table, index, row))
+            further = database.write(partial(advance, database, table.name, index, row))
             row = further or row
-            return further is not None
+            return None if further is None else in_row_order
 
-        self._in_thread(f"backfill {table}.{index}", step)
+        filled = table.indexes_by_name.get(index)
+        if filled is None:
+            self._in_thread(f"backfill {table.name}.{index}", lambda: in_row_order() is not None)
+            return
+        from keyfold_engine.engine.index_fill import IndexFill
+
+        fill = IndexFill(
+            database,
+            table,
+            filled,
+            after_row,
+            activate=partial(_activate, database),
+            in_row_order=in_row_order,
+        )
+        fills = self._fills.setdefault(table.id, [])
+        fills.append(fill)
+
+        def step() -> bool:
+            if fill.step():
+                return True
+            fills.remove(fill)
+            return False
+
+        self._in_thread(f"backfill {table.name}.{index}", step)
+
+    def note(self, table: TableDefinition, row: int) -> None:
+        """Note that a row of a table was written, of which an index is being filled."""
+        for fill in self._fills.get(table.id, ()):
+            fill.touched.add(row)
 
     def resume(self) -> None:
         """Continue what an earlier process left unfinished."""
@@ -118,10 +145,10 @@ class Backfills:
         for table in tables:
             for index in table.global_indexes:
                 if index.status == "CREATING":
-                    self.start(table.name, index.name)
+                    self.start(table, index.name)
             for further in table.further_indexes:
                 if not further.is_filled:
-                    self.start(table.name, further.name)
+                    self.start(table, further.name)
             for extension in table.extensions:
                 extension.resume_table(self._database, table)
         with self._database.read() as session:

@@ -58,6 +58,8 @@ class Commits:
         self._closed = self._is_forked = False
         self._other_writers = 0
         """More than 0: another process was seen to write to this file, not long ago."""
+        self.foreign_commits = 0
+        """How often another process was seen to have written."""
         self._gathering = 0
         """The thread whose writes join the transaction, if there is one."""
         self._listeners: tuple[Callable[[], None], ...] = ()
@@ -320,6 +322,7 @@ class Commits:
         self._writer.begin_write()
         if self._writer.version() != self._version:
             self._forget_schema()
+            self.foreign_commits += 1
             self._other_writers = _OTHERS_COMMITS
         elif self._other_writers:
             self._other_writers -= 1

@@ -186,6 +186,7 @@ class TableDefinition:
         stream = definition.get("Stream")
         self.stream: int | None = stream["Number"] if stream else None
         self.view: str | None = stream["View"] if stream else None
+        self.is_filling = any(index.status == "CREATING" for index in self.global_indexes)
         # What features add; see `extensions`.
         self.before: list[extensions.Precede] = []
         self.after: list[extensions.Follow] = []

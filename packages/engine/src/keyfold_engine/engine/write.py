@@ -202,6 +202,8 @@ def store(database: Database, session: Session, prepared: Prepared) -> None:
         database.lag.note(table, write.place, stored.body if stored else None)
         for change in changes:
             change.store(session, table, row)
+        if table.is_filling:
+            database.backfills.note(table, row)
     elif table.further_indexes:
         database.lag.note(table, write.place, stored.body if stored else None)
     if (table.stream is not None or table.after) and prepared.is_change():

@@ -36,6 +36,7 @@ class DirectTable:
             or table.observers
             or table.further_indexes
             or table.local_indexes
+            or table.is_filling
         )
         self.is_blind = not table.tracks_changes
         """Whether a write need not know what it replaces."""

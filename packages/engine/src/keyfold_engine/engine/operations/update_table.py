@@ -77,7 +77,7 @@ def update_table(database: Database, request: dict[str, Any]) -> dict[str, Any]:
 
     answer, table, row = database.write(work)
     if row is not None:
-        database.backfills.start(table.name, created[0]["IndexName"], row)
+        database.backfills.start(table, created[0]["IndexName"], row)
     if any("Delete" in update for update in (*updates, *further)):
         leftovers.clear(database)
     return {"TableDescription": answer}

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from keyfold_engine.engine.storage import statements
 from keyfold_engine.engine.storage.connection import Connected
+
+if TYPE_CHECKING:
+    from keyfold_engine.engine.storage.sorted_entries import EntryRow
 
 
 class StoredItem(NamedTuple):
@@ -107,6 +110,9 @@ class Items(Connected):
 
     def insert_entry(self, table: int, index: int, place: bytes, size: int, row: int) -> None:
         self.execute(statements.entries(table, index).insert, (place, size, row))
+
+    def insert_entries(self, table: int, index: int, entries: list[EntryRow]) -> None:
+        self.connection.executemany(statements.entries(table, index).insert, entries)
 
     def delete_entry(self, table: int, index: int, place: bytes) -> None:
         self.execute(statements.entries(table, index).delete, (place,))
