@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -110,6 +110,15 @@ class Index(Keyed):
     @cached_property
     def sort_types(self) -> dict[str, KeyType]:
         return {} if self.sort is None else _types(self.sort, self.sort_type)
+
+    def entry(
+        self, table_key: Iterable[str], item: Mapping[str, Any] | None
+    ) -> dict[str, Any] | None:
+        """An item's entry, if it has one."""
+        if item is None or not self.key_types.keys() <= item.keys():
+            return None
+        shown = {*table_key, *self.key_attributes, *self.included}
+        return {n: v for n, v in item.items() if self.projection == "ALL" or n in shown}
 
     @property
     def has_several(self) -> bool:

@@ -143,7 +143,7 @@ def _work(migration: Migration, direction: Direction, table: str) -> Iterator[Jo
 
 def _look(migration: Migration, direction: Direction, table: str, items: list[Item]) -> _Looked:
     found = _Looked(len(items), sum(map(item_size, items)))
-    indexes = {one.name: one.indexes for one in migration.tables}
+    tables = {one.name: one for one in migration.tables}
     live = direction.backend.live(table)
     here = [] if live is None else [*live.indexes]
     here += [
@@ -177,9 +177,11 @@ def _look(migration: Migration, direction: Direction, table: str, items: list[It
             found.output_bytes += size
             found.output_blocks += read_units(size, consistent=True)
             found.write_units += _TWICE * write_units(size)
-            there = output.item.keys()
-            held = [i for i in indexes.get(output.table, ()) if i.partition_types.keys() <= there]
-            found.write_units += len(held) * write_units(size)
+            made = tables.get(output.table)
+            if made is not None:
+                for index in made.indexes:
+                    units = _index_units(index, made.key_attributes, None, output.item)
+                    found.write_units += units
             stays = output.table not in migration.created
             found.write_units += _NOTE if stays else 0
             found.transacted += 2 if stays else 1
@@ -189,20 +191,14 @@ def _look(migration: Migration, direction: Direction, table: str, items: list[It
     return found
 
 
-def _index_units(index: Index, key: Item, before: Item, after: Item | None) -> float:
+def _index_units(
+    index: Index, key: Iterable[str], before: Item | None, after: Item | None
+) -> float:
     """Units of an item's change for an index entry."""
-    own = {*index.partition_types, *index.sort_types}
-
-    def entry(item: Item | None) -> Item | None:
-        if item is None or not own <= item.keys():
-            return None
-        shown = item.keys() if index.projection == "ALL" else {*key, *own, *index.included}
-        return {name: item[name] for name in shown if name in item}
-
-    old, new = entry(before), entry(after)
+    old, new = (index.entry(key, one) for one in (before, after))
     sizes = [None if one is None else item_size(one) for one in (old, new)]
-    moved = old is not None and new is not None and any(old[n] != new[n] for n in own)
-    return entry_units(*sizes, moved=moved, changed=old != new)
+    moved = old and new and any(old[name] != new[name] for name in index.key_attributes)
+    return entry_units(*sizes, moved=bool(moved), changed=old != new)
 
 
 def words_of(work: Iterable[JobEstimate], rate: float) -> Iterator[str]:

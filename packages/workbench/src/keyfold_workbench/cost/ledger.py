@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from keyfold.design.follows import SUPPORT_TABLE
-from keyfold.design.schema import Index, TableSchema
+from keyfold.design.schema import TableSchema
 from keyfold.design.template import DELIMITER
 from keyfold.streams.support_table import TABLE as SUPPORT
 from keyfold_engine.clients.embedded import EmbeddedClient
@@ -104,7 +104,7 @@ class TouchLedger(EmbeddedClient):
         entities = () if image is None else (entity,)
         yield Touch(kind, table.name, None, entities, factor=factor, **common)
         for index in () if checks else table.indexes:
-            was, now = (_entry(table, index, one) for one in (old, new))
+            was, now = (index.entry(table.key_attributes, one) for one in (old, new))
             if was is None and now is None:
                 continue
             moved = (
@@ -152,12 +152,3 @@ class TouchLedger(EmbeddedClient):
         if table == SUPPORT_TABLE:
             return str(item["PK"]["S"]).partition(DELIMITER)[0]
         return str(item.get(type_attribute, {}).get("S", ""))
-
-
-def _entry(table: TableSchema, index: Index, item: Item | None) -> Item | None:
-    """An item's entry in an index, if it has one."""
-    if item is None or any(name not in item for name in index.key_attributes):
-        return None
-    whole = index.projection == "ALL"
-    shown = {*table.key_attributes, *index.key_attributes, *index.included}
-    return {name: item[name] for name in item if whole or name in shown}

@@ -27,7 +27,6 @@ from keyfold.design.schema import (
     Follows,
     Index,
     KeyTemplates,
-    KeyType,
     Placement,
     Schema,
     TableSchema,
@@ -140,15 +139,17 @@ class SampleDesign:
         stored = {"N": int, "B": bytes}
         for entity in self.schema.entities:
             table = self.schema.by_table[entity.table]
-            for owner, key in keys(table, entity):
-                for _, type_, template in owner.templates(key):
-                    if type_ in stored and template.is_bare_field:
-                        yield (entity.name, template.fields[0]), stored[type_]
-            types = [pair for one in table.indexes for pair in _types(one).items()]
-            for name, type_ in (*types, *_types(table).items()):
-                field_ = _field(entity, name)
-                if type_ in stored and field_ in entity.by_field:
-                    yield (entity.name, field_), stored[type_]
+            held = {
+                name: template.fields[0]
+                for owner, key in keys(table, entity)
+                for name, _, template in owner.templates(key)
+                if template.is_bare_field
+            }
+            held |= {attribute.name: attribute.field for attribute in entity.attributes}
+            for owner in (table, *table.indexes):
+                for name, type_ in owner.key_types.items():
+                    if name in held and type_ in stored:
+                        yield (entity.name, held[name]), stored[type_]
             if entity.ttl is not None and self.schema.by_table[entity.table].ttl:
                 yield (entity.name, _field(entity, entity.ttl.attribute)), datetime
         for each in self.follows:
@@ -391,10 +392,6 @@ def _through(child: Any, each: Follows) -> str:
 
 def _via(each: Follows) -> dict[str, str]:
     return {python_name(theirs): python_name(ours) for theirs, ours in each.via}
-
-
-def _types(owner: TableSchema | Index) -> dict[str, KeyType]:
-    return {**owner.partition_types, **owner.sort_types}
 
 
 def _field(entity: EntitySchema, attribute: str) -> str:
