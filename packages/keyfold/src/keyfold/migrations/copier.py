@@ -23,8 +23,8 @@ from keyfold.migrations.in_place import InPlace
 from keyfold.migrations.migration import Side
 from keyfold.migrations.moves import Output
 from keyfold.migrations.ownership import Address
+from keyfold.migrations.progress import BatchSize
 from keyfold.migrations.state import CopyFailure, ForeignWrite, StateStore, key_text
-from keyfold_engine.limits import TRANSACTION_ITEMS
 
 _ATTEMPTS: Final = 12
 POLL_SECONDS: Final = 0.02
@@ -68,6 +68,7 @@ class Copier:
         self._readers = [
             ChangeReader(self.backend, store, towards, table) for table in direction.sources
         ]
+        self._size = BatchSize()
         self._lock = threading.Lock()
         self._told = 0.0
         self.clears = False
@@ -97,7 +98,9 @@ class Copier:
                     seen += len(records)
             self._reached = max(self._reached, reached)
         if not over and self._reached > self._told + _TELL_EVERY:
+            began = time.monotonic()
             self.store.caught_up(self._reached)
+            self._size.notice(time.monotonic() - began)
             self._told = self._reached
         return seen
 
@@ -181,7 +184,7 @@ class Copier:
             planned = self._plan(source, tally)
             size = sum(len(actions) for _, actions in batch)
             if planned is not None and (
-                size + len(planned[1]) > TRANSACTION_ITEMS or planned[0] & taken
+                size + len(planned[1]) > self._size.actions or planned[0] & taken
             ):
                 tally.add(self._write(batch, tries))
                 batch, taken = [], set()

@@ -6,8 +6,14 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Final
 
 from keyfold.prices import prices
+from keyfold_engine.limits import TRANSACTION_ITEMS
+
+_SLOWER: Final = 3
+_SLOW_SECONDS: Final = 0.01
+_LEAST: Final = 8
 
 
 @dataclass
@@ -92,6 +98,22 @@ Report = Callable[[Progress], None]
 
 def silent(_: Progress) -> None:
     """Report nothing."""
+
+
+class BatchSize:
+    """How much one transaction of a copy writes: less while other writes wait for it too long."""
+
+    def __init__(self) -> None:
+        self.actions = TRANSACTION_ITEMS
+        self._usual = float("inf")
+
+    def notice(self, seconds: float) -> None:
+        """A small write beside the copy took this long."""
+        self._usual = min(self._usual, seconds)
+        if seconds > max(_SLOWER * self._usual, _SLOW_SECONDS):
+            self.actions = max(self.actions // 2, _LEAST)
+        else:
+            self.actions = min(self.actions + _LEAST, TRANSACTION_ITEMS)
 
 
 class Throttle:

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from keyfold.migrations import Progress
-from keyfold.migrations.progress import Throttle
+from keyfold.migrations.progress import BatchSize, Throttle
 
 
 class FakeTime:
@@ -51,3 +51,25 @@ def test_progress_tells_rate_remaining_time_and_cost(fake: FakeTime) -> None:
     words = progress.words()
     assert "25% 250 items, 25/s, 30 s left, $0.8750" in words
     assert words.startswith("backfill Orders: █████·")
+
+
+def test_a_copy_writes_less_at_once_while_other_writes_wait_for_it() -> None:
+    size = BatchSize()
+    for seconds in (0.001, 0.002, 0.009):
+        size.notice(seconds)
+    assert size.actions == 100
+    size.notice(0.04)
+    assert size.actions == 50
+    for _ in range(9):
+        size.notice(0.04)
+    assert 0 < size.actions < 25
+    for _ in range(20):
+        size.notice(0.001)
+    assert size.actions == 100
+
+
+def test_a_server_that_always_takes_long_is_not_waited_for() -> None:
+    size = BatchSize()
+    for _ in range(5):
+        size.notice(0.08)
+    assert size.actions == 100
