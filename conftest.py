@@ -30,7 +30,6 @@ LONG = (
     "peers",
     "property",
     "systems/inviter/test_random_operations.py",
-    "systems/search_room/test_random_operations.py",
     "systems/sellers/test_migration.py",
     "systems/sellers/test_restructure.py",
     "systems/tamafriends/test_histories.py",

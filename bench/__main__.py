@@ -69,7 +69,8 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"  {time.monotonic() - started:.0f} s", file=sys.stderr, flush=True)
     print(report.table(outcomes))
     if not given.no_write:
-        report.write(outcomes, " ".join(["python -m bench", *(arguments or sys.argv[1:])]).strip())
+        command = " ".join(["python -m bench", *(arguments or sys.argv[1:])]).strip()
+        report.write(outcomes, command, known)
     return 0
 
 

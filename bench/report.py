@@ -6,7 +6,7 @@ import json
 import os
 import platform
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -20,18 +20,18 @@ LIMITS = frozenset({"a bare interpreter", "raw client call"})
 START, END = "<!-- bench:start -->", "<!-- bench:end -->"
 
 
-def write(measured: Sequence[Outcome], command: str) -> None:
-    """Write everything that a run gives; cases that it left out keep what they had."""
+def write(measured: Sequence[Outcome], command: str, cases: Collection[str]) -> None:
+    """Write everything that a run gives; the other cases keep what they had."""
     RESULTS.mkdir(exist_ok=True)
     ran = {outcome.case for outcome in measured}
-    kept = [outcome for outcome in _latest() if outcome.case not in ran]
+    kept = [outcome for outcome in _latest() if outcome.case in cases and outcome.case not in ran]
     outcomes = sorted([*kept, *measured], key=lambda outcome: outcome.case)
     machine = (
         f"Python {platform.python_version()}, {platform.system()} {platform.machine()}, "
         f"{os.cpu_count()} cores, load {os.getloadavg()[1]:.0f}"
     )
-    commands = {**_kept("commands"), **dict.fromkeys(sorted(ran), command)}
-    machines = {**dict.fromkeys(commands, _kept_machine()), **_kept("machines")}
+    commands = {**_kept("commands", cases), **dict.fromkeys(sorted(ran), command)}
+    machines = {**dict.fromkeys(commands, _kept_machine()), **_kept("machines", cases)}
     machines |= dict.fromkeys(sorted(ran), machine)
     document = {
         "commands": commands,
@@ -64,10 +64,11 @@ def write(measured: Sequence[Outcome], command: str) -> None:
     _into_readme(outcomes)
 
 
-def _kept(what: str) -> dict[str, str]:
+def _kept(what: str, cases: Collection[str]) -> dict[str, str]:
     """What is known of the last results of each case: its command, and its machine."""
     path = RESULTS / "latest.json"
-    return dict(json.loads(path.read_text()).get(what, {})) if path.exists() else {}
+    known = json.loads(path.read_text()).get(what, {}) if path.exists() else {}
+    return {case: told for case, told in known.items() if case in cases}
 
 
 def _kept_machine() -> str:

@@ -1,6 +1,6 @@
 """One ASGI application for one or several services.
 
-    app = create_app([Inviter(db)], Settings(development=True))
+    app = create_app([Inviter(db)], ApiSettings(development=True))
 
 Each service is under its name: `/inviter/docs`, `/inviter/groups/{groupId}/feed`,
 `/inviter/graphql`. Beside them are the index at `/`, `/health`, `/ready`, `/metrics` and, in
