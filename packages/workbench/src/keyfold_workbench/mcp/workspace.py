@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -18,7 +18,7 @@ from keyfold.review.draft import names
 from keyfold.review.draft.declarations import running_design
 from keyfold.runtime import Db, Design
 from keyfold.settings import nearest
-from keyfold_engine.clients.recorder import ReadLimits, RecordedClient, SentRequest
+from keyfold_engine.clients.recorder import ReadLimits, RecordedClient
 
 if TYPE_CHECKING:
     from keyfold.design.schema import Schema
@@ -83,12 +83,9 @@ class Workspace:
         yield RecordedClient(self._client, self.limits, writes=write and self.write)
 
     @contextmanager
-    def db(
-        self, *, write: bool = False, approve: Callable[[SentRequest], None] | None = None
-    ) -> Iterator[tuple[Db, RecordedClient]]:
+    def db(self, *, write: bool = False) -> Iterator[tuple[Db, RecordedClient]]:
         """The design on its backend, for one task and within its limits."""
         with self.client(write=write) as client:
-            client.approve = approve
             opened = self.design.open(
                 client,
                 create_tables=False,

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
 import secrets
 from collections import OrderedDict
-from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
@@ -15,26 +13,14 @@ from keyfold.design.address import Ref
 from keyfold.design.entity import Entity
 from keyfold.design.validation import complaints, in_one_line
 from keyfold.errors import KeyfoldError
-from keyfold.runtime import Db
+from keyfold.runtime import Db, Intent, transaction
+from keyfold.runtime.planned_write import PlannedWrite, plan_write, send_write
 from keyfold.settings import nearest
-from keyfold_engine.clients.recorder import SentRequest, WriteHeldBack
 from keyfold_workbench.mcp.tool import tool
 from keyfold_workbench.mcp.workspace import Workspace
 
 Verb = Literal["create", "update", "delete"]
 PLANS_KEPT = 20
-_PLACEHOLDER = re.compile(r"[#:]\w+")
-
-
-@dataclass(frozen=True, slots=True)
-class AskedWrite:
-    """The request whose plan was shown."""
-
-    verb: Verb
-    entity: type[Entity]
-    values: dict[str, Any]
-    shown: list[Any] = field(default_factory=list)
-    """The items of the plan, with their conditions."""
 
 
 class WritePlan(BaseModel):
@@ -59,7 +45,7 @@ class WriteTools:
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
-        self._plans: OrderedDict[str, AskedWrite] = OrderedDict()
+        self._plans: OrderedDict[str, PlannedWrite] = OrderedDict()
 
     @tool(idempotent=False)
     def plan_write(self, verb: Verb, entity: str, values: dict[str, Any]) -> WritePlan:
@@ -69,30 +55,23 @@ class WriteTools:
         key of a deleted item.
         """
         kind = self._workspace.entity(entity)
-        planned = AskedWrite(verb, kind, _fields(kind, values))
+        given = _fields(kind, values)
         with self._workspace.db() as (db, client):
-            _check(db, planned)
-            try:
-                _write(db, planned)
-            except WriteHeldBack:
-                held = client.requests[-1]
-            else:
-                raise KeyfoldError("this would change nothing: the item has these values already")
-            name = secrets.token_hex(8)
-            self._plans[name] = replace(planned, shown=self._items(held))
-            while len(self._plans) > PLANS_KEPT:
-                self._plans.popitem(last=False)
-            return WritePlan(
-                plan=name,
-                operation=held.operation,
-                request=to_jsonable_python(held.request, fallback=str),
-                later=[
-                    one.name
-                    for one in self._workspace.schema.follows
-                    if one.source == entity and one.sync == "stream"
-                ],
-                units_read=client.units,
-            )
+            _check(db, verb, kind, given)
+            planned = plan_write(db, client, [_intent(verb, kind, given)])
+        if planned.request is None:
+            raise KeyfoldError("this would change nothing: the item has these values already")
+        name = secrets.token_hex(8)
+        self._plans[name] = planned
+        while len(self._plans) > PLANS_KEPT:
+            self._plans.popitem(last=False)
+        return WritePlan(
+            plan=name,
+            operation=planned.request.operation,
+            request=to_jsonable_python(planned.request.request, fallback=str),
+            later=[name for _, name in planned.later],
+            units_read=planned.read_units,
+        )
 
     @tool(writes=True, destructive=True, idempotent=False)
     def send_write(self, plan: str) -> WriteSent:
@@ -100,50 +79,23 @@ class WriteTools:
         planned = self._plans.pop(plan, None)
         if planned is None:
             raise KeyfoldError("the plan is unknown or was already sent; plan it again")
-
-        def approve(sent: SentRequest) -> None:
-            if self._items(sent) != planned.shown:
-                raise KeyfoldError(
-                    "nothing was sent: the items have changed since the plan; plan it again"
-                )
-
-        with self._workspace.db(write=True, approve=approve) as (db, client):
-            _write(db, planned)
-            return WriteSent(operation=client.requests[-1].operation, units=client.units)
-
-    def _items(self, sent: SentRequest) -> list[Any]:
-        """The items of a write and its conditions, without times and tokens, which change by
-        themselves.
-        """
-        keys = {name for table in self._workspace.schema.tables for name in table.key_attributes}
-        found = []
-        for action, body in sent.entries:
-            held = body.get("Key") or body["Item"]
-            key = {name: value for name, value in held.items() if name in keys}
-            found.append((action, body["TableName"], key, _condition(body)))
-        return found
+        with self._workspace.db(write=True) as (db, client):
+            sent = send_write(db, client, planned)
+            return WriteSent(operation=sent.operation, units=client.units)
 
 
-def _condition(body: dict[str, Any]) -> str:
-    """A condition with its values in place of placeholders."""
-    words = {**body.get("ExpressionAttributeNames", {})}
-    words |= body.get("ExpressionAttributeValues", {})
-    return _PLACEHOLDER.sub(lambda found: str(words[found[0]]), body.get("ConditionExpression", ""))
-
-
-def _check(db: Db, planned: AskedWrite) -> None:
+def _check(db: Db, verb: Verb, entity: type[Entity], given: dict[str, Any]) -> None:
     """Refuse what would fail or have no effect when sent."""
-    entity, values = planned.entity, dict(planned.values)
-    address = entity.__spec__.key.address
-    if planned.verb == "create" and not all(name in values for name in address):
+    values, address = dict(given), entity.__spec__.key.address
+    if verb == "create" and not all(name in values for name in address):
         return
     stored = db.find(_ref(entity, values))
-    named = f"{entity.__name__} {', '.join(f'{n}={planned.values[n]!r}' for n in address)}"
-    if planned.verb == "create" and stored is not None:
+    named = f"{entity.__name__} {', '.join(f'{n}={given[n]!r}' for n in address)}"
+    if verb == "create" and stored is not None:
         raise KeyfoldError(f"{named} exists already; update it, or choose another key")
-    if planned.verb != "create" and stored is None:
+    if verb != "create" and stored is None:
         raise KeyfoldError(f"{named} does not exist; list_items shows those that do")
-    if planned.verb == "update" and not values:
+    if verb == "update" and not values:
         raise KeyfoldError(f"{named}: give the fields that change, with their new values")
 
 
@@ -160,24 +112,24 @@ def _fields(entity: type[Entity], values: dict[str, Any]) -> dict[str, Any]:
     return read
 
 
-def _write(db: Db, planned: AskedWrite) -> None:
-    entity, values = planned.entity, dict(planned.values)
-    if planned.verb == "create":
+def _intent(verb: Verb, entity: type[Entity], given: dict[str, Any]) -> Intent:
+    values = dict(given)
+    if verb == "create":
         required = [name for name, one in entity.model_fields.items() if one.is_required()]
         if missing := [name for name in required if name not in values]:
             raise KeyfoldError(f"{entity.__name__} needs {', '.join(missing)}")
         try:
-            db.create(entity(**values))
+            return transaction.create(entity(**values))
         except ValidationError as problem:
             raise KeyfoldError(f"{entity.__name__}: {in_one_line(complaints(problem))}") from None
-        return
     ref = _ref(entity, values)
-    if planned.verb == "delete":
+    if verb == "delete":
         if values:
             raise KeyfoldError(f"a delete takes only the key, not {', '.join(values)}")
-        db.delete(ref)
-    else:
-        db.update(ref, **{name: _value(entity, name, one) for name, one in values.items()})
+        return transaction.delete(ref)
+    changes = {name: _value(entity, name, one) for name, one in values.items()}
+    intent: Intent = transaction.update(ref, **changes)
+    return intent
 
 
 def _ref(entity: type[Entity], values: dict[str, Any]) -> Ref[Any]:

@@ -80,10 +80,10 @@ def send_plan(view: PageView) -> Html:
     if not intents:
         return _page(view, draft, planned=True)
     try:
-        planned = outline(view.system, intents)
-        if planned.digest != view.form.get("digest"):
+        made = outline(view.system, intents)
+        if made.planned.digest != view.form.get("digest"):
             return _page(view, draft, planned=True, note="The plan changed since you saw it.")
-        request, took = send(view.system, intents)
+        sent = send(view.system, made.planned)
     except TransportError:
         raise
     except CONFLICTS as problem:
@@ -91,8 +91,9 @@ def send_plan(view: PageView) -> Html:
     except KeyfoldError as problem:
         draft.problems[""] = str(problem)
         return _page(view, draft)
-    done = f"Sent: {plural(len(planned.steps), 'item')} in {request.operation}, {unit_words(took)}."
-    return _sent_page(view, draft, planned, done)
+    items = plural(len(made.steps), "item")
+    done = f"Sent: {items} in {sent.operation}, {unit_words(sent.units)}."
+    return _sent_page(view, draft, made, done)
 
 
 def _page(

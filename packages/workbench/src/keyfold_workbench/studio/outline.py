@@ -6,18 +6,18 @@ with the items that are stored then carries it out, which gives the new items an
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from keyfold.design.schema import TableSchema
-from keyfold.errors import AlreadyExists, KeyfoldError, TransactionCanceled, VersionConflict
+from keyfold.errors import AlreadyExists, TransactionCanceled, VersionConflict
 from keyfold.runtime import Db
-from keyfold.runtime.intent import Delete, Intent, Put, Update
+from keyfold.runtime.intent import Intent
+from keyfold.runtime.planned_write import PlannedWrite, plan_write, send_write
 from keyfold_engine.clients import Client, connect
-from keyfold_engine.clients.recorder import RecordedClient, SentRequest, WriteHeldBack
+from keyfold_engine.clients.recorder import RecordedClient, SentRequest
 from keyfold_engine.clock import SystemClock
 from keyfold_workbench.studio.items import KnownItem, WireItem, plain, value_text
 from keyfold_workbench.studio.system import StudioSystem
@@ -62,18 +62,8 @@ class OutlineStep:
 class WriteOutline:
     """Everything that one write would do."""
 
-    request: SentRequest | None
-    """What would be sent; None where nothing would change."""
+    planned: PlannedWrite
     steps: tuple[OutlineStep, ...] = ()
-    read_units: float = 0.0
-    later: tuple[tuple[str, str], ...] = field(default=())
-    """An effect from the stream: its kind and its name."""
-
-    @property
-    def digest(self) -> str:
-        """What stays the same as long as the same items are written."""
-        told = [(step.action, step.table.name, sorted(step.key.items())) for step in self.steps]
-        return hashlib.sha256(repr(told).encode()).hexdigest()[:24]
 
     @property
     def table_units(self) -> float:
@@ -89,14 +79,9 @@ def outline(system: StudioSystem, intents: Sequence[Intent]) -> WriteOutline:
     client = RecordedClient(system.client)
     db = system.open(client)
     assert db is not None, "only a design that runs is written through"
-    try:
-        db.transact(*intents)
-    except WriteHeldBack:
-        held = client.requests[-1]
-    else:
-        return WriteOutline(None, read_units=client.units)
-    steps = tuple(_steps(system, db, held))
-    return WriteOutline(held, steps, client.units, tuple(_later(system, intents)))
+    planned = plan_write(db, client, intents)
+    held = planned.request
+    return WriteOutline(planned, () if held is None else tuple(_steps(system, db, held)))
 
 
 def _steps(system: StudioSystem, db: Db, held: SentRequest) -> Iterator[OutlineStep]:
@@ -178,37 +163,14 @@ def _sentence(body: Mapping[str, Any], table: TableSchema) -> str:
     return f"only if {', '.join(said)}"
 
 
-def _later(system: StudioSystem, intents: Sequence[Intent]) -> Iterator[tuple[str, str]]:
-    assert system.design is not None, "a plan is of a design that runs"
-    for intent in intents:
-        if isinstance(intent, Put):
-            entity, fields, kind = type(intent.new), None, "insert"
-        elif isinstance(intent, Update):
-            entity, fields, kind = intent.ref.entity, set(intent.changes), "modify"
-        elif isinstance(intent, Delete):
-            entity, fields, kind = intent.ref.entity, None, "remove"
-        else:
-            continue
-        for follows in system.schema.follows:
-            concerned = fields is None or bool(fields & set(follows.fields))
-            if follows.source == entity.__name__ and follows.sync == "stream" and concerned:
-                yield follows.kind, follows.name
-        for processor in system.design.processors:
-            if processor.entity is entity and kind in processor.kinds:
-                yield "processor", processor.name
-
-
-def send(system: StudioSystem, intents: Sequence[Intent]) -> tuple[SentRequest, float]:
-    """Write them by the same path; gives the request and its units."""
+def send(system: StudioSystem, planned: PlannedWrite) -> SentRequest:
+    """Send what was shown."""
     client = RecordedClient(system.client, writes=True)
     db = system.open(client)
     assert db is not None, "only a design that runs is written through"
-    db.transact(*intents)
+    sent = send_write(db, client, planned)
     system.survey.forget()
-    written = [one for one in client.requests if one.operation not in ("GetItem", "Query")]
-    if not written:
-        raise KeyfoldError("Nothing was sent: the item has these values already.")
-    return written[-1], written[-1].units
+    return sent
 
 
 def _text(value: Mapping[str, Any] | None) -> str | None:

@@ -38,7 +38,7 @@ def no_plan() -> Html:
 def plan_of(view: PageView, draft: ItemDraft, note: str) -> Child:
     try:
         intents = draft.intents()
-        made = outline(view.system, intents) if intents else WriteOutline(None)
+        made = outline(view.system, intents) if intents else None
     except TransportError:
         raise
     except CONFLICTS as problem:
@@ -50,7 +50,7 @@ def plan_of(view: PageView, draft: ItemDraft, note: str) -> Child:
         return banner("bad", str(problem))
     if draft.problems:
         return banner("bad", "Some fields cannot be written as they are; see the form.")
-    if made.request is None:
+    if made is None or made.planned.request is None:
         return panel(
             "What will be written",
             el("p", el("b", "Nothing"), "No value would change.", class_="empty"),
@@ -61,15 +61,16 @@ def plan_of(view: PageView, draft: ItemDraft, note: str) -> Child:
 
 
 def _plan_panel(view: PageView, draft: ItemDraft, made: WriteOutline) -> Html:
-    assert made.request is not None, "a plan without a request is shown otherwise"
-    atomic = made.request.operation == "TransactWriteItems"
-    words = "1 transaction" if atomic else f"1 {made.request.operation}"
+    request = made.planned.request
+    assert request is not None, "a plan without a request is shown otherwise"
+    atomic = request.operation == "TransactWriteItems"
+    words = "1 transaction" if atomic else f"1 {request.operation}"
     submit = view.form_for(
         view.at("send"),
         hidden(draft),
         hidden_boxes(draft.given),
         el("input", type="hidden", name="verb", value=draft.verb),
-        el("input", type="hidden", name="digest", value=made.digest),
+        el("input", type="hidden", name="digest", value=made.planned.digest),
         el(
             "button", f"Send {words} ", el("kbd", "⌘⏎"), class_="btn main", type="submit", id="send"
         ),
@@ -97,13 +98,13 @@ def _plan_panel(view: PageView, draft: ItemDraft, made: WriteOutline) -> Html:
                     units(made.table_units + made.index_units),
                     f"{units(made.table_units)} table, {units(made.index_units)} indexes",
                 ),
-                ("Read first", units(made.read_units), "units"),
+                ("Read first", units(made.planned.read_units), "units"),
             ],
             inset=True,
         ),
         el("ol", [step_row(view, at, one) for at, one in enumerate(made.steps, 1)], class_="plan"),
         el("footer", submit, wire),
-        el("div", code(wire_text(made.request)), id="wire", hidden=True),
+        el("div", code(wire_text(request)), id="wire", hidden=True),
         class_="panel",
         aria_label="Plan",
     )
@@ -131,11 +132,11 @@ def step_row(view: PageView, number: int, step: OutlineStep) -> Html:
 
 
 def later_panel(made: WriteOutline) -> Child:
-    if not made.later:
+    if not made.planned.later:
         return None
     rows = (
         el("li", state("note", kind), el("code", name), el("span", "by the stream", class_="muted"))
-        for kind, name in made.later
+        for kind, name in made.planned.later
     )
     return panel(
         "Afterwards, from the stream",
